@@ -4,8 +4,8 @@ import PackageDescription
 let package = Package(
   name: "RunCoach",
   dependencies: [
-    // In a package beside a clone: .package(path: "../temblor", traits: []). Without its default trait Temblor needs no C
-    // library.
+    // In a package beside a clone: .package(path: "../temblor", traits: []). Without its default
+    // trait Temblor needs no C library.
     .package(name: "Temblor", path: "../..", traits: [])
   ],
   targets: [

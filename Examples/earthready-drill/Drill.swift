@@ -38,7 +38,9 @@ struct Drill {
         screen.say("The drill was left before its end.")
         return false
       }
-      if isRight { rightCount += 1 }
+      if isRight {
+        rightCount += 1
+      }
     }
 
     screen.say()
@@ -56,7 +58,9 @@ struct Drill {
   private func ask(_ question: Question) async -> Bool? {
     screen.say()
     screen.title(question.text)
-    for (number, answer) in zip(1..., question.answers) { screen.say("  \(number)  \(answer)") }
+    for (number, answer) in zip(1..., question.answers) {
+      screen.say("  \(number)  \(answer)")
+    }
     while true {
       screen.write("> ")
       guard let line = readLine() else { return nil }
@@ -77,7 +81,8 @@ struct Drill {
     }
   }
 
-  /// Plays a pattern and draws it in step with the engine's clock, or the world's where no engine runs.
+  /// Plays a pattern and draws it in step with the engine's clock, or the world's where no engine
+  /// runs.
   private func play(_ name: String, _ call: (HapticManager) -> Void) async {
     guard let pattern = haptics.pattern(named: name),
       let graph = try? Seismograph(pattern, columnCount: Screen.width)

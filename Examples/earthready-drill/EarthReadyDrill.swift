@@ -29,24 +29,35 @@ struct EarthReadyDrill {
     var words = CommandLine.arguments.dropFirst()
     while let word = words.popFirst() {
       switch word {
-      case "--virtual": isVirtual = true
-      case "--picture": isPicture = true
+      case "--virtual":
+        isVirtual = true
+      case "--picture":
+        isPicture = true
       case "--haptics":
         guard let value = words.popFirst(), ["on", "off"].contains(value) else { refuse(word) }
         isOn = value == "on"
       case "--help":
         FileHandle.standardOutput.write(Data(usage.utf8))
         return
-      default: refuse(word)
+      default:
+        refuse(word)
       }
     }
-    if isVirtual || isPicture { VirtualHapticDevice.shared.install() }
-    if isPicture { VirtualHapticDevice.shared.disconnect() }
+    if isVirtual || isPicture {
+      VirtualHapticDevice.shared.install()
+    }
+    if isPicture {
+      VirtualHapticDevice.shared.disconnect()
+    }
     // The manager of a virtual device forgets its switch with the device; a drill remembers it.
     let haptics = isVirtual || isPicture ? HapticManager() : HapticManager.shared
-    if let isOn { haptics.isEnabled = isOn }
+    if let isOn {
+      haptics.isEnabled = isOn
+    }
     let drill = Drill(haptics: haptics, screen: Screen(), time: isVirtual ? .virtual : .real)
-    if await !drill.run() { exit(1) }
+    if await !drill.run() {
+      exit(1)
+    }
   }
 
   private static func refuse(_ word: String) -> Never {

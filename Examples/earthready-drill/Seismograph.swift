@@ -10,7 +10,8 @@ struct Seismograph {
 
   /// Seconds from the first column to the last.
   let duration: Double
-  /// The square root of the greatest magnitude of each column, so that weak shaking can be seen too; 0…1.
+  /// The square root of the greatest magnitude of each column, so that weak shaking can be seen
+  /// too; 0…1.
   let levels: [Float]
 
   /// Plays a pattern into memory, and measures it.

@@ -1,5 +1,5 @@
-// Renders patterns by chance, the same on every system, and prints a hash of the samples of each: equal lines are
-// equal bits. Part of Tests/Portability/run.
+// Renders patterns by chance, the same on every system, and prints a hash of the samples of each:
+// equal lines are equal bits. Part of Tests/Portability/run.
 import HapticModel
 import HapticRender
 
@@ -36,9 +36,11 @@ func pattern(_ chance: inout Chance) -> HapticPattern {
         duration: isTap ? nil : 0.02 + chance.share() / 2, parameters: parameters))
   }
   var curves: [ParameterCurve] = []
-  for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] where chance.next() % 2 == 0 {
+  for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl]
+  where chance.next() % 2 == 0 {
     let points = (0..<4).map { index in
-      ParameterCurve.ControlPoint(time: Double(index) * (0.05 + chance.share() / 4), value: Float(chance.share()))
+      ParameterCurve.ControlPoint(
+        time: Double(index) * (0.05 + chance.share() / 4), value: Float(chance.share()))
     }
     curves.append(ParameterCurve(id: id, time: chance.share() / 2, controlPoints: points))
   }
@@ -49,20 +51,26 @@ func printHashes() {
   let shaker = TransducerProfile(
     name: "shaker", summary: "A bass shaker.", frequency: FrequencyMapping(low: 20, high: 80),
     hardware: TransducerHardware(
-      product: "Shaker", band: 20...80, resonance: 40, qualityFactor: 3, impedance: 4, continuousPower: 50,
+      product: "Shaker", band: 20...80, resonance: 40, qualityFactor: 3, impedance: 4,
+      continuousPower: 50,
       acceleration: 5, excursion: 2))
   var chance = Chance(state: 1)
   for number in 0..<60 {
     let rate = [8_000.0, 44_100, 48_000][number % 3]
     let pattern = pattern(&chance)
     do {
-      let plan = try RenderPlan(compiling: pattern, profile: number % 2 == 0 ? .phone : shaker, rate: rate)
+      let plan = try RenderPlan(
+        compiling: pattern, profile: number % 2 == 0 ? .phone : shaker, rate: rate)
       var renderer = OfflineRenderer(plan: plan)
       var hash: UInt64 = 0xCBF2_9CE4_8422_2325
       let samples = renderer.samples()
-      for sample in samples { hash = (hash ^ UInt64(sample.bitPattern)) &* 0x100_0000_01B3 }
+      for sample in samples {
+        hash = (hash ^ UInt64(sample.bitPattern)) &* 0x100_0000_01B3
+      }
       print("\(number) \(samples.count) \(hash)")
-    } catch { print("\(number) is refused") }
+    } catch {
+      print("\(number) is refused")
+    }
   }
 }
 

@@ -2,7 +2,8 @@ public import Foundation
 internal import SoundFile
 internal import Synchronization
 
-/// The audio session of a process, as far as haptic code sets it up: settings are kept and change nothing.
+/// The audio session of a process, as far as haptic code sets it up: settings are kept and change
+/// nothing.
 ///
 /// Engines that are given one play as others do. Any thread may call.
 open class AVAudioSession: NSObject, @unchecked Sendable {
@@ -111,10 +112,14 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   open var categoryOptions: CategoryOptions { lock.withLock { settings.options } }
 
   /// Whether haptics play while sound is recorded, as was set; they always do here.
-  open var allowHapticsAndSystemSoundsDuringRecording: Bool { lock.withLock { settings.allowsHapticsDuringRecording } }
+  open var allowHapticsAndSystemSoundsDuringRecording: Bool {
+    lock.withLock { settings.allowsHapticsDuringRecording }
+  }
 
   /// Keeps a category.
-  open func setCategory(_ category: Category) throws { try setCategory(category, mode: .default, options: []) }
+  open func setCategory(_ category: Category) throws {
+    try setCategory(category, mode: .default, options: [])
+  }
 
   /// Keeps a category and options.
   open func setCategory(_ category: Category, options: CategoryOptions = []) throws {
@@ -123,7 +128,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Keeps a category, a mode and options.
   open func setCategory(_ category: Category, mode: Mode, options: CategoryOptions = []) throws {
-    lock.withLock { (settings.category, settings.mode, settings.options) = (category, mode, options) }
+    lock.withLock {
+      settings.category = category
+      settings.mode = mode
+      settings.options = options
+    }
   }
 
   /// Keeps a mode.
@@ -162,7 +171,8 @@ extension AVAudioPlayerDelegate {
   public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
 }
 
-/// A player of a sound file that is silent and keeps its time, on the device's clock in a test that has one.
+/// A player of a sound file that is silent and keeps its time, on the device's clock in a test that
+/// has one.
 ///
 /// Any thread may call.
 open class AVAudioPlayer: NSObject, @unchecked Sendable {
@@ -194,19 +204,31 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 
   /// Makes a player of data, whose length is not known.
-  public init(data: Data) throws { (url, duration) = (nil, 0) }
+  public init(data: Data) throws {
+    url = nil
+    duration = 0
+  }
 
   /// Returns true.
   @discardableResult open func prepareToPlay() -> Bool { true }
 
   /// Starts where it was; returns true.
   @discardableResult open func play() -> Bool {
-    lock.withLock { if seconds(of: state) == nil { state.start = MediaTime.now } }
+    lock.withLock {
+      if seconds(of: state) == nil {
+        state.start = MediaTime.now
+      }
+    }
     return true
   }
 
   /// Stops, and stays where it is.
-  open func pause() { lock.withLock { (state.offset, state.start) = (seconds(of: state) ?? state.offset, nil) } }
+  open func pause() {
+    lock.withLock {
+      state.offset = seconds(of: state) ?? state.offset
+      state.start = nil
+    }
+  }
 
   /// Stops, and stays where it is.
   open func stop() { pause() }
@@ -219,8 +241,11 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     get { lock.withLock { seconds(of: state) ?? (state.start == nil ? state.offset : 0) } }
     set {
       lock.withLock {
-        if state.start != nil { state.start = MediaTime.now }
-        state.offset = min(max(0, newValue.isFinite ? newValue : 0), duration > 0 ? duration : .infinity)
+        if state.start != nil {
+          state.start = MediaTime.now
+        }
+        state.offset = min(
+          max(0, newValue.isFinite ? newValue : 0), duration > 0 ? duration : .infinity)
       }
     }
   }
@@ -242,7 +267,9 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     guard let start = state.start else { return nil }
     let elapsed = state.offset + max(0, MediaTime.now - start)
     guard duration > 0 else { return elapsed }
-    if state.loopCount >= 0, elapsed >= duration * Double(state.loopCount + 1) { return nil }
+    if state.loopCount >= 0, elapsed >= duration * Double(state.loopCount + 1) {
+      return nil
+    }
     return elapsed.truncatingRemainder(dividingBy: duration)
   }
 }
@@ -252,8 +279,12 @@ package enum MediaTime {
   private static let source = Mutex<@Sendable () -> Double?>({ nil })
 
   /// Sets where a virtual time comes from; nil of it is real time.
-  package static func follow(_ virtual: @escaping @Sendable () -> Double?) { source.withLock { $0 = virtual } }
+  package static func follow(_ virtual: @escaping @Sendable () -> Double?) {
+    source.withLock { $0 = virtual }
+  }
 
   /// Seconds that only go forward.
-  package static var now: Double { source.withLock { $0 }() ?? ProcessInfo.processInfo.systemUptime }
+  package static var now: Double {
+    source.withLock { $0 }() ?? ProcessInfo.processInfo.systemUptime
+  }
 }

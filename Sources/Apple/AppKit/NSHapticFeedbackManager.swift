@@ -11,7 +11,8 @@ public protocol NSHapticFeedbackPerformer: AnyObject {
 
 /// Where an application gets its performer of haptic feedback.
 open class NSHapticFeedbackManager: NSObject {
-  /// What feedback is for: a dragged object that came into line, pressure that came to another level, or anything else.
+  /// What feedback is for: a dragged object that came into line, pressure that came to another
+  /// level, or anything else.
   public enum FeedbackPattern: Int, Sendable { case generic, alignment, levelChange }
 
   /// When feedback is played; regarded as now.
@@ -19,7 +20,8 @@ open class NSHapticFeedbackManager: NSObject {
 
   private final class Performer: NSHapticFeedbackPerformer, Sendable {
     func perform(_ pattern: FeedbackPattern, performanceTime: PerformanceTime) {
-      EngineLife.shared.play(shipped: pattern == .levelChange ? "light" : "selection", as: "trackpad \(pattern)")
+      EngineLife.shared.play(
+        shipped: pattern == .levelChange ? "light" : "selection", as: "trackpad \(pattern)")
     }
   }
 

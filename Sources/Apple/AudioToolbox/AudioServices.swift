@@ -8,10 +8,11 @@ public typealias SystemSoundID = UInt32
 /// The vibration of a phone: 0.4 s.
 public let kSystemSoundID_Vibrate: SystemSoundID = 4095
 
-/// Plays the haptics of a system sound: 1519, 1520, 1521 and the vibration; other sounds are silent.
+/// Plays the haptics of a system sound: 1519, 1520, 1521 and the vibration; other sounds are
+/// silent.
 ///
-/// 1519 is a light tap, 1520 a heavy one and 1521 three quick ones, as programs that use them describe them; Apple
-/// publishes none of the three. Any thread may call; returns at once.
+/// 1519 is a light tap, 1520 a heavy one and 1521 three quick ones, as programs that use them
+/// describe them; Apple publishes none of the three. Any thread may call; returns at once.
 public func AudioServicesPlaySystemSound(_ inSystemSoundID: SystemSoundID) {
   EngineBackends.takeVirtual()?.note(.systemSound(Int(inSystemSoundID)))
   guard let pattern = haptics(of: inSystemSoundID) else { return }
@@ -34,13 +35,18 @@ public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
 
 private func haptics(of number: SystemSoundID) -> CHHapticPattern? {
   switch number {
-  case 1519: return ParsedPatternCache.shipped.pattern(named: "light")
-  case 1520: return ParsedPatternCache.shipped.pattern(named: "heavy")
-  case 1521: return ParsedPatternCache.shipped.pattern(named: "triple-tap")
+  case 1519:
+    return ParsedPatternCache.shipped.pattern(named: "light")
+  case 1520:
+    return ParsedPatternCache.shipped.pattern(named: "heavy")
+  case 1521:
+    return ParsedPatternCache.shipped.pattern(named: "triple-tap")
   case kSystemSoundID_Vibrate:
     let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
-    let event = CHHapticEvent(eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.4)
+    let event = CHHapticEvent(
+      eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.4)
     return try? CHHapticPattern(events: [event], parameters: [])
-  default: return nil
+  default:
+    return nil
   }
 }

@@ -3,8 +3,8 @@
 
 /// Values over time, as far as haptic code follows settings and notifications.
 ///
-/// Values come at once, on the thread that sends them; demand is not counted, and nothing ends by itself. Operators
-/// return an `AnyPublisher`.
+/// Values come at once, on the thread that sends them; demand is not counted, and nothing ends by
+/// itself. Operators return an `AnyPublisher`.
 public protocol Publisher<Output, Failure> {
   /// What is sent.
   associatedtype Output
@@ -51,16 +51,28 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher {
   init(_ follow: @escaping (@escaping (Output) -> Void) -> AnyCancellable) { self.follow = follow }
 
   /// Calls a closure for each value.
-  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable { follow(receiveValue) }
+  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
+    follow(receiveValue)
+  }
 }
 
 extension Publisher {
   /// The publisher without its type.
-  public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher { sink(receiveValue: $0) } }
+  public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> {
+    AnyPublisher { sink(receiveValue: $0) }
+  }
 
   /// Passes on what a closure makes of each value; nil is left out.
-  public func compactMap<Value>(_ transform: @escaping (Output) -> Value?) -> AnyPublisher<Value, Failure> {
-    AnyPublisher { receive in sink { if let value = transform($0) { receive(value) } } }
+  public func compactMap<Value>(_ transform: @escaping (Output) -> Value?) -> AnyPublisher<
+    Value, Failure
+  > {
+    AnyPublisher { receive in
+      sink {
+        if let value = transform($0) {
+          receive(value)
+        }
+      }
+    }
   }
 
   /// Passes on what a closure makes of each value.
@@ -70,14 +82,26 @@ extension Publisher {
 
   /// Passes on the values that satisfy a condition.
   public func filter(_ isIncluded: @escaping (Output) -> Bool) -> AnyPublisher<Output, Failure> {
-    AnyPublisher { receive in sink { if isIncluded($0) { receive($0) } } }
+    AnyPublisher { receive in
+      sink {
+        if isIncluded($0) {
+          receive($0)
+        }
+      }
+    }
   }
 
   /// Leaves the first values out.
   public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       var left = count
-      return sink { if left > 0 { left -= 1 } else { receive($0) } }
+      return sink {
+        if left > 0 {
+          left -= 1
+        } else {
+          receive($0)
+        }
+      }
     }
   }
 
@@ -104,7 +128,9 @@ extension Publisher {
   }
 
   /// Sets a property of an object, which is kept, to each value.
-  public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root) -> AnyCancellable {
+  public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root)
+    -> AnyCancellable
+  {
     sink { object[keyPath: keyPath] = $0 }
   }
 }
@@ -129,12 +155,16 @@ extension DispatchQueue: Scheduler {
 
 extension RunLoop: Scheduler {
   /// Runs a closure on the main queue: run loops do not run in tests.
-  public func schedule(_ action: @escaping @Sendable () -> Void) { DispatchQueue.main.async(execute: action) }
+  public func schedule(_ action: @escaping @Sendable () -> Void) {
+    DispatchQueue.main.async(execute: action)
+  }
 }
 
 extension NotificationCenter {
   /// The notifications of a name, as they are posted.
-  public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<Notification, Never> {
+  public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<
+    Notification, Never
+  > {
     AnyPublisher { receive in
       let carried = Carried(receive)
       let token = self.addObserver(forName: name, object: object, queue: nil) { carried.body($0) }
@@ -165,7 +195,9 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject, @uncheck
 
   /// Sends a value.
   public func send(_ value: Output) {
-    for follower in lock.withLock({ followers.sorted { $0.key < $1.key } }) { follower.value(value) }
+    for follower in lock.withLock({ followers.sorted { $0.key < $1.key } }) {
+      follower.value(value)
+    }
   }
 
   /// Calls a closure for each value.
@@ -225,7 +257,9 @@ public typealias ObservableObjectPublisher = PassthroughSubject<Void, Never>
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
   /// The object's own publisher, made when it is first asked for.
-  public var objectWillChange: ObservableObjectPublisher { ChangePublishers.shared.publisher(of: self) }
+  public var objectWillChange: ObservableObjectPublisher {
+    ChangePublishers.shared.publisher(of: self)
+  }
 }
 
 /// The publishers of objects, for as long as these are there.
@@ -243,7 +277,9 @@ private final class ChangePublishers: @unchecked Sendable {
   func publisher(of object: AnyObject) -> ObservableObjectPublisher {
     let (publisher, isNew) = lock.withLock {
       let id = ObjectIdentifier(object)
-      if let entry = entries[id], entry.object === object { return (entry.publisher, false) }
+      if let entry = entries[id], entry.object === object {
+        return (entry.publisher, false)
+      }
       entries = entries.filter { $0.value.object != nil }
       let publisher = ObservableObjectPublisher()
       entries[id] = Entry(object: object, publisher: publisher)
@@ -252,7 +288,9 @@ private final class ChangePublishers: @unchecked Sendable {
     guard isNew else { return publisher }
     var mirror: Mirror? = Mirror(reflecting: object)
     while let current = mirror {
-      for child in current.children { (child.value as? any ChangeSource)?.announce(to: publisher) }
+      for child in current.children {
+        (child.value as? any ChangeSource)?.announce(to: publisher)
+      }
       mirror = current.superclassMirror
     }
     return publisher

@@ -48,10 +48,14 @@ open class CHHapticEngine: NSObject {
   }
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
-  public init(andReturnError: () = ()) throws { backing = EngineBacking(backend: EngineBackends.takeCurrent()) }
+  public init(andReturnError: () = ()) throws {
+    backing = EngineBacking(backend: EngineBackends.takeCurrent())
+  }
 
   /// Makes an engine that is not running; the audio session is not regarded.
-  public init(audioSession: AVAudioSession?) throws { backing = EngineBacking(backend: EngineBackends.takeCurrent()) }
+  public init(audioSession: AVAudioSession?) throws {
+    backing = EngineBacking(backend: EngineBackends.takeCurrent())
+  }
 
   package init(backend: any EngineBackend) { backing = EngineBacking(backend: backend) }
 
@@ -68,9 +72,14 @@ open class CHHapticEngine: NSObject {
   /// Starts the engine; returns when it runs, on the caller's actor.
   nonisolated(nonsending) open func start() async throws {
     let backing = backing
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       backing.startAsynchronously { error in
-        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+        if let error {
+          continuation.resume(throwing: error)
+        } else {
+          continuation.resume()
+        }
       }
     }
   }
@@ -99,15 +108,21 @@ open class CHHapticEngine: NSObject {
   }
 
   /// Makes a player that can also be paused, sought, looped and slowed.
-  open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws -> any CHHapticAdvancedPatternPlayer {
+  open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws
+    -> any CHHapticAdvancedPatternPlayer
+  {
     AdvancedPatternPlayerObject(try backing.makePlayer(pattern))
   }
 
   /// Plays an AHAP file once, starting the engine where it does not run.
-  open func playPattern(from fileURL: URL) throws { try backing.playOnce(CHHapticPattern(contentsOf: fileURL)) }
+  open func playPattern(from fileURL: URL) throws {
+    try backing.playOnce(CHHapticPattern(contentsOf: fileURL))
+  }
 
   /// Plays AHAP text once, starting the engine where it does not run.
-  open func playPattern(from data: Data) throws { try backing.playOnce(CHHapticPattern(ahap: data)) }
+  open func playPattern(from data: Data) throws {
+    try backing.playOnce(CHHapticPattern(ahap: data))
+  }
 
   /// Reads a sound file and gives it a number that events can play it by.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
@@ -184,12 +199,17 @@ public protocol CHHapticDeviceCapability: NSObjectProtocol {
   /// Whether audio events can be heard.
   var supportsAudio: Bool { get }
 
-  /// The range and default of an event's parameter. Throws `invalidParameterType` or `invalidEventType` for what does
-  /// not exist, and `invalidParameterType` for a parameter that events of the type do not react to.
-  func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
+  /// The range and default of an event's parameter. Throws `invalidParameterType` or
+  /// `invalidEventType` for what does not exist, and `invalidParameterType` for a parameter that
+  /// events of the type do not react to.
+  func attributes(
+    forEventParameter inParameter: CHHapticEvent.ParameterID,
+    eventType type: CHHapticEvent.EventType
+  )
     throws -> any CHHapticParameterAttributes
 
-  /// The range and neutral value of a control; throws `invalidParameterType` for what does not exist.
+  /// The range and neutral value of a control; throws `invalidParameterType` for what does not
+  /// exist.
   func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
     -> any CHHapticParameterAttributes
 }
@@ -209,16 +229,21 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   let supportsAudio: Bool
 
   init(supportsHaptics: Bool, supportsAudio: Bool) {
-    (self.supportsHaptics, self.supportsAudio) = (supportsHaptics, supportsAudio)
+    self.supportsHaptics = supportsHaptics
+    self.supportsAudio = supportsAudio
   }
 
-  func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
+  func attributes(
+    forEventParameter inParameter: CHHapticEvent.ParameterID,
+    eventType type: CHHapticEvent.EventType
+  )
     throws -> any CHHapticParameterAttributes
   {
     let id = try EventParameterID(inParameter)
     let kind = try HapticEvent.Kind(type)
     guard kind.responds(to: id) else {
-      throw CHHapticError(.invalidParameterType, "\(kind.rawValue) events do not respond to \(id.rawValue)")
+      throw CHHapticError(
+        .invalidParameterType, "\(kind.rawValue) events do not respond to \(id.rawValue)")
     }
     return ParameterAttributes(id.range, defaultValue: id.defaultValue(for: kind))
   }
@@ -230,7 +255,9 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
     return ParameterAttributes(id.range, defaultValue: id.neutralValue)
   }
 
-  override var description: String { "CHHapticDeviceCapability(haptics \(supportsHaptics), audio \(supportsAudio))" }
+  override var description: String {
+    "CHHapticDeviceCapability(haptics \(supportsHaptics), audio \(supportsAudio))"
+  }
 }
 
 final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
@@ -239,7 +266,9 @@ final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
   let defaultValue: Float
 
   init(_ range: ClosedRange<Float>, defaultValue: Float) {
-    (minValue, maxValue, self.defaultValue) = (range.lowerBound, range.upperBound, defaultValue)
+    minValue = range.lowerBound
+    maxValue = range.upperBound
+    self.defaultValue = defaultValue
   }
 
   override var description: String {

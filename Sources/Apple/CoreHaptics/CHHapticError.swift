@@ -20,7 +20,9 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
     var userInfo = userInfo
-    if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = code.sentence }
+    if userInfo[NSLocalizedDescriptionKey] == nil {
+      userInfo[NSLocalizedDescriptionKey] = code.sentence
+    }
     error = NSError(domain: CoreHapticsErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
 
@@ -37,7 +39,9 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public var localizedDescription: String { error.localizedDescription }
 
   /// Whether two errors have the same code and the same user information.
-  public static func == (left: CHHapticError, right: CHHapticError) -> Bool { left.error == right.error }
+  public static func == (left: CHHapticError, right: CHHapticError) -> Bool {
+    left.error == right.error
+  }
 
   /// Hashes the code.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
@@ -121,11 +125,15 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   /// There was not enough memory.
   public static var memoryError: Code { .memoryError }
 
-  init(_ code: Code, _ sentence: String) { self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence]) }
+  init(_ code: Code, _ sentence: String) {
+    self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
+  }
 
   /// Makes the error of a text that is not a valid pattern: its line, column and reason.
   init(_ error: InputError) {
-    self.init(error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData, error.description)
+    self.init(
+      error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
+      error.description)
   }
 
   /// One line: the code's name and number and the sentence.
@@ -134,7 +142,9 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
 
 extension CHHapticError.Code {
   /// Whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
-  public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool { (error as? CHHapticError)?.code == code }
+  public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool {
+    (error as? CHHapticError)?.code == code
+  }
 
   var sentence: String {
     switch self {
@@ -166,8 +176,8 @@ extension CHHapticError.Code {
   }
 }
 
-/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems. Without it, `catch let error as
-/// NSError` would let a ``CHHapticError`` through.
+/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems. Without it,
+/// `catch let error as NSError` would let a ``CHHapticError`` through.
 extension CHHapticError: _ObjectiveCBridgeable {
   /// The error as the class.
   public func _bridgeToObjectiveC() -> NSError { error }
@@ -178,7 +188,9 @@ extension CHHapticError: _ObjectiveCBridgeable {
   }
 
   /// Makes the structure of the class; false where the error is a foreign one.
-  public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout CHHapticError?) -> Bool {
+  public static func _conditionallyBridgeFromObjectiveC(
+    _ source: NSError, result: inout CHHapticError?
+  ) -> Bool {
     result = CHHapticError(source)
     return result != nil
   }
@@ -189,7 +201,9 @@ extension CHHapticError: _ObjectiveCBridgeable {
   }
 
   private init?(_ source: NSError) {
-    guard source.domain == CoreHapticsErrorDomain, let code = Code(rawValue: source.code) else { return nil }
+    guard source.domain == CoreHapticsErrorDomain, let code = Code(rawValue: source.code) else {
+      return nil
+    }
     self.init(code, userInfo: source.userInfo)
   }
 }

@@ -23,49 +23,74 @@ open class CHHapticEvent: NSObject {
 
   /// Makes an event without a duration.
   public init(
-    eventType type: EventType, parameters eventParams: [CHHapticEventParameter], relativeTime time: TimeInterval
+    eventType type: EventType, parameters eventParams: [CHHapticEventParameter],
+    relativeTime time: TimeInterval
   ) {
-    (self.type, eventParameters, relativeTime, audioResourceID) = (type, eventParams, time, nil)
+    self.type = type
+    eventParameters = eventParams
+    relativeTime = time
+    audioResourceID = nil
   }
 
   /// Makes an event that lasts.
   public init(
-    eventType type: EventType, parameters eventParams: [CHHapticEventParameter], relativeTime time: TimeInterval,
+    eventType type: EventType, parameters eventParams: [CHHapticEventParameter],
+    relativeTime time: TimeInterval,
     duration: TimeInterval
   ) {
-    (self.type, eventParameters, relativeTime, audioResourceID) = (type, eventParams, time, nil)
+    self.type = type
+    eventParameters = eventParams
+    relativeTime = time
+    audioResourceID = nil
     givenDuration = duration
   }
 
   /// Makes an event that plays a registered sound to its end.
   public init(
-    audioResourceID resID: CHHapticAudioResourceID, parameters eventParams: [CHHapticEventParameter],
+    audioResourceID resID: CHHapticAudioResourceID,
+    parameters eventParams: [CHHapticEventParameter],
     relativeTime time: TimeInterval
   ) {
-    (type, eventParameters, relativeTime, audioResourceID) = (.audioCustom, eventParams, time, resID)
+    type = .audioCustom
+    eventParameters = eventParams
+    relativeTime = time
+    audioResourceID = resID
   }
 
   /// Makes an event that plays a registered sound, cut or padded to a duration; 0 plays it whole.
   public init(
-    audioResourceID resID: CHHapticAudioResourceID, parameters eventParams: [CHHapticEventParameter],
+    audioResourceID resID: CHHapticAudioResourceID,
+    parameters eventParams: [CHHapticEventParameter],
     relativeTime time: TimeInterval, duration: TimeInterval
   ) {
-    (type, eventParameters, relativeTime, audioResourceID) = (.audioCustom, eventParams, time, resID)
+    type = .audioCustom
+    eventParameters = eventParams
+    relativeTime = time
+    audioResourceID = resID
     givenDuration = duration
   }
 
   /// An event is made of its type or sound.
   @available(*, unavailable) public override init() {
-    (type, eventParameters, relativeTime, audioResourceID) = (.hapticTransient, [], 0, nil)
+    type = .hapticTransient
+    eventParameters = []
+    relativeTime = 0
+    audioResourceID = nil
   }
 
   /// One line: type, time, duration and parameters.
   open override var description: String {
     var text = "CHHapticEvent(\(type.rawValue)"
-    if let audioResourceID { text += " of resource \(audioResourceID)" }
+    if let audioResourceID {
+      text += " of resource \(audioResourceID)"
+    }
     text += " at \(relativeTime) s"
-    if let givenDuration { text += " for \(givenDuration) s" }
-    for parameter in eventParameters { text += ", \(parameter.text)" }
+    if let givenDuration {
+      text += " for \(givenDuration) s"
+    }
+    for parameter in eventParameters {
+      text += ", \(parameter.text)"
+    }
     return text + ")"
   }
 
@@ -127,11 +152,15 @@ open class CHHapticEventParameter: NSObject {
 
   /// Makes a value; nothing is clamped or checked.
   public init(parameterID: CHHapticEvent.ParameterID, value: Float) {
-    (self.parameterID, self.value) = (parameterID, value)
+    self.parameterID = parameterID
+    self.value = value
   }
 
   /// A parameter is made of its identifier and value.
-  @available(*, unavailable) public override init() { (parameterID, value) = (.hapticIntensity, 0) }
+  @available(*, unavailable) public override init() {
+    parameterID = .hapticIntensity
+    value = 0
+  }
 
   /// One line: name and value.
   open override var description: String { "CHHapticEventParameter(\(text))" }
@@ -184,12 +213,16 @@ open class CHHapticDynamicParameter: NSObject {
 
   /// Makes a step; nothing is clamped or checked.
   public init(parameterID: ID, value: Float, relativeTime time: TimeInterval) {
-    (self.parameterID, self.value, relativeTime) = (parameterID, value, time)
+    self.parameterID = parameterID
+    self.value = value
+    relativeTime = time
   }
 
   /// A parameter is made of its identifier, value and time.
   @available(*, unavailable) public override init() {
-    (parameterID, value, relativeTime) = (.hapticIntensityControl, 0, 0)
+    parameterID = .hapticIntensityControl
+    value = 0
+    relativeTime = 0
   }
 
   /// One line: name, value and time.
@@ -208,13 +241,21 @@ open class CHHapticParameterCurve: NSObject {
     open var value: Float
 
     /// Makes a corner; nothing is clamped or checked.
-    public init(relativeTime time: TimeInterval, value: Float) { (relativeTime, self.value) = (time, value) }
+    public init(relativeTime time: TimeInterval, value: Float) {
+      relativeTime = time
+      self.value = value
+    }
 
     /// A control point is made of its time and value.
-    @available(*, unavailable) public override init() { (relativeTime, value) = (0, 0) }
+    @available(*, unavailable) public override init() {
+      relativeTime = 0
+      value = 0
+    }
 
     /// One line: value and time.
-    open override var description: String { "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)" }
+    open override var description: String {
+      "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)"
+    }
   }
 
   /// The control.
@@ -225,19 +266,27 @@ open class CHHapticParameterCurve: NSObject {
   open var relativeTime: TimeInterval
 
   /// Makes a curve; nothing is clamped or checked.
-  public init(parameterID: CHHapticDynamicParameter.ID, controlPoints: [ControlPoint], relativeTime: TimeInterval) {
-    (self.parameterID, self.controlPoints, self.relativeTime) = (parameterID, controlPoints, relativeTime)
+  public init(
+    parameterID: CHHapticDynamicParameter.ID, controlPoints: [ControlPoint],
+    relativeTime: TimeInterval
+  ) {
+    self.parameterID = parameterID
+    self.controlPoints = controlPoints
+    self.relativeTime = relativeTime
   }
 
   /// A curve is made of its identifier, points and time.
   @available(*, unavailable) public override init() {
-    (parameterID, controlPoints, relativeTime) = (.hapticIntensityControl, [], 0)
+    parameterID = .hapticIntensityControl
+    controlPoints = []
+    relativeTime = 0
   }
 
   /// One line: name, time and corners.
   open override var description: String {
     let points = controlPoints.map { "\($0.value) at \($0.relativeTime) s" }
-    return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: " + points.joined(separator: ", ")
+    return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: "
+      + points.joined(separator: ", ")
       + ")"
   }
 }

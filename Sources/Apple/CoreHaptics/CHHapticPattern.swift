@@ -7,8 +7,8 @@ internal import HapticRender
 /// A haptic and audio pattern: made once, played any number of times.
 ///
 /// What is given is copied: later changes to an array, event or parameter change no pattern.
-/// Values outside their ranges are moved to the nearest bound; what cannot be played is refused with
-/// a ``CHHapticError``. Sound files are looked for when a player is made.
+/// Values outside their ranges are moved to the nearest bound; what cannot be played is refused
+/// with a ``CHHapticError``. Sound files are looked for when a player is made.
 open class CHHapticPattern: NSObject {
   let content: PatternContent
   let planCache = PlanCache()
@@ -26,8 +26,8 @@ open class CHHapticPattern: NSObject {
   /// Makes a pattern of nested dictionaries with the keys of AHAP.
   ///
   /// Keys may be `Key` values or strings at every level, values of a list any structure that names
-  /// one, numbers of any type, arrays and dictionaries Swift's or Foundation's. The rules are those of
-  /// AHAP text.
+  /// one, numbers of any type, arrays and dictionaries Swift's or Foundation's. The rules are those
+  /// of AHAP text.
   public init(dictionary patternDict: [CHHapticPattern.Key: Any]) throws {
     content = try PatternContent(dictionary: patternDict)
   }
@@ -57,14 +57,18 @@ open class CHHapticPattern: NSObject {
   }
 
   /// Makes a pattern of layers; it can have no sound files.
-  package convenience init(_ composition: HapticComposition) { self.init(PatternContent(composition)) }
+  package convenience init(_ composition: HapticComposition) {
+    self.init(PatternContent(composition))
+  }
 
   package var composition: HapticComposition { content.composition }
 
   init(_ content: PatternContent) { self.content = content }
 
   /// A pattern is made of events, a dictionary or a file.
-  @available(*, unavailable) public override init() { content = PatternContent(HapticComposition(HapticPattern())) }
+  @available(*, unavailable) public override init() {
+    content = PatternContent(HapticComposition(HapticPattern()))
+  }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
   ///
@@ -74,8 +78,11 @@ open class CHHapticPattern: NSObject {
   /// The pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization` take.
   ///
   /// Names are strings, numbers `Double`, switches `Bool`, inner dictionaries keyed by `Key`.
-  /// Throws `operationNotPermitted` for registered sounds, and for several layers with parameters or curves.
-  open func exportDictionary() throws -> [CHHapticPattern.Key: Any] { try content.exportDictionary() }
+  /// Throws `operationNotPermitted` for registered sounds, and for several layers with parameters
+  /// or curves.
+  open func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
+    try content.exportDictionary()
+  }
 
   /// One line: how long it is and how many things it holds.
   open override var description: String {
@@ -85,8 +92,9 @@ open class CHHapticPattern: NSObject {
       + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
   }
 
-  /// The pattern compiled for each haptic bus of an engine. Compiled once for each kind of engine; each time where it
-  /// plays registered audio, since a registration belongs to one engine and may change.
+  /// The pattern compiled for each haptic bus of an engine. Compiled once for each kind of engine;
+  /// each time where it plays registered audio, since a registration belongs to one engine and may
+  /// change.
   func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
     var composition = content.composition
     var playsRegisteredAudio = false
@@ -106,8 +114,11 @@ open class CHHapticPattern: NSObject {
       let samples = try self.samples(at: engine.rate, resources: resources)
       return try engine.profiles.map { profile in
         do throws(RenderError) {
-          return try RenderPlan(compiling: composition, profile: profile, rate: engine.rate, samples: samples)
-        } catch { throw CHHapticError(.invalidPatternData, error.description) }
+          return try RenderPlan(
+            compiling: composition, profile: profile, rate: engine.rate, samples: samples)
+        } catch {
+          throw CHHapticError(.invalidPatternData, error.description)
+        }
       }
     }
     return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
@@ -152,7 +163,9 @@ extension CHHapticPattern.Key {
     .init(rawValue: "EventWaveformUseVolumeEnvelope")
   }
   /// Whether a sound repeats for the event's duration: a Boolean.
-  public static var eventWaveformLoopEnabled: CHHapticPattern.Key { .init(rawValue: "EventWaveformLoopEnabled") }
+  public static var eventWaveformLoopEnabled: CHHapticPattern.Key {
+    .init(rawValue: "EventWaveformLoopEnabled")
+  }
   /// An entry that is a dynamic parameter: a dictionary.
   public static var parameter: CHHapticPattern.Key { .init(rawValue: "Parameter") }
   /// What a value is of: a `ParameterID`, an `ID` or its name.
@@ -162,14 +175,17 @@ extension CHHapticPattern.Key {
   /// An entry that is a curve: a dictionary.
   public static var parameterCurve: CHHapticPattern.Key { .init(rawValue: "ParameterCurve") }
   /// The corners of a curve: an array of dictionaries.
-  public static var parameterCurveControlPoints: CHHapticPattern.Key { .init(rawValue: "ParameterCurveControlPoints") }
+  public static var parameterCurveControlPoints: CHHapticPattern.Key {
+    .init(rawValue: "ParameterCurveControlPoints")
+  }
 }
 
 /// The plans of a pattern for the last kind of engine it was played by.
 final class PlanCache: Sendable {
   private let last = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 
-  func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan] {
+  func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan]
+  {
     try last.withLock { last in
       if last.plans.isEmpty || last.rate != engine.rate || last.profiles != engine.profiles {
         last = (engine.rate, engine.profiles, try compile())

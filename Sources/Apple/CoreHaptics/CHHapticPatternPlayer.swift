@@ -14,7 +14,8 @@ public protocol CHHapticPatternPlayer: NSObjectProtocol {
   /// Puts dynamic parameters in force; their own times count from `time`.
   func sendParameters(_ parameters: [CHHapticDynamicParameter], atTime time: TimeInterval) throws
   /// Runs a parameter curve from a time on; its own time is not regarded.
-  func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval) throws
+  func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval)
+    throws
   /// Stops at once and forgets what was to come.
   func cancel() throws
   /// Whether the player is silent while it goes on.
@@ -60,7 +61,9 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
     try backing.send(parameters, at: time)
   }
 
-  func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval) throws {
+  func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval)
+    throws
+  {
     try backing.schedule(parameterCurve, at: time)
   }
 
@@ -91,7 +94,11 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
 
   var playbackRate: Float {
     get { backing.settings.rate }
-    set { if newValue > 0, newValue.isFinite { backing.change { $0.rate = newValue } } }
+    set {
+      if newValue > 0, newValue.isFinite {
+        backing.change { $0.rate = newValue }
+      }
+    }
   }
 
   var completionHandler: CHHapticAdvancedPatternPlayerCompletionHandler {
@@ -100,8 +107,8 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
   }
 }
 
-/// What a player is and does, behind the object the application holds. It belongs to its engine's sessions: each new
-/// one gets its own player with the settings of this.
+/// What a player is and does, behind the object the application holds. It belongs to its engine's
+/// sessions: each new one gets its own player with the settings of this.
 final class PlayerBacking: @unchecked Sendable {
   struct Settings {
     var isMuted = false
@@ -128,7 +135,9 @@ final class PlayerBacking: @unchecked Sendable {
 
   /// A player of an engine; a virtual device may refuse one that is too many.
   init(_ engine: EngineBacking, _ pattern: CHHapticPattern, generation: Int) throws {
-    (self.engine, self.pattern, self.generation) = (engine, pattern, generation)
+    self.engine = engine
+    self.pattern = pattern
+    self.generation = generation
     virtual = engine.virtual
     number = try virtual?.adoptPlayer() ?? 0
   }
@@ -195,7 +204,9 @@ final class PlayerBacking: @unchecked Sendable {
     let events = pattern.composition.layers.flatMap(\.pattern.events)
     note(.playerMade(eventCount: events.count))
     let longest = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
-    if longest > HapticEvent.unlimitedDuration { note(.breach(.longEvent(seconds: longest))) }
+    if longest > HapticEvent.unlimitedDuration {
+      note(.breach(.longEvent(seconds: longest)))
+    }
   }
 
   func start(at time: TimeInterval) throws {
@@ -207,9 +218,13 @@ final class PlayerBacking: @unchecked Sendable {
     try command(.started(at: deviceTime(moment))) { try player.start(at: moment) }
   }
 
-  func stop(at time: TimeInterval) throws { try command(at: time, EngineNote.Action.stopped) { try $0.stop(at: $1) } }
+  func stop(at time: TimeInterval) throws {
+    try command(at: time, EngineNote.Action.stopped) { try $0.stop(at: $1) }
+  }
 
-  func pause(at time: TimeInterval) throws { try command(at: time, EngineNote.Action.paused) { try $0.pause(at: $1) } }
+  func pause(at time: TimeInterval) throws {
+    try command(at: time, EngineNote.Action.paused) { try $0.pause(at: $1) }
+  }
 
   func resume(at time: TimeInterval) throws {
     try command(at: time, EngineNote.Action.resumed) { try $0.resume(at: $1) }
@@ -253,7 +268,9 @@ final class PlayerBacking: @unchecked Sendable {
   func schedule(_ curve: CHHapticParameterCurve, at time: TimeInterval) throws {
     let player = try live()
     let id = try DynamicParameterID(curve.parameterID)
-    let points = curve.controlPoints.map { ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value) }
+    let points = curve.controlPoints.map {
+      ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value)
+    }
     let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
     let moment = moment(time)
     try command(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceTime(moment))) {
@@ -290,8 +307,12 @@ final class PlayerBacking: @unchecked Sendable {
     if now.isLooping != before?.isLooping || now.loopEnd != before?.loopEnd {
       try player.loop(passCount: now.isLooping ? nil : 1, end: now.loopEnd)
     }
-    if now.rate != before?.rate { try player.setPlaybackRate(Double(now.rate)) }
-    if now.isMuted != before?.isMuted { try player.setMuted(now.isMuted) }
+    if now.rate != before?.rate {
+      try player.setPlaybackRate(Double(now.rate))
+    }
+    if now.isMuted != before?.isMuted {
+      try player.setMuted(now.isMuted)
+    }
   }
 
   /// A time of the application on the clock of the session.
@@ -307,7 +328,9 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   private func translated<Result>(_ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch let error as PlaybackError {
+    do {
+      return try body()
+    } catch let error as PlaybackError {
       throw CHHapticError(.resourceNotAvailable, error.description)
     }
   }
@@ -316,11 +339,19 @@ final class PlayerBacking: @unchecked Sendable {
 
   private func noteChange(from before: Settings) {
     let now = storedSettings
-    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd { note(.looping(now.isLooping)) }
-    if now.rate != before.rate { note(.rate(Double(now.rate))) }
-    if now.isMuted != before.isMuted { note(.muted(now.isMuted)) }
+    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd {
+      note(.looping(now.isLooping))
+    }
+    if now.rate != before.rate {
+      note(.rate(Double(now.rate)))
+    }
+    if now.isMuted != before.isMuted {
+      note(.muted(now.isMuted))
+    }
   }
 
   /// The virtual device's time at which a command takes effect, in seconds.
-  private func deviceTime(_ time: PlaybackTime) -> Double { virtual == nil ? 0 : rounded(engine.deviceTime(of: time)) }
+  private func deviceTime(_ time: PlaybackTime) -> Double {
+    virtual == nil ? 0 : rounded(engine.deviceTime(of: time))
+  }
 }

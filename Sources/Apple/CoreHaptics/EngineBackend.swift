@@ -21,7 +21,8 @@ package protocol EngineBackend: AnyObject, Sendable {
 
 package struct SessionRequest: Sendable {
   package var buses: RenderSettings.Buses
-  /// Called, on any thread, with false where the device went away or the output has ended, with true where it is back.
+  /// Called, on any thread, with false where the device went away or the output has ended, with
+  /// true where it is back.
   package var presenceHandler: @Sendable (Bool) -> Void
 }
 
@@ -48,9 +49,9 @@ package enum EngineBackends {
     return VirtualBackend.shared
   }()
 
-  /// The task's device, else that of the thread's work, else the one that was installed, else that of the only test
-  /// that runs, else what the environment names. Where several tests run and none can be named, a device that belongs
-  /// to no test.
+  /// The task's device, else that of the thread's work, else the one that was installed, else that
+  /// of the only test that runs, else what the environment names. Where several tests run and none
+  /// can be named, a device that belongs to no test.
   package static var current: any EngineBackend {
     if let scoped { return scoped }
     if let worker = WorkMark.worker { return worker }
@@ -68,11 +69,16 @@ package enum EngineBackends {
   /// The backend of a new engine; running tests are notified where it could be any of theirs.
   static func takeCurrent() -> any EngineBackend {
     let current = current
-    if current === VirtualBackend.stray { for test in running.withLock({ $0 }) { test.noteStrayEngine() } }
+    if current === VirtualBackend.stray {
+      for test in running.withLock({ $0 }) {
+        test.noteStrayEngine()
+      }
+    }
     return current
   }
 
-  /// The virtual device that a call of now plays on, reported like a new engine's; nil in real time.
+  /// The virtual device that a call of now plays on, reported like a new engine's; nil in real
+  /// time.
   package static func takeVirtual() -> VirtualBackend? { takeCurrent() as? VirtualBackend }
 
   /// The virtual device of here and now, or nil where engines play in real time.
@@ -90,7 +96,9 @@ package enum EngineBackends {
       installed = backend
       return old
     }
-    if old !== backend { (old as? VirtualBackend)?.releaseSlots() }
+    if old !== backend {
+      (old as? VirtualBackend)?.releaseSlots()
+    }
   }
 
   package static func begin(_ backend: VirtualBackend, of test: VirtualBackend.Test? = nil) {
@@ -120,7 +128,8 @@ final class LiveBackend: EngineBackend {
   private let found = Mutex((isAvailable: false, lastLook: -Double.infinity))
 
   init(_ choice: OutputConfiguration, outputs: OutputRegistry = .standard) {
-    (self.choice, self.outputs) = (choice, outputs)
+    self.choice = choice
+    self.outputs = outputs
   }
 
   /// Whether the output can be opened; once it could, it is believed to be there.
@@ -128,7 +137,9 @@ final class LiveBackend: EngineBackend {
     guard choice.problem == nil, let output = choice.output else { return choice.problem == nil }
     return found.withLock { found in
       let now = ProcessInfo.processInfo.systemUptime
-      if found.isAvailable || now - found.lastLook < Self.lookInterval { return found.isAvailable }
+      if found.isAvailable || now - found.lastLook < Self.lookInterval {
+        return found.isAvailable
+      }
       found.lastLook = now
       found.isAvailable = outputs.isAvailable(output)
       return found.isAvailable
@@ -136,7 +147,9 @@ final class LiveBackend: EngineBackend {
   }
 
   func open(_ request: SessionRequest) throws -> any EngineSession {
-    if let problem = choice.problem { throw CHHapticError(.invalidEngineParameter, problem) }
+    if let problem = choice.problem {
+      throw CHHapticError(.invalidEngineParameter, problem)
+    }
     let profile = try choice.profile()
     do {
       let output = try outputs.open(
@@ -146,7 +159,8 @@ final class LiveBackend: EngineBackend {
       throw CHHapticError(.resourceNotAvailable, error.description)
     } catch let error as OutputError {
       throw CHHapticError(
-        error.kind == .notFound || error.kind == .serverUnavailable ? .notSupported : .serverInitFailed,
+        error.kind == .notFound || error.kind == .serverUnavailable
+          ? .notSupported : .serverInitFailed,
         "\(error.output): \(error.description)")
     }
   }
@@ -167,12 +181,16 @@ private final class LiveEngineSession: EngineSession {
   let engine: PlaybackEngine
   private let playback: LivePlayback
 
-  init(_ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float, _ request: SessionRequest)
+  init(
+    _ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float,
+    _ request: SessionRequest
+  )
     throws(PlaybackError)
   {
     let format = output.format
     engine = PlaybackEngine(
-      rate: format.rate, routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
+      rate: format.rate,
+      routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
     let handler = request.presenceHandler
     playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
@@ -189,7 +207,8 @@ private final class LiveEngineSession: EngineSession {
   func close() { playback.stop() }
 }
 
-/// What the environment says of output: `TEMBLOR_OUTPUT`, or `TEMBLOR_DEVICE`, `TEMBLOR_PROFILE`, `TEMBLOR_STRENGTH`.
+/// What the environment says of output: `TEMBLOR_OUTPUT`, or `TEMBLOR_DEVICE`, `TEMBLOR_PROFILE`,
+/// `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
   private static let virtual = "virtual"
 
@@ -203,7 +222,8 @@ struct OutputConfiguration: Sendable {
   var problem: String?
 
   init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
-    output = outputs.name(environment["TEMBLOR_DEVICE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default")
+    output = outputs.name(
+      environment["TEMBLOR_DEVICE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default")
     profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
     #if SoundOutput
       library = ProfileLibrary { environment[$0] }
@@ -222,7 +242,8 @@ struct OutputConfiguration: Sendable {
       output = name
     } else {
       problem =
-        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.forms.joined(separator: ", ")) " + "or \(Self.virtual)"
+        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.forms.joined(separator: ", ")) "
+        + "or \(Self.virtual)"
     }
   }
 
@@ -234,7 +255,8 @@ struct OutputConfiguration: Sendable {
           return try ProfileFile.read(text: entry.text(), name: entry.textName)
         }
         guard let text = FileManager.default.contents(atPath: profileName) else {
-          throw CHHapticError(.invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
+          throw CHHapticError(
+            .invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
         }
         return try ProfileFile.read(text: Array(text), name: profileName)
       } catch let error as InputError {

@@ -3,8 +3,9 @@ internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
 
-/// What an engine is and does: its state, its session, its handlers. One lock guards the state; no handler is called
-/// and no session opened or closed under it. Handlers run one after another on a queue of the engine's own.
+/// What an engine is and does: its state, its session, its handlers. One lock guards the state; no
+/// handler is called and no session opened or closed under it. Handlers run one after another on a
+/// queue of the engine's own.
 final class EngineBacking: @unchecked Sendable {
   /// Seconds without playing after which auto shutdown stops the engine.
   static let idleLimit = 120.0
@@ -20,7 +21,8 @@ final class EngineBacking: @unchecked Sendable {
     var session: (any EngineSession)?
     /// A session whose device is away: it only waits for its return.
     var lostSession: (any EngineSession)?
-    /// Started, and not stopped by the application since: what a device of a test did to it ends with that device.
+    /// Started, and not stopped by the application since: what a device of a test did to it ends
+    /// with that device.
     var isWanted = false
     /// Seconds of sessions that have ended.
     var elapsed = 0.0
@@ -95,18 +97,22 @@ final class EngineBacking: @unchecked Sendable {
     note(.handlerCalled(handler))
     guard virtual?.faults.watchesIsolation == true else { return body() }
     let (result, isNoticed) = IsolationWatch.notices(body)
-    if isNoticed { note(.breach(.handlerOffMainActor(handler))) }
+    if isNoticed {
+      note(.breach(.handlerOffMainActor(handler)))
+    }
     return result
   }
 
-  /// Leaves the device of a test that has ended, for the one that is in place now; throws `operationNotPermitted` to a
-  /// test that runs beside others and would share the engine with another test.
+  /// Leaves the device of a test that has ended, for the one that is in place now; throws
+  /// `operationNotPermitted` to a test that runs beside others and would share the engine with
+  /// another test.
   private func takePlace() throws {
     guard let virtual, let owner = virtual.test else { return moveIfEnded() }
     let scoped = EngineBackends.scoped
     if let scoped, scoped !== virtual, let test = scoped.test, !virtual.hasEnded || !test.isAlone {
       scoped.noteForeignEngine(of: owner.name)
-      throw CHHapticError(.operationNotPermitted, "the engine belongs to the test \(owner.name); \(Self.remedy)")
+      throw CHHapticError(
+        .operationNotPermitted, "the engine belongs to the test \(owner.name); \(Self.remedy)")
     }
     moveIfEnded()
   }
@@ -133,9 +139,13 @@ final class EngineBacking: @unchecked Sendable {
     let (isRunning, request) = with { ($0.session != nil, self.request(of: $0)) }
     if isRunning { return }
     let delay = virtual?.takeStartDelay() ?? 0
-    if delay > 0 { virtual?.pass(seconds: delay) }
+    if delay > 0 {
+      virtual?.pass(seconds: delay)
+    }
     let session: any EngineSession
-    do { session = try backend.open(request) } catch {
+    do {
+      session = try backend.open(request)
+    } catch {
       note(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
       throw error
     }
@@ -147,11 +157,17 @@ final class EngineBacking: @unchecked Sendable {
       state.activity += 1
       state.lastVirtualSession = session as? VirtualSession
       // Nothing sounds yet, so that these hold from the first frame.
-      if state.isMutedForHaptics { session.engine.setHapticsMuted(true) }
-      if state.isMutedForAudio { session.engine.setAudioMuted(true) }
+      if state.isMutedForHaptics {
+        session.engine.setHapticsMuted(true)
+      }
+      if state.isMutedForAudio {
+        session.engine.setAudioMuted(true)
+      }
       return (lost, state.resetHandler != nil)
     }
-    if !hasResetHandler { note(.breach(.noResetHandler)) }
+    if !hasResetHandler {
+      note(.breach(.noResetHandler))
+    }
     lost?.close()
     session.engine.updateHandler = { [weak self] in
       guard let self else { return }
@@ -162,7 +178,9 @@ final class EngineBacking: @unchecked Sendable {
 
   func startAsynchronously(_ handler: (@Sendable ((any Error)?) -> Void)?) {
     // Here the task of the caller says which test it is.
-    do { try takePlace() } catch {
+    do {
+      try takePlace()
+    } catch {
       queue.async { handler?(error) }
       return
     }
@@ -174,48 +192,80 @@ final class EngineBacking: @unchecked Sendable {
       }
       do {
         try self.start()
-        if let handler { self.call(.start) { handler(nil) } }
-      } catch { if let handler { self.call(.start) { handler(error) } } }
+        if let handler {
+          self.call(.start) { handler(nil) }
+        }
+      } catch {
+        if let handler {
+          self.call(.start) { handler(error) }
+        }
+      }
     }
   }
 
   func stopAsynchronously(_ handler: (@Sendable ((any Error)?) -> Void)?) {
     enqueue {
       self.stop()
-      if let handler { self.call(.stop) { handler(nil) } }
+      if let handler {
+        self.call(.stop) { handler(nil) }
+      }
     }
   }
 
-  /// Closes the output and ends what plays: [handler queue]. The stopped handler receives the reason, nil where the
-  /// application requested the stop, completion handlers the error; a reset is the device's doing, without a reason.
-  private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false) {
+  /// Closes the output and ends what plays: [handler queue]. The stopped handler receives the
+  /// reason, nil where the application requested the stop, completion handlers the error; a reset
+  /// is the device's doing, without a reason.
+  private func stop(
+    _ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false
+  ) {
     transition.lock()
     let (session, active, finished, stopped) = with { state in
       let session = state.session
-      let result = (session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler)
+      let result = (
+        session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler
+      )
       state.elapsed += session?.engine.seconds ?? 0
       state.session = nil
       state.active.removeAll()
       state.finishedHandlers.removeAll()
-      if reason == .systemError { state.lostSession = session }
-      if !isReset, reason == nil || reason == .engineDestroyed { state.isWanted = false }
+      if reason == .systemError {
+        state.lostSession = session
+      }
+      if !isReset, reason == nil || reason == .engineDestroyed {
+        state.isWanted = false
+      }
       return result
     }
     // A lost device is waited for; its session is closed by the reset.
-    if reason != .systemError { session?.close() } else { (session as? VirtualSession)?.endRecord() }
+    if reason != .systemError {
+      session?.close()
+    } else {
+      (session as? VirtualSession)?.endRecord()
+    }
     transition.unlock()
     guard session != nil else { return }
     note(.engineStopped(reason))
-    for player in active { player.complete(error) }
-    for handler in finished { _ = call(.finished) { handler(error) } }
-    if let reason { call(.stopped) { stopped(reason) } }
+    for player in active {
+      player.complete(error)
+    }
+    for handler in finished {
+      _ = call(.finished) { handler(error) }
+    }
+    if let reason {
+      call(.stopped) { stopped(reason) }
+    }
   }
 
   private func request(of state: State) -> SessionRequest {
     let isAll = state.playsHapticsOnly == state.playsAudioOnly
-    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) { [weak self] isPresent in
+    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) {
+      [weak self] isPresent in
       guard let self else { return }
-      if isPresent { requestReset() } else { interrupt(.systemError) }
+      if isPresent {
+        requestReset()
+      } else {
+        interrupt(.systemError)
+      }
     }
   }
 
@@ -245,7 +295,9 @@ final class EngineBacking: @unchecked Sendable {
       state.isGone = true
       return state.session != nil && !state.active.isEmpty
     }
-    if wasPlaying { note(.breach(.engineReleased)) }
+    if wasPlaying {
+      note(.breach(.engineReleased))
+    }
     enqueue { self.stop(wasPlaying ? .engineDestroyed : nil) }
   }
 
@@ -283,14 +335,20 @@ final class EngineBacking: @unchecked Sendable {
     backend.after(Self.idleLimit) { [weak self] in
       guard let self else { return }
       enqueue {
-        let isIdle = self.with { $0.activity == activity && $0.isAutoShutdownEnabled && $0.active.isEmpty }
-        if isIdle { self.stop(.idleTimeout) }
+        let isIdle = self.with {
+          $0.activity == activity && $0.isAutoShutdownEnabled && $0.active.isEmpty
+        }
+        if isIdle {
+          self.stop(.idleTimeout)
+        }
       }
     }
   }
 
   func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
-    if virtual?.hasEnded == false { try takePlace() }
+    if virtual?.hasEnded == false {
+      try takePlace()
+    }
     let player = try PlayerBacking(self, pattern, generation: with { $0.generation })
     // A pattern that cannot be played is reported now and not at its start.
     try player.prepare()
@@ -305,7 +363,11 @@ final class EngineBacking: @unchecked Sendable {
 
   /// The session a player may use, which auto shutdown starts where there is none.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
-    if virtual?.hasEnded == true, with({ $0.isWanted }) { try start() } else { try takePlace() }
+    if virtual?.hasEnded == true, with({ $0.isWanted }) {
+      try start()
+    } else {
+      try takePlace()
+    }
     let (session, mayStart) = with { ($0.session, $0.isAutoShutdownEnabled && !$0.isGone) }
     if let session { return session }
     if startingIfAllowed && mayStart {
@@ -339,24 +401,35 @@ final class EngineBacking: @unchecked Sendable {
           guard state.activity == seen else { return }
           state.active[ObjectIdentifier(player)] = nil
           state.activity += 1
-          if state.active.isEmpty { state.session?.noteActivity(false) }
+          if state.active.isEmpty {
+            state.session?.noteActivity(false)
+          }
         }
       }
-      for _ in 0..<ends { player.complete(nil) }
+      for _ in 0..<ends {
+        player.complete(nil)
+      }
     }
     let finished: [CHHapticEngine.FinishedHandler] = with { state in
       state.active.isEmpty ? exchange(&state.finishedHandlers, with: []) : []
     }
     var stops = false
-    for handler in finished where call(.finished, { handler(nil) }) == .stopEngine { stops = true }
-    if stops { stop(.notifyWhenFinished) }
-    if with({ $0.active.isEmpty }) { watchForIdleness() }
+    for handler in finished where call(.finished, { handler(nil) }) == .stopEngine {
+      stops = true
+    }
+    if stops {
+      stop(.notifyWhenFinished)
+    }
+    if with({ $0.active.isEmpty }) {
+      watchForIdleness()
+    }
   }
 }
 
-/// Notices handlers that belong to the main actor and are called off it. Code that was compiled with
-/// `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the process where that is
-/// wrong. Its hook makes a report of it, for the time of a call.
+/// Notices handlers that belong to the main actor and are called off it. Code that was compiled
+/// with
+/// `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the
+/// process where that is wrong. Its hook makes a report of it, for the time of a call.
 package enum IsolationWatch {
   private typealias Original = @convention(thin) (UnownedSerialExecutor) -> Void
   private typealias Hook = @convention(thin) (UnownedSerialExecutor, Original) -> Void
@@ -368,13 +441,19 @@ package enum IsolationWatch {
 
   /// Whether the runtime has the hook; looked for once, and in place from then on.
   package static let isAvailable: Bool = {
-    guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook") else { return false }
-    let hook: Hook = { executor, original in if !IsolationWatch.noteMistake() { unsafe original(executor) } }
+    guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
+    else { return false }
+    let hook: Hook = { executor, original in
+      if !IsolationWatch.noteMistake() {
+        unsafe original(executor)
+      }
+    }
     unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
   }()
 
-  /// Notes that this thread is on the wrong executor; returns whether it calls a handler that is watched.
+  /// Notes that this thread is on the wrong executor; returns whether it calls a handler that is
+  /// watched.
   private static func noteMistake() -> Bool {
     calls.withLock { calls in
       guard calls[thread] != nil else { return false }

@@ -11,23 +11,32 @@ struct PatternContent: Equatable, Sendable {
   /// The folder in which the pattern's sound files are, where it was read from a file.
   var folder: URL?
 
-  init(_ composition: HapticComposition, folder: URL? = nil) { (self.composition, self.folder) = (composition, folder) }
+  init(_ composition: HapticComposition, folder: URL? = nil) {
+    self.composition = composition
+    self.folder = folder
+  }
 
-  /// The layers as one pattern that plays the same; nil where they cannot be one. Parameters and curves act on their
-  /// own layer, so that only layers without any are one.
+  /// The layers as one pattern that plays the same; nil where they cannot be one. Parameters and
+  /// curves act on their own layer, so that only layers without any are one.
   var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
 
-  var waveformPaths: [String] { composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } } }
+  var waveformPaths: [String] {
+    composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } }
+  }
 
   init(_ file: SourceFile, formats: FormatRegistry = .apple, folder: URL? = nil) throws {
     do throws(InputError) {
       let composition = try formats.read(file).linearized()
       self.init(HapticComposition(layers: composition.layers), folder: folder)
-    } catch { throw CHHapticError(error) }
+    } catch {
+      throw CHHapticError(error)
+    }
   }
 
   init(contentsOf url: URL, formats: FormatRegistry = .apple) throws {
-    guard url.isFileURL else { throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file") }
+    guard url.isFileURL else {
+      throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file")
+    }
     let path = url.path
     var isFolder: ObjCBool = false
     guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -37,13 +46,19 @@ struct PatternContent: Equatable, Sendable {
       throw CHHapticError(.invalidPatternData, "\(path): is a folder, not a pattern file")
     }
     let data: Data
-    do { data = try Data(contentsOf: url) } catch {
+    do {
+      data = try Data(contentsOf: url)
+    } catch {
       throw CHHapticError(
         .invalidPatternData,
-        userInfo: [NSLocalizedDescriptionKey: "\(path): the file cannot be read", NSUnderlyingErrorKey: error])
+        userInfo: [
+          NSLocalizedDescriptionKey: "\(path): the file cannot be read",
+          NSUnderlyingErrorKey: error,
+        ])
     }
     try self.init(
-      SourceFile(Array(data), name: path), formats: formats, folder: url.absoluteURL.deletingLastPathComponent())
+      SourceFile(Array(data), name: path), formats: formats,
+      folder: url.absoluteURL.deletingLastPathComponent())
   }
 
   /// The pattern as nested dictionaries: events first, then parameters, then curves.
@@ -57,12 +72,17 @@ struct PatternContent: Equatable, Sendable {
     for (index, event) in pattern.events.enumerated() {
       if let path = event.waveform?.path, let id = AudioResourcePath.id(of: path) {
         throw CHHapticError(
-          .operationNotPermitted, "events[\(index)] plays the registered resource \(id), which cannot be exported")
+          .operationNotPermitted,
+          "events[\(index)] plays the registered resource \(id), which cannot be exported")
       }
       entries.append([.event: event.exported])
     }
-    for parameter in pattern.parameters { entries.append([.parameter: parameter.exported]) }
-    for curve in pattern.curves { entries.append([.parameterCurve: curve.exported]) }
+    for parameter in pattern.parameters {
+      entries.append([.parameter: parameter.exported])
+    }
+    for curve in pattern.curves {
+      entries.append([.parameterCurve: curve.exported])
+    }
     return [.version: 1.0, .pattern: entries]
   }
 
@@ -76,17 +96,26 @@ struct PatternContent: Equatable, Sendable {
       options.refusesUnknownParameters = true
       let composition = try HapticFormat.ahap.examine(text, options: options).get()
       self.init(HapticComposition(layers: composition.layers))
-    } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }
+    } catch {
+      throw CHHapticError(error, stranger: writer.strangers[error.place.path])
+    }
   }
 
   /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
-  init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [], curves: [CHHapticParameterCurve] = [])
+  init(
+    events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [],
+    curves: [CHHapticParameterCurve] = []
+  )
     throws
   {
     var pattern = HapticPattern()
     pattern.events = try events.enumerated().map { try HapticEvent($1, place: "events[\($0)]") }
-    pattern.parameters = try parameters.enumerated().map { try DynamicParameter($1, place: "parameters[\($0)]") }
-    pattern.curves = try curves.enumerated().map { try ParameterCurve($1, place: "parameterCurves[\($0)]") }
+    pattern.parameters = try parameters.enumerated().map {
+      try DynamicParameter($1, place: "parameters[\($0)]")
+    }
+    pattern.curves = try curves.enumerated().map {
+      try ParameterCurve($1, place: "parameterCurves[\($0)]")
+    }
     self.init(HapticComposition(pattern))
   }
 }
@@ -94,7 +123,9 @@ struct PatternContent: Equatable, Sendable {
 extension HapticEvent {
   fileprivate var exported: [CHHapticPattern.Key: Any] {
     var event: [CHHapticPattern.Key: Any] = [.time: time, .eventType: kind.rawValue]
-    if let duration { event[.eventDuration] = duration }
+    if let duration {
+      event[.eventDuration] = duration
+    }
     if let waveform {
       event[.eventWaveformPath] = waveform.path
       event[.eventWaveformUseVolumeEnvelope] = waveform.usesVolumeEnvelope
@@ -103,7 +134,9 @@ extension HapticEvent {
     let values = parameters.identifiers.map { id -> [CHHapticPattern.Key: Any] in
       [.parameterID: id.rawValue, .parameterValue: (parameters[id] ?? 0).shortest]
     }
-    if !values.isEmpty { event[.eventParameters] = values }
+    if !values.isEmpty {
+      event[.eventParameters] = values
+    }
     return event
   }
 
@@ -111,12 +144,15 @@ extension HapticEvent {
   init(_ event: CHHapticEvent, place: String) throws {
     let kind = try Kind(event.type, place: place)
     try Self.check(event.relativeTime, "\(place).relativeTime", .invalidEventTime)
-    if let duration = event.givenDuration { try Self.check(duration, "\(place).duration", .invalidEventDuration) }
+    if let duration = event.givenDuration {
+      try Self.check(duration, "\(place).duration", .invalidEventDuration)
+    }
     var waveform: AudioWaveform?
     if let id = event.audioResourceID {
       waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
     } else if kind.playsFile {
-      throw CHHapticError(.invalidAudioResource, "\(place): an \(kind.rawValue) event requires an audioResourceID")
+      throw CHHapticError(
+        .invalidAudioResource, "\(place): an \(kind.rawValue) event requires an audioResourceID")
     }
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {
@@ -125,17 +161,22 @@ extension HapticEvent {
       parameters[id] = try Self.clamp(parameter.value, to: id.range, "\(place).value")
     }
     self.init(
-      kind: kind, time: event.relativeTime, duration: event.givenDuration, parameters: parameters, waveform: waveform)
+      kind: kind, time: event.relativeTime, duration: event.givenDuration, parameters: parameters,
+      waveform: waveform)
   }
 
-  fileprivate static func check(_ seconds: Double, _ place: String, _ code: CHHapticError.Code) throws {
+  fileprivate static func check(_ seconds: Double, _ place: String, _ code: CHHapticError.Code)
+    throws
+  {
     guard seconds.isFinite, seconds >= 0 else {
       throw CHHapticError(code, "\(place) is \(seconds); it must be 0 s or later")
     }
   }
 
   /// A value moved to the nearest bound of a range; refuses NaN.
-  fileprivate static func clamp(_ value: Float, to range: ClosedRange<Float>, _ place: String) throws -> Float {
+  fileprivate static func clamp(_ value: Float, to range: ClosedRange<Float>, _ place: String)
+    throws -> Float
+  {
     guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is NaN") }
     return min(max(value, range.lowerBound), range.upperBound)
   }
@@ -169,7 +210,8 @@ extension ParameterCurve {
       let place = "\(place).controlPoints[\(index)]"
       try HapticEvent.check(point.relativeTime, "\(place).relativeTime", .invalidTime)
       return ControlPoint(
-        time: point.relativeTime, value: try HapticEvent.clamp(point.value, to: id.range, "\(place).value"))
+        time: point.relativeTime,
+        value: try HapticEvent.clamp(point.value, to: id.range, "\(place).value"))
     }
     self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
   }
@@ -185,9 +227,12 @@ extension Float {
 
 extension RawRepresentable<String> {
   /// What a name of Apple's stands for; the place is what errors call it.
-  fileprivate init(known name: String, _ noun: String, _ place: String?, _ code: CHHapticError.Code) throws {
+  fileprivate init(known name: String, _ noun: String, _ place: String?, _ code: CHHapticError.Code)
+    throws
+  {
     guard let known = Self(rawValue: name) else {
-      throw CHHapticError(code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
+      throw CHHapticError(
+        code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
     }
     self = known
   }
@@ -212,13 +257,15 @@ extension DynamicParameterID {
 }
 
 extension CHHapticError {
-  /// Makes the error of a dictionary: the way to the value instead of a line and column. What has no place in JSON was
-  /// written as something else and is named here by what it was.
+  /// Makes the error of a dictionary: the way to the value instead of a line and column. What has
+  /// no place in JSON was written as something else and is named here by what it was.
   fileprivate init(_ error: InputError, stranger: String?) {
     let finding = error.finding
     var message = finding.message
     for written in ["an object", "null"] where message.hasSuffix(written) {
-      if let stranger { message = message.dropLast(written.count) + stranger }
+      if let stranger {
+        message = message.dropLast(written.count) + stranger
+      }
     }
     let sentence =
       (finding.place.path.isEmpty ? "" : "\(finding.place.path): ") + message
@@ -229,7 +276,8 @@ extension CHHapticError {
   }
 }
 
-/// Writes dictionaries as JSON. Truth is 1 or 0, as it is on Apple's systems, where both are an `NSNumber`.
+/// Writes dictionaries as JSON. Truth is 1 or 0, as it is on Apple's systems, where both are an
+/// `NSNumber`.
 private struct DictionaryWriter {
   private static let depthLimit = 64
 
@@ -243,9 +291,15 @@ private struct DictionaryWriter {
     if let text = value as? String {
       write(text: text)
     } else if let number = Self.number(value) {
-      if number.isFinite { bytes += "\(number)".utf8 } else { note("\(number)", isMember) }
+      if number.isFinite {
+        bytes += "\(number)".utf8
+      } else {
+        note("\(number)", isMember)
+      }
     } else if let dictionary = value as? [AnyHashable: Any] {
-      let members = dictionary.compactMap { key, value in Self.name(key).map { (key: $0, value: value) } }
+      let members = dictionary.compactMap { key, value in
+        Self.name(key).map { (key: $0, value: value) }
+      }
       let step = path.isEmpty ? "" : "."
       try write("{}", members.sorted { $0.key < $1.key }.map { (step + $0.key, $0.key, $0.value) })
     } else if let array = value as? [Any] {
@@ -259,13 +313,18 @@ private struct DictionaryWriter {
     }
   }
 
-  private mutating func write(_ brackets: String, _ entries: [(step: String, key: String?, value: Any)]) throws {
+  private mutating func write(
+    _ brackets: String, _ entries: [(step: String, key: String?, value: Any)]
+  ) throws {
     guard path.count <= Self.depthLimit else {
-      throw CHHapticError(.invalidPatternDictionary, "the dictionary is nested deeper than \(Self.depthLimit) levels")
+      throw CHHapticError(
+        .invalidPatternDictionary, "the dictionary is nested deeper than \(Self.depthLimit) levels")
     }
     bytes += brackets.utf8.prefix(1)
     for (index, entry) in entries.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      if index > 0 {
+        bytes.append(UInt8(ascii: ","))
+      }
       if let key = entry.key {
         write(text: key)
         bytes.append(UInt8(ascii: ":"))
@@ -308,14 +367,17 @@ private struct DictionaryWriter {
     return (key.base as? any RawRepresentable).flatMap { text($0) }
   }
 
-  private static func text<Name: RawRepresentable>(_ name: Name) -> String? { name.rawValue as? String }
+  private static func text<Name: RawRepresentable>(_ name: Name) -> String? {
+    name.rawValue as? String
+  }
 }
 
 extension CHHapticPattern {
-  /// The sound files at a rate, by the paths that name them. A relative path is looked up in the pattern's folder, or,
-  /// where it has none, among the application's resources, and never outside.
+  /// The sound files at a rate, by the paths that name them. A relative path is looked up in the
+  /// pattern's folder, or, where it has none, among the application's resources, and never outside.
   func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
-    let folder = SoundFolder(root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
+    let folder = SoundFolder(
+      root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
     var samples: [String: AudioBuffer] = [:]
     for path in content.waveformPaths where samples[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
@@ -327,8 +389,11 @@ extension CHHapticPattern {
       do throws(SoundFileError) {
         let sound = if let resource { resource.sound } else { try folder.sound(at: path) }
         let resampled = try sound.resampled(to: rate, path: path)
-        samples[path] = AudioBuffer(interleaved: resampled.interleaved, channelCount: resampled.channelCount)
-      } catch { throw CHHapticError(error) }
+        samples[path] = AudioBuffer(
+          interleaved: resampled.interleaved, channelCount: resampled.channelCount)
+      } catch {
+        throw CHHapticError(error)
+      }
     }
     return samples
   }
@@ -377,7 +442,11 @@ extension EngineBacking {
 
   func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
     let sound: Sound
-    do { sound = try Sound(contentsOf: url.path) } catch { throw CHHapticError(error) }
+    do {
+      sound = try Sound(contentsOf: url.path)
+    } catch {
+      throw CHHapticError(error)
+    }
     func option(_ key: String, _ usual: Bool) throws -> Bool {
       guard let value = options[AnyHashable(key)] else { return usual }
       if let value = value as? Bool { return value }
@@ -390,7 +459,8 @@ extension EngineBacking {
     return try with { state in
       guard state.resources.count < Self.mostResources else {
         throw CHHapticError(
-          .resourceNotAvailable, "an engine keeps \(Self.mostResources) audio resources; unregister some")
+          .resourceNotAvailable,
+          "an engine keeps \(Self.mostResources) audio resources; unregister some")
       }
       let number = state.nextResource
       state.nextResource += 1

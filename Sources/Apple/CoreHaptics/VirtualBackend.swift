@@ -51,8 +51,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var storedMistakes = Mistakes()
   private var storedFaults = Faults()
 
-  /// A wait of the application: until when, in which order it was asked for, and what is called then or at the end of
-  /// the test with the time that remains.
+  /// A wait of the application: until when, in which order it was asked for, and what is called
+  /// then or at the end of the test with the time that remains.
   private struct Wait {
     var due: Duration
     var number: Int
@@ -68,7 +68,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
     package var blocks: [(call: String, seconds: Double)] = []
-    /// Engines that could be any of several tests'; not part of the record, which other tests' engines would change.
+    /// Engines that could be any of several tests'; not part of the record, which other tests'
+    /// engines would change.
     package var strayEngineCount = 0
     /// Tests whose engines this one used, in order.
     package var foreignTests: [String] = []
@@ -90,10 +91,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   package init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
-    (self.rate, self.profile) = (rate, profile)
+    self.rate = rate
+    self.profile = profile
   }
 
-  package var isAvailable: Bool { lock.withLock { storedFaults.isPresent && storedFaults.supportsHaptics } }
+  package var isAvailable: Bool {
+    lock.withLock { storedFaults.isPresent && storedFaults.supportsHaptics }
+  }
 
   package func open(_ request: SessionRequest) throws -> any EngineSession {
     try lock.withLock {
@@ -101,8 +105,12 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
         storedFaults.starts.removeFirst()
         throw CHHapticError(code, "the test requested that this start fails")
       }
-      guard storedFaults.supportsHaptics else { throw CHHapticError(.notSupported, "the device has no haptics") }
-      guard storedFaults.isPresent else { throw CHHapticError(.serverInitFailed, "the device is disconnected") }
+      guard storedFaults.supportsHaptics else {
+        throw CHHapticError(.notSupported, "the device has no haptics")
+      }
+      guard storedFaults.isPresent else {
+        throw CHHapticError(.serverInitFailed, "the device is disconnected")
+      }
       let session = VirtualSession(rate: rate, profile: profile, request, on: self, at: now)
       sessions[ObjectIdentifier(session)] = session
       return session
@@ -120,39 +128,55 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Seconds that have gone by, to the nanosecond.
   package var now: Double { lock.withLock { rounded(clock / .seconds(1)) } }
 
-  /// Lets time go by: everything is rendered, and handlers are called and have returned before it does. Any sum of
-  /// steps leads to the same time. Time in which nothing plays costs nothing. What the application waits for is not
-  /// called: nobody could wait for what it sets off.
+  /// Lets time go by: everything is rendered, and handlers are called and have returned before it
+  /// does. Any sum of steps leads to the same time. Time in which nothing plays costs nothing. What
+  /// the application waits for is not called: nobody could wait for what it sets off.
   package func advance(by duration: Duration) {
     settle()
     let end = end(of: duration)
     while let due = step(to: end) {
-      for body in due { body() }
+      for body in due {
+        body()
+      }
       settle()
     }
     lock.withLock { storedMistakes.missedWaitCount += waits.count { $0.due <= clock } }
   }
 
-  package func end(of duration: Duration) -> Duration { lock.withLock { clock + max(.zero, duration) } }
+  package func end(of duration: Duration) -> Duration {
+    lock.withLock { clock + max(.zero, duration) }
+  }
 
   /// Lets time go by for a caller that is blocked meanwhile, without waiting for handlers.
   func pass(seconds: Double) {
     let end = lock.withLock { clock + .seconds(max(0, seconds)) }
-    while let due = step(to: end) { for body in due { body() } }
+    while let due = step(to: end) {
+      for body in due {
+        body()
+      }
+    }
   }
 
-  /// Moves the clock to what happens next, or to a wait of the application, which `takeWait()` then returns; returns
-  /// what is due then, or nil at the end.
+  /// Moves the clock to what happens next, or to a wait of the application, which `takeWait()` then
+  /// returns; returns what is due then, or nil at the end.
   package func step(to end: Duration, findsWaits: Bool = false) -> [@Sendable () -> Void]? {
     lock.withLock {
       guard clock < end else { return nil }
       var next = end
-      if let firstDue { next = min(next, max(firstDue, clock)) }
-      if findsWaits, let wait = waits.map(\.due).min() { next = min(next, max(wait, clock)) }
+      if let firstDue {
+        next = min(next, max(firstDue, clock))
+      }
+      if findsWaits, let wait = waits.map(\.due).min() {
+        next = min(next, max(wait, clock))
+      }
       // What plays is rendered by periods of the device's clock, so that handlers have their time.
-      if !active.isEmpty { next = min(next, nextPeriod) }
+      if !active.isEmpty {
+        next = min(next, nextPeriod)
+      }
       clock = next
-      for session in active.values { session.render(to: now) }
+      for session in active.values {
+        session.render(to: now)
+      }
       guard let firstDue, firstDue <= clock else { return [] }
       let due = timers.filter { $0.due <= clock }.sorted { $0.due < $1.due }
       timers.removeAll { $0.due <= clock }
@@ -161,30 +185,40 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Whether what the application waits for follows the device's time; not where its test has ended.
+  /// Whether what the application waits for follows the device's time; not where its test has
+  /// ended.
   package var movesWaits: Bool {
     get { lock.withLock { storedMovesWaits && !isOver } }
     set { lock.withLock { storedMovesWaits = newValue } }
   }
 
-  /// Calls a closure once when a time has come, or another at the end of the test, with the time that remains.
+  /// Calls a closure once when a time has come, or another at the end of the test, with the time
+  /// that remains.
   package func wait(
-    _ delay: Duration, fire: @escaping @Sendable () -> Void, leave: @escaping @Sendable (Duration) -> Void
+    _ delay: Duration, fire: @escaping @Sendable () -> Void,
+    leave: @escaping @Sendable (Duration) -> Void
   ) {
     let isLate = lock.withLock {
       guard !isOver else { return true }
       waitCount += 1
-      waits.append(Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, leave: leave))
+      waits.append(
+        Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, leave: leave))
       return false
     }
-    if isLate { leave(delay) }
+    if isLate {
+      leave(delay)
+    }
   }
 
   /// Takes the first wait that is due, by time and then by the order in which they were asked for.
   package func takeWait() -> (@Sendable () -> Void)? {
     lock.withLock {
       let due = waits.indices.filter { waits[$0].due <= clock }
-      guard let first = due.min(by: { (waits[$0].due, waits[$0].number) < (waits[$1].due, waits[$1].number) }) else {
+      guard
+        let first = due.min(by: {
+          (waits[$0].due, waits[$0].number) < (waits[$1].due, waits[$1].number)
+        })
+      else {
         return nil
       }
       return waits.remove(at: first).fire
@@ -207,18 +241,23 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     return .seconds(((clock / .seconds(1) / period + 1e-6).rounded(.down) + 1) * period)
   }
 
-  /// Waits until all handlers that were due have returned, and those they caused; returns whether there were any.
+  /// Waits until all handlers that were due have returned, and those they caused; returns whether
+  /// there were any.
   @discardableResult package func settle() -> Bool {
     for round in 0..<Self.maximumRounds {
       let queues = lock.withLock { exchange(&busyQueues, with: [:]) }
       if queues.isEmpty { return round > 0 }
-      for queue in queues.values { queue.sync {} }
+      for queue in queues.values {
+        queue.sync {}
+      }
     }
     return true
   }
 
   /// Waits for what a handler queue is given, before time goes on.
-  func noteWork(on queue: DispatchQueue) { lock.withLock { busyQueues[ObjectIdentifier(queue)] = queue } }
+  func noteWork(on queue: DispatchQueue) {
+    lock.withLock { busyQueues[ObjectIdentifier(queue)] = queue }
+  }
 
   func catchUp(_ session: VirtualSession) { lock.withLock { session.render(to: now) } }
 
@@ -254,23 +293,31 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   var livingEngines: [(number: Int, backing: EngineBacking)] {
     lock.withLock {
-      engines.sorted { $0.key < $1.key }.compactMap { number, engine in engine.backing.map { (number, $0) } }
+      engines.sorted { $0.key < $1.key }.compactMap { number, engine in
+        engine.backing.map { (number, $0) }
+      }
     }
   }
 
   package var engineStates:
-    [(number: Int, isRunning: Bool, currentTime: Double, activePlayerCount: Int, hasResetHandler: Bool)]
+    [(
+      number: Int, isRunning: Bool, currentTime: Double, activePlayerCount: Int,
+      hasResetHandler: Bool
+    )]
   {
     livingEngines.map { number, backing in
       let time = backing.currentTime
-      return backing.with { (number, $0.session != nil, time, $0.active.count, $0.resetHandler != nil) }
+      return backing.with {
+        (number, $0.session != nil, time, $0.active.count, $0.resetHandler != nil)
+      }
     }
   }
 
   func adoptPlayer() throws -> Int {
     try lock.withLock {
       guard livePlayerCount < storedFaults.playerLimit else {
-        throw CHHapticError(.resourceNotAvailable, "the test allows \(storedFaults.playerLimit) players at a time")
+        throw CHHapticError(
+          .resourceNotAvailable, "the test allows \(storedFaults.playerLimit) players at a time")
       }
       livePlayerCount += 1
       playerCount += 1
@@ -281,12 +328,16 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   func leavePlayer() { lock.withLock { livePlayerCount -= 1 } }
 
   package func interruptAll(_ reason: CHHapticEngine.StoppedReason) {
-    for engine in livingEngines { engine.backing.interrupt(reason) }
+    for engine in livingEngines {
+      engine.backing.interrupt(reason)
+    }
     settle()
   }
 
   package func resetAll() {
-    for engine in livingEngines { engine.backing.requestReset() }
+    for engine in livingEngines {
+      engine.backing.requestReset()
+    }
     settle()
   }
 
@@ -306,13 +357,16 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   package var isInBackground: Bool { lock.withLock { storedFaults.isInBackground } }
 
-  /// Moves the application to the background or back: posts what a phone posts, and stops engines behind it.
+  /// Moves the application to the background or back: posts what a phone posts, and stops engines
+  /// behind it.
   package func setInBackground(_ isInBackground: Bool) {
     guard isInBackground != self.isInBackground else { return }
     post(isInBackground ? .willResignActive : .willEnterForeground)
     lock.withLock { storedFaults.isInBackground = isInBackground }
     post(isInBackground ? .didEnterBackground : .didBecomeActive)
-    if isInBackground { interruptAll(.applicationSuspended) }
+    if isInBackground {
+      interruptAll(.applicationSuspended)
+    }
   }
 
   /// Posts a notification; what its observers make belongs to this device.
@@ -329,12 +383,16 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       storedFaults.isPresent = isPresent
       return Array(sessions.values)
     }
-    for session in concerned { session.request.presenceHandler(isPresent) }
+    for session in concerned {
+      session.request.presenceHandler(isPresent)
+    }
     settle()
   }
 
   package func note(_ action: EngineNote.Action, engine: Int? = nil, player: Int? = nil) {
-    lock.withLock { notes.append(EngineNote(time: now, engine: engine, player: player, action: action)) }
+    lock.withLock {
+      notes.append(EngineNote(time: now, engine: engine, player: player, action: action))
+    }
   }
 
   package var record: [EngineNote] { lock.withLock { notes } }
@@ -354,7 +412,10 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     /// Whether no other test with a device runs meanwhile.
     package var isAlone: Bool
 
-    package init(name: String, isAlone: Bool) { (self.name, self.isAlone) = (name, isAlone) }
+    package init(name: String, isAlone: Bool) {
+      self.name = name
+      self.isAlone = isAlone
+    }
   }
 
   package internal(set) var test: Test? {
@@ -365,14 +426,20 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package var mistakes: Mistakes { lock.withLock { storedMistakes } }
 
   func noteForeignEngine(of test: String) {
-    lock.withLock { if !storedMistakes.foreignTests.contains(test) { storedMistakes.foreignTests.append(test) } }
+    lock.withLock {
+      if !storedMistakes.foreignTests.contains(test) {
+        storedMistakes.foreignTests.append(test)
+      }
+    }
   }
 
   func noteStrayEngine() { lock.withLock { storedMistakes.strayEngineCount += 1 } }
 
   /// One object of a kind for as long as the device is in place.
   package func slot<Kind: AnyObject>(_ kind: Kind.Type, _ make: () -> Kind) -> Kind {
-    if let found = lock.withLock({ slots[ObjectIdentifier(kind)] as? Kind }) { return found }
+    if let found = lock.withLock({ slots[ObjectIdentifier(kind)] as? Kind }) {
+      return found
+    }
     let made = make()
     return lock.withLock {
       if let found = slots[ObjectIdentifier(kind)] as? Kind { return found }
@@ -399,7 +466,11 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       active.removeAll()
       return (exchange(&waits, with: []), clock)
     }
-    WorkMark.withoutDevice { for wait in left { wait.leave(max(.zero, wait.due - now)) } }
+    WorkMark.withoutDevice {
+      for wait in left {
+        wait.leave(max(.zero, wait.due - now))
+      }
+    }
   }
 }
 
@@ -436,10 +507,12 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private var parts: [(play: Int, player: RenderPlayer)] = []
 
   init(
-    rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend, at origin: Double
+    rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend,
+    at origin: Double
   ) {
     let engine = PlaybackEngine(
-      rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses), profiles: [profile])
+      rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses), profiles: [profile]
+    )
     storedEngine = engine
     overlap = Int(rate / 50)
     sink = VirtualSink(
@@ -447,9 +520,12 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
         rate: rate, channelCount: engine.routing.channels.count, periodSize: Self.periodSize,
         bufferSize: Self.periodSize))
     loop = RenderLoop(engine: engine, sink: sink, time: time)
-    (self.request, self.backend, self.origin) = (request, backend, origin)
+    self.request = request
+    self.backend = backend
+    self.origin = origin
     record = SessionRecord(
-      origin: origin, rate: rate, hearsHaptics: request.buses != .audio, hearsAudio: request.buses != .haptics)
+      origin: origin, rate: rate, hearsHaptics: request.buses != .audio,
+      hearsAudio: request.buses != .haptics)
   }
 
   package var engine: PlaybackEngine {
@@ -469,7 +545,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     return deviceTime(ofFrame: max(frame, engine.position))
   }
 
-  package func deviceTime(ofFrame frame: Int64) -> Double { origin + Double(frame) / storedEngine.rate }
+  package func deviceTime(ofFrame frame: Int64) -> Double {
+    origin + Double(frame) / storedEngine.rate
+  }
 
   package func noteActivity(_ isActive: Bool) { backend?.noteActivity(isActive, of: self) }
 
@@ -517,7 +595,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   func finish() {
     isRecording = false
     loop.stop()
-    while isRunning { run(.room(frameCount: Self.periodSize)) }
+    while isRunning {
+      run(.room(frameCount: Self.periodSize))
+    }
   }
 
   private func run(_ readiness: SinkReadiness) {
@@ -525,10 +605,14 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     let before = storedEngine.position
     isRunning = loop.turn()
     time.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
-    if exchange(&loop.hasChanged, with: false) { storedEngine.update() }
+    if exchange(&loop.hasChanged, with: false) {
+      storedEngine.update()
+    }
     guard isRecording else { return }
     record.end = storedEngine.position
-    for (play, player) in parts { record.plays[play].changes += player.takeChanges() }
+    for (play, player) in parts {
+      record.plays[play].changes += player.takeChanges()
+    }
     parts.removeAll(where: \.player.isReleased)
   }
 }
@@ -592,126 +676,13 @@ private final class VirtualSink: AudioSink {
   }
 }
 
-/// What an application is notified of as it goes to the background and comes back; the names on Apple's systems.
+/// What an application is notified of as it goes to the background and comes back; the names on
+/// Apple's systems.
 package enum LifeCycleNotification: String, Sendable {
   case willResignActive = "UIApplicationWillResignActiveNotification"
   case didEnterBackground = "UIApplicationDidEnterBackgroundNotification"
   case willEnterForeground = "UIApplicationWillEnterForegroundNotification"
   case didBecomeActive = "UIApplicationDidBecomeActiveNotification"
-}
-
-/// One call of an application on a virtual device, or one thing that happened to it: an entry of `HapticLog`.
-public struct EngineNote: Equatable, Sendable {
-  /// What can be called and can happen; `at` is when it takes effect, in seconds of the device.
-  public enum Action: Equatable, Sendable {
-    case engineMade, engineStarted
-    /// A start threw an error of this code.
-    case engineStartFailed(CHHapticError.Code)
-    /// The reason is nil where the application requested the stop.
-    case engineStopped(CHHapticEngine.StoppedReason?)
-    /// An engine was reset: its players are dead.
-    case engineReset
-    /// The haptics, or the audio, of an engine were muted, or unmuted.
-    case hapticsMuted(Bool), audioMuted(Bool)
-    /// A handler of the application was called.
-    case handlerCalled(Handler)
-    /// A player was made of a pattern.
-    case playerMade(eventCount: Int)
-    case started(at: Double), stopped(at: Double), paused(at: Double), resumed(at: Double), cancelled
-    /// A player was sought to seconds of its pattern.
-    case sought(to: Double)
-    /// A player has come to its end, by itself or by a stop.
-    case ended(at: Double)
-    /// A player was set to loop, or not to; its playback rate was set; it was muted, or unmuted.
-    case looping(Bool), rate(Double), muted(Bool)
-    /// A dynamic parameter was sent to a player, one entry for each.
-    case sent(CHHapticDynamicParameter.ID, Float, at: Double)
-    /// A parameter curve was scheduled.
-    case scheduledCurve(CHHapticDynamicParameter.ID, at: Double)
-    /// A feedback generator was called, or prepared.
-    case generator(GeneratorCall), prepared(Generator)
-    /// A system sound was played.
-    case systemSound(Int)
-    /// The application was notified by the name of a property of `UIApplication`, such as `didEnterBackground`.
-    case application(String)
-    /// A rule of phones was broken.
-    case breach(Breach)
-  }
-
-  /// A handler of the application: that of a start, of a stop, of `notifyWhenPlayersFinished`, of an engine that stopped
-  /// or was reset, or of a player that ended.
-  public enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
-
-  /// A call of a feedback generator.
-  public enum GeneratorCall: Equatable, Sendable {
-    /// The styles of impacts.
-    public enum Style: String, Sendable { case light, medium, heavy, soft, rigid }
-    /// The types of notifications.
-    public enum Notification: String, Sendable { case success, warning, error }
-
-    case impact(Style, intensity: Double = 1)
-    case notification(Notification)
-    /// A change of a selection; an alignment and a closed path while drawing.
-    case selection, alignment, pathCompleted
-    /// Other feedback: `watch success` of WatchKit, `trackpad alignment` of AppKit, `increase` of SwiftUI.
-    case named(String, intensity: Double = 1)
-
-    package init(name: String, intensity: Double) {
-      if let style = Style(rawValue: name) {
-        self = .impact(style, intensity: intensity)
-      } else if let type = Notification(rawValue: name) {
-        self = .notification(type)
-      } else {
-        switch name {
-        case "selection": self = .selection
-        case "alignment": self = .alignment
-        case "path-completed": self = .pathCompleted
-        default: self = .named(name, intensity: intensity)
-        }
-      }
-    }
-  }
-
-  /// A feedback generator: of impacts of a style, of drawing, or of the class that they have in common.
-  public enum Generator: Equatable, Sendable {
-    case impact(GeneratorCall.Style), notification, selection, canvas, general
-
-    package init(name: String) {
-      switch name {
-      case "notification": self = .notification
-      case "selection": self = .selection
-      case "canvas": self = .canvas
-      default: self = GeneratorCall.Style(rawValue: name).map { .impact($0) } ?? .general
-      }
-    }
-  }
-
-  /// What works on a virtual device and breaks on a phone.
-  public enum Breach: Equatable, Sendable {
-    /// A handler that the compiler took for one of the main actor was called off it; a phone traps.
-    case handlerOffMainActor(Handler)
-    /// An engine was started without a reset handler; on a phone it falls silent for good one day.
-    case noResetHandler
-    /// An engine was released while it played; a phone falls silent.
-    case engineReleased
-    /// A continuous event is longer than the 30 s that a phone plays.
-    case longEvent(seconds: Double)
-    /// A player was used after a reset of its engine.
-    case playerUsedAfterReset
-    /// A feedback generator was called off the main thread.
-    case generatorOffMainThread
-    /// A member was used that came with a version of iOS.
-    case newerAPI(String, version: String)
-  }
-
-  /// Seconds on the device's clock, when it was called or happened.
-  public var time: Double
-  /// The engine's number on its device, from 1, or nil where there is none.
-  public var engine: Int?
-  /// The player's number on its device, from 1, or nil where there is none.
-  public var player: Int?
-  /// What it was.
-  public var action: Action
 }
 
 /// A time to the nanosecond, so that sums of seconds can be compared.

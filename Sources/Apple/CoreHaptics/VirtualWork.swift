@@ -32,7 +32,8 @@ package final class VirtualWork: Sendable {
   }
 }
 
-/// The device whose work runs on a thread, for work that no task names: blocks of queues, jobs of detached tasks.
+/// The device whose work runs on a thread, for work that no task names: blocks of queues, jobs of
+/// detached tasks.
 package enum WorkMark {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -41,7 +42,9 @@ package enum WorkMark {
   }()
 
   /// What marks work that belongs to no device although a task names one.
-  private static var none: UnsafeMutableRawPointer? { unsafe UnsafeMutableRawPointer(bitPattern: 1) }
+  private static var none: UnsafeMutableRawPointer? {
+    unsafe UnsafeMutableRawPointer(bitPattern: 1)
+  }
 
   /// The device whose time it is on this thread; nil is real time.
   package static var owner: VirtualBackend? {
@@ -49,11 +52,14 @@ package enum WorkMark {
     return worker
   }
 
-  /// The device whose work this thread does: of the task, else of the thread; nil where its test has ended.
+  /// The device whose work this thread does: of the task, else of the thread; nil where its test
+  /// has ended.
   package static var worker: VirtualBackend? {
     let mark = unsafe pthread_getspecific(key)
     if unsafe mark == none { return nil }
-    guard let worker = unsafe EngineBackends.scoped ?? device(of: mark), !worker.hasEnded else { return nil }
+    guard let worker = unsafe EngineBackends.scoped ?? device(of: mark), !worker.hasEnded else {
+      return nil
+    }
     return worker
   }
 
@@ -62,13 +68,18 @@ package enum WorkMark {
   }
 
   package static func with<Result>(_ device: VirtualBackend?, _ body: () -> Result) -> Result {
-    withExtendedLifetime(device) { unsafe mark(device.map { unsafe Unmanaged.passUnretained($0).toOpaque() }, body) }
+    withExtendedLifetime(device) {
+      unsafe mark(device.map { unsafe Unmanaged.passUnretained($0).toOpaque() }, body)
+    }
   }
 
   /// Does what belongs to no device, in real time.
-  package static func withoutDevice<Result>(_ body: () -> Result) -> Result { unsafe mark(none, body) }
+  package static func withoutDevice<Result>(_ body: () -> Result) -> Result {
+    unsafe mark(none, body)
+  }
 
-  private static func mark<Result>(_ mark: UnsafeMutableRawPointer?, _ body: () -> Result) -> Result {
+  private static func mark<Result>(_ mark: UnsafeMutableRawPointer?, _ body: () -> Result) -> Result
+  {
     let before = unsafe pthread_getspecific(key)
     unsafe pthread_setspecific(key, mark)
     defer { unsafe pthread_setspecific(key, before) }

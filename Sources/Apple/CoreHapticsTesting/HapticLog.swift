@@ -24,7 +24,9 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   public subscript(index: Int) -> Entry { entries[index] }
 
   /// One line for each entry.
-  public var description: String { isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n") }
+  public var description: String {
+    isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n")
+  }
 
   /// What was called and happened, without times and numbers.
   public var actions: [Action] { entries.map(\.action) }
@@ -36,45 +38,100 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   public var startCount: Int { entries.count { $0.action == .engineStarted } }
 
   /// How many players were made.
-  public var playerCount: Int { entries.count { if case .playerMade = $0.action { true } else { false } } }
+  public var playerCount: Int {
+    entries.count {
+      if case .playerMade = $0.action {
+        true
+      } else {
+        false
+      }
+    }
+  }
 
   /// How many times players were started.
-  public var playerStartCount: Int { entries.count { if case .started = $0.action { true } else { false } } }
+  public var playerStartCount: Int {
+    entries.count {
+      if case .started = $0.action {
+        true
+      } else {
+        false
+      }
+    }
+  }
 
   /// The values that were sent of a dynamic parameter, in order.
   public func values(of id: CHHapticDynamicParameter.ID) -> [Float] {
-    actions.compactMap { if case .sent(id, let value, _) = $0 { value } else { nil } }
+    actions.compactMap {
+      if case .sent(id, let value, _) = $0 {
+        value
+      } else {
+        nil
+      }
+    }
   }
 
   /// The calls of feedback generators, in order.
   public var generators: [GeneratorCall] {
-    actions.compactMap { if case .generator(let call) = $0 { call } else { nil } }
+    actions.compactMap {
+      if case .generator(let call) = $0 {
+        call
+      } else {
+        nil
+      }
+    }
   }
 
   /// The feedback generators that were prepared, in order.
   public var preparations: [Generator] {
-    actions.compactMap { if case .prepared(let found) = $0 { found } else { nil } }
+    actions.compactMap {
+      if case .prepared(let found) = $0 {
+        found
+      } else {
+        nil
+      }
+    }
   }
 
   /// The numbers of system sounds that were played, in order.
   public var systemSounds: [Int] {
-    actions.compactMap { if case .systemSound(let number) = $0 { number } else { nil } }
+    actions.compactMap {
+      if case .systemSound(let number) = $0 {
+        number
+      } else {
+        nil
+      }
+    }
   }
 
   /// Why engines stopped, in order; nil where the application requested it.
   public var stops: [CHHapticEngine.StoppedReason?] {
-    actions.compactMap { if case .engineStopped(let reason) = $0 { .some(reason) } else { nil } }
+    actions.compactMap {
+      if case .engineStopped(let reason) = $0 {
+        .some(reason)
+      } else {
+        nil
+      }
+    }
   }
 
   /// What works on a virtual device and breaks on a phone, in order.
-  public var breaches: [HapticBreach] { actions.compactMap { if case .breach(let found) = $0 { found } else { nil } } }
+  public var breaches: [HapticBreach] {
+    actions.compactMap {
+      if case .breach(let found) = $0 {
+        found
+      } else {
+        nil
+      }
+    }
+  }
 }
 
 extension EngineNote: CustomStringConvertible {
   /// One line, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
     let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
-    return "\(thousandths(time)) s  " + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ") + "\(action)"
+    return "\(thousandths(time)) s  " + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ")
+      + "\(action)"
   }
 }
 
@@ -82,34 +139,60 @@ extension EngineNote.Action: CustomStringConvertible {
   /// A few words, such as `stopped by audioSessionInterrupt`.
   public var description: String {
     switch self {
-    case .engineMade: "made"
-    case .engineStarted: "started"
-    case .engineStartFailed(let code): "start failed with \(code)"
-    case .engineStopped(let reason): reason.map { "stopped by \($0)" } ?? "stopped on request"
-    case .engineReset: "reset"
-    case .hapticsMuted(let isMuted): isMuted ? "haptics muted" : "haptics unmuted"
-    case .audioMuted(let isMuted): isMuted ? "audio muted" : "audio unmuted"
-    case .handlerCalled(let handler): "\(handler.rawValue) handler called"
-    case .playerMade(let count): "made with \(count) event\(count == 1 ? "" : "s")"
-    case .started(let time): "started at \(thousandths(time)) s"
-    case .stopped(let time): "stopped at \(thousandths(time)) s"
-    case .paused(let time): "paused at \(thousandths(time)) s"
-    case .resumed(let time): "resumed at \(thousandths(time)) s"
-    case .sought(let offset): "sought to \(thousandths(offset)) s of the pattern"
-    case .cancelled: "cancelled"
-    case .ended(let time): "ended at \(thousandths(time)) s"
-    case .looping(let isOn): isOn ? "loops" : "does not loop"
-    case .rate(let rate): "plays at rate \(thousandths(rate))"
-    case .muted(let isMuted): isMuted ? "muted" : "unmuted"
+    case .engineMade:
+      "made"
+    case .engineStarted:
+      "started"
+    case .engineStartFailed(let code):
+      "start failed with \(code)"
+    case .engineStopped(let reason):
+      reason.map { "stopped by \($0)" } ?? "stopped on request"
+    case .engineReset:
+      "reset"
+    case .hapticsMuted(let isMuted):
+      isMuted ? "haptics muted" : "haptics unmuted"
+    case .audioMuted(let isMuted):
+      isMuted ? "audio muted" : "audio unmuted"
+    case .handlerCalled(let handler):
+      "\(handler.rawValue) handler called"
+    case .playerMade(let count):
+      "made with \(count) event\(count == 1 ? "" : "s")"
+    case .started(let time):
+      "started at \(thousandths(time)) s"
+    case .stopped(let time):
+      "stopped at \(thousandths(time)) s"
+    case .paused(let time):
+      "paused at \(thousandths(time)) s"
+    case .resumed(let time):
+      "resumed at \(thousandths(time)) s"
+    case .sought(let offset):
+      "sought to \(thousandths(offset)) s of the pattern"
+    case .cancelled:
+      "cancelled"
+    case .ended(let time):
+      "ended at \(thousandths(time)) s"
+    case .looping(let isOn):
+      isOn ? "loops" : "does not loop"
+    case .rate(let rate):
+      "plays at rate \(thousandths(rate))"
+    case .muted(let isMuted):
+      isMuted ? "muted" : "unmuted"
     case .sent(let id, let value, let time):
       "\(id.rawValue) \(thousandths(Double(value))) sent for \(thousandths(time)) s"
-    case .scheduledCurve(let id, let time): "curve of \(id.rawValue) scheduled for \(thousandths(time)) s"
-    case .generator(let call): "generator: \(call)"
-    case .prepared(.impact(let style)): "generator prepared: impact \(style.rawValue)"
-    case .prepared(let generator): "generator prepared: \(generator)"
-    case .systemSound(let number): "system sound \(number)"
-    case .application(let name): "application: \(name)"
-    case .breach(let breach): "\(breach)"
+    case .scheduledCurve(let id, let time):
+      "curve of \(id.rawValue) scheduled for \(thousandths(time)) s"
+    case .generator(let call):
+      "generator: \(call)"
+    case .prepared(.impact(let style)):
+      "generator prepared: impact \(style.rawValue)"
+    case .prepared(let generator):
+      "generator prepared: \(generator)"
+    case .systemSound(let number):
+      "system sound \(number)"
+    case .application(let name):
+      "application: \(name)"
+    case .breach(let breach):
+      "\(breach)"
     }
   }
 }
@@ -120,19 +203,25 @@ extension EngineNote.GeneratorCall: CustomStringConvertible {
     switch self {
     case .impact(let style, let intensity):
       "impact \(style.rawValue)" + (intensity == 1 ? "" : ", intensity \(thousandths(intensity))")
-    case .notification(let type): "notification \(type.rawValue)"
-    case .selection: "selection"
-    case .alignment: "alignment"
-    case .pathCompleted: "path completed"
-    case .named(let name, let intensity): name + (intensity == 1 ? "" : ", intensity \(thousandths(intensity))")
+    case .notification(let type):
+      "notification \(type.rawValue)"
+    case .selection:
+      "selection"
+    case .alignment:
+      "alignment"
+    case .pathCompleted:
+      "path completed"
+    case .named(let name, let intensity):
+      name + (intensity == 1 ? "" : ", intensity \(thousandths(intensity))")
     }
   }
 }
 
 /// A rule of phones that a virtual device does not enforce by itself.
 public enum HapticRule: Hashable, Sendable {
-  /// Handlers that belong to the main actor are not called off it. Needs `-enable-actor-data-race-checks` when the
-  /// application is compiled; ``VirtualHapticDevice/ruleProblem`` says whether it can be checked.
+  /// Handlers that belong to the main actor are not called off it. Needs
+  /// `-enable-actor-data-race-checks` when the application is compiled;
+  /// ``VirtualHapticDevice/ruleProblem`` says whether it can be checked.
   case handlersOnTheirActor
   /// An engine has a reset handler when it starts.
   case resetHandler
@@ -150,11 +239,14 @@ public enum HapticRule: Hashable, Sendable {
   func covers(_ breach: HapticBreach) -> Bool {
     switch (self, breach) {
     case (.handlersOnTheirActor, .handlerOffMainActor), (.resetHandler, .noResetHandler),
-      (.keptEngine, .engineReleased), (.eventLength, .longEvent), (.playersAfterReset, .playerUsedAfterReset),
+      (.keptEngine, .engineReleased), (.eventLength, .longEvent),
+      (.playersAfterReset, .playerUsedAfterReset),
       (.generatorsOnMainThread, .generatorOffMainThread):
       true
-    case (.iOS(let version), .newerAPI(_, let since)): (Double(since) ?? 0) > version
-    default: false
+    case (.iOS(let version), .newerAPI(_, let since)):
+      (Double(since) ?? 0) > version
+    default:
+      false
     }
   }
 }
@@ -162,7 +254,8 @@ public enum HapticRule: Hashable, Sendable {
 extension Set<HapticRule> {
   /// All rules but that about a version of iOS.
   public static let all: Set<HapticRule> = [
-    .handlersOnTheirActor, .resetHandler, .keptEngine, .eventLength, .playersAfterReset, .generatorsOnMainThread,
+    .handlersOnTheirActor, .resetHandler, .keptEngine, .eventLength, .playersAfterReset,
+    .generatorsOnMainThread,
   ]
 }
 
@@ -174,14 +267,23 @@ extension EngineNote.Breach: CustomStringConvertible {
   public var description: String {
     switch self {
     case .handlerOffMainActor(let handler):
-      "the \(handler.rawValue) handler belongs to the main actor and was called off it, which traps on a "
+      """
+      the \(handler.rawValue) handler belongs to the main actor and was called off it, which \
+      traps on a 
+      """
         + "phone; write { @Sendable … in Task { @MainActor in … } }"
-    case .noResetHandler: "an engine was started without a reset handler; set one before the first start"
-    case .engineReleased: "an engine was released while it played; keep it in a property"
-    case .longEvent(let seconds): "a continuous event lasts \(thousandths(seconds)) s; a phone ends it after 30 s"
-    case .playerUsedAfterReset: "a player was used after a reset of its engine; make new players in the reset handler"
-    case .generatorOffMainThread: "a feedback generator was called off the main thread"
-    case .newerAPI(let name, let version): "\(name) requires iOS \(version)"
+    case .noResetHandler:
+      "an engine was started without a reset handler; set one before the first start"
+    case .engineReleased:
+      "an engine was released while it played; keep it in a property"
+    case .longEvent(let seconds):
+      "a continuous event lasts \(thousandths(seconds)) s; a phone ends it after 30 s"
+    case .playerUsedAfterReset:
+      "a player was used after a reset of its engine; make new players in the reset handler"
+    case .generatorOffMainThread:
+      "a feedback generator was called off the main thread"
+    case .newerAPI(let name, let version):
+      "\(name) requires iOS \(version)"
     }
   }
 }
@@ -189,8 +291,8 @@ extension EngineNote.Breach: CustomStringConvertible {
 extension VirtualHapticDevice {
   /// The rules of phones that a test checks; none at first.
   ///
-  /// Set before the application makes its first engine. The trait `.virtualHaptics(rules:)` sets it, and fails the test
-  /// for each breach.
+  /// Set before the application makes its first engine. The trait `.virtualHaptics(rules:)` sets
+  /// it, and fails the test for each breach.
   public var rules: Set<HapticRule> {
     get { ruleBox.rules.withLock { $0 } }
     set {
@@ -201,11 +303,14 @@ extension VirtualHapticDevice {
 
   private var ruleBox: RuleBox { backend.slot(RuleBox.self) { RuleBox() } }
 
-  /// The breaches of the rules so far, in order; the release of an engine counts once time has gone on.
+  /// The breaches of the rules so far, in order; the release of an engine counts once time has gone
+  /// on.
   public var breaches: [HapticBreach] {
-    let (rules, now) = (rules, now)
+    let rules = rules
+    let now = now
     return log.compactMap { entry in
-      guard case .breach(let breach) = entry.action, rules.contains(where: { $0.covers(breach) }) else { return nil }
+      guard case .breach(let breach) = entry.action, rules.contains(where: { $0.covers(breach) })
+      else { return nil }
       // What a test releases as it ends is not what an application failed to keep.
       if breach == .engineReleased, entry.time >= now { return nil }
       return breach
@@ -216,7 +321,8 @@ extension VirtualHapticDevice {
   public var ruleProblem: String? {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
     return IsolationWatch.isAvailable
-      ? nil : "this toolchain's runtime has no hook for isolation; .handlersOnTheirActor is not checked"
+      ? nil
+      : "this toolchain's runtime has no hook for isolation; .handlersOnTheirActor is not checked"
   }
 }
 

@@ -6,8 +6,8 @@ internal import HapticRender
 
 /// What was played on a device, event by event, in time.
 ///
-/// From the renderer's own record of its players: loops, pauses, seeks, rates, mutes, controls of patterns and
-/// controls that were sent count. Envelopes of events do not.
+/// From the renderer's own record of its players: loops, pauses, seeks, rates, mutes, controls of
+/// patterns and controls that were sent count. Envelopes of events do not.
 public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
   CustomStringConvertible
 {
@@ -16,7 +16,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     /// What an event is: a short tap, a hum that lasts, or a sound, which is heard and not felt.
     public enum Kind: String, Sendable { case transient, continuous, audio }
 
-    /// How strong and sharp an event is from a moment on; between two, both move along straight lines.
+    /// How strong and sharp an event is from a moment on; between two, both move along straight
+    /// lines.
     public struct Level: Equatable, Sendable {
       /// Seconds from the start of the event.
       public var time: Double
@@ -27,7 +28,9 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 
       /// Makes a level.
       public init(time: Double, intensity: Double, sharpness: Double) {
-        (self.time, self.intensity, self.sharpness) = (time, intensity, sharpness)
+        self.time = time
+        self.intensity = intensity
+        self.sharpness = sharpness
       }
 
       fileprivate func moved(by seconds: Double) -> Level {
@@ -39,7 +42,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     public var kind: Kind
     /// Seconds on the device's clock.
     public var time: Double
-    /// Seconds it lasts, up to now at most; 0 of a transient, and of a sound file that plays to its own end.
+    /// Seconds it lasts, up to now at most; 0 of a transient, and of a sound file that plays to its
+    /// own end.
     public var duration: Double
     /// By rising time; at least one.
     public var levels: [Level]
@@ -64,7 +68,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         return last
       }
       guard next > 0 else { return levels[0] }
-      let (from, to) = (levels[next - 1], levels[next])
+      let from = levels[next - 1]
+      let to = levels[next]
       let share = to.time > from.time ? (time - from.time) / (to.time - from.time) : 1
       return Level(
         time: time, intensity: from.intensity + (to.intensity - from.intensity) * share,
@@ -72,9 +77,12 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }
 
     /// A transient.
-    public static func transient(at time: Double, intensity: Double = 0.75, sharpness: Double = 0.5) -> Event {
+    public static func transient(at time: Double, intensity: Double = 0.75, sharpness: Double = 0.5)
+      -> Event
+    {
       Event(
-        kind: .transient, time: time, duration: 0, levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
+        kind: .transient, time: time, duration: 0,
+        levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
     /// A continuous event of one intensity and sharpness.
@@ -88,9 +96,12 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 
     /// One line, such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
     public var description: String {
-      "\(thousandths(time)) s  \(kind)\(kind == .transient ? "" : " for \(thousandths(duration)) s")"
+      """
+      \(thousandths(time)) s  \(kind)\(kind == .transient ? "" : " for \(thousandths(duration)) s")
+      """
         + ", \(kind == .audio ? "volume" : "intensity") \(thousandths(intensity))"
-        + (kind == .audio ? "" : ", sharpness \(thousandths(sharpness))") + (levels.count > 1 ? ", moving" : "")
+        + (kind == .audio ? "" : ", sharpness \(thousandths(sharpness))")
+        + (levels.count > 1 ? ", moving" : "")
     }
   }
 
@@ -107,10 +118,14 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public subscript(index: Int) -> Event { events[index] }
 
   /// One line for each event.
-  public var description: String { isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n") }
+  public var description: String {
+    isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n")
+  }
 
   /// When transients were felt, in seconds: the times of taps.
-  public var transients: Moments { Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time)) }
+  public var transients: Moments {
+    Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time))
+  }
 
   /// When events began that were felt, transient and continuous ones, in seconds.
   public var onsets: Moments { Moments(events.filter(\.isFelt).map(\.time)) }
@@ -126,12 +141,14 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// Whether nothing was felt from a time on, up to but without another; in seconds.
   public func isSilent(from start: Double = 0, to end: Double = .infinity) -> Bool {
     !events.contains { event in
-      event.isFelt && event.time < end && (event.time >= start || event.time + event.duration > start)
+      event.isFelt && event.time < end
+        && (event.time >= start || event.time + event.duration > start)
         && event.peak(from: start - event.time, to: end - event.time) > 0
     }
   }
 
-  /// The strongest intensity at a time, to a millionth, so that it equals what was written; a transient counts for 30 ms.
+  /// The strongest intensity at a time, to a millionth, so that it equals what was written; a
+  /// transient counts for 30 ms.
   public func strength(at time: Double) -> Double {
     events.filter { event in
       event.isFelt && event.time <= time
@@ -145,15 +162,21 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// The greatest distance between two events that are taken for one, in seconds.
   private static let reach = 0.1
 
-  /// What differs from what is expected, one sentence each, in order of time; none where it is the same.
+  /// What differs from what is expected, one sentence each, in order of time; none where it is the
+  /// same.
   ///
-  /// Continuous events that follow each other without a gap count as one. Sounds, and what was muted all the time, are not compared. O(n²) for n events within 0.1 s of each other.
-  public func differences(from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible) -> [String] {
+  /// Continuous events that follow each other without a gap count as one. Sounds, and what was
+  /// muted all the time, are not compared. O(n²) for n events within 0.1 s of each other.
+  public func differences(
+    from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible
+  ) -> [String] {
     var left = events.filter(\.isFelt).joined.map(\.trimmed)
     var sentences: [(time: Double, text: String)] = []
     for event in expected.events.filter(\.isFelt).joined.map(\.trimmed) {
-      let near = left.indices.filter { left[$0].kind == event.kind && abs(left[$0].time - event.time) <= Self.reach }
-        .min { abs(left[$0].time - event.time) < abs(left[$1].time - event.time) }
+      let near = left.indices.filter {
+        left[$0].kind == event.kind && abs(left[$0].time - event.time) <= Self.reach
+      }
+      .min { abs(left[$0].time - event.time) < abs(left[$1].time - event.time) }
       guard let near else {
         sentences.append((event.time, "The \(event.name) is missing."))
         continue
@@ -162,7 +185,9 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       sentences += found.differences(from: event, within: tolerance).map { (event.time, $0) }
     }
     sentences += left.map { ($0.time, "The \($0.name) was not expected.") }
-    return sentences.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+    return sentences.enumerated().sorted {
+      ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+    }.map(
       \.element.text)
   }
 
@@ -176,15 +201,17 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 
   /// What was felt as AHAP text that plays the same: what a snapshot keeps.
   ///
-  /// Values are rounded to three digits. A continuous event whose intensity or sharpness moves becomes a row of
-  /// events that follow each other without a gap, each within 0.02 of what was played.
+  /// Values are rounded to three digits. A continuous event whose intensity or sharpness moves
+  /// becomes a row of events that follow each other without a gap, each within 0.02 of what was
+  /// played.
   public func ahap() throws -> Data {
     var pattern = HapticPattern()
     for event in events where event.isFelt {
       for piece in event.pieces {
         pattern.events.append(
           HapticEvent(
-            kind: piece.kind == .transient ? .hapticTransient : .hapticContinuous, time: thousandth(piece.time),
+            kind: piece.kind == .transient ? .hapticTransient : .hapticContinuous,
+            time: thousandth(piece.time),
             duration: piece.kind == .transient ? nil : thousandth(piece.duration),
             parameters: [
               .hapticIntensity: Float(thousandth(piece.intensity)),
@@ -202,12 +229,15 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 extension PlayedHaptics.Event {
   fileprivate func peak(from start: Double, to end: Double) -> Double {
     if kind == .transient { return intensity }
-    let (start, end) = (Swift.max(0, start), Swift.min(duration, end))
+    let start = Swift.max(0, start)
+    let end = Swift.min(duration, end)
     let inside = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
     return ([level(at: start).intensity, level(at: end.nextDown).intensity] + inside).max() ?? 0
   }
 
-  fileprivate var name: String { "\(kind == .transient ? "transient" : "continuous event") at \(thousandths(time)) s" }
+  fileprivate var name: String {
+    "\(kind == .transient ? "transient" : "continuous event") at \(thousandths(time)) s"
+  }
 
   /// The event without what cannot be felt at its start and end.
   fileprivate var trimmed: PlayedHaptics.Event {
@@ -219,43 +249,57 @@ extension PlayedHaptics.Event {
     let start = first > 0 ? levels[first - 1].time : 0
     event.time += start
     event.duration = end - start
-    event.levels = levels[max(0, first - 1)..<min(levels.count, last + 2)].map { $0.moved(by: -start) }
+    event.levels = levels[max(0, first - 1)..<min(levels.count, last + 2)].map {
+      $0.moved(by: -start)
+    }
     return event
   }
 
-  fileprivate func differences(from expected: PlayedHaptics.Event, within tolerance: HapticTolerance) -> [String] {
+  fileprivate func differences(
+    from expected: PlayedHaptics.Event, within tolerance: HapticTolerance
+  ) -> [String] {
     // Sums of times are a little off, whatever the tolerance.
     let grace = 1e-9
     var sentences: [String] = []
     let delay = time - expected.time
     if abs(delay) > tolerance.seconds + grace {
-      sentences.append("The \(expected.name) is \(milliseconds(abs(delay))) \(delay > 0 ? "late" : "early").")
+      sentences.append(
+        "The \(expected.name) is \(milliseconds(abs(delay))) \(delay > 0 ? "late" : "early").")
     }
     if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + grace {
       sentences.append(
-        "The \(expected.name) lasts \(thousandths(duration)) s instead of " + "\(thousandths(expected.duration)) s.")
+        "The \(expected.name) lasts \(thousandths(duration)) s instead of "
+          + "\(thousandths(expected.duration)) s.")
     }
     func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
-      guard let (time, found, wanted) = greatestDifference(from: expected, value), abs(found - wanted) > limit + grace
+      guard let (time, found, wanted) = greatestDifference(from: expected, value),
+        abs(found - wanted) > limit + grace
       else { return }
       let place = kind == .transient || time == 0 ? "" : " \(thousandths(time)) s after its start"
       sentences.append(
-        "The \(expected.name) has \(quality) \(thousandths(found)) instead of " + "\(thousandths(wanted))\(place).")
+        "The \(expected.name) has \(quality) \(thousandths(found)) instead of "
+          + "\(thousandths(wanted))\(place).")
     }
     compare("intensity", tolerance.intensity, \.intensity)
     compare("sharpness", tolerance.sharpness, \.sharpness)
     return sentences
   }
 
-  /// Where a value differs most, and both values; two steps of an event are a hundredth of a second apart.
-  private func greatestDifference(from expected: PlayedHaptics.Event, _ value: (Level) -> Double) -> (
-    time: Double, found: Double, expected: Double
-  )? {
+  /// Where a value differs most, and both values; two steps of an event are a hundredth of a second
+  /// apart.
+  private func greatestDifference(from expected: PlayedHaptics.Event, _ value: (Level) -> Double)
+    -> (
+      time: Double, found: Double, expected: Double
+    )?
+  {
     let length = kind == .transient ? 0 : min(duration, expected.duration)
     var times = [0.0]
     // Steps lie between frames; levels are looked at in the middle of hundredths.
-    if levels.count > 1 || expected.levels.count > 1 { times += stride(from: 0.005, to: min(length, 3_600), by: 0.01) }
-    return times.map { time in (time, value(level(at: time)), value(expected.level(at: time))) }.max {
+    if levels.count > 1 || expected.levels.count > 1 {
+      times += stride(from: 0.005, to: min(length, 3_600), by: 0.01)
+    }
+    return times.map { time in (time, value(level(at: time)), value(expected.level(at: time))) }.max
+    {
       abs($0.1 - $0.2) < abs($1.1 - $1.2)
     }
   }
@@ -273,14 +317,19 @@ extension PlayedHaptics.Event {
       guard end > start else { return }
       var middle = self.level(at: (start + end) / 2)
       middle.time = 0
-      pieces.append(PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle]))
+      pieces.append(
+        PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle])
+      )
     }
     var next = Self.shortest
     while next < duration {
       let now = self.level(at: next)
-      if abs(now.intensity - level.intensity) >= Self.step || abs(now.sharpness - level.sharpness) >= Self.step {
+      if abs(now.intensity - level.intensity) >= Self.step
+        || abs(now.sharpness - level.sharpness) >= Self.step
+      {
         close(at: next)
-        (start, level) = (next, now)
+        start = next
+        level = now
       }
       next += Self.shortest
     }
@@ -289,7 +338,8 @@ extension PlayedHaptics.Event {
   }
 }
 
-/// Times that are equal within a millisecond, so that `played.transients == [0, 0.1, 0.2]` can be written.
+/// Times that are equal within a millisecond, so that `played.transients == [0, 0.1, 0.2]` can be
+/// written.
 public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
   /// Seconds, in order.
   public var seconds: [Double]
@@ -308,7 +358,8 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
 
   /// Whether there are as many, each within a millisecond of the other.
   public static func == (left: Moments, right: Moments) -> Bool {
-    left.count == right.count && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
+    left.count == right.count
+      && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
   }
 
   /// The same for times that are computed.
@@ -357,7 +408,9 @@ public struct HapticTolerance: Equatable, Sendable {
 
   /// Makes a tolerance.
   public init(seconds: Double, intensity: Double, sharpness: Double) {
-    (self.seconds, self.intensity, self.sharpness) = (seconds, intensity, sharpness)
+    self.seconds = seconds
+    self.intensity = intensity
+    self.sharpness = sharpness
   }
 
   /// Roundings alone: 1 ms, 0.001, 0.001.
@@ -375,8 +428,11 @@ extension PlayedHaptics {
       sessions.flatMap { session in
         session.plays.flatMap { play in
           var reader = PlayReader(
-            play.composition, rate: session.rate, hearsHaptics: session.hearsHaptics, hearsAudio: session.hearsAudio)
-          for change in play.changes where change.frame <= session.end { reader.take(change) }
+            play.composition, rate: session.rate, hearsHaptics: session.hearsHaptics,
+            hearsAudio: session.hearsAudio)
+          for change in play.changes where change.frame <= session.end {
+            reader.take(change)
+          }
           return reader.finish(at: session.end, origin: session.origin)
         }
       })
@@ -386,7 +442,9 @@ extension PlayedHaptics {
     let rate = 48_000.0
     var reader = PlayReader(composition, rate: rate)
     reader.take(PlayerChange())
-    self.init(reader.finish(at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
+    self.init(
+      reader.finish(
+        at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
   }
 }
 
@@ -426,18 +484,26 @@ private struct PlayReader {
   /// Times count from frame 0.
   private var played: [PlayedHaptics.Event] = []
 
-  init(_ composition: HapticComposition, rate: Double, hearsHaptics: Bool = true, hearsAudio: Bool = true) {
-    (self.rate, self.hearsHaptics, self.hearsAudio) = (rate, hearsHaptics, hearsAudio)
+  init(
+    _ composition: HapticComposition, rate: Double, hearsHaptics: Bool = true,
+    hearsAudio: Bool = true
+  ) {
+    self.rate = rate
+    self.hearsHaptics = hearsHaptics
+    self.hearsAudio = hearsAudio
     var events: [PlannedEvent] = []
     for (layer, content) in composition.layers.enumerated() {
       for event in content.pattern.events where !event.kind.isContinuous || event.length != 0 {
         events.append(
           PlannedEvent(
-            event: event, layer: layer, onset: FrameConversion.frame(seconds: event.time, rate: rate),
+            event: event, layer: layer,
+            onset: FrameConversion.frame(seconds: event.time, rate: rate),
             length: FrameConversion.frame(seconds: event.length ?? 0, rate: rate)))
       }
     }
-    self.events = events.enumerated().sorted { ($0.element.onset, $0.offset) < ($1.element.onset, $1.offset) }.map(
+    self.events = events.enumerated().sorted {
+      ($0.element.onset, $0.offset) < ($1.element.onset, $1.offset)
+    }.map(
       \.element)
     controls = composition.layers.map { layer in
       Dictionary(
@@ -451,19 +517,30 @@ private struct PlayReader {
   mutating func take(_ change: PlayerChange) {
     let isNextPass = change.passCount != state.passCount && change.entryCount == state.entryCount
     advance(to: change.frame, passLength: isNextPass ? change.passOrigin - state.passOrigin : nil)
-    let (before, isEntered) = (state, change.entryCount != state.entryCount)
+    let before = state
+    let isEntered = change.entryCount != state.entryCount
     state = change
-    if isEntered || change.phase != .playing { closeOpenEvents() }
-    if change.phase == .idle { open = [] }
-    if isNextPass { nextEvent = 0 }
+    if isEntered || change.phase != .playing {
+      closeOpenEvents()
+    }
+    if change.phase == .idle {
+      open = []
+    }
+    if isNextPass {
+      nextEvent = 0
+    }
     if isEntered {
       nextEvent = events.firstIndex { $0.onset >= change.entryFrame } ?? events.count
-      open = events[..<nextEvent].filter { $0.length > 0 && $0.onset + $0.length > change.entryFrame }.map {
+      open = events[..<nextEvent].filter {
+        $0.length > 0 && $0.onset + $0.length > change.entryFrame
+      }.map {
         OpenEvent(planned: $0, origin: change.passOrigin)
       }
     }
     if change.phase == .playing, isEntered || before.phase == .paused {
-      for index in open.indices { open[index].start = frame }
+      for index in open.indices {
+        open[index].start = frame
+      }
     }
   }
 
@@ -473,7 +550,8 @@ private struct PlayReader {
     closeOpenEvents()
     return played.map {
       PlayedHaptics.Event(
-        kind: $0.kind, time: rounded($0.time + origin), duration: rounded($0.duration), levels: $0.levels)
+        kind: $0.kind, time: rounded($0.time + origin), duration: rounded($0.duration),
+        levels: $0.levels)
     }
   }
 
@@ -498,7 +576,11 @@ private struct PlayReader {
     for var event in open {
       let last = state.frame(at: event.origin + event.planned.onset + event.planned.length)
       sample(&event, to: min(end, last))
-      if last > end { kept.append(event) } else { note(event, end: last) }
+      if last > end {
+        kept.append(event)
+      } else {
+        note(event, end: last)
+      }
     }
     open = kept
   }
@@ -509,9 +591,11 @@ private struct PlayReader {
     let from = event.levels.last.map { max($0.frame, frame) } ?? start
     guard end > from else { return }
     var frames: Set<Int64> = [from]
-    let (low, high) = (state.position(at: from) - event.origin, state.position(at: end) - event.origin)
+    let low = state.position(at: from) - event.origin
+    let high = state.position(at: end) - event.origin
     for control in controls[event.planned.layer].values {
-      for segment in control.segments[(control.index(at: Double(low)) + 1)...] where segment.start < Double(high) {
+      for segment in control.segments[(control.index(at: Double(low)) + 1)...]
+      where segment.start < Double(high) {
         frames.insert(state.frame(at: event.origin + Int64(segment.start)))
       }
     }
@@ -519,7 +603,9 @@ private struct PlayReader {
     for (frame, next) in zip(corners, corners.dropFirst() + [end]) {
       append(frame, to: &event)
       // The line ends where the next one starts, from the left.
-      if next - 1 > frame { append(next - 1, to: &event) }
+      if next - 1 > frame {
+        append(next - 1, to: &event)
+      }
     }
   }
 
@@ -527,7 +613,8 @@ private struct PlayReader {
     let (intensity, sharpness) = level(of: event, at: frame)
     // Three points of one height are a line of two.
     let last = event.levels.suffix(2)
-    if last.count == 2, last.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness }) {
+    if last.count == 2, last.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness })
+    {
       event.levels[event.levels.count - 1].frame = frame
     } else {
       event.levels.append((frame, intensity, sharpness))
@@ -561,11 +648,14 @@ private struct PlayReader {
 
   private mutating func note(_ event: OpenEvent, end: Int64) {
     guard let start = event.start, let first = event.levels.first else { return }
-    let isSteady = event.levels.allSatisfy { $0.intensity == first.intensity && $0.sharpness == first.sharpness }
+    let isSteady = event.levels.allSatisfy {
+      $0.intensity == first.intensity && $0.sharpness == first.sharpness
+    }
     let kind = event.planned.event.kind
     played.append(
       PlayedHaptics.Event(
-        kind: kind.isHaptic ? (kind.isTransient ? .transient : .continuous) : .audio, time: Double(start) / rate,
+        kind: kind.isHaptic ? (kind.isTransient ? .transient : .continuous) : .audio,
+        time: Double(start) / rate,
         duration: Double(max(0, end - start)) / rate,
         levels: (isSteady ? [first] : event.levels).map {
           PlayedHaptics.Event.Level(
@@ -585,20 +675,24 @@ private struct PlayReader {
 
 /// What a test played, kept as AHAP beside the test, and compared with what it plays now.
 ///
-/// The file is `__Haptics__/TESTFILE/NAME.ahap` in the folder of the test. The environment decides whether it is written:
-/// `TEMBLOR_RECORD=all` writes always, `missing` where there is none (the default on a desk), `never` not at all (the
-/// default where `CI` is set).
+/// The file is `__Haptics__/TESTFILE/NAME.ahap` in the folder of the test. The environment decides
+/// whether it is written:
+/// `TEMBLOR_RECORD=all` writes always, `missing` where there is none (the default on a desk),
+/// `never` not at all (the default where `CI` is set).
 public enum HapticSnapshot {
   private static let listed = 12
 
-  /// Compares what was played with its snapshot, or writes it; the name is that of the file without extension.
+  /// Compares what was played with its snapshot, or writes it; the name is that of the file without
+  /// extension.
   ///
   /// A snapshot that was just written is a failure too, once: nothing was compared.
   ///
   /// - Returns: Why the test fails, in a sentence for each difference, or nil where it does not.
   public static func failure(
-    of played: PlayedHaptics, named name: String = #function, within tolerance: HapticTolerance = .perceptible,
-    filePath path: String = #filePath, environment: [String: String] = ProcessInfo.processInfo.environment
+    of played: PlayedHaptics, named name: String = #function,
+    within tolerance: HapticTolerance = .perceptible,
+    filePath path: String = #filePath,
+    environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String? {
     let test = URL(filePath: path)
     let folder = test.deletingLastPathComponent().appending(path: "__Haptics__").appending(
@@ -608,8 +702,11 @@ public enum HapticSnapshot {
     let mode = environment["TEMBLOR_RECORD"] ?? (environment["CI"] == nil ? "missing" : "never")
     guard ["all", "missing", "never"].contains(mode) else {
       return
-        "The snapshot \(file.path) cannot be written or read: TEMBLOR_RECORD is '\(mode)'; it must be all, missing "
-        + "or never"
+        """
+        The snapshot \(file.path) cannot be written or read: TEMBLOR_RECORD is '\(mode)'; it \
+        must be all, missing 
+        """
+          + "or never"
     }
     do {
       if mode == "all" || mode == "missing" && !exists {
@@ -617,18 +714,26 @@ public enum HapticSnapshot {
         try played.ahap().write(to: file, options: .atomic)
         return "A snapshot was written to \(file.path); run again to compare with it."
       }
-      guard exists else { return "There is no snapshot \(file.path); run with TEMBLOR_RECORD=missing to write it." }
-      let differences = played.differences(from: try PlayedHaptics(contentsOf: file), within: tolerance)
+      guard exists else {
+        return "There is no snapshot \(file.path); run with TEMBLOR_RECORD=missing to write it."
+      }
+      let differences = played.differences(
+        from: try PlayedHaptics(contentsOf: file), within: tolerance)
       if differences.isEmpty { return nil }
       return
         (["What was played differs from \(file.path):"] + differences.prefix(listed)
-        + (differences.count > listed ? ["… and \(differences.count - listed) more."] : [])).joined(separator: "\n  ")
-    } catch let error as CHHapticError { return "The snapshot cannot be read: \(error.localizedDescription)" } catch {
+        + (differences.count > listed ? ["… and \(differences.count - listed) more."] : [])).joined(
+          separator: "\n  ")
+    } catch let error as CHHapticError {
+      return "The snapshot cannot be read: \(error.localizedDescription)"
+    } catch {
       return "The snapshot \(file.path) cannot be written or read: \(error)"
     }
   }
 
   private static func fileName(_ name: String) -> String {
-    String(name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" })
+    String(
+      name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" }
+    )
   }
 }

@@ -2,15 +2,16 @@ internal import CoreHaptics
 internal import Dispatch
 internal import Glibc
 
-/// Waits until what was handed on to tasks, actors and queues has run. Jobs of the concurrency runtime are counted from
-/// their enqueuing to their end, in place of its global executor, and keep the device of the work that handed them on.
-/// Once the count is in place it stays: taken away while jobs are under way, it would lose their ends.
+/// Waits until what was handed on to tasks, actors and queues has run. Jobs of the concurrency
+/// runtime are counted from their enqueuing to their end, in place of its global executor, and keep
+/// the device of the work that handed them on. Once the count is in place it stays: taken away
+/// while jobs are under way, it would lose their ends.
 package enum QuietRuntime {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-  /// How often what runs is looked at before it is waited for no longer: 2 s on an idle machine. A busy one, or another
-  /// test on the main queue, lengthens each round and what runs alike.
+  /// How often what runs is looked at before it is waited for no longer: 2 s on an idle machine. A
+  /// busy one, or another test on the main queue, lengthens each round and what runs alike.
   private static let roundLimit = 500
   /// What runs all the time hands on this many jobs in `loopTime`.
   private static let loopCount = 2_000
@@ -36,20 +37,25 @@ package enum QuietRuntime {
   }
 
   /// Hands work on that no device counts.
-  private static func async(_ quality: DispatchQoS.QoSClass, _ body: @escaping @Sendable () -> Void) {
+  private static func async(_ quality: DispatchQoS.QoSClass, _ body: @escaping @Sendable () -> Void)
+  {
     WorkMark.withoutDevice { DispatchQueue.global(qos: quality).async(execute: body) }
   }
 
-  /// Whether jobs are counted: the runtime has the hook that this needs, which is in place from then on.
+  /// Whether jobs are counted: the runtime has the hook that this needs, which is in place from
+  /// then on.
   package static let isCounting: Bool = {
-    guard let place = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else { return false }
+    guard let place = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else {
+      return false
+    }
     let hook: Hook = { job, _ in QuietRuntime.take(job) }
     unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
   }()
 
-  /// Returns when nothing of a device's work waits or runs; false where something ran all the time. The watch is not a
-  /// task itself, which would count its own jobs, but goes round through the queues.
+  /// Returns when nothing of a device's work waits or runs; false where something ran all the time.
+  /// The watch is not a task itself, which would count its own jobs, but goes round through the
+  /// queues.
   static func settle(_ device: VirtualBackend) async -> Bool {
     let watched = EngineBackends.isShared ? [device.work] : [device.work, others]
     return await withCheckedContinuation { continuation in
@@ -64,8 +70,12 @@ package enum QuietRuntime {
     let start = ContinuousClock.now
     let begunAtStart: Int
 
-    init(_ watched: [VirtualWork], _ isCounting: Bool, _ continuation: CheckedContinuation<Bool, Never>) {
-      (self.watched, self.isCounting, self.continuation) = (watched, isCounting, continuation)
+    init(
+      _ watched: [VirtualWork], _ isCounting: Bool, _ continuation: CheckedContinuation<Bool, Never>
+    ) {
+      self.watched = watched
+      self.isCounting = isCounting
+      self.continuation = continuation
       begunAtStart = watched.reduce(0) { $0 + $1.begunCount }
     }
 
@@ -76,7 +86,9 @@ package enum QuietRuntime {
       let before = begunCount
       pass([.userInteractive, .userInitiated, .default, .utility, .background]) {
         guard isCounting else {
-          if round + 1 == uncountedRounds { return continuation.resume(returning: true) }
+          if round + 1 == uncountedRounds {
+            return continuation.resume(returning: true)
+          }
           return look(quiet: 0, round: round + 1)
         }
         var looks = 0
@@ -85,10 +97,14 @@ package enum QuietRuntime {
           looks += 1
         }
         let isQuiet = isIdle && begunCount == before
-        if isQuiet, quiet > 0 { return continuation.resume(returning: watched.allSatisfy(\.isDone)) }
+        if isQuiet, quiet > 0 {
+          return continuation.resume(returning: watched.allSatisfy(\.isDone))
+        }
         let time = ContinuousClock.now - start
         if round > roundLimit || (time > loopTime && begunCount - begunAtStart > loopCount) {
-          for work in watched { work.giveUp() }
+          for work in watched {
+            work.giveUp()
+          }
           return continuation.resume(returning: false)
         }
         look(quiet: isQuiet ? quiet + 1 : 0, round: round + 1)
@@ -98,7 +114,9 @@ package enum QuietRuntime {
     /// Goes through the global queue of each class, and behind each through the main queue.
     private func pass(_ classes: [DispatchQoS.QoSClass], _ end: @escaping @Sendable () -> Void) {
       guard let first = classes.first else { return QuietRuntime.async(.userInitiated, end) }
-      QuietRuntime.async(first) { DispatchQueue.main.async { pass(Array(classes.dropFirst()), end) } }
+      QuietRuntime.async(first) {
+        DispatchQueue.main.async { pass(Array(classes.dropFirst()), end) }
+      }
     }
   }
 }

@@ -3,8 +3,9 @@ public import HapticRender
 
 /// A device in virtual time for tests of code that uses Core Haptics: no sound card, no waiting.
 ///
-/// Engines made while it is in place, by `makeEngine` or by `CHHapticEngine()` after `install`, play into memory,
-/// and their clocks go on only by `advance`. Handlers have been called when `advance` returns.
+/// Engines made while it is in place, by `makeEngine` or by `CHHapticEngine()` after `install`,
+/// play into memory, and their clocks go on only by `advance`. Handlers have been called when
+/// `advance` returns.
 public final class VirtualHapticDevice: Sendable {
   package let backend: VirtualBackend
 
@@ -24,7 +25,8 @@ public final class VirtualHapticDevice: Sendable {
   /// Lets `CHHapticEngine()` make engines on what the environment names again.
   public static func uninstall() { EngineBackends.use(nil) }
 
-  /// The device of the test whose task this is, the one that is installed, or that of the only test that runs.
+  /// The device of the test whose task this is, the one that is installed, or that of the only test
+  /// that runs.
   ///
   /// Nil where engines play in real time, and where several tests run and none can be named.
   public static var current: VirtualHapticDevice? {
@@ -40,9 +42,12 @@ public final class VirtualHapticDevice: Sendable {
 
   /// Lets time go by, and calls every handler that is due in it.
   ///
-  /// Any number of steps of any length leads to the same time; negative and non-finite ones are none. What the
-  /// application waits with is not moved: a test in which a wait was due fails; use ``advance(by:)`` there.
-  public func advance(seconds: Double) { backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero) }
+  /// Any number of steps of any length leads to the same time; negative and non-finite ones are
+  /// none. What the application waits with is not moved: a test in which a wait was due fails; use
+  /// ``advance(by:)`` there.
+  public func advance(seconds: Double) {
+    backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero)
+  }
 
   /// What an engine has rendered since it was last started: the samples of one of two channels.
   public func samples(of engine: CHHapticEngine, channel: Int = 0) -> [Float] {
@@ -82,17 +87,22 @@ public final class VirtualHapticDevice: Sendable {
   /// What was played up to now, event by event; O(n) in what was ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 
-  /// Lets the next start of an engine throw this code, whichever engine it is; called again, the one after it too.
+  /// Lets the next start of an engine throw this code, whichever engine it is; called again, the
+  /// one after it too.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
     backend.faults.starts.append(.fail(code))
   }
 
   /// Lets the next start of an engine take some seconds of the device's time.
   ///
-  /// A start that blocks its caller moves the clock; one with a handler is done when the time has come.
-  public func delayNextStart(by seconds: Double) { backend.faults.starts.append(.delay(seconds: seconds)) }
+  /// A start that blocks its caller moves the clock; one with a handler is done when the time has
+  /// come.
+  public func delayNextStart(by seconds: Double) {
+    backend.faults.starts.append(.delay(seconds: seconds))
+  }
 
-  /// Whether the device plays haptics at all, as `capabilitiesForHardware()` reports; true at first.
+  /// Whether the device plays haptics at all, as `capabilitiesForHardware()` reports; true at
+  /// first.
   ///
   /// Where it does not, starts throw `notSupported`.
   public var supportsHaptics: Bool {
@@ -113,14 +123,16 @@ public final class VirtualHapticDevice: Sendable {
     backend.interruptAll(reason)
   }
 
-  /// Moves the application to the background: posts `willResignActive` and `didEnterBackground` of `UIApplication`, and
-  /// stops the engines that still run with `applicationSuspended`.
+  /// Moves the application to the background: posts `willResignActive` and `didEnterBackground` of
+  /// `UIApplication`, and stops the engines that still run with `applicationSuspended`.
   ///
-  /// Observers and stopped handlers have been called when it returns. Notifications reach all objects of the process, so
-  /// that a test that runs beside others fails: give it `.virtualHaptics(.alone)`. Does nothing in the background.
+  /// Observers and stopped handlers have been called when it returns. Notifications reach all
+  /// objects of the process, so that a test that runs beside others fails: give it
+  /// `.virtualHaptics(.alone)`. Does nothing in the background.
   public func background() { backend.setInBackground(true) }
 
-  /// Brings the application back: posts `willEnterForeground` and `didBecomeActive`; the application starts engines.
+  /// Brings the application back: posts `willEnterForeground` and `didBecomeActive`; the
+  /// application starts engines.
   ///
   /// Observers have been called when it returns. Does nothing in front.
   public func foreground() { backend.setInBackground(false) }
@@ -132,7 +144,8 @@ public final class VirtualHapticDevice: Sendable {
 
   /// Loses media services, and has them back some seconds of the device's time later.
   ///
-  /// Engines stop with `systemError` now, starts throw `serverInitFailed` until then, and engines are reset then.
+  /// Engines stop with `systemError` now, starts throw `serverInitFailed` until then, and engines
+  /// are reset then.
   public func loseMediaServices(for seconds: Double = 0.5) {
     backend.setPresent(false)
     let backend = backend
@@ -141,13 +154,16 @@ public final class VirtualHapticDevice: Sendable {
 
   /// Lets time go by, and waits until what handlers and waits of the application set off has run.
   ///
-  /// With the trait `.virtualHaptics` of `HapticTesting`, what the application waits with (`Task.sleep`, clocks,
-  /// `asyncAfter`, `Timer`) waits in the device's time: each wait ends at its own time, in order, and what it sets off
-  /// has run before time goes on.
+  /// With the trait `.virtualHaptics` of `HapticTesting`, what the application waits with
+  /// (`Task.sleep`, clocks,
+  /// `asyncAfter`, `Timer`) waits in the device's time: each wait ends at its own time, in order,
+  /// and what it sets off has run before time goes on.
   ///
-  /// - Returns: Whether everything became quiet; false where something runs all the time, which is waited for no longer
-  ///   than 2 s.
-  @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async -> Bool {
+  /// - Returns: Whether everything became quiet; false where something runs all the time, which is
+  ///   waited for no longer than 2 s.
+  @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async
+    -> Bool
+  {
     _ = await QuietRuntime.settle(backend)
     backend.settle()
     let end = backend.end(of: duration)
@@ -161,8 +177,12 @@ public final class VirtualHapticDevice: Sendable {
         backend.settle()
       } else if let due = backend.step(to: end, findsWaits: true) {
         waitsAtOnce = 0
-        for body in due { body() }
-        if backend.settle() { _ = await QuietRuntime.settle(backend) }
+        for body in due {
+          body()
+        }
+        if backend.settle() {
+          _ = await QuietRuntime.settle(backend)
+        }
       } else {
         break
       }
@@ -202,7 +222,8 @@ func thousandths(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())
   let rest = String(abs(scaled) % 1_000)
-  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
+  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)."
+    + String(repeating: "0", count: 3 - rest.count) + rest
 }
 
 /// A clock that goes on with a virtual device.
@@ -237,7 +258,11 @@ public struct VirtualHapticClock: Clock {
     // A stream ends where its reader is cancelled, too.
     let (awaited, end) = AsyncStream<Void>.makeStream()
     let seconds = (deadline.offset - now.offset) / .seconds(1)
-    if seconds <= 0 { end.finish() } else { backend.after(seconds) { end.finish() } }
+    if seconds <= 0 {
+      end.finish()
+    } else {
+      backend.after(seconds) { end.finish() }
+    }
     for await _ in awaited {}
     try Task.checkCancellation()
   }

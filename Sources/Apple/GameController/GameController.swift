@@ -35,7 +35,8 @@ open class GCDeviceHaptics: NSObject {
   /// Where engines can be made for.
   open var supportedLocalities: Set<GCHapticsLocality> { [.default, .all] }
 
-  /// Makes an engine on the output of the process; nil for a place that the controller does not have.
+  /// Makes an engine on the output of the process; nil for a place that the controller does not
+  /// have.
   open func createEngine(withLocality locality: GCHapticsLocality) -> CHHapticEngine? {
     supportedLocalities.contains(locality) ? try? CHHapticEngine() : nil
   }
@@ -43,7 +44,8 @@ open class GCDeviceHaptics: NSObject {
 
 /// A game controller, as far as its haptics go.
 ///
-/// None is ever connected by itself: `controllers()` is empty. A test makes one, and gives it haptics or none.
+/// None is ever connected by itself: `controllers()` is empty. A test makes one, and gives it
+/// haptics or none.
 open class GCController: NSObject {
   /// The controllers that are connected: none.
   open class func controllers() -> [GCController] { [] }
@@ -71,5 +73,6 @@ extension Notification.Name {
   /// Posted where a controller was connected; never here.
   public static let GCControllerDidConnect = Notification.Name("GCControllerDidConnectNotification")
   /// Posted where a controller was disconnected; never here.
-  public static let GCControllerDidDisconnect = Notification.Name("GCControllerDidDisconnectNotification")
+  public static let GCControllerDidDisconnect = Notification.Name(
+    "GCControllerDidDisconnectNotification")
 }

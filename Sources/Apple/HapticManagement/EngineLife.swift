@@ -1,17 +1,20 @@
 public import CoreHaptics
 package import Foundation
 
-/// One engine through its whole life: made once, started when first needed, restarted, replaced. No call waits for the
-/// output, and none fails: what cannot be played is not played. The output is opened on the engine's own queue; what is
-/// asked for meanwhile plays as soon as it is open. Any thread may call.
+/// One engine through its whole life: made once, started when first needed, restarted, replaced. No
+/// call waits for the output, and none fails: what cannot be played is not played. The output is
+/// opened on the engine's own queue; what is asked for meanwhile plays as soon as it is open. Any
+/// thread may call.
 package final class EngineLife: @unchecked Sendable {
-  /// The engine that everything in this process shares unless it brings its own; of each virtual device another.
+  /// The engine that everything in this process shares unless it brings its own; of each virtual
+  /// device another.
   package static var shared: EngineLife {
     guard let device = EngineBackends.virtual else { return live }
     return device.slot(EngineLife.self) {
       EngineLife(
         EngineProvider(
-          supportsHaptics: { [weak device] in device?.isAvailable ?? false }, now: { [weak device] in device?.now ?? 0 }
+          supportsHaptics: { [weak device] in device?.isAvailable ?? false },
+          now: { [weak device] in device?.now ?? 0 }
         ) { [weak device] in
           guard let device else { throw CHHapticError(.notSupported) }
           return CHHapticEngine(backend: device)
@@ -46,8 +49,11 @@ package final class EngineLife: @unchecked Sendable {
     storedIsAvailable = source.supportsHaptics()
   }
 
-  /// Sets what is called after a reset, before the new engine starts, and when availability has changed.
-  package func watch(reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void) {
+  /// Sets what is called after a reset, before the new engine starts, and when availability has
+  /// changed.
+  package func watch(
+    reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void
+  ) {
     lock.withLock {
       resetWatcher = reset
       availabilityWatcher = availability
@@ -64,10 +70,16 @@ package final class EngineLife: @unchecked Sendable {
     let playback = (pattern: pattern, time: time)
     let running: CHHapticEngine? = lock.withLock {
       if isRunning { return engine }
-      if waiting.count < Self.mostWaiting { waiting.append(playback) }
+      if waiting.count < Self.mostWaiting {
+        waiting.append(playback)
+      }
       return nil
     }
-    if let running { perform(playback, on: running) } else { prepare() }
+    if let running {
+      perform(playback, on: running)
+    } else {
+      prepare()
+    }
   }
 
   package func prepare() {
@@ -75,7 +87,9 @@ package final class EngineLife: @unchecked Sendable {
     do {
       let engine = try lock.withLock { try self.engine ?? makeEngine() }
       engine.start { [weak self] error in self?.endStart(number, error) }
-    } catch { endStart(number, error) }
+    } catch {
+      endStart(number, error)
+    }
   }
 
   /// Ends at once whatever plays or waits; the next playback starts the engine again.
@@ -122,7 +136,9 @@ package final class EngineLife: @unchecked Sendable {
     }
     setAvailable(lock.withLock { number == startNumber ? error == nil : storedIsAvailable })
     guard let engine else { return }
-    for playback in due { perform(playback, on: engine) }
+    for playback in due {
+      perform(playback, on: engine)
+    }
   }
 
   /// Makes the engine and registers handlers with it: [lock].
@@ -144,7 +160,8 @@ package final class EngineLife: @unchecked Sendable {
       try player.start(atTime: playback.time)
     } catch let error as CHHapticError {
       switch error.code {
-      case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout, .notSupported:
+      case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout,
+        .notSupported:
         lock.withLock { isRunning = false }
         setAvailable(false)
       default:
@@ -182,7 +199,9 @@ package final class EngineLife: @unchecked Sendable {
       let watcher = lock.withLock { resetWatcher }
       watcher()
       start(engine, restart)
-    } catch { endStart(restart, error) }
+    } catch {
+      endStart(restart, error)
+    }
   }
 
   /// Starts here and now: [the engine's queue], where waiting keeps nobody else.
@@ -190,7 +209,9 @@ package final class EngineLife: @unchecked Sendable {
     do {
       try engine.start()
       endStart(number, nil)
-    } catch { endStart(number, error) }
+    } catch {
+      endStart(number, error)
+    }
   }
 
   private func setAvailable(_ isAvailable: Bool) {
@@ -202,8 +223,8 @@ package final class EngineLife: @unchecked Sendable {
     watcher?()
   }
 
-  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down by a name where there is a
-  /// record; values outside are moved to the nearest bound, NaN is 0.
+  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down by a name
+  /// where there is a record; values outside are moved to the nearest bound, NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
     EngineBackends.takeVirtual()?.note(.generator(.init(name: name, intensity: intensity)))
@@ -247,7 +268,9 @@ public struct EngineProvider: Sendable {
     now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
     makeEngine: @escaping @Sendable () throws -> CHHapticEngine
   ) {
-    (self.supportsHaptics, self.now, self.makeEngine) = (supportsHaptics, now, makeEngine)
+    self.supportsHaptics = supportsHaptics
+    self.now = now
+    self.makeEngine = makeEngine
   }
 
   /// Engines on the output that the process has.

@@ -3,17 +3,20 @@ public import CoreHaptics
 public import Foundation
 public import Observation
 
-/// Haptics for an application: patterns by name, taps, semantic events and rhythms, without any care about the engine.
+/// Haptics for an application: patterns by name, taps, semantic events and rhythms, without any
+/// care about the engine.
 ///
-/// Every call is fire and forget: it returns at once, has no result and no error, and does nothing where there is no
-/// device, no such pattern, or the switch is off. The article HapticManager states the rules.
+/// Every call is fire and forget: it returns at once, has no result and no error, and does nothing
+/// where there is no device, no such pattern, or the switch is off. The article HapticManager
+/// states the rules.
 @MainActor @Observable public final class HapticManager {
   /// The manager of the process: shipped patterns, the output of the process, the user's defaults.
   ///
   /// Each virtual device has a manager of its own, whose switch is forgotten with the device.
   public static var shared: HapticManager {
     EngineBackends.virtual?.slot(HapticManager.self) {
-      HapticManager(life: .shared, patterns: .shipped, store: ForgetfulStore(), isEnabledAtFirst: true)
+      HapticManager(
+        life: .shared, patterns: .shipped, store: ForgetfulStore(), isEnabledAtFirst: true)
     } ?? live
   }
 
@@ -23,11 +26,14 @@ public import Observation
   /// The name under which the switch is remembered.
   public static let settingKey = "HapticManager.isEnabled"
 
-  /// Whether anything is played; turning it off ends at once whatever plays. Remembered from run to run.
+  /// Whether anything is played; turning it off ends at once whatever plays. Remembered from run to
+  /// run.
   public var isEnabled: Bool {
     didSet {
       store.setOn(isEnabled, for: Self.settingKey)
-      if !isEnabled { life.silence() }
+      if !isEnabled {
+        life.silence()
+      }
     }
   }
 
@@ -35,7 +41,8 @@ public import Observation
   @ObservationIgnored private let patterns: ParsedPatternCache
   @ObservationIgnored private let store: any HapticSettingStore
 
-  /// Makes a manager with an engine of its own, and with the switch as it is at first where nothing is remembered.
+  /// Makes a manager with an engine of its own, and with the switch as it is at first where nothing
+  /// is remembered.
   public convenience init(
     resolver: PatternResolver = .shipped, engineSource: EngineProvider = .hardware,
     store: any HapticSettingStore = UserDefaults.standard, isEnabledAtFirst: Bool = true
@@ -45,8 +52,13 @@ public import Observation
       isEnabledAtFirst: isEnabledAtFirst)
   }
 
-  private init(life: EngineLife, patterns: ParsedPatternCache, store: any HapticSettingStore, isEnabledAtFirst: Bool) {
-    (self.life, self.patterns, self.store) = (life, patterns, store)
+  private init(
+    life: EngineLife, patterns: ParsedPatternCache, store: any HapticSettingStore,
+    isEnabledAtFirst: Bool
+  ) {
+    self.life = life
+    self.patterns = patterns
+    self.store = store
     isEnabled = store.isOn(Self.settingKey) ?? isEnabledAtFirst
     life.watch(reset: { patterns.reload() }) { [weak self] in
       Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
@@ -64,21 +76,27 @@ public import Observation
   /// The patterns that could not be read, and why.
   public var invalidPatterns: [String: CHHapticError] { patterns.broken }
 
-  /// Seconds on the engine's clock, for pictures and sounds in step; stops while the engine is stopped.
+  /// Seconds on the engine's clock, for pictures and sounds in step; stops while the engine is
+  /// stopped.
   public var currentTime: TimeInterval { life.currentTime }
 
   /// The pattern of a name as it is played, for pictures of it.
   public func pattern(named name: String) -> CHHapticPattern? { patterns.pattern(named: name) }
 
-  /// Reads all patterns and starts the engine, so that nothing is left to do when a pattern is played.
+  /// Reads all patterns and starts the engine, so that nothing is left to do when a pattern is
+  /// played.
   ///
-  /// Patterns that were read are not read again; one that is broken is skipped and listed in `invalidPatterns`.
+  /// Patterns that were read are not read again; one that is broken is skipped and listed in
+  /// `invalidPatterns`.
   public func preloadPatterns() {
     patterns.loadAll()
-    if isEnabled { life.prepare() }
+    if isEnabled {
+      life.prepare()
+    }
   }
 
-  /// Plays a pattern once, beside whatever else plays, at a time of the engine's clock; 0 and past times mean now.
+  /// Plays a pattern once, beside whatever else plays, at a time of the engine's clock; 0 and past
+  /// times mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patterns.pattern(named: name) else { return }
     life.play(pattern, at: time)
@@ -90,10 +108,13 @@ public import Observation
     play { try .tap(intensity: intensity, sharpness: sharpness) }
   }
 
-  /// Plays patterns as one, each from its time on, exact to the frame; names that do not exist are left out.
+  /// Plays patterns as one, each from its time on, exact to the frame; names that do not exist are
+  /// left out.
   func play(_ steps: [(name: String, time: TimeInterval)], at time: TimeInterval = 0) {
     guard isEnabled else { return }
-    let found = steps.compactMap { step in patterns.pattern(named: step.name).map { (pattern: $0, time: step.time) } }
+    let found = steps.compactMap { step in
+      patterns.pattern(named: step.name).map { (pattern: $0, time: step.time) }
+    }
     guard !found.isEmpty else { return }
     play(at: time) { try .sequence(found) }
   }
@@ -175,10 +196,14 @@ public import Observation
   /// Plays what an event means.
   public func trigger(_ event: SemanticEvent) { play(event.patternName) }
 
-  /// Plays a coin, and at every fifth coin a celebration half a second later; the total counts this coin.
+  /// Plays a coin, and at every fifth coin a celebration half a second later; the total counts this
+  /// coin.
   public func earnCoin(total: Int) {
     guard total > 0, total.isMultiple(of: Self.milestone) else { return trigger(.coinEarned) }
-    play([(SemanticEvent.coinEarned.patternName, 0), (SemanticEvent.celebration.patternName, Self.celebrationDelay)])
+    play([
+      (SemanticEvent.coinEarned.patternName, 0),
+      (SemanticEvent.celebration.patternName, Self.celebrationDelay),
+    ])
   }
 
   /// One minute is left: a firm tap.
@@ -227,13 +252,17 @@ extension UserDefaults: HapticSettingStore {
 }
 
 extension CHHapticPattern {
-  /// One pattern of several, each from its time on, so that their distances are exact to the frame. A curve or
-  /// parameter acts on the whole layer from its time on, as in any pattern.
-  static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws -> CHHapticPattern {
+  /// One pattern of several, each from its time on, so that their distances are exact to the frame.
+  /// A curve or parameter acts on the whole layer from its time on, as in any pattern.
+  static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws
+    -> CHHapticPattern
+  {
     var layers: [HapticComposition.Layer] = []
     for step in steps {
       for (index, layer) in step.pattern.composition.layers.enumerated() {
-        if index == layers.count { layers.append(HapticComposition.Layer(HapticPattern())) }
+        if index == layers.count {
+          layers.append(HapticComposition.Layer(HapticPattern()))
+        }
         var moved = layer
         moved.delay(by: step.time)
         layers[index].pattern.events += moved.pattern.events
@@ -252,8 +281,10 @@ extension CHHapticPattern {
         CHHapticEvent(
           eventType: .hapticTransient,
           parameters: [
-            CHHapticEventParameter(parameterID: .hapticIntensity, value: intensity.isNaN ? 0 : intensity),
-            CHHapticEventParameter(parameterID: .hapticSharpness, value: sharpness.isNaN ? 0 : sharpness),
+            CHHapticEventParameter(
+              parameterID: .hapticIntensity, value: intensity.isNaN ? 0 : intensity),
+            CHHapticEventParameter(
+              parameterID: .hapticSharpness, value: sharpness.isNaN ? 0 : sharpness),
           ], relativeTime: 0)
       ], parameters: [])
   }
@@ -319,5 +350,7 @@ public enum FeedbackType: String, CaseIterable, Sendable {
 
 extension String {
   /// `levelUp` as `level-up`.
-  fileprivate var hyphenated: String { map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined() }
+  fileprivate var hyphenated: String {
+    map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
+  }
 }

@@ -23,9 +23,12 @@ public struct PatternResolver: Sendable {
 
   /// A resolver for some names.
   public init(
-    names: [String], formats: FormatRegistry = .apple, place: @escaping @Sendable (_ name: String) throws -> Place?
+    names: [String], formats: FormatRegistry = .apple,
+    place: @escaping @Sendable (_ name: String) throws -> Place?
   ) {
-    (self.names, self.formats, self.place) = (names, formats, place)
+    self.names = names
+    self.formats = formats
+    self.place = place
   }
 
   /// The patterns that come with Temblor.
@@ -59,20 +62,38 @@ package final class ParsedPatternCache: @unchecked Sendable {
     names = Set(resolver.names)
   }
 
-  package func pattern(named name: String) -> CHHapticPattern? { lock.withLock { try? entry(name)?.get() } }
+  package func pattern(named name: String) -> CHHapticPattern? {
+    lock.withLock { try? entry(name)?.get() }
+  }
 
-  package func loadAll() { lock.withLock { for name in resolver.names { _ = entry(name) } } }
+  package func loadAll() {
+    lock.withLock {
+      for name in resolver.names {
+        _ = entry(name)
+      }
+    }
+  }
 
   package func reload() {
     lock.withLock {
       let loaded = entries.keys
       entries.removeAll()
-      for name in loaded { _ = entry(name) }
+      for name in loaded {
+        _ = entry(name)
+      }
     }
   }
 
   package var broken: [String: CHHapticError] {
-    lock.withLock { entries.compactMapValues { if case .failure(let error) = $0 { error } else { nil } } }
+    lock.withLock {
+      entries.compactMapValues {
+        if case .failure(let error) = $0 {
+          error
+        } else {
+          nil
+        }
+      }
+    }
   }
 
   private func entry(_ name: String) -> Result<CHHapticPattern, CHHapticError>? {
@@ -81,7 +102,8 @@ package final class ParsedPatternCache: @unchecked Sendable {
     let entry = Result { try read(name) }.mapError { error in
       error as? CHHapticError
         ?? CHHapticError(
-          .invalidPatternData, userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"])
+          .invalidPatternData,
+          userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"])
     }
     entries[name] = entry
     return entry
@@ -89,10 +111,13 @@ package final class ParsedPatternCache: @unchecked Sendable {
 
   private func read(_ name: String) throws -> CHHapticPattern {
     switch try resolver.place(name) {
-    case .file(let url): return try CHHapticPattern(contentsOf: url, formats: resolver.formats)
-    case .text(let data): return try CHHapticPattern(SourceFile(Array(data), name: name), formats: resolver.formats)
+    case .file(let url):
+      return try CHHapticPattern(contentsOf: url, formats: resolver.formats)
+    case .text(let data):
+      return try CHHapticPattern(SourceFile(Array(data), name: name), formats: resolver.formats)
     case nil:
-      throw CHHapticError(.fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): there is no such pattern"])
+      throw CHHapticError(
+        .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): there is no such pattern"])
     }
   }
 }

@@ -4,14 +4,16 @@ public import Testing
 
 /// Gives each test, and each case of a test with arguments, a virtual device of its own.
 ///
-/// Engines, feedback generators and `HapticManager.shared` play on it, wherever the test's task makes or uses them, and
-/// begin again with the next test. Breaches of its rules fail the test.
+/// Engines, feedback generators and `HapticManager.shared` play on it, wherever the test's task
+/// makes or uses them, and begin again with the next test. Breaches of its rules fail the test.
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Whether other tests with a device may run meanwhile.
   public enum Sharing: Sendable {
-    /// Tests run side by side; engines are made in tasks and on queues that the test set off, and no two tests use one.
+    /// Tests run side by side; engines are made in tasks and on queues that the test set off, and
+    /// no two tests use one.
     case parallel
-    /// No other test with a device runs; engines may be made anywhere, and outlive their test, such as a singleton's.
+    /// No other test with a device runs; engines may be made anywhere, and outlive their test, such
+    /// as a singleton's.
     case alone
   }
 
@@ -30,7 +32,9 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   let time: Time
 
   /// Runs a test on a device of its own.
-  public func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void)
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  )
     async throws
   {
     guard testCase != nil else { return try await function() }
@@ -50,44 +54,68 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     device.backend.settle()
     let mistakes = device.backend.mistakes
     func fail(_ text: String) { Issue.record("\(text)", sourceLocation: location) }
-    for breach in device.breaches { fail("On a phone this fails: \(breach).") }
-    if let problem = device.ruleProblem { Issue.record("\(problem).", severity: .warning, sourceLocation: location) }
-    for other in mistakes.foreignTests { fail(Self.foreign(other)) }
-    if sharing == .parallel, device.log.contains(where: { if case .application = $0.action { true } else { false } }) {
+    for breach in device.breaches {
+      fail("On a phone this fails: \(breach).")
+    }
+    if let problem = device.ruleProblem {
+      Issue.record("\(problem).", severity: .warning, sourceLocation: location)
+    }
+    for other in mistakes.foreignTests {
+      fail(Self.foreign(other))
+    }
+    if sharing == .parallel,
+      device.log.contains(where: {
+        if case .application = $0.action {
+          true
+        } else {
+          false
+        }
+      })
+    {
       fail(Self.lifeCycle)
     }
-    for block in mistakes.blocks { fail(Self.blocked(block.call, seconds: block.seconds)) }
-    if mistakes.missedWaitCount > 0 { fail(Self.missed) }
+    for block in mistakes.blocks {
+      fail(Self.blocked(block.call, seconds: block.seconds))
+    }
+    if mistakes.missedWaitCount > 0 {
+      fail(Self.missed)
+    }
     guard mistakes.strayEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
       """
-      An engine was made on a thread that belongs to no test while several tests with devices ran, and plays \
+      An engine was made on a thread that belongs to no test while several tests with devices ran\
+      , and plays \
       on none of them; use .virtualHaptics(.alone).
       """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
 
   static func foreign(_ test: String) -> String {
     """
-    This test used an engine of the test \(test), which was refused and is recorded nowhere. An object that both use, \
-    such as a singleton, keeps the engine: give both tests, or their suites, .virtualHaptics(.alone).
+    This test used an engine of the test \(test), which was refused and is recorded nowhere. An \
+    object that both use, \
+    such as a singleton, keeps the engine: give both tests, or their suit\
+    es, .virtualHaptics(.alone).
     """
   }
 
   static func blocked(_ call: String, seconds: Double) -> String {
     """
-    \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or asyncAfter, or give the \
+    \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or \
+    asyncAfter, or give the \
     test .virtualHaptics(time: .haptics).
     """
   }
 
   static let missed = """
-    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or Timer), which it does not \
+    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or Time\
+    r), which it does not \
     move; use await advance(by:).
     """
 
   static let lifeCycle = """
-    background() and foreground() post notifications of UIApplication, which the objects of all tests receive: give \
+    background() and foreground() post notifications of UIApplication, which the objects of all te\
+    sts receive: give \
     the test, or its suite, .virtualHaptics(.alone).
     """
 }
@@ -96,7 +124,8 @@ extension Trait where Self == VirtualHapticsTrait {
   /// A device of the test's own; tests with it run side by side.
   public static var virtualHaptics: Self { .virtualHaptics() }
 
-  /// A device of the test's own, whose test fails where it breaks one of the rules of phones, such as `.all`.
+  /// A device of the test's own, whose test fails where it breaks one of the rules of phones, such
+  /// as `.all`.
   public static func virtualHaptics(
     _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [],
     time: VirtualHapticsTrait.Time = .virtual
@@ -108,7 +137,8 @@ extension Trait where Self == VirtualHapticsTrait {
 /// Without the trait the test fails with a sentence, and what is returned plays nothing.
 public var hapticDevice: VirtualHapticDevice {
   if let device = VirtualHapticDevice.current { return device }
-  Issue.record("There is no virtual haptic device; give the test or its suite the trait .virtualHaptics.")
+  Issue.record(
+    "There is no virtual haptic device; give the test or its suite the trait .virtualHaptics.")
   return VirtualHapticDevice()
 }
 
@@ -137,7 +167,9 @@ actor DeviceGate {
 
   private func leave() {
     insideCount -= 1
-    if insideCount == 0 { isTaken = false }
+    if insideCount == 0 {
+      isTaken = false
+    }
     while let first = waiting.first, !isTaken, !first.isAlone || insideCount == 0 {
       waiting.removeFirst()
       enter(first.isAlone)
@@ -146,20 +178,29 @@ actor DeviceGate {
   }
 }
 
-/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot`.
+/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see
+/// `HapticSnapshot`.
 ///
-/// By default the snapshot has the name of the test function; it is kept beside the file of the test.
+/// By default the snapshot has the name of the test function; it is kept beside the file of the
+/// test.
 public func expectHaptics(
-  _ played: PlayedHaptics, named name: String? = nil, within tolerance: HapticTolerance = .perceptible,
-  sourceLocation: SourceLocation = #_sourceLocation, function: String = #function, filePath: String = #filePath
+  _ played: PlayedHaptics, named name: String? = nil,
+  within tolerance: HapticTolerance = .perceptible,
+  sourceLocation: SourceLocation = #_sourceLocation, function: String = #function,
+  filePath: String = #filePath
 ) {
-  let failure = HapticSnapshot.failure(of: played, named: name ?? function, within: tolerance, filePath: filePath)
-  if let failure { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+  let failure = HapticSnapshot.failure(
+    of: played, named: name ?? function, within: tolerance, filePath: filePath)
+  if let failure {
+    Issue.record("\(failure)", sourceLocation: sourceLocation)
+  }
 }
 
-/// Expects that what was played from a time of the device on, in seconds, is what an AHAP file plays.
+/// Expects that what was played from a time of the device on, in seconds, is what an AHAP file
+/// plays.
 public func expectHaptics(
-  _ played: PlayedHaptics, equal url: URL, from start: Double = 0, within tolerance: HapticTolerance = .perceptible,
+  _ played: PlayedHaptics, equal url: URL, from start: Double = 0,
+  within tolerance: HapticTolerance = .perceptible,
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
   do {
@@ -167,9 +208,14 @@ public func expectHaptics(
     let differences = played.from(start).differences(from: expected, within: tolerance)
     if differences.isEmpty { return }
     Issue.record(
-      "What was played differs from \(url.lastPathComponent):\n  \(differences.joined(separator: "\n  "))",
+      """
+      What was played differs from \(url.lastPathComponent):\n  \
+      \(differences.joined(separator: "\n  "))
+      """,
       sourceLocation: sourceLocation)
   } catch {
-    Issue.record("\((error as? CHHapticError)?.localizedDescription ?? "\(error)")", sourceLocation: sourceLocation)
+    Issue.record(
+      "\((error as? CHHapticError)?.localizedDescription ?? "\(error)")",
+      sourceLocation: sourceLocation)
   }
 }

@@ -2,9 +2,10 @@ internal import CVirtualTime
 internal import CoreHaptics
 internal import CoreHapticsTesting
 
-/// What an application waits with and reads the time by, in the time of its test's device. Waits and clocks of
-/// Dispatch, Foundation and the concurrency runtime arrive in functions of CVirtualTime, which stand before those of
-/// the system in the test's program. The device is that of the calling task, or of the work that handed the call on.
+/// What an application waits with and reads the time by, in the time of its test's device. Waits
+/// and clocks of Dispatch, Foundation and the concurrency runtime arrive in functions of
+/// CVirtualTime, which stand before those of the system in the test's program. The device is that
+/// of the calling task, or of the work that handed the call on.
 enum VirtualTime {
   /// Whether the functions are in place; they are from the first look on.
   static let isInPlace: Bool = {
@@ -27,7 +28,11 @@ enum VirtualTime {
       },
       pending: { device, change in
         let work = unsafe backend(device)?.work
-        if change > 0 { work?.begin() } else { work?.end() }
+        if change > 0 {
+          work?.begin()
+        } else {
+          work?.end()
+        }
       },
       blocked: { device, call, nanoseconds in
         let name = unsafe call.map { unsafe String(cString: $0) } ?? ""

@@ -2,8 +2,8 @@ internal import HapticManagement
 
 /// Feedback that a view plays when a value changes, as a value that can be compared.
 ///
-/// `SensoryFeedbackScreen` plays it in tests. Apple publishes nothing about how it feels: what an iPhone's generators
-/// have plays as these do, all else as a selection's tick.
+/// `SensoryFeedbackScreen` plays it in tests. Apple publishes nothing about how it feels: what an
+/// iPhone's generators have plays as these do, all else as a selection's tick.
 public struct SensoryFeedback: Equatable, Sendable {
   /// The weight of what collides.
   public enum Weight: String, Sendable { case light, medium, heavy }
@@ -66,7 +66,9 @@ public struct SensoryFeedback: Equatable, Sendable {
   }
 
   /// Feedback for a control that is pressed; iOS 26.
-  public static func press(_ feedback: PressFeedback) -> SensoryFeedback { SensoryFeedback(kind: .press(feedback)) }
+  public static func press(_ feedback: PressFeedback) -> SensoryFeedback {
+    SensoryFeedback(kind: .press(feedback))
+  }
 
   /// Feedback for a control that is released; iOS 26.
   public static func release(_ feedback: ReleaseFeedback) -> SensoryFeedback {
@@ -81,22 +83,33 @@ public struct SensoryFeedback: Equatable, Sendable {
   func play() {
     let (pattern, name, intensity): (String, String, Double) =
       switch kind {
-      case .success, .warning, .error, .selection: ("\(kind)", "\(kind)", 1)
-      case .alignment: ("selection", "alignment", 1)
-      case .pathComplete: ("light", "path-completed", 1)
-      case .weight(let weight, let intensity): (weight.rawValue, weight.rawValue, intensity)
-      case .flexibility(.solid, let intensity): ("medium", "medium", intensity)
-      case .flexibility(let flexibility, let intensity): (flexibility.rawValue, flexibility.rawValue, intensity)
-      case .press(let feedback): ("selection", "press \(feedback.rawValue)", 1)
-      case .release(let feedback): ("selection", "release \(feedback.rawValue)", 1)
-      case .select(let feedback): ("selection", "selection \(feedback.rawValue)", 1)
-      case .increase, .decrease, .start, .stop, .levelChange: ("selection", "\(kind)", 1)
+      case .success, .warning, .error, .selection:
+        ("\(kind)", "\(kind)", 1)
+      case .alignment:
+        ("selection", "alignment", 1)
+      case .pathComplete:
+        ("light", "path-completed", 1)
+      case .weight(let weight, let intensity):
+        (weight.rawValue, weight.rawValue, intensity)
+      case .flexibility(.solid, let intensity):
+        ("medium", "medium", intensity)
+      case .flexibility(let flexibility, let intensity):
+        (flexibility.rawValue, flexibility.rawValue, intensity)
+      case .press(let feedback):
+        ("selection", "press \(feedback.rawValue)", 1)
+      case .release(let feedback):
+        ("selection", "release \(feedback.rawValue)", 1)
+      case .select(let feedback):
+        ("selection", "selection \(feedback.rawValue)", 1)
+      case .increase, .decrease, .start, .stop, .levelChange:
+        ("selection", "\(kind)", 1)
       }
     EngineLife.shared.play(shipped: pattern, as: name, intensity: intensity)
   }
 }
 
-/// Looks at a view for a test: plays the feedback of its modifiers as the values change that they watch.
+/// Looks at a view for a test: plays the feedback of its modifiers as the values change that they
+/// watch.
 ///
 /// ```swift
 /// let screen = SensoryFeedbackScreen { SaveButton(model: model) }
@@ -116,14 +129,19 @@ public struct SensoryFeedback: Equatable, Sendable {
     update()
   }
 
-  /// Looks at the view again: what watches a value that has changed since the last look is called, innermost first.
+  /// Looks at the view again: what watches a value that has changed since the last look is called,
+  /// innermost first.
   public func update() {
     var found = Watches()
     found.visit(content())
     let before = watches
     watches = Dictionary(found.list) { $1 }
     for (place, watch) in found.list {
-      if let old = before[place] { watch.change(old.trigger) } else { watch.appears() }
+      if let old = before[place] {
+        watch.change(old.trigger)
+      } else {
+        watch.appears()
+      }
     }
   }
 }
@@ -135,9 +153,15 @@ public struct SensoryFeedback: Equatable, Sendable {
   /// Called with the trigger of the last look.
   let change: (Any) -> Void
 
-  init<T: Equatable>(trigger: T, appears: @escaping () -> Void, _ action: @escaping (T, T) -> Void) {
-    (self.trigger, self.appears) = (trigger, appears)
-    change = { old in if let old = old as? T, old != trigger { action(old, trigger) } }
+  init<T: Equatable>(trigger: T, appears: @escaping () -> Void, _ action: @escaping (T, T) -> Void)
+  {
+    self.trigger = trigger
+    self.appears = appears
+    change = { old in
+      if let old = old as? T, old != trigger {
+        action(old, trigger)
+      }
+    }
   }
 }
 
@@ -151,7 +175,11 @@ public struct SensoryFeedback: Equatable, Sendable {
   mutating func visit(_ view: any View, at step: String = "") {
     let outer = place
     place += "/\(type(of: view))\(step)"
-    if let view = view as? any WatchedView { view.collect(into: &self) } else { visit(body(of: view)) }
+    if let view = view as? any WatchedView {
+      view.collect(into: &self)
+    } else {
+      visit(body(of: view))
+    }
     place = outer
   }
 

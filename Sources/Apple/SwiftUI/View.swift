@@ -31,14 +31,19 @@ public struct AnyView: View, WatchedView {
   /// Erases a view's type.
   public init(_ view: any View) { self.view = view }
 
-  init(_ view: any View, _ watch: Watch) { (self.view, self.watch) = (view, watch) }
+  init(_ view: any View, _ watch: Watch) {
+    self.view = view
+    self.watch = watch
+  }
 
   /// The view.
   public var body: AnyView { self }
 
   func collect(into watches: inout Watches) {
     watches.visit(view)
-    if let watch { watches.add(watch) }
+    if let watch {
+      watches.add(watch)
+    }
   }
 }
 
@@ -54,13 +59,18 @@ public struct ViewGroup: View, WatchedView {
   /// Makes no view.
   public init() { self.init([]) }
 
-  init(_ views: [any View], branch: Int = 0) { (self.views, self.branch) = (views, branch) }
+  init(_ views: [any View], branch: Int = 0) {
+    self.views = views
+    self.branch = branch
+  }
 
   /// The views.
   public var body: ViewGroup { self }
 
   func collect(into watches: inout Watches) {
-    for (index, view) in views.enumerated() { watches.visit(view, at: "\(branch).\(index)") }
+    for (index, view) in views.enumerated() {
+      watches.visit(view, at: "\(branch).\(index)")
+    }
   }
 }
 
@@ -73,7 +83,9 @@ public struct ViewGroup: View, WatchedView {
   /// One view.
   public static func buildBlock<Content: View>(_ view: Content) -> Content { view }
   /// Several views.
-  public static func buildBlock<First: View, each Rest: View>(_ first: First, _ rest: repeat each Rest) -> ViewGroup {
+  public static func buildBlock<First: View, each Rest: View>(
+    _ first: First, _ rest: repeat each Rest
+  ) -> ViewGroup {
     var views: [any View] = [first]
     repeat views.append(each rest)
     return ViewGroup(views)
@@ -83,11 +95,17 @@ public struct ViewGroup: View, WatchedView {
     ViewGroup(view.map { [$0] } ?? [], branch: 1)
   }
   /// The view where a condition holds.
-  public static func buildEither<Content: View>(first view: Content) -> ViewGroup { ViewGroup([view], branch: 1) }
+  public static func buildEither<Content: View>(first view: Content) -> ViewGroup {
+    ViewGroup([view], branch: 1)
+  }
   /// The view where it does not.
-  public static func buildEither<Content: View>(second view: Content) -> ViewGroup { ViewGroup([view], branch: 2) }
+  public static func buildEither<Content: View>(second view: Content) -> ViewGroup {
+    ViewGroup([view], branch: 2)
+  }
   /// A view of newer systems.
-  public static func buildLimitedAvailability<Content: View>(_ view: Content) -> AnyView { AnyView(view) }
+  public static func buildLimitedAvailability<Content: View>(_ view: Content) -> AnyView {
+    AnyView(view)
+  }
 }
 
 extension View {
@@ -97,7 +115,9 @@ extension View {
   }
 
   /// Returns the view; nobody taps it.
-  public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View { self }
+  public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View {
+    self
+  }
 
   /// Calls a closure when a screen first looks at the view.
   public func onAppear(perform action: (() -> Void)? = nil) -> some View {
@@ -106,16 +126,31 @@ extension View {
 
   /// Calls a closure when a value has changed.
   public func onChange<Value: Equatable>(
-    of value: Value, initial: Bool = false, _ action: @escaping (_ oldValue: Value, _ newValue: Value) -> Void
-  ) -> some View { AnyView(self, Watch(trigger: value, appears: { if initial { action(value, value) } }, action)) }
+    of value: Value, initial: Bool = false,
+    _ action: @escaping (_ oldValue: Value, _ newValue: Value) -> Void
+  ) -> some View {
+    AnyView(
+      self,
+      Watch(
+        trigger: value,
+        appears: {
+          if initial {
+            action(value, value)
+          }
+        }, action))
+  }
 
   /// Calls a closure when a value has changed.
-  public func onChange<Value: Equatable>(of value: Value, initial: Bool = false, _ action: @escaping () -> Void)
+  public func onChange<Value: Equatable>(
+    of value: Value, initial: Bool = false, _ action: @escaping () -> Void
+  )
     -> some View
   { onChange(of: value, initial: initial) { _, _ in action() } }
 
   /// Calls a closure with a value when it has changed.
-  public func onChange<Value: Equatable>(of value: Value, perform action: @escaping (_ newValue: Value) -> Void)
+  public func onChange<Value: Equatable>(
+    of value: Value, perform action: @escaping (_ newValue: Value) -> Void
+  )
     -> some View
   { onChange(of: value) { action($1) } }
 
@@ -126,13 +161,26 @@ extension View {
 
   /// Plays feedback when a value has changed as a condition says.
   public func sensoryFeedback<T: Equatable>(
-    _ feedback: SensoryFeedback, trigger: T, condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool
-  ) -> some View { onChange(of: trigger) { if condition($0, $1) { feedback.play() } } }
+    _ feedback: SensoryFeedback, trigger: T,
+    condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool
+  ) -> some View {
+    onChange(of: trigger) {
+      if condition($0, $1) {
+        feedback.play()
+      }
+    }
+  }
 
   /// Plays feedback when a value has changed and a condition holds.
   public func sensoryFeedback<T: Equatable>(
     _ feedback: SensoryFeedback, trigger: T, condition: @escaping () -> Bool
-  ) -> some View { onChange(of: trigger) { _, _ in if condition() { feedback.play() } } }
+  ) -> some View {
+    onChange(of: trigger) { _, _ in
+      if condition() {
+        feedback.play()
+      }
+    }
+  }
 
   /// Plays what a closure returns when a value has changed.
   public func sensoryFeedback<T: Equatable>(
@@ -140,7 +188,9 @@ extension View {
   ) -> some View { onChange(of: trigger) { feedback($0, $1)?.play() } }
 
   /// Plays what a closure returns when a value has changed.
-  public func sensoryFeedback<T: Equatable>(trigger: T, _ feedback: @escaping () -> SensoryFeedback?) -> some View {
+  public func sensoryFeedback<T: Equatable>(
+    trigger: T, _ feedback: @escaping () -> SensoryFeedback?
+  ) -> some View {
     onChange(of: trigger) { _, _ in feedback()?.play() }
   }
 }
@@ -152,8 +202,11 @@ extension View {
   private let initial: Value
 
   /// A setting that has a value where none is remembered.
-  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value: LosslessStringConvertible {
-    (self.key, self.store, initial) = (key, store, wrappedValue)
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
+  where Value: LosslessStringConvertible {
+    self.key = key
+    self.store = store
+    initial = wrappedValue
   }
 
   /// The remembered value.
@@ -163,7 +216,9 @@ extension View {
   }
 
   /// The value for views that change it.
-  public var projectedValue: Binding<Value> { Binding(get: { wrappedValue }, set: { wrappedValue = $0 }) }
+  public var projectedValue: Binding<Value> {
+    Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
+  }
 }
 
 /// A value that another owns.
@@ -172,7 +227,10 @@ extension View {
   private let set: (Value) -> Void
 
   /// A value that closures read and write.
-  public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) { (self.get, self.set) = (get, set) }
+  public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) {
+    self.get = get
+    self.set = set
+  }
 
   /// The value.
   public var wrappedValue: Value {
@@ -204,7 +262,9 @@ extension View {
   }
 
   /// The value for views that change it.
-  public var projectedValue: Binding<Value> { Binding(get: { wrappedValue }, set: { wrappedValue = $0 }) }
+  public var projectedValue: Binding<Value> {
+    Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
+  }
 }
 
 /// An object that a view follows.

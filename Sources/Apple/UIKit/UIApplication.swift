@@ -1,9 +1,11 @@
 internal import CoreHaptics
 public import Foundation
 
-/// The application, as far as haptic code follows its life: a test moves it to the background and back.
+/// The application, as far as haptic code follows its life: a test moves it to the background and
+/// back.
 @preconcurrency @MainActor open class UIApplication: UIResponder {
-  /// Whether the application is in front, receives nothing, or is not in front; raw values are UIKit's.
+  /// Whether the application is in front, receives nothing, or is not in front; raw values are
+  /// UIKit's.
   public enum State: Int, Sendable { case active, inactive, background }
 
   /// The application of this process.
@@ -11,7 +13,9 @@ public import Foundation
   private static let application = UIApplication()
 
   /// Where it is: active, but in the background where the virtual device of a test is.
-  open var applicationState: State { EngineBackends.virtual?.isInBackground == true ? .background : .active }
+  open var applicationState: State {
+    EngineBackends.virtual?.isInBackground == true ? .background : .active
+  }
 
   /// Whether the screen stays on; kept, and not regarded.
   open var isIdleTimerDisabled = false
@@ -26,7 +30,8 @@ public import Foundation
   public nonisolated static let didEnterBackgroundNotification = notification("DidEnterBackground")
 
   /// Posted where the application is about to come from the background.
-  public nonisolated static let willEnterForegroundNotification = notification("WillEnterForeground")
+  public nonisolated static let willEnterForegroundNotification = notification(
+    "WillEnterForeground")
 
   /// Posted where the application is about to end; never here.
   public nonisolated static let willTerminateNotification = notification("WillTerminate")
@@ -54,7 +59,8 @@ public import Foundation
   /// The kind of device.
   open var userInterfaceIdiom: UIUserInterfaceIdiom { .phone }
 
-  /// A value by its name: `_feedbackSupportLevel`, which old code asks for, is 2 where haptics are there, else 0.
+  /// A value by its name: `_feedbackSupportLevel`, which old code asks for, is 2 where haptics are
+  /// there, else 0.
   open func value(forKey key: String) -> Any? {
     guard key == "_feedbackSupportLevel" || key == "feedbackSupportLevel" else { return nil }
     return CHHapticEngine.capabilitiesForHardware().supportsHaptics ? 2 : 0
@@ -95,7 +101,9 @@ public enum UIAccessibility {
   public nonisolated override init() { super.init() }
 
   /// Makes a controller; file and bundle are not regarded.
-  public nonisolated init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) { super.init() }
+  public nonisolated init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
+    super.init()
+  }
 
   /// Makes nothing: controllers are not decoded here.
   public nonisolated required init?(coder: NSCoder) { nil }
@@ -117,7 +125,9 @@ open class UIColor: NSObject, @unchecked Sendable {
   private let components: [CGFloat]
 
   /// A colour of red, green, blue and opacity, 0…1.
-  public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) { components = [red, green, blue, alpha] }
+  public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
+    components = [red, green, blue, alpha]
+  }
 
   /// A grey with an opacity, 0…1.
   public convenience init(white: CGFloat, alpha: CGFloat) {
@@ -125,7 +135,9 @@ open class UIColor: NSObject, @unchecked Sendable {
   }
 
   /// Whether all four numbers are equal.
-  open override func isEqual(_ object: Any?) -> Bool { (object as? UIColor)?.components == components }
+  open override func isEqual(_ object: Any?) -> Bool {
+    (object as? UIColor)?.components == components
+  }
 
   /// Hashes the numbers.
   open override var hash: Int { components.hashValue }

@@ -6,10 +6,10 @@ package import HapticManagement
 
 /// What feedback generators have in common: the interface of UIKit's class of this name.
 ///
-/// What they play is Temblor's own, from the shipped patterns: the number of taps is that which Apple publishes, their
-/// strength and sharpness are not measured on any device. All generators of a process share one engine, which starts
-/// at the first use and stops by itself; in a test with a virtual device they share one of that device. Where there is
-/// no device they are silent.
+/// What they play is Temblor's own, from the shipped patterns: the number of taps is that which
+/// Apple publishes, their strength and sharpness are not measured on any device. All generators of
+/// a process share one engine, which starts at the first use and stops by itself; in a test with a
+/// virtual device they share one of that device. Where there is no device they are silent.
 @preconcurrency @MainActor open class UIFeedbackGenerator: NSObject {
   private nonisolated let ownLife: EngineLife?
 
@@ -35,9 +35,12 @@ package import HapticManagement
 
   nonisolated var kind: String { "generator" }
 
-  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there is a record.
+  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there
+  /// is a record.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
-    if !MainQueue.isCurrent { EngineBackends.virtual?.note(.breach(.generatorOffMainThread)) }
+    if !MainQueue.isCurrent {
+      EngineBackends.virtual?.note(.breach(.generatorOffMainThread))
+    }
     life.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
   }
 }
@@ -88,7 +91,8 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// Plays the style's tap.
   open func impactOccurred() { play("\(style)") }
 
-  /// Plays the style's tap at a part of its strength, 0…1; values outside are moved into it, NaN plays nothing.
+  /// Plays the style's tap at a part of its strength, 0…1; values outside are moved into it, NaN
+  /// plays nothing.
   open func impactOccurred(intensity: CGFloat) { play("\(style)", intensity: intensity) }
 
   /// Plays the style's tap; the place is not regarded; iOS 17.5.
@@ -117,8 +121,9 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
   }
 
   /// Plays the taps; the place is not regarded; iOS 17.5.
-  open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint)
-  {
+  open func notificationOccurred(
+    _ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint
+  ) {
     EngineBackends.noteNewAPI("notificationOccurred(_:at:)", iOS: 17, 5)
     notificationOccurred(notificationType)
   }

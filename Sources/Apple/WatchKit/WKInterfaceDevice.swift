@@ -34,5 +34,7 @@ open class WKInterfaceDevice: NSObject, @unchecked Sendable {
   open class func current() -> WKInterfaceDevice { shared }
 
   /// Plays the shipped pattern that stands for a haptic of the watch; any thread may call.
-  open func play(_ type: WKHapticType) { EngineLife.shared.play(shipped: type.pattern, as: "watch \(type)") }
+  open func play(_ type: WKHapticType) {
+    EngineLife.shared.play(shipped: type.pattern, as: "watch \(type)")
+  }
 }

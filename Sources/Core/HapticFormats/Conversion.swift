@@ -24,10 +24,14 @@ public struct Loss: Equatable, Sendable {
 
   /// Makes a loss.
   public init(
-    _ kind: Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String, size: Double? = nil
+    _ kind: Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String,
+    size: Double? = nil
   ) {
-    (self.kind, self.element, self.place) = (kind, element, place)
-    (self.message, self.size) = (message, size)
+    self.kind = kind
+    self.element = element
+    self.place = place
+    self.message = message
+    self.size = size
   }
 }
 
@@ -49,12 +53,15 @@ package struct LossLog {
 
   /// Adds a loss, or makes the one there is as large as this.
   package mutating func add(
-    _ kind: Loss.Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String,
+    _ kind: Loss.Kind, _ element: CompositionElement, at place: SourcePlace? = nil,
+    _ message: String,
     size: Double? = nil
   ) {
     let key = Key(kind: kind, element: element, message: message)
     if let index = indices[key] {
-      if let size { losses[index].size = max(losses[index].size ?? size, size) }
+      if let size {
+        losses[index].size = max(losses[index].size ?? size, size)
+      }
       return
     }
     counts[message, default: 0] += 1
@@ -63,7 +70,8 @@ package struct LossLog {
     losses.append(Loss(kind, element, at: place, message, size: size))
   }
 
-  /// The losses in the order in which they were added, each sentence that was cut closed by a count of the others.
+  /// The losses in the order in which they were added, each sentence that was cut closed by a count
+  /// of the others.
   package func finish() -> [Loss] {
     let uncounted = counts.filter { $0.value > limit }.sorted { $0.key < $1.key }
     let closing = uncounted.map { message, count in
@@ -79,33 +87,55 @@ package struct LossLog {
 
   /// The message of a loss with its size to three digits.
   private static func sentence(of loss: Loss) -> String {
-    guard let size = loss.size, size.isFinite, loss.message.contains("#") else { return loss.message }
+    guard let size = loss.size, size.isFinite, loss.message.contains("#") else {
+      return loss.message
+    }
     var scale = 1.0
-    while abs(size) * scale < 100, scale < 1e9 { scale *= 10 }
+    while abs(size) * scale < 100, scale < 1e9 {
+      scale *= 10
+    }
     let rounded = (size * scale).rounded() / scale
-    let text = abs(rounded) < 1e15 && rounded == rounded.rounded() ? "\(Int64(rounded))" : "\(rounded)"
-    return loss.message.split(separator: "#", omittingEmptySubsequences: false).joined(separator: text)
+    let text =
+      abs(rounded) < 1e15 && rounded == rounded.rounded() ? "\(Int64(rounded))" : "\(rounded)"
+    return loss.message.split(separator: "#", omittingEmptySubsequences: false).joined(
+      separator: text)
   }
 
   package mutating func dropWords(of composition: HapticComposition) {
-    if composition.title != nil { add(.dropped, .composition, "the title cannot be written") }
-    if composition.notes != nil { add(.dropped, .composition, "the notes cannot be written") }
+    if composition.title != nil {
+      add(.dropped, .composition, "the title cannot be written")
+    }
+    if composition.notes != nil {
+      add(.dropped, .composition, "the notes cannot be written")
+    }
   }
 
-  /// Adds the losses of formats of haptic events alone: events that play sound, sampled signals, controls that last
-  /// longer than all events, and places.
-  package mutating func dropAllButHaptics(of composition: HapticComposition, keepsPlaces: Bool = false) {
+  /// Adds the losses of formats of haptic events alone: events that play sound, sampled signals,
+  /// controls that last longer than all events, and places.
+  package mutating func dropAllButHaptics(
+    of composition: HapticComposition, keepsPlaces: Bool = false
+  ) {
     for (layer, each) in composition.layers.enumerated() {
       for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
-        add(.dropped, .event(EventReference(layer: layer, event: index)), "audio events cannot be written")
+        add(
+          .dropped, .event(EventReference(layer: layer, event: index)),
+          "audio events cannot be written")
       }
-      if !each.signals.isEmpty { add(.dropped, .layer(layer), "sampled signals cannot be written") }
+      if !each.signals.isEmpty {
+        add(.dropped, .layer(layer), "sampled signals cannot be written")
+      }
     }
-    if !keepsPlaces { mergePlaces(of: composition) }
+    if !keepsPlaces {
+      mergePlaces(of: composition)
+    }
     var end = 0.0
     for layer in composition.layers {
-      for event in layer.pattern.events { end = max(end, event.time + (event.duration ?? 0)) }
-      for signal in layer.signals { end = max(end, signal.time + signal.duration) }
+      for event in layer.pattern.events {
+        end = max(end, event.time + (event.duration ?? 0))
+      }
+      for signal in layer.signals {
+        end = max(end, signal.time + signal.duration)
+      }
     }
     if composition.duration > end + 1e-3, end.isFinite {
       add(
@@ -154,7 +184,8 @@ extension HapticComposition {
       for pass in 0..<passes {
         let from = pass == 0 ? 0 : start
         let shift = Double(pass) * (end - start)
-        events += pattern.events.compactMap { $0.cut(from: from, to: end, isFirst: pass == 0) }.map { event in
+        events += pattern.events.compactMap { $0.cut(from: from, to: end, isFirst: pass == 0) }.map
+        { event in
           var event = event
           event.time += shift
           return event
@@ -177,7 +208,9 @@ extension HapticEvent {
       event.time = max(time, from)
       guard ends > event.time else { return nil }
       event.duration = ends - event.time
-      if event.time > time { event.parameters[.attackTime] = 0 }
+      if event.time > time {
+        event.parameters[.attackTime] = 0
+      }
     } else if time < from {
       return nil
     }
@@ -192,7 +225,8 @@ private struct LoopControls {
   init(of pattern: HapticPattern) {
     let used = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
     for id in DynamicParameterID.allCases where used.contains(id) {
-      tracks.append((ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
+      tracks.append(
+        (ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 
@@ -207,7 +241,8 @@ private struct LoopControls {
         let begin = max(segment.start, from)
         let end = min(place + 1 < segments.count ? segments[place + 1].start : to, to)
         for time in [begin, end] {
-          let point = ParameterCurve.ControlPoint(time: time + shift, value: Float(segment.value(at: time)))
+          let point = ParameterCurve.ControlPoint(
+            time: time + shift, value: Float(segment.value(at: time)))
           guard tracks[index].curve.controlPoints.last != point else { continue }
           tracks[index].curve.controlPoints.append(point)
         }
@@ -230,7 +265,8 @@ extension HapticPattern {
     let parameter = parameters.firstIndex { !$0.time.isFinite || !$0.value.isFinite }
     if let parameter { return "parameters[\(parameter)]" }
     let curve = curves.firstIndex { curve in
-      !curve.time.isFinite || curve.controlPoints.contains { !$0.time.isFinite || !$0.value.isFinite }
+      !curve.time.isFinite
+        || curve.controlPoints.contains { !$0.time.isFinite || !$0.value.isFinite }
     }
     return curve.map { "curves[\($0)]" }
   }
@@ -265,17 +301,24 @@ package enum WaveFile {
     bytes.reserveCapacity(samples.count * 4 + 58)
     func append(_ name: String, _ numbers: UInt32...) {
       bytes += name.utf8
-      for number in numbers { append(number) }
+      for number in numbers {
+        append(number)
+      }
     }
     func append(_ number: UInt32) {
-      for shift in stride(from: UInt32(0), to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+      for shift in stride(from: UInt32(0), to: 32, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+      }
     }
     append("RIFF", size &+ 50)
-    // 18 bytes of format: floats in one channel, bytes a second, four bytes of 32 bits a frame, and no more.
+    // 18 bytes of format: floats in one channel, bytes a second, four bytes of 32 bits a frame, and
+    // no more.
     append("WAVEfmt ", 18, 3 | 1 << 16, rate, rate &* 4, 4 | 32 << 16)
     append("\0\0fact", 4, UInt32(clamping: samples.count))
     append("data", size)
-    for sample in samples { append(sample.bitPattern) }
+    for sample in samples {
+      append(sample.bitPattern)
+    }
     return bytes
   }
 }

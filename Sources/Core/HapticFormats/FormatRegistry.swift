@@ -6,12 +6,14 @@ public struct FormatRegistry: Sendable {
   /// Apple's format alone.
   public static let apple = FormatRegistry([.ahap])
 
-  private static let ambiguous = Rule.error("format-ambiguous", "syntax", "The format of a file must be recognizable.")
+  private static let ambiguous = Rule.error(
+    "format-ambiguous", "syntax", "The format of a file must be recognizable.")
 
   private static let otherKind = Rule.error(
     "file-kind", "syntax", "A file must be a pattern, not a sound, a picture or an archive.")
 
-  private static let unknown = Rule.error("format-unknown", "syntax", "A file must be in a format that is read.")
+  private static let unknown = Rule.error(
+    "format-unknown", "syntax", "A file must be in a format that is read.")
 
   /// The note of a file whose content is of another format than its name stands for.
   public static let misnamed = Rule.note(
@@ -27,7 +29,9 @@ public struct FormatRegistry: Sendable {
   }
 
   /// A registry with one more format.
-  public func adding(_ format: HapticFormat) -> FormatRegistry { FormatRegistry(formats + [format]) }
+  public func adding(_ format: HapticFormat) -> FormatRegistry {
+    FormatRegistry(formats + [format])
+  }
 
   /// The endings of file names of all formats, in lower case and without the dot.
   public var endings: [String] { formats.flatMap { $0.endings } }
@@ -57,14 +61,18 @@ public struct FormatRegistry: Sendable {
     return ending.map { String(name.dropLast($0.count + 1)) } ?? name
   }
 
-  /// The format of a file: the one that recognises its content best, of equal ones the one its name stands for.
+  /// The format of a file: the one that recognises its content best, of equal ones the one its name
+  /// stands for.
   ///
-  /// A file that no format is certain of is of the format its name stands for, so that its errors have a place.
+  /// A file that no format is certain of is of the format its name stands for, so that its errors
+  /// have a place.
   public func format(of file: SourceFile) throws(InputError) -> HapticFormat {
     if formats.count == 1 { return formats[0] }
     let named = formats(named: file.name)
     // No other can be better.
-    if named.count == 1, named[0].recognize(file.bytes.span) == .certain { return named[0] }
+    if named.count == 1, named[0].recognize(file.bytes.span) == .certain {
+      return named[0]
+    }
     let ranks = formats.map { $0.recognize(file.bytes.span) }
     let best = ranks.max() ?? .no
     let candidates = zip(formats, ranks).filter { $0.1 == best }.map { $0.0 }
@@ -73,7 +81,9 @@ public struct FormatRegistry: Sendable {
       throw InputError(
         Finding(
           Self.otherKind, place: SourcePlace(name: file.name),
-          best == .no ? "\(kind.name), not a pattern" : "this looks like \(kind.name), which is not read as a pattern",
+          best == .no
+            ? "\(kind.name), not a pattern"
+            : "this looks like \(kind.name), which is not read as a pattern",
           suggestion: kind.suggestion))
     }
     if named.isEmpty, let outline, let key = outline.keys.first, !outline.isOfPattern {
@@ -85,7 +95,9 @@ public struct FormatRegistry: Sendable {
     }
     if best < .certain, named.count == 1 { return named[0] }
     if best == .no { return formats[0] }
-    if let match = candidates.first(where: { one in named.contains { $0.id == one.id } }) { return match }
+    if let match = candidates.first(where: { one in named.contains { $0.id == one.id } }) {
+      return match
+    }
     guard candidates.count > 1 else { return candidates[0] }
     let names = candidates.map { $0.id }.joined(separator: " or ")
     throw InputError(
@@ -95,12 +107,15 @@ public struct FormatRegistry: Sendable {
   }
 
   /// Reads a file of any format and reports everything there is to say about it.
-  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> Examination {
+  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> Examination
+  {
     do throws(InputError) {
       let format = try format(of: file)
       var examination = format.examine(file, options: options)
       let named = formats(named: file.name)
-      if options.wantsFindings, let other = named.first, !named.contains(where: { $0.id == format.id }) {
+      if options.wantsFindings, let other = named.first,
+        !named.contains(where: { $0.id == format.id })
+      {
         examination.findings.insert(
           Finding(
             Self.misnamed, place: SourcePlace(name: file.name),
@@ -108,11 +123,15 @@ public struct FormatRegistry: Sendable {
             suggestion: "rename it with the ending .\(format.endings.first ?? format.id)"), at: 0)
       }
       return examination
-    } catch { return Examination(error) }
+    } catch {
+      return Examination(error)
+    }
   }
 
-  /// Reads the composition of a file of any format, as fast as possible, or reports its first error.
-  public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic) throws(InputError)
+  /// Reads the composition of a file of any format, as fast as possible, or reports its first
+  /// error.
+  public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic)
+    throws(InputError)
     -> HapticComposition
   { try examine(file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false)).get() }
 }
@@ -139,11 +158,14 @@ package struct FileKind: Sendable {
   /// What stands behind the first eight bytes, if the start is not enough.
   private let form: [UInt8]
 
-  private init(_ name: String, _ start: [UInt8], form: String = "", isSound: Bool = false, _ suggestion: String? = nil)
-  {
+  private init(
+    _ name: String, _ start: [UInt8], form: String = "", isSound: Bool = false,
+    _ suggestion: String? = nil
+  ) {
     self.name = name
     self.isSound = isSound
-    self.suggestion = isSound ? "hear it with 'temblor audition', measure it with 'temblor info'" : suggestion
+    self.suggestion =
+      isSound ? "hear it with 'temblor audition', measure it with 'temblor info'" : suggestion
     self.start = start
     self.form = Array(form.utf8)
   }
@@ -154,22 +176,29 @@ package struct FileKind: Sendable {
 
   private static let all = [
     sound("a WAV", "RIFF", form: "WAVE"), sound("an RF64", "RF64"), sound("a W64", "riff"),
-    sound("an AIFF", "FORM", form: "AIF"), sound("a FLAC", "fLaC"), sound("an Ogg", "OggS"), sound("a CAF", "caff"),
+    sound("an AIFF", "FORM", form: "AIF"), sound("a FLAC", "fLaC"), sound("an Ogg", "OggS"),
+    sound("a CAF", "caff"),
     sound("an AU", ".snd"), sound("an MP3", "ID3"),
     // Frames of MPEG-1 and MPEG-2, layer III, without a tag.
     FileKind("an MP3 sound file", [0xFF, 0xFB], isSound: true),
-    FileKind("an MP3 sound file", [0xFF, 0xF3], isSound: true), FileKind("a MIDI file", Array("MThd".utf8)),
-    FileKind("a PNG picture", [0x89] + Array("PNG".utf8)), FileKind("a JPEG picture", [0xFF, 0xD8, 0xFF]),
+    FileKind("an MP3 sound file", [0xFF, 0xF3], isSound: true),
+    FileKind("a MIDI file", Array("MThd".utf8)),
+    FileKind("a PNG picture", [0x89] + Array("PNG".utf8)),
+    FileKind("a JPEG picture", [0xFF, 0xD8, 0xFF]),
     FileKind("a PDF document", Array("%PDF".utf8)),
     FileKind("a ZIP archive", Array("PK".utf8) + [3, 4], "unpack it first"),
-    FileKind("a gzip archive", [0x1F, 0x8B], "unpack it first"), FileKind("an ELF program", [0x7F] + Array("ELF".utf8)),
+    FileKind("a gzip archive", [0x1F, 0x8B], "unpack it first"),
+    FileKind("an ELF program", [0x7F] + Array("ELF".utf8)),
     FileKind("a UTF-16 text", [0xFF, 0xFE], "save it as UTF-8"),
     FileKind("a UTF-16 text", [0xFE, 0xFF], "save it as UTF-8"),
   ]
 
   /// The kind of a file, or nil where its first bytes are of none that is known.
   package init?(of bytes: some Collection<UInt8>) {
-    guard let kind = Self.all.first(where: { bytes.starts(with: $0.start) && bytes.dropFirst(8).starts(with: $0.form) })
+    guard
+      let kind = Self.all.first(where: {
+        bytes.starts(with: $0.start) && bytes.dropFirst(8).starts(with: $0.form)
+      })
     else { return nil }
     self = kind
   }
@@ -179,7 +208,9 @@ package struct FileKind: Sendable {
     (FileKind("a bHaptics pattern (.tact)", []), ["project"], ["tracks"]),
     (FileKind("a haptic material of Interhaptics, version 6", []), ["vibration", "stiffness"], []),
     (FileKind("an actuator configuration of Meta (.acf)", []), ["continuous", "emphasis"], []),
-    (FileKind("a transducer profile", [], "use it with '--profile'"), ["summary", "frequency"], []),
+    (
+      FileKind("a transducer profile", [], "use it with '--profile'"), ["summary", "frequency"], []
+    ),
     (FileKind("a transducer array", [], "use it with '--array'"), ["transducers"], []),
   ]
 
@@ -187,16 +218,17 @@ package struct FileKind: Sendable {
   init?(of outline: JSONOutline) {
     guard
       let text = Self.texts.first(where: { text in
-        text.keys.allSatisfy { outline.has($0) } && text.nested.allSatisfy { outline.nestedKeys.contains($0) }
+        text.keys.allSatisfy { outline.has($0) }
+          && text.nested.allSatisfy { outline.nestedKeys.contains($0) }
       })
     else { return nil }
     self = text.kind
   }
 }
 
-/// The names of keys in a JSON text, found by a quick look: enough to recognise a format. The text may have any errors.
-/// Only its beginning is looked at, so that a look costs the same for texts of all sizes; keys with escapes are left
-/// out.
+/// The names of keys in a JSON text, found by a quick look: enough to recognise a format. The text
+/// may have any errors. Only its beginning is looked at, so that a look costs the same for texts of
+/// all sizes; keys with escapes are left out.
 package struct JSONOutline {
   /// The keys of the outermost object, in their order.
   package private(set) var keys: [String] = []
@@ -211,7 +243,9 @@ package struct JSONOutline {
   /// Looks at a text; nil where it does not begin as an object.
   package init?(_ text: Span<UInt8>) {
     var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
-    while position < text.count, Self.isSpace(text[position]) { position += 1 }
+    while position < text.count, Self.isSpace(text[position]) {
+      position += 1
+    }
     guard position < text.count, text[position] == UInt8(ascii: "{") else { return nil }
     var depth = 0
     // Whether each open container is an object; deeper ones than this are none of a format's.
@@ -227,9 +261,15 @@ package struct JSONOutline {
         while position < end, text[position] != UInt8(ascii: "\"") {
           position += text[position] == UInt8(ascii: "\\") ? 2 : 1
         }
-        if expectsKey, position < end, position - start <= Self.keyLimit, depth == 1 || position < Self.nestedLimit {
+        if expectsKey, position < end, position - start <= Self.keyLimit,
+          depth == 1 || position < Self.nestedLimit
+        {
           let key = String(decoding: (start..<position).map { text[$0] }, as: UTF8.self)
-          if depth == 1 { keys.append(key) } else { nestedKeys.insert(key) }
+          if depth == 1 {
+            keys.append(key)
+          } else {
+            nestedKeys.insert(key)
+          }
         }
         expectsKey = false
         position += 1
@@ -243,8 +283,10 @@ package struct JSONOutline {
         _ = objects.popLast()
         if depth <= 0 { return }
         expectsKey = false
-      case UInt8(ascii: ","): expectsKey = objects.last == true
-      default: continue
+      case UInt8(ascii: ","):
+        expectsKey = objects.last == true
+      default:
+        continue
       }
     }
   }
@@ -254,5 +296,7 @@ package struct JSONOutline {
 
   package func has(_ key: String) -> Bool { keys.contains(key) }
 
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
 }

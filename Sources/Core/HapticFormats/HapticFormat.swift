@@ -6,7 +6,8 @@ public struct HapticFormat: Sendable {
   /// Reads a file and reports everything there is to say about it, or refuses it.
   public typealias Reader = @Sendable (SourceFile, ReadingOptions) throws(InputError) -> Examination
   /// Writes a composition.
-  public typealias Writer = @Sendable (HapticComposition, WritingOptions) throws(InputError) -> Writing
+  public typealias Writer =
+    @Sendable (HapticComposition, WritingOptions) throws(InputError) -> Writing
   /// Makes another text of that of a file.
   public typealias Rewriter = @Sendable (SourceFile) throws(InputError) -> [UInt8]
 
@@ -16,16 +17,19 @@ public struct HapticFormat: Sendable {
   public let title: String
   /// Endings of file names, in lower case and without the dot; the first is written.
   public let endings: [String]
-  /// Whether files of other kinds have the same endings, so that in a folder only files whose content is
-  /// certain are taken for patterns.
+  /// Whether files of other kinds have the same endings, so that in a folder only files whose
+  /// content is certain are taken for patterns.
   public let sharesEndings: Bool
   /// The rules of the format itself, in the order in which they are listed.
   public let rules: [Rule]
-  /// The names of the ways in which the format can be written, the usual one first; empty where there is one.
+  /// The names of the ways in which the format can be written, the usual one first; empty where
+  /// there is one.
   public let dialects: [String]
-  /// Whether a file is of this format, by its content alone. Takes time in proportion to the bytes at most.
+  /// Whether a file is of this format, by its content alone. Takes time in proportion to the bytes
+  /// at most.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
-  /// Reads a text that can be changed part by part, all else byte for byte as it was; nil where the format has none.
+  /// Reads a text that can be changed part by part, all else byte for byte as it was; nil where the
+  /// format has none.
   package var editor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
   private let prefix: String
   private let reader: Reader
@@ -35,50 +39,72 @@ public struct HapticFormat: Sendable {
 
   /// Makes a format; what is not given it does not do.
   ///
-  /// `prefix` is what the names of its rules begin with in findings and lists, the id and a slash unless it is given; in
-  /// `rules` they have none, as its functions name them, too. `canonical` makes the text that is equal for files that say
-  /// the same, `fixed` the text with mechanical mistakes corrected and all else as it was.
+  /// `prefix` is what the names of its rules begin with in findings and lists, the id and a slash
+  /// unless it is given; in
+  /// `rules` they have none, as its functions name them, too. `canonical` makes the text that is
+  /// equal for files that say the same, `fixed` the text with mechanical mistakes corrected and all
+  /// else as it was.
   public init(
-    _ id: String, title: String, endings: [String], sharesEndings: Bool = false, prefix: String? = nil, rules: [Rule],
-    dialects: [String] = [], recognize: @escaping @Sendable (Span<UInt8>) -> Recognition, read: @escaping Reader,
+    _ id: String, title: String, endings: [String], sharesEndings: Bool = false,
+    prefix: String? = nil, rules: [Rule],
+    dialects: [String] = [], recognize: @escaping @Sendable (Span<UInt8>) -> Recognition,
+    read: @escaping Reader,
     write: Writer? = nil, canonical: Rewriter? = nil, fixed: Rewriter? = nil
   ) {
     let prefix = prefix ?? "\(id)/"
-    (self.id, self.title, self.endings, self.sharesEndings) = (id, title, endings, sharesEndings)
-    (self.prefix, self.rules, self.dialects) = (prefix, rules.map { $0.prefixed(by: prefix) }, dialects)
-    (self.recognize, reader, writer, formatter, fixer) = (recognize, read, write, canonical, fixed)
+    self.id = id
+    self.title = title
+    self.endings = endings
+    self.sharesEndings = sharesEndings
+    self.prefix = prefix
+    self.rules = rules.map { $0.prefixed(by: prefix) }
+    self.dialects = dialects
+    self.recognize = recognize
+    reader = read
+    writer = write
+    formatter = canonical
+    fixer = fixed
   }
 
   /// Reads a file and reports everything there is to say about it.
-  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> Examination {
+  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> Examination
+  {
     do {
       var examination = try named { () throws(InputError) in try reader(file, options) }
-      for index in examination.findings.indices { name(&examination.findings[index]) }
+      for index in examination.findings.indices {
+        name(&examination.findings[index])
+      }
       return examination
-    } catch { return Examination(error) }
+    } catch {
+      return Examination(error)
+    }
   }
 
   /// Whether compositions can be written.
   public var isWritable: Bool { writer != nil }
 
   /// Writes a composition; nil where the format is only read.
-  public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions()) throws(InputError)
+  public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions())
+    throws(InputError)
     -> Writing?
   { try named { () throws(InputError) in try writer?(composition, options) } }
 
-  /// The canonical text of a file, which is equal for files that say the same; nil where the format has none.
+  /// The canonical text of a file, which is equal for files that say the same; nil where the format
+  /// has none.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
     try named { () throws(InputError) in try formatter?(file) }
   }
 
-  /// The text of a file with its mechanical mistakes corrected and all else as it was; nil where the format
-  /// corrects nothing.
+  /// The text of a file with its mechanical mistakes corrected and all else as it was; nil where
+  /// the format corrects nothing.
   public func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]? {
     try named { () throws(InputError) in try fixer?(file) }
   }
 
   private func named<Result>(_ body: () throws(InputError) -> Result) throws(InputError) -> Result {
-    do { return try body() } catch {
+    do {
+      return try body()
+    } catch {
       var error = error
       name(&error.finding)
       throw error
@@ -86,7 +112,9 @@ public struct HapticFormat: Sendable {
   }
 
   private func name(_ finding: inout Finding) {
-    if !prefix.isEmpty { finding.rule = RuleID(prefix + finding.rule.text) }
+    if !prefix.isEmpty {
+      finding.rule = RuleID(prefix + finding.rule.text)
+    }
   }
 }
 
@@ -100,18 +128,24 @@ public enum Recognition: Int, Comparable, Sendable {
   case certain
 
   /// Whether one is less sure than the other.
-  public static func < (one: Recognition, other: Recognition) -> Bool { one.rawValue < other.rawValue }
+  public static func < (one: Recognition, other: Recognition) -> Bool {
+    one.rawValue < other.rawValue
+  }
 }
 
 /// The bytes of a file, and what messages call it.
 public struct SourceFile: Sendable {
   /// The content.
   public var bytes: [UInt8]
-  /// The name in places, usually the path as the user wrote it; its ending helps to find the format.
+  /// The name in places, usually the path as the user wrote it; its ending helps to find the
+  /// format.
   public var name: String
 
   /// Makes a file of bytes; nothing is read.
-  public init(_ bytes: [UInt8], name: String) { (self.bytes, self.name) = (bytes, name) }
+  public init(_ bytes: [UInt8], name: String) {
+    self.bytes = bytes
+    self.name = name
+  }
 }
 
 /// How a file is read; a format ignores what does not concern it.
@@ -133,15 +167,19 @@ public struct ReadingOptions: Equatable, Sendable {
   /// Whether findings below errors, allowances and losses are wanted; without them reading is
   /// faster, and reports errors and what plays otherwise than it is written.
   public var wantsFindings: Bool
-  /// The frames per second of signals that take the place of events where a format describes signals, or nil for
-  /// events.
+  /// The frames per second of signals that take the place of events where a format describes
+  /// signals, or nil for events.
   public var signalRate: Double?
   /// Whether an unknown name of a parameter is an error in AHAP; else the parameter is ignored.
   public var refusesUnknownParameters = false
 
   /// Makes options; those not given read everything as the format documents it.
-  public init(curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root, wantsFindings: Bool = true) {
-    (self.curveTimes, self.amplitude, self.wantsFindings) = (curveTimes, amplitude, wantsFindings)
+  public init(
+    curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root, wantsFindings: Bool = true
+  ) {
+    self.curveTimes = curveTimes
+    self.amplitude = amplitude
+    self.wantsFindings = wantsFindings
   }
 }
 
@@ -179,11 +217,18 @@ public struct WritingOptions: Equatable, Sendable {
 
   /// Makes options; those not given write everything as the format documents it.
   public init(
-    dialect: String? = nil, tolerance: Double = defaultTolerance, amplitude: AmplitudeLaw = .root, loops: Int = 1,
+    dialect: String? = nil, tolerance: Double = defaultTolerance, amplitude: AmplitudeLaw = .root,
+    loops: Int = 1,
     split: Split = .automatic, isBaked: Bool = false, rate: Double? = nil, name: String = "pattern"
   ) {
-    (self.dialect, self.tolerance, self.amplitude, self.loops) = (dialect, tolerance, amplitude, loops)
-    (self.split, self.isBaked, self.rate, self.name) = (split, isBaked, rate, name)
+    self.dialect = dialect
+    self.tolerance = tolerance
+    self.amplitude = amplitude
+    self.loops = loops
+    self.split = split
+    self.isBaked = isBaked
+    self.rate = rate
+    self.name = name
   }
 }
 
@@ -200,7 +245,9 @@ public struct Writing: Sendable {
 
     /// Makes a file of bytes.
     public init(suffix: String = "", ending: String? = nil, _ bytes: [UInt8]) {
-      (self.suffix, self.ending, self.bytes) = (suffix, ending, bytes)
+      self.suffix = suffix
+      self.ending = ending
+      self.bytes = bytes
     }
   }
 
@@ -210,10 +257,14 @@ public struct Writing: Sendable {
   public var losses: [Loss]
 
   /// Makes the result of writing.
-  public init(_ files: [File], losses: [Loss] = []) { (self.files, self.losses) = (files, losses) }
+  public init(_ files: [File], losses: [Loss] = []) {
+    self.files = files
+    self.losses = losses
+  }
 }
 
-/// How the amplitude of a vibration, 0…1, and the intensity that Core Haptics gives it follow from each other.
+/// How the amplitude of a vibration, 0…1, and the intensity that Core Haptics gives it follow from
+/// each other.
 public enum AmplitudeLaw: String, CaseIterable, Sendable {
   /// Intensity is the square root of amplitude.
   ///
@@ -224,10 +275,14 @@ public enum AmplitudeLaw: String, CaseIterable, Sendable {
   case linear
 
   /// The intensity of an amplitude that is not negative.
-  public func intensity(ofAmplitude amplitude: Double) -> Double { self == .root ? amplitude.squareRoot() : amplitude }
+  public func intensity(ofAmplitude amplitude: Double) -> Double {
+    self == .root ? amplitude.squareRoot() : amplitude
+  }
 
   /// The amplitude of an intensity.
-  public func amplitude(ofIntensity intensity: Double) -> Double { self == .root ? intensity * intensity : intensity }
+  public func amplitude(ofIntensity intensity: Double) -> Double {
+    self == .root ? intensity * intensity : intensity
+  }
 }
 
 /// Everything a format has to say about a file.
@@ -240,7 +295,10 @@ public struct Examination: Sendable {
     public var place: SourcePlace
 
     /// Makes a reference.
-    public init(path: String, place: SourcePlace) { (self.path, self.place) = (path, place) }
+    public init(path: String, place: SourcePlace) {
+      self.path = path
+      self.place = place
+    }
   }
 
   /// A rule that the file allows itself to break.
@@ -254,13 +312,16 @@ public struct Examination: Sendable {
 
     /// Makes an allowance.
     public init(_ rule: RuleID, reason: String, place: SourcePlace) {
-      (self.rule, self.reason, self.place) = (rule, reason, place)
+      self.rule = rule
+      self.reason = reason
+      self.place = place
     }
   }
 
   /// What the file holds, or nil where it has errors.
   public var composition: HapticComposition?
-  /// What was found, in the order of the file; allowances are not applied, see ``judged(adding:rules:checked:)``.
+  /// What was found, in the order of the file; allowances are not applied, see
+  /// ``judged(adding:rules:checked:)``.
   public var findings: [Finding]
   /// How many errors there are, those without a finding of their own included.
   public var errorCount: Int
@@ -277,16 +338,23 @@ public struct Examination: Sendable {
 
   /// Makes an examination; without an error count the errors among the findings are counted.
   public init(
-    composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil, losses: [Loss] = [],
+    composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,
+    losses: [Loss] = [],
     places: SourcePlaces, sounds: [SoundReference] = [], allowances: [Allowance] = [],
     details: [(name: String, value: String)] = []
   ) {
-    (self.composition, self.findings, self.losses, self.places) = (composition, findings, losses, places)
+    self.composition = composition
+    self.findings = findings
+    self.losses = losses
+    self.places = places
     self.errorCount = errorCount ?? findings.count { $0.severity == .error }
-    (self.sounds, self.allowances, self.details) = (sounds, allowances, details)
+    self.sounds = sounds
+    self.allowances = allowances
+    self.details = details
   }
 
-  /// What was read of a text, where that has no errors; losses and findings below errors where they are wanted.
+  /// What was read of a text, where that has no errors; losses and findings below errors where they
+  /// are wanted.
   package init(
     _ composition: @autoclosure () -> HapticComposition?, of json: JSONDocument, _ log: FindingLog,
     _ options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], places: SourcePlaces,
@@ -295,7 +363,8 @@ public struct Examination: Sendable {
     let isReadable = log.errorCount == 0
     self.init(
       composition: isReadable ? composition() : nil,
-      findings: log.findings(for: options) { json.place(ofValue: $0, at: $1) }, errorCount: log.errorCount,
+      findings: log.findings(for: options) { json.place(ofValue: $0, at: $1) },
+      errorCount: log.errorCount,
       losses: isReadable && options.wantsFindings ? losses() : [], places: places, details: details)
   }
 
@@ -322,9 +391,11 @@ public struct Examination: Sendable {
   private static let unknownRule = Rule.warning(
     "unknown-rule", "grammar", "AllowedRules should contain only existing rules.")
   private static let unusedAllowance = Rule.note(
-    "unused-allowance", "grammar", "AllowedRules should not contain rules that the file does not break.")
+    "unused-allowance", "grammar",
+    "AllowedRules should not contain rules that the file does not break.")
 
-  /// The findings of the file and of further checks, in the order of the file, with its allowances applied.
+  /// The findings of the file and of further checks, in the order of the file, with its allowances
+  /// applied.
   ///
   /// Findings below errors of an allowed rule become notes. Allowances of unknown rules, and those
   /// that nothing needs, are reported.
@@ -333,7 +404,9 @@ public struct Examination: Sendable {
   ///   - others: Findings of other checks of the same file.
   ///   - rules: All rules there are.
   ///   - isChecked: Whether a rule was checked; allowances of others are not called unused.
-  public func judged(adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true })
+  public func judged(
+    adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true }
+  )
     -> [Finding]
   {
     var all = findings + others
@@ -345,7 +418,8 @@ public struct Examination: Sendable {
         let names = JSONNames(rules.map { $0.id.text })
         all.append(
           Finding(
-            Self.unknownRule, place: allowance.place, "unknown rule \(allowance.rule.text.quoted())",
+            Self.unknownRule, place: allowance.place,
+            "unknown rule \(allowance.rule.text.quoted())",
             suggestion: names.hint(for: allowance.rule.text)))
         continue
       }
@@ -356,7 +430,8 @@ public struct Examination: Sendable {
         Finding(
           Self.unusedAllowance, place: allowance.place,
           rule.severity == .error
-            ? "\"\(id)\" is an error and cannot be allowed" : "unnecessary: the file does not break \"\(id)\""))
+            ? "\"\(id)\" is an error and cannot be allowed"
+            : "unnecessary: the file does not break \"\(id)\""))
     }
     let order = all.indices.sorted {
       (all[$0].place.position, all[$0].rule, $0) < (all[$1].place.position, all[$1].rule, $1)
@@ -372,8 +447,11 @@ extension [[Int]] {
   package init(_ values: [Int], at references: [EventReference]) {
     self = []
     for (value, event) in zip(values, references) {
-      while count <= event.layer { append([]) }
-      self[event.layer] += repeatElement(0, count: Swift.max(event.event + 1 - self[event.layer].count, 0))
+      while count <= event.layer {
+        append([])
+      }
+      self[event.layer] += repeatElement(
+        0, count: Swift.max(event.event + 1 - self[event.layer].count, 0))
       self[event.layer][event.event] = value
     }
   }
@@ -383,19 +461,23 @@ extension [[Int]] {
 public struct SourcePlaces: Sendable {
   private let find: @Sendable (CompositionElement) -> SourcePlace
 
-  /// Makes the places that a function finds; it gives the whole file for a part that was not read from one value.
+  /// Makes the places that a function finds; it gives the whole file for a part that was not read
+  /// from one value.
   public init(_ find: @escaping @Sendable (CompositionElement) -> SourcePlace) { self.find = find }
 
   /// The place of a part; the whole file where the part was not read from one value.
   public func place(of element: CompositionElement) -> SourcePlace { find(element) }
 
-  /// The places of parts by the values they were read from; a part without one is where its layer is, or the whole.
+  /// The places of parts by the values they were read from; a part without one is where its layer
+  /// is, or the whole.
   ///
   /// - Parameters:
-  ///   - layers: The value of each layer; of events, parameters and curves there are lists by layers.
+  ///   - layers: The value of each layer; of events, parameters and curves there are lists by
+  ///     layers.
   ///   - place: The place of a value.
   package init(
-    whole: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [], curves: [[Int]] = [],
+    whole: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
+    curves: [[Int]] = [],
     _ place: @escaping @Sendable (_ value: Int) -> SourcePlace
   ) {
     self.init { element in
@@ -407,13 +489,15 @@ public struct SourcePlaces: Sendable {
         case .parameter(let layer, let index): (parameters, layer, index)
         case .curve(let layer, let index): (curves, layer, index)
         }
-      if list.indices.contains(layer), list[layer].indices.contains(index) { return place(list[layer][index]) }
+      if list.indices.contains(layer), list[layer].indices.contains(index) {
+        return place(list[layer][index])
+      }
       return place(layers.indices.contains(layer) ? layers[layer] : whole)
     }
   }
 
-  /// The places of a composition that was made in code: only paths, as `events[3]`, with the index of its layer in
-  /// front of a part that is not of the first one.
+  /// The places of a composition that was made in code: only paths, as `events[3]`, with the index
+  /// of its layer in front of a part that is not of the first one.
   ///
   /// - Parameter name: What messages call the composition.
   public static func model(name: String) -> SourcePlaces {
@@ -435,11 +519,13 @@ public struct SourcePlaces: Sendable {
 }
 
 extension FindingLog {
-  /// The findings that reading with options reports: all, or those of parameters that are ignored and the errors alone.
+  /// The findings that reading with options reports: all, or those of parameters that are ignored
+  /// and the errors alone.
   ///
   /// - Parameter place: The place of a value at an offset.
-  package func findings(for options: ReadingOptions, _ place: (_ value: Int, _ offset: Int) -> SourcePlace) -> [Finding]
-  {
+  package func findings(
+    for options: ReadingOptions, _ place: (_ value: Int, _ offset: Int) -> SourcePlace
+  ) -> [Finding] {
     if options.wantsFindings { return findings(place) }
     guard errorCount > 0 || contains(.unknownParameter) else { return [] }
     return findings(place).filter { $0.severity == .error || $0.rule == Rule.unknownParameter.id }
@@ -457,7 +543,9 @@ extension FindingLog {
           byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
           hint: "save it as UTF-8 without one")
       case .trailingComma:
-        add(trailingComma, at: value, offset: deviation.offset, "comma before a closing bracket", hint: "remove it")
+        add(
+          trailingComma, at: value, offset: deviation.offset, "comma before a closing bracket",
+          hint: "remove it")
       case .duplicateKey:
         add(
           duplicateKey, at: value, offset: deviation.offset,

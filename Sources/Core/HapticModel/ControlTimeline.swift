@@ -1,8 +1,9 @@
 /// The value of one control over a pattern: the one law of parameters and curves.
 ///
-/// A parameter steps and holds. A curve holds its first value from its start to its first point, is linear between
-/// points, or a root within its tolerance, and holds its last value. The later start wins; of equal starts, a curve before a step, then the later in
-/// the pattern. Points are sorted by time; values are clamped to the control's range; NaN is neutral.
+/// A parameter steps and holds. A curve holds its first value from its start to its first point, is
+/// linear between points, or a root within its tolerance, and holds its last value. The later start
+/// wins; of equal starts, a curve before a step, then the later in the pattern. Points are sorted
+/// by time; values are clamped to the control's range; NaN is neutral.
 public struct ControlTimeline: Equatable, Sendable {
   /// What times are rounded to.
   public enum Grid: Equatable, Sendable {
@@ -36,7 +37,10 @@ public struct ControlTimeline: Equatable, Sendable {
 
     /// Makes a segment.
     public init(start: Double, value: Double, slope: Double = 0, origin: Double? = nil) {
-      (self.start, self.value, self.slope, self.origin) = (start, value, slope, origin)
+      self.start = start
+      self.value = value
+      self.slope = slope
+      self.origin = origin
     }
 
     /// The value at a position.
@@ -54,7 +58,8 @@ public struct ControlTimeline: Equatable, Sendable {
       let start = max(0, grid.position(parameter.time))
       sources.append((parameter.time, start, nil, id.clamped(parameter.value)))
     }
-    for curve in pattern.curves where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
+    for curve in pattern.curves
+    where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
       sources.append((curve.time, max(0, grid.position(curve.time)), curve, 0))
     }
     // By time, since different times can share a frame; the index keeps the order of equals.
@@ -68,7 +73,9 @@ public struct ControlTimeline: Equatable, Sendable {
           Segment(start: source.start, value: source.value, origin: source.start)
         ]
       for segment in own {
-        while let last = segments.last, last.start >= segment.start { segments.removeLast() }
+        while let last = segments.last, last.start >= segment.start {
+          segments.removeLast()
+        }
         segments.append(segment)
       }
     }
@@ -79,20 +86,29 @@ public struct ControlTimeline: Equatable, Sendable {
 
   /// The index of the segment in force at a position: O(log n).
   public func index(at position: Double) -> Int {
-    var (low, high) = (0, segments.count)
+    var low = 0
+    var high = segments.count
     while high - low > 1 {
       let middle = (low + high) / 2
-      if segments[middle].start <= position { low = middle } else { high = middle }
+      if segments[middle].start <= position {
+        low = middle
+      } else {
+        high = middle
+      }
     }
     return low
   }
 
   /// The value at a position: O(log n).
-  public func value(at position: Double) -> Double { segments[index(at: position)].value(at: position) }
+  public func value(at position: Double) -> Double {
+    segments[index(at: position)].value(at: position)
+  }
 
   /// The value at a position not before that of the last call: O(1) over a sweep.
   public func value(at position: Double, cursor: inout Int) -> Double {
-    while cursor + 1 < segments.count, segments[cursor + 1].start <= position { cursor += 1 }
+    while cursor + 1 < segments.count, segments[cursor + 1].start <= position {
+      cursor += 1
+    }
     return segments[cursor].value(at: position)
   }
 
@@ -103,8 +119,9 @@ public struct ControlTimeline: Equatable, Sendable {
     return timeline
   }
 
-  private static func segments(of curve: ParameterCurve, from start: Double, to end: Double, _ grid: Grid) -> [Segment]
-  {
+  private static func segments(
+    of curve: ParameterCurve, from start: Double, to end: Double, _ grid: Grid
+  ) -> [Segment] {
     let points = curve.corners().map { (time: curve.time + $0.time, value: $0.value) }
     guard let first = points.first, let last = points.last else { return [] }
     var segments = [Segment(start: start, value: first.value, origin: start)]
@@ -115,7 +132,9 @@ public struct ControlTimeline: Equatable, Sendable {
         segment.value = segment.value(at: start)
         segment.start = start
       }
-      if segments.last?.start == segment.start { segments.removeLast() }
+      if segments.last?.start == segment.start {
+        segments.removeLast()
+      }
       segments.append(segment)
     }
     for (from, to) in zip(points, points.dropFirst()) {
@@ -128,7 +147,8 @@ public struct ControlTimeline: Equatable, Sendable {
       guard run > 0, slope.isFinite else { continue }
       append(Segment(start: position, value: from.value, slope: slope, origin: start), until: next)
     }
-    append(Segment(start: grid.position(last.time), value: last.value, origin: start), until: .infinity)
+    append(
+      Segment(start: grid.position(last.time), value: last.value, origin: start), until: .infinity)
     return segments
   }
 }
@@ -157,12 +177,14 @@ extension ParameterCurve {
     guard interpolation != .linear else { return self }
     var curve = self
     curve.interpolation = .linear
-    curve.controlPoints = corners(tolerance: tolerance).map { ControlPoint(time: $0.time, value: Float($0.value)) }
+    curve.controlPoints = corners(tolerance: tolerance).map {
+      ControlPoint(time: $0.time, value: Float($0.value))
+    }
     return curve
   }
 
-  /// The corners of straight lines by rising time, counted from the start of the curve, their values
-  /// clamped to the control's range; points at no time are left out.
+  /// The corners of straight lines by rising time, counted from the start of the curve, their
+  /// values clamped to the control's range; points at no time are left out.
   func corners(tolerance: Double = rootTolerance) -> [(time: Double, value: Double)] {
     let points = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
@@ -172,7 +194,9 @@ extension ParameterCurve {
     var corners = [(time: first.time, value: max(first.value, 0).squareRoot())]
     for (from, to) in zip(points, points.dropFirst()) {
       let span = to.time - from.time
-      for step in Self.rootSteps(from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance, limit: most) {
+      for step in Self.rootSteps(
+        from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance, limit: most)
+      {
         guard span > 0 || step.share == 1 else { continue }
         let time = step.share == 1 ? to.time : from.time + step.share * span
         corners.append((time, step.value))

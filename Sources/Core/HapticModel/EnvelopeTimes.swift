@@ -20,35 +20,51 @@ public enum EnvelopeTimes {
   }
 
   /// Seconds of a normalised time n by its share of the growth, `growth`ⁿ.
-  @_noLocks public static func seconds(ofGrowth grown: Double) -> Double { longest * (grown - 1) / (growth - 1) }
+  @_noLocks public static func seconds(ofGrowth grown: Double) -> Double {
+    longest * (grown - 1) / (growth - 1)
+  }
 }
 
-/// The corners of an event's envelope: attack and hold, or attack and decay, then release behind the
-/// end.
+/// The corners of an event's envelope: attack and hold, or attack and decay, then release behind
+/// the end.
 ///
-/// An event shorter than its attack, or than its attack and decay, is released from the level it has
-/// reached. Levels are factors on amplitude; times count from the onset, in any one unit.
+/// An event shorter than its attack, or than its attack and decay, is released from the level it
+/// has reached. Levels are factors on amplitude; times count from the onset, in any one unit.
 public struct EnvelopeShape: Equatable, Sendable {
-  /// The end of the rise from 0 and the level there, and the start of the release and the level there.
+  /// The end of the rise from 0 and the level there, and the start of the release and the level
+  /// there.
   public var riseEnd, riseLevel, releaseStart, releaseLevel: Double
   /// When the level is 0.
   public var end: Double
 
   /// Works out the corners of an event that holds for a positive time.
-  @_noLocks public init(hold: Double, attack: Double, decay: Double, release: Double, isSustained: Bool) {
+  @_noLocks public init(
+    hold: Double, attack: Double, decay: Double, release: Double, isSustained: Bool
+  ) {
     if hold <= attack {
       let level = hold / attack
-      (riseEnd, riseLevel) = (hold, level)
-      (releaseStart, releaseLevel, end) = (hold, level, hold + release)
+      riseEnd = hold
+      riseLevel = level
+      releaseStart = hold
+      releaseLevel = level
+      end = hold + release
     } else if isSustained {
-      (riseEnd, riseLevel) = (attack, 1)
-      (releaseStart, releaseLevel, end) = (hold, 1, hold + release)
+      riseEnd = attack
+      riseLevel = 1
+      releaseStart = hold
+      releaseLevel = 1
+      end = hold + release
     } else if attack + decay <= hold {
-      (riseEnd, riseLevel) = (attack, 1)
-      (releaseStart, releaseLevel, end) = (attack, 1, attack + decay)
+      riseEnd = attack
+      riseLevel = 1
+      releaseStart = attack
+      releaseLevel = 1
+      end = attack + decay
     } else {
-      (riseEnd, riseLevel) = (attack, 1)
-      (releaseStart, releaseLevel) = (hold, 1 - (hold - attack) / decay)
+      riseEnd = attack
+      riseLevel = 1
+      releaseStart = hold
+      releaseLevel = 1 - (hold - attack) / decay
       end = hold + release
     }
   }

@@ -16,38 +16,52 @@ public struct FeltControls: Sendable {
     sharpness = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
   }
 
-  /// The corners of what is felt of an event, between which it is a straight line; where it jumps, two share a time.
+  /// The corners of what is felt of an event, between which it is a straight line; where it jumps,
+  /// two share a time.
   ///
   /// Envelopes are not counted. A transient has one corner, as has an event that lasts no time.
   public func points(of event: HapticEvent) -> [Point] {
     let end = event.time + (event.length ?? 0)
     let strength = Double(event.value(of: .hapticIntensity))
     let tone = Double(event.value(of: .hapticSharpness))
-    func point(_ time: Double, _ intensity: ControlTimeline.Segment, _ sharpness: ControlTimeline.Segment) -> Point {
+    func point(
+      _ time: Double, _ intensity: ControlTimeline.Segment, _ sharpness: ControlTimeline.Segment
+    ) -> Point {
       Point(
         time: time, intensity: strength * intensity.value(at: time),
         sharpness: min(max(tone + sharpness.value(at: time), 0), 1))
     }
-    var (first, second) = (intensity.index(at: event.time), sharpness.index(at: event.time))
+    var first = intensity.index(at: event.time)
+    var second = sharpness.index(at: event.time)
     var points = [point(event.time, intensity.segments[first], sharpness.segments[second])]
     var time = event.time
     while time < end {
-      let (low, high) = (intensity.segments[first], sharpness.segments[second])
-      let next = [intensity.start(of: first + 1), sharpness.start(of: second + 1), end].min() ?? end
+      let low = intensity.segments[first]
+      let high = sharpness.segments[second]
+      let next =
+        [intensity.start(of: first + 1), sharpness.start(of: second + 1), end].min() ?? end
       // Where the sum reaches a bound between two corners.
       let bounds = [0, 1].map { high.start + ($0 - tone - high.value) / high.slope }
       points += bounds.filter { $0 > time && $0 < next }.sorted().map { point($0, low, high) }
       points.append(point(next, low, high))
-      if next == intensity.start(of: first + 1) { first += 1 }
-      if next == sharpness.start(of: second + 1) { second += 1 }
+      if next == intensity.start(of: first + 1) {
+        first += 1
+      }
+      if next == sharpness.start(of: second + 1) {
+        second += 1
+      }
       time = next
       let other = point(time, intensity.segments[first], sharpness.segments[second])
-      if time < end, other != points.last { points.append(other) }
+      if time < end, other != points.last {
+        points.append(other)
+      }
     }
     return points
   }
 }
 
 extension ControlTimeline {
-  fileprivate func start(of index: Int) -> Double { index < segments.count ? segments[index].start : .infinity }
+  fileprivate func start(of index: Int) -> Double {
+    index < segments.count ? segments[index].start : .infinity
+  }
 }

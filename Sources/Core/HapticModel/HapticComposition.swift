@@ -14,8 +14,14 @@ public struct HapticComposition: Equatable, Sendable {
     public var place: Place?
 
     /// Makes a layer.
-    public init(_ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "", place: Place? = nil) {
-      (self.pattern, self.signals, self.name, self.place) = (pattern, signals, name, place)
+    public init(
+      _ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "",
+      place: Place? = nil
+    ) {
+      self.pattern = pattern
+      self.signals = signals
+      self.name = name
+      self.place = place
     }
   }
 
@@ -38,7 +44,9 @@ public struct HapticComposition: Equatable, Sendable {
 
     /// Whether a text is its number or its name; upper and lower case of ASCII letters are equal.
     public func matches(_ text: String) -> Bool {
-      func folded(_ text: String) -> [UInt8] { text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 } }
+      func folded(_ text: String) -> [UInt8] {
+        text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }
+      }
       return folded(text) == folded("\(number)") || !name.isEmpty && folded(text) == folded(name)
     }
   }
@@ -51,7 +59,10 @@ public struct HapticComposition: Equatable, Sendable {
     public var end: Double?
 
     /// Makes loop points; nothing is checked.
-    public init(start: Double = 0, end: Double? = nil) { (self.start, self.end) = (start, end) }
+    public init(start: Double = 0, end: Double? = nil) {
+      self.start = start
+      self.end = end
+    }
   }
 
   /// The layers; at least one.
@@ -63,10 +74,14 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// Makes a composition of layers.
   public init(
-    layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil, author: String? = nil
+    layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil,
+    author: String? = nil
   ) {
-    (self.layers, self.loop, self.title) = (layers, loop, title)
-    (self.notes, self.author) = (notes, author)
+    self.layers = layers
+    self.loop = loop
+    self.title = title
+    self.notes = notes
+    self.author = author
   }
 
   /// Makes a composition of one pattern.
@@ -75,14 +90,18 @@ public struct HapticComposition: Equatable, Sendable {
   /// The places that layers name, by number and name.
   public var places: [Place] {
     var places: [Place] = []
-    for case let place? in layers.map({ $0.place }) where !places.contains(place) { places.append(place) }
+    for case let place? in layers.map({ $0.place }) where !places.contains(place) {
+      places.append(place)
+    }
     return places.sorted { ($0.number, $0.name) < ($1.number, $1.name) }
   }
 
   /// How many places the layers are distributed over; 0 where all are felt everywhere.
   public var placeCount: Int {
     var count = 0
-    for layer in layers { count = max(count, layer.place?.count ?? 0) }
+    for layer in layers {
+      count = max(count, layer.place?.count ?? 0)
+    }
     return count
   }
 
@@ -107,7 +126,8 @@ public struct HapticComposition: Equatable, Sendable {
   /// Whether `flattened` sounds as the layers do.
   public var isFlatteningExact: Bool {
     layers.allSatisfy { $0.signals.isEmpty }
-      && (layers.count <= 1 || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
+      && (layers.count <= 1
+        || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
   }
 }
 
@@ -117,7 +137,10 @@ public struct EventReference: Hashable, Comparable, Sendable {
   public var layer, event: Int
 
   /// Makes a reference.
-  public init(layer: Int = 0, event: Int) { (self.layer, self.event) = (layer, event) }
+  public init(layer: Int = 0, event: Int) {
+    self.layer = layer
+    self.event = event
+  }
 
   /// Layer by layer, event by event.
   public static func < (one: EventReference, other: EventReference) -> Bool {

@@ -1,8 +1,9 @@
-/// A haptic and audio pattern: events, the parameters that change them, and the curves that bend them.
+/// A haptic and audio pattern: events, the parameters that change them, and the curves that bend
+/// them.
 ///
-/// Plain values in any order, as an author wrote them. Times are seconds from the start of the pattern.
-/// Building a pattern checks nothing: readers clamp what they read, and compilation refuses what
-/// cannot be rendered.
+/// Plain values in any order, as an author wrote them. Times are seconds from the start of the
+/// pattern. Building a pattern checks nothing: readers clamp what they read, and compilation
+/// refuses what cannot be rendered.
 public struct HapticPattern: Equatable, Sendable {
   /// What is felt or heard.
   public var events: [HapticEvent]
@@ -12,20 +13,30 @@ public struct HapticPattern: Equatable, Sendable {
   public var curves: [ParameterCurve]
 
   /// Makes a pattern from its three parts, each of which may be empty.
-  public init(events: [HapticEvent] = [], parameters: [DynamicParameter] = [], curves: [ParameterCurve] = []) {
-    (self.events, self.parameters, self.curves) = (events, parameters, curves)
+  public init(
+    events: [HapticEvent] = [], parameters: [DynamicParameter] = [], curves: [ParameterCurve] = []
+  ) {
+    self.events = events
+    self.parameters = parameters
+    self.curves = curves
   }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
   ///
-  /// Envelope releases and the length of a transient's burst are not counted, nor are control points
-  /// behind a curve's start. The point where a loop returns to the beginning.
+  /// Envelope releases and the length of a transient's burst are not counted, nor are control
+  /// points behind a curve's start. The point where a loop returns to the beginning.
   /// Source: Apple's header for `CHHapticPattern.duration`.
   public var duration: Double {
     var end = 0.0
-    for event in events { end = max(end, event.time + (event.duration ?? 0)) }
-    for parameter in parameters { end = max(end, parameter.time) }
-    for curve in curves { end = max(end, curve.time) }
+    for event in events {
+      end = max(end, event.time + (event.duration ?? 0))
+    }
+    for parameter in parameters {
+      end = max(end, parameter.time)
+    }
+    for curve in curves {
+      end = max(end, curve.time)
+    }
     return end
   }
 }
@@ -51,8 +62,8 @@ public struct HapticEvent: Equatable, Sendable {
   public var time: Double
   /// Seconds until release begins, or nothing where none was given.
   ///
-  /// For a transient it counts only towards the pattern's length. For a sound file, a shorter duration
-  /// cuts it, a longer one pads it with silence, and zero or nothing plays the whole file.
+  /// For a transient it counts only towards the pattern's length. For a sound file, a shorter
+  /// duration cuts it, a longer one pads it with silence, and zero or nothing plays the whole file.
   public var duration: Double?
   // Behind the duration it takes no memory of its own, and long patterns are mostly events.
   /// What the event does.
@@ -64,11 +75,15 @@ public struct HapticEvent: Equatable, Sendable {
 
   /// Makes an event; nothing is clamped or checked.
   public init(
-    kind: Kind, time: Double, duration: Double? = nil, parameters: EventParameters = EventParameters(),
+    kind: Kind, time: Double, duration: Double? = nil,
+    parameters: EventParameters = EventParameters(),
     waveform: AudioWaveform? = nil
   ) {
-    (self.kind, self.time, self.duration) = (kind, time, duration)
-    (self.parameters, self.waveform) = (parameters, waveform)
+    self.kind = kind
+    self.time = time
+    self.duration = duration
+    self.parameters = parameters
+    self.waveform = waveform
   }
 
   /// Seconds until release begins: 0 for a transient, nil where the length of a sound file decides.
@@ -85,7 +100,9 @@ public struct HapticEvent: Equatable, Sendable {
   /// What is not a number counts as not given.
   public func value(of id: EventParameterID) -> Float {
     var given = parameters[id] ?? id.defaultValue(for: kind)
-    if given.isNaN { given = id.defaultValue(for: kind) }
+    if given.isNaN {
+      given = id.defaultValue(for: kind)
+    }
     let range = id.range
     return min(max(given, range.lowerBound), range.upperBound)
   }
@@ -95,7 +112,8 @@ extension HapticEvent.Kind {
   /// What decides how long an event lasts: nothing of its own, its duration, or its sound file.
   public enum Length: Sendable { case impulse, duration, file }
 
-  /// What is known of a kind beside how it is rendered and what it is called: numbers, which cost nothing to ask for.
+  /// What is known of a kind beside how it is rendered and what it is called: numbers, which cost
+  /// nothing to ask for.
   struct Facts {
     var isHaptic: Bool
     var length: Length
@@ -156,12 +174,15 @@ public struct AudioWaveform: Equatable, Sendable {
   public var path: String
   /// Whether the sound is ramped in and out; true unless the pattern says otherwise.
   public var usesVolumeEnvelope: Bool
-  /// Whether the whole file repeats for the event's duration; false unless the pattern says otherwise.
+  /// Whether the whole file repeats for the event's duration; false unless the pattern says
+  /// otherwise.
   public var isLooping: Bool
 
   /// Makes a reference to a file; nothing is opened.
   public init(path: String, usesVolumeEnvelope: Bool = true, isLooping: Bool = false) {
-    (self.path, self.usesVolumeEnvelope, self.isLooping) = (path, usesVolumeEnvelope, isLooping)
+    self.path = path
+    self.usesVolumeEnvelope = usesVolumeEnvelope
+    self.isLooping = isLooping
   }
 }
 
@@ -172,20 +193,24 @@ public enum FrameConversion {
 
   /// The frame nearest to a time: `round(seconds · rate)`, halves away from zero.
   ///
-  /// Times outside ± one day are clamped to it, so that any number gives a frame; not-a-number is 0.
+  /// Times outside ± one day are clamped to it, so that any number gives a frame; not-a-number is
+  /// 0.
   public static func frame(seconds: Double, rate: Double) -> Int64 {
     guard !seconds.isNaN else { return 0 }
     let bounded = min(max(seconds, -longest), longest)
     return Int64((bounded * rate).rounded())
   }
 
-  /// The whole number nearest to a value, halves away from zero, within a range; its lower bound for what is not a
-  /// number. The one place where formats make whole numbers of computed values.
-  public static func integer(_ value: Double, in range: ClosedRange<Int> = -longestInteger...longestInteger) -> Int {
+  /// The whole number nearest to a value, halves away from zero, within a range; its lower bound
+  /// for what is not a number. The one place where formats make whole numbers of computed values.
+  public static func integer(
+    _ value: Double, in range: ClosedRange<Int> = -longestInteger...longestInteger
+  ) -> Int {
     // In this order not-a-number becomes the lower bound.
     Int(min(max(Double(range.lowerBound), value), Double(range.upperBound)).rounded())
   }
 
-  /// The greatest magnitude of a whole number that is computed, which a `Double` and an `Int` hold exactly.
+  /// The greatest magnitude of a whole number that is computed, which a `Double` and an `Int` hold
+  /// exactly.
   public static let longestInteger = Int(clamping: 1_000_000_000_000_000 as Int64)
 }

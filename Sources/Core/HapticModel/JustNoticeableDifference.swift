@@ -1,13 +1,13 @@
 /// The least differences that are felt, as published: what one step of a difference is.
 ///
-/// They depend on the body's site, the person and the level, so they order differences and say which
-/// are likely not felt; they promise nothing.
+/// They depend on the body's site, the person and the level, so they order differences and say
+/// which are likely not felt; they promise nothing.
 public enum JustNoticeableDifference {
   /// Level in decibels.
   ///
   /// Craig, "Difference threshold for intensity of tactile stimuli", Perception & Psychophysics 11
-  /// (1972): about 1.5 dB; Israr and Tan, "Tactual frequency and amplitude discrimination with fixed
-  /// and roving background", IEEE Haptics Symposium 2006: 2.2–2.5 dB.
+  /// (1972): about 1.5 dB; Israr and Tan, "Tactual frequency and amplitude discrimination with
+  /// fixed and roving background", IEEE Haptics Symposium 2006: 2.2–2.5 dB.
   public static let decibels = 1.5
 
   /// Frequency in percent.
@@ -17,9 +17,9 @@ public enum JustNoticeableDifference {
 
   /// Time in seconds.
   ///
-  /// Friberg and Sundberg, "Time discrimination in a monotonic, isochronous sequence", JASA 98 (1995):
-  /// 6 ms for one of a row of beats. Gescheider, "Resolving of successive clicks by the ears and
-  /// skin", J. Exp. Psychology 71 (1966): the skin resolves clicks about 10 ms apart.
+  /// Friberg and Sundberg, "Time discrimination in a monotonic, isochronous sequence", JASA 98
+  /// (1995): 6 ms for one of a row of beats. Gescheider, "Resolving of successive clicks by the
+  /// ears and skin", J. Exp. Psychology 71 (1966): the skin resolves clicks about 10 ms apart.
   public static let seconds = 0.006
 
   /// The level, in dBFS, below which a sound is taken as not felt when it comes or goes.

@@ -62,7 +62,8 @@ public enum EventParameterID: String, CaseIterable, Sendable {
 
 /// The parameter values one event was given: a small dictionary that never allocates.
 public struct EventParameters: Equatable, Sendable {
-  /// One value for each identifier; those that were not given are zero, so that equality is by value.
+  /// One value for each identifier; those that were not given are zero, so that equality is by
+  /// value.
   private var values = InlineArray<10, Float>(repeating: 0)
   private var given: UInt16 = 0
 
@@ -70,7 +71,11 @@ public struct EventParameters: Equatable, Sendable {
   public init() {}
 
   /// Makes a set of the given values; the last of two for one identifier counts.
-  public init(_ values: [EventParameterID: Float]) { for (id, value) in values { self[id] = value } }
+  public init(_ values: [EventParameterID: Float]) {
+    for (id, value) in values {
+      self[id] = value
+    }
+  }
 
   /// Whether the same identifiers were given the same values.
   public static func == (one: EventParameters, other: EventParameters) -> Bool {
@@ -82,18 +87,26 @@ public struct EventParameters: Equatable, Sendable {
     get { given & id.bit == 0 ? nil : values[id.index] }
     set {
       values[id.index] = newValue ?? 0
-      if newValue == nil { given &= ~id.bit } else { given |= id.bit }
+      if newValue == nil {
+        given &= ~id.bit
+      } else {
+        given |= id.bit
+      }
     }
   }
 
   /// The identifiers that were given, in declaration order.
-  public var identifiers: [EventParameterID] { EventParameterID.allCases.filter { given & $0.bit != 0 } }
+  public var identifiers: [EventParameterID] {
+    EventParameterID.allCases.filter { given & $0.bit != 0 }
+  }
 }
 
 extension EventParameters: ExpressibleByDictionaryLiteral {
   /// Makes a set of the given values; the last of two for one identifier counts.
   public init(dictionaryLiteral elements: (EventParameterID, Float)...) {
-    for (id, value) in elements { self[id] = value }
+    for (id, value) in elements {
+      self[id] = value
+    }
   }
 }
 
@@ -127,10 +140,12 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   /// Whether the control acts on haptic events; the others act on audio events.
   public var isHaptic: Bool {
     switch self {
-    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl, .hapticDecayTimeControl,
+    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
+      .hapticDecayTimeControl,
       .hapticReleaseTimeControl:
       true
-    default: false
+    default:
+      false
     }
   }
 
@@ -168,7 +183,9 @@ public struct DynamicParameter: Equatable, Sendable {
 
   /// Makes a step; nothing is clamped or checked.
   public init(id: DynamicParameterID, value: Float, time: Double) {
-    (self.id, self.value, self.time) = (id, value, time)
+    self.id = id
+    self.value = value
+    self.time = time
   }
 }
 
@@ -182,7 +199,10 @@ public struct ParameterCurve: Equatable, Sendable {
     public var value: Float
 
     /// Makes a corner; nothing is clamped or checked.
-    public init(time: Double, value: Float) { (self.time, self.value) = (time, value) }
+    public init(time: Double, value: Float) {
+      self.time = time
+      self.value = value
+    }
   }
 
   /// What lies between control points.
@@ -207,6 +227,12 @@ public struct ParameterCurve: Equatable, Sendable {
 
   /// Makes a curve; nothing is clamped or checked.
   public init(
-    id: DynamicParameterID, time: Double, controlPoints: [ControlPoint], interpolation: Interpolation = .linear
-  ) { (self.id, self.time, self.controlPoints, self.interpolation) = (id, time, controlPoints, interpolation) }
+    id: DynamicParameterID, time: Double, controlPoints: [ControlPoint],
+    interpolation: Interpolation = .linear
+  ) {
+    self.id = id
+    self.time = time
+    self.controlPoints = controlPoints
+    self.interpolation = interpolation
+  }
 }

@@ -1,6 +1,7 @@
 internal import CMath
 
-/// Samples for the haptic bus: what no event can describe, such as a curve that is itself the motion.
+/// Samples for the haptic bus: what no event can describe, such as a curve that is itself the
+/// motion.
 ///
 /// They are played as they are, at their own speed; of all controls only intensity acts on them.
 public struct SampledSignal: Equatable, Sendable {
@@ -11,7 +12,9 @@ public struct SampledSignal: Equatable, Sendable {
 
   /// Makes a signal; nothing is checked.
   public init(time: Double, rate: Double, samples: [Float]) {
-    (self.time, self.rate, self.samples) = (time, rate, samples)
+    self.time = time
+    self.rate = rate
+    self.samples = samples
   }
 
   /// Seconds that the samples last.
@@ -33,17 +36,21 @@ public struct SampledSignal: Equatable, Sendable {
 
   /// One period of a noise with a flat spectrum over a band, the same for the same arguments.
   ///
-  /// It is the sum of up to 96 sines of equal amplitude and random phase, each of a whole number of cycles in
-  /// the period, spread over the band; nothing lies outside it. The greatest magnitude is 1. It starts and
-  /// ends near zero, so that it can loop.
+  /// It is the sum of up to 96 sines of equal amplitude and random phase, each of a whole number of
+  /// cycles in the period, spread over the band; nothing lies outside it. The greatest magnitude is
+  /// 1. It starts and ends near zero, so that it can loop.
   ///
   /// - Parameters:
-  ///   - center: The middle of the band in hertz, on a scale of octaves; at least 1, at most 0.4 of the rate.
-  ///   - bandwidth: Octaves, limited to `noiseBandwidths`; the band ends at 1 Hz and at 0.45 of the rate.
+  ///   - center: The middle of the band in hertz, on a scale of octaves; at least 1, at most 0.4 of
+  ///     the rate.
+  ///   - bandwidth: Octaves, limited to `noiseBandwidths`; the band ends at 1 Hz and at 0.45 of the
+  ///     rate.
   ///   - rate: Samples per second, limited to `rates`.
   ///   - seed: Which of the noises of the band; those of different seeds are uncorrelated.
   /// - Complexity: 96 additions a sample: about 20 ms at 48 kHz.
-  public static func noise(center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0) -> SampledSignal {
+  public static func noise(center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0)
+    -> SampledSignal
+  {
     let rate = limited(rate, to: rates)
     let count = Int((noisePeriod * rate).rounded())
     let center = limited(center, to: lowestNoise...rate * 0.4)
@@ -71,7 +78,9 @@ public struct SampledSignal: Equatable, Sendable {
     for index in samples.indices {
       samples[index] += table[place]
       place += cycles
-      if place >= table.count { place -= table.count }
+      if place >= table.count {
+        place -= table.count
+      }
     }
   }
 
@@ -102,20 +111,31 @@ public struct SampledSignal: Equatable, Sendable {
 
 extension HapticComposition.Layer {
   /// Seconds until the pattern's duration and the last signal are over.
-  public var duration: Double { signals.reduce(pattern.duration) { max($0, $1.time + $1.duration) } }
+  public var duration: Double {
+    signals.reduce(pattern.duration) { max($0, $1.time + $1.duration) }
+  }
   /// Whether nothing in the layer can sound.
   public var isEmpty: Bool { pattern.events.isEmpty && signals.isEmpty }
 
   /// Moves all events, controls and signals by seconds.
   public mutating func delay(by seconds: Double) {
-    for index in pattern.events.indices { pattern.events[index].time += seconds }
-    for index in pattern.parameters.indices { pattern.parameters[index].time += seconds }
-    for index in pattern.curves.indices { pattern.curves[index].time += seconds }
-    for index in signals.indices { signals[index].time += seconds }
+    for index in pattern.events.indices {
+      pattern.events[index].time += seconds
+    }
+    for index in pattern.parameters.indices {
+      pattern.parameters[index].time += seconds
+    }
+    for index in pattern.curves.indices {
+      pattern.curves[index].time += seconds
+    }
+    for index in signals.indices {
+      signals[index].time += seconds
+    }
   }
 }
 
-/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014.
 private struct NoiseChance {
   var state: UInt64
 

@@ -10,13 +10,16 @@ public struct OfflineRenderer: ~Copyable {
   private var toSkip: Int
   private var left: Int64
 
-  /// Prepares a rendering of `settings.length` frames, or of the plan's own length where that is absent.
+  /// Prepares a rendering of `settings.length` frames, or of the plan's own length where that is
+  /// absent.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }
 
   /// Prepares a rendering of one pattern's plans in step, as `Renderer` describes it.
-  public init(plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()) {
+  public init(
+    plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
+  ) {
     var settings = settings
     let length = settings.length ?? plans.map { $0.length }.max() ?? 0
     settings.length = length

@@ -13,25 +13,31 @@ public struct RenderSettings: Equatable, Sendable {
   public var length: Int64?
   /// Frames of the fade before `length`.
   public var fadeLength: Int64
-  /// Whether the mix leaves as it is, without limiter, removal of offsets and what transducers need.
+  /// Whether the mix leaves as it is, without limiter, removal of offsets and what transducers
+  /// need.
   public var isRaw = false
 
   /// Makes settings for the usual routing; the defaults play everything once on one channel.
   public init(
-    channelCount: Int = 1, buses: Buses = .all, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil,
+    channelCount: Int = 1, buses: Buses = .all, gain: Float = 1, passCount: Int? = 1,
+    length: Int64? = nil,
     fadeLength: Int64 = 0
   ) {
     self.init(
-      routing: OutputRouting(channelCount: channelCount, buses: buses), gain: gain, passCount: passCount,
+      routing: OutputRouting(channelCount: channelCount, buses: buses), gain: gain,
+      passCount: passCount,
       length: length, fadeLength: fadeLength)
   }
 
   /// Makes settings for channels that are routed one by one.
-  public init(routing: OutputRouting, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil, fadeLength: Int64 = 0)
-  {
+  public init(
+    routing: OutputRouting, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil,
+    fadeLength: Int64 = 0
+  ) {
     self.routing = routing
     self.gain = gain.isFinite ? gain : 0
-    (self.passCount, self.length) = (passCount, length)
+    self.passCount = passCount
+    self.length = length
     self.fadeLength = max(0, fadeLength)
   }
 
@@ -56,14 +62,16 @@ public struct OutputRouting: Equatable, Sendable {
     public var delay: Int
     /// Whether the channel's polarity is inverted.
     public var isInverted: Bool
-    /// What the channel drives: its profile's hardware decides filters and limits; without, there are none.
+    /// What the channel drives: its profile's hardware decides filters and limits; without, there
+    /// are none.
     public var transducer: TransducerProfile?
     /// What the mix passes first, one behind the other, at most `ChannelFilter.maximumCount`.
     public var filters: [ChannelFilter] = []
 
     /// Makes a channel; the default is silence.
     public init(
-      hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1, delay: Int = 0,
+      hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1,
+      delay: Int = 0,
       isInverted: Bool = false, transducer: TransducerProfile? = nil
     ) {
       self.hapticBus = hapticBus
@@ -71,12 +79,14 @@ public struct OutputRouting: Equatable, Sendable {
       self.audio = audio
       self.audioGain = audioGain.isFinite ? audioGain : 0
       self.delay = min(max(0, delay), OutputRouting.maximumDelay)
-      (self.isInverted, self.transducer) = (isInverted, transducer)
+      self.isInverted = isInverted
+      self.transducer = transducer
     }
 
     func hasSameMix(as other: Channel) -> Bool {
       hapticBus == other.hapticBus && hapticGain == other.hapticGain && audio == other.audio
-        && audioGain == other.audioGain && transducer == other.transducer && filters == other.filters
+        && audioGain == other.audioGain && transducer == other.transducer
+        && filters == other.filters
     }
   }
 
@@ -84,8 +94,10 @@ public struct OutputRouting: Equatable, Sendable {
   public static let maximumDelay = 192_000
   /// How many channels an output can have.
   public static let channelCounts = 1...maximumChannelCount
-  /// The most channels, and the most haptic buses.
-  public static let (maximumChannelCount, maximumHapticBusCount) = (64, 64)
+  /// The maximum number of channels.
+  public static let maximumChannelCount = 64
+  /// The maximum number of haptic buses.
+  public static let maximumHapticBusCount = 64
 
   /// The channels in the order of a frame, 1–64.
   public var channels: [Channel]
@@ -93,22 +105,25 @@ public struct OutputRouting: Equatable, Sendable {
   /// Routes channels one by one.
   public init(channels: [Channel]) {
     self.channels = Array(channels.prefix(Self.maximumChannelCount))
-    if self.channels.isEmpty { self.channels = [Channel()] }
+    if self.channels.isEmpty {
+      self.channels = [Channel()]
+    }
     for index in self.channels.indices {
       guard let bus = self.channels[index].hapticBus else { continue }
       self.channels[index].hapticBus = min(max(0, bus), Self.maximumHapticBusCount - 1)
     }
   }
 
-  /// The usual routing: one channel carries everything; of several, all carry the haptics, and the first
-  /// two the left and the right of the audio.
+  /// The usual routing: one channel carries everything; of several, all carry the haptics, and the
+  /// first two the left and the right of the audio.
   public init(channelCount: Int = 1, buses: RenderSettings.Buses = .all) {
     let count = min(max(channelCount, 1), Self.maximumChannelCount)
     let sides: [Channel.Audio] = count == 1 ? [.both] : [.left, .right]
     self.init(
       channels: (0..<count).map { index in
         Channel(
-          hapticBus: buses == .audio ? nil : 0, audio: buses == .haptics || index >= sides.count ? .none : sides[index])
+          hapticBus: buses == .audio ? nil : 0,
+          audio: buses == .haptics || index >= sides.count ? .none : sides[index])
       })
   }
 
@@ -118,7 +133,8 @@ public struct OutputRouting: Equatable, Sendable {
   public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
     var fitted = self
     for index in fitted.channels.indices where fitted.channels[index].transducer == nil {
-      guard let bus = fitted.channels[index].hapticBus, profiles.indices.contains(bus), profiles[bus].hardware != nil
+      guard let bus = fitted.channels[index].hapticBus, profiles.indices.contains(bus),
+        profiles[bus].hardware != nil
       else { continue }
       fitted.channels[index].transducer = profiles[bus]
     }

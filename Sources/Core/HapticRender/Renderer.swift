@@ -4,7 +4,8 @@ internal import Synchronization
 /// Renders players in blocks, for every sink alike: what is written to a file is what is played.
 ///
 /// Any split into blocks gives the same samples. All memory is taken when the renderer is made. The
-/// output lags by `latency` frames, the look-ahead of the limiter and of the protection of hardware.
+/// output lags by `latency` frames, the look-ahead of the limiter and of the protection of
+/// hardware.
 public struct Renderer: ~Copyable {
   /// The most players at once.
   public static let maximumPlayerCount = 1_024
@@ -65,13 +66,17 @@ public struct Renderer: ~Copyable {
 
   /// Takes all memory for rendering one pattern's plans in step, each on its own haptic bus.
   ///
-  /// - Parameter plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
-  public init(plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()) {
+  /// - Parameter plans: One for each haptic bus, at least one, of one pattern and rate; the first
+  ///   lays the audio.
+  public init(
+    plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
+  ) {
     precondition(!plans.isEmpty, "a plan to render")
     let parts = plans.enumerated().map { bus, plan in
       RenderPlayer(
         plan: plan, hapticBus: plan.hasHaptics ? bus : nil, rendersAudio: bus == 0 && plan.hasAudio,
-        share: bus < shares.count ? shares[bus] : nil, voiceCapacity: plan.voiceCapacity(passCount: settings.passCount),
+        share: bus < shares.count ? shares[bus] : nil,
+        voiceCapacity: plan.voiceCapacity(passCount: settings.passCount),
         keepsChanges: false)
     }
     let link = RendererPort(channelCount: settings.routing.channels.count)
@@ -83,7 +88,9 @@ public struct Renderer: ~Copyable {
     for (index, part) in parts.enumerated() {
       part.player.value.passCount = max(1, settings.passCount ?? .max)
       part.player.value.loopEnd = range?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
-      if !loopEntries.isEmpty { part.player.value.loopEntry = loopEntries[index].cue }
+      if !loopEntries.isEmpty {
+        part.player.value.loopEntry = loopEntries[index].cue
+      }
     }
     _ = link.send(parts.flatMap { [.add($0), .start($0, at: 0)] })
   }
@@ -93,20 +100,26 @@ public struct Renderer: ~Copyable {
   /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
   public init(rate: Double, settings: RenderSettings, link: RendererPort, isOpen: Bool = true) {
     self.init(rate: rate, settings: settings, link: link, parts: [])
-    if !isOpen { gate = GainRamp(0) }
+    if !isOpen {
+      gate = GainRamp(0)
+    }
   }
 
   private init(rate: Double, settings: RenderSettings, link: RendererPort, parts: [RenderPlayer]) {
-    (self.settings, self.parts) = (settings, parts)
+    self.settings = settings
+    self.parts = parts
     owner = link
     unsafe self.link = link.memory.reference
     isPanned = settings.routing.isPanned
-    unsafe players = FixedBuffer(uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
+    unsafe players = FixedBuffer(
+      uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
     unsafe voices = FixedBuffer(uninitialized: LiveVoice.maximumCount)
     schedule = CommandSchedule(
       capacity: parts.isEmpty
-        ? RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity : 2 * parts.count)
-    buses = Cell(BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
+        ? RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity : 2 * parts.count
+    )
+    buses = Cell(
+      BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
     scratch = Cell(FadeOutBuffer(rate: rate, subBlockLength: Self.subBlockLength))
     strength = GainRamp(settings.gain)
     gate = GainRamp(1)
@@ -114,26 +127,34 @@ public struct Renderer: ~Copyable {
     let hasAudio = parts.first?.plan.hasAudio ?? true
     let routes = settings.routing.channels.map { channel in
       var channel = channel
-      if !hasAudio { channel.audio = .none }
+      if !hasAudio {
+        channel.audio = .none
+      }
       return channel
     }
     var distinct: [OutputRouting.Channel] = []
     var places: [Int] = []
     for route in routes {
       let place = distinct.firstIndex { $0.hasSameMix(as: route) } ?? distinct.count
-      if place == distinct.count { distinct.append(route) }
+      if place == distinct.count {
+        distinct.append(route)
+      }
       places.append(place)
     }
     let temperatureRise = link.temperatureRise
     let made = FixedBuffer(count: distinct.count) { [distinct, places] index in
       // Channels of one strip are driven alike, so they are as warm.
-      let rise = temperatureRise.dropFirst(places.firstIndex(of: index) ?? 0).first ?? TransducerThermalState()
+      let rise =
+        temperatureRise.dropFirst(places.firstIndex(of: index) ?? 0).first
+        ?? TransducerThermalState()
       return ChannelStrip(
-        distinct[index], rate: rate, temperatureRise: rise, isRaw: settings.isRaw, capacity: Self.subBlockLength)
+        distinct[index], rate: rate, temperatureRise: rise, isRaw: settings.isRaw,
+        capacity: Self.subBlockLength)
     }
     let lags = (0..<made.count).map { made[$0].latency }
     let longest = lags.max() ?? 0
-    (latency, channelCount) = (longest, routes.count)
+    latency = longest
+    channelCount = routes.count
     strips = made
     primingLength = longest + (routes.map { $0.delay }.max() ?? 0) + Self.subBlockLength
     channels = FixedBuffer(count: routes.count) { index in
@@ -147,8 +168,10 @@ public struct Renderer: ~Copyable {
   var context: MixContext {
     @_noLocks get {
       unsafe MixContext(
-        position: position, buses: buses.reference, scratch: scratch.reference, isHeard: !isSkipping,
-        isPanned: isPanned, hearsHaptics: !hapticGain.leadsToSilence, hearsAudio: !audioGain.leadsToSilence)
+        position: position, buses: buses.reference, scratch: scratch.reference,
+        isHeard: !isSkipping,
+        isPanned: isPanned, hearsHaptics: !hapticGain.leadsToSilence,
+        hearsAudio: !audioGain.leadsToSilence)
     }
   }
 
@@ -179,11 +202,14 @@ public struct Renderer: ~Copyable {
 
   /// Lets frames go by unheard, faster than rendering them: [render thread].
   ///
-  /// The last of them are rendered and dropped, so that all that delays is filled with what belongs there.
+  /// The last of them are rendered and dropped, so that all that delays is filled with what belongs
+  /// there.
   ///
   /// - Parameter takesCommands: Whether commands that were sent are for these frames.
   @_noLocks public mutating func skip(frameCount: Int, takesCommands: Bool = true) {
-    if takesCommands { takeCommands() }
+    if takesCommands {
+      takeCommands()
+    }
     let rendered = min(frameCount, primingLength)
     var left = frameCount
     while left > 0 {
@@ -199,7 +225,9 @@ public struct Renderer: ~Copyable {
       }
       position &+= Int64(count)
       left &-= count
-      if isSkipping, left == rendered { reset() }
+      if isSkipping, left == rendered {
+        reset()
+      }
     }
     isSkipping = false
     publish()
@@ -226,14 +254,22 @@ public struct Renderer: ~Copyable {
         player.value.wrap(in: context)
         wrap = player.value.nextWrap
       }
-      if wrap < end { end = wrap }
+      if wrap < end {
+        end = wrap
+      }
       // A player is rendered apart just while its gain moves, whatever the blocks are.
       let ramp = player.value.gain.framesLeft
-      if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
+      if ramp > 0, position &+ Int64(ramp) < end {
+        end = position &+ Int64(ramp)
+      }
       let shareRamp = player.value.sendGain.framesLeft
-      if shareRamp > 0, position &+ Int64(shareRamp) < end { end = position &+ Int64(shareRamp) }
+      if shareRamp > 0, position &+ Int64(shareRamp) < end {
+        end = position &+ Int64(shareRamp)
+      }
     }
-    if schedule.nextTime < end { end = schedule.nextTime }
+    if schedule.nextTime < end {
+      end = schedule.nextTime
+    }
     return Int(end &- position)
   }
 
@@ -243,11 +279,15 @@ public struct Renderer: ~Copyable {
     var voiceCount = 0
     for index in 0..<playerCount {
       let player = players[index]
-      if player.value.mix(count: count, in: context) { countChange() }
+      if player.value.mix(count: count, in: context) {
+        countChange()
+      }
       voiceCount &+= player.value.activeCount
     }
     mixVoices(count: count)
-    if voiceCount > statistics.peakVoiceCount { statistics.peakVoiceCount = voiceCount }
+    if voiceCount > statistics.peakVoiceCount {
+      statistics.peakVoiceCount = voiceCount
+    }
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
     let gains = fillGains(count: count)
@@ -256,10 +296,13 @@ public struct Renderer: ~Copyable {
     statistics.minimumProtectionGain = 1
     for index in 0..<strips.count {
       strips[index].process(
-        buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count, statistics: &statistics)
+        buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count,
+        statistics: &statistics)
     }
     link.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
-    if leastGain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = leastGain }
+    if leastGain < statistics.minimumProtectionGain {
+      statistics.minimumProtectionGain = leastGain
+    }
     self.statistics = statistics
   }
 
@@ -293,7 +336,10 @@ public struct Renderer: ~Copyable {
       filled = (nil, nil)
       fillMovingGains(count: count)
     }
-    return unsafe (BusGain(frames: hapticGains.view, steady: haptics), BusGain(frames: audioGains.view, steady: audio))
+    return unsafe (
+      BusGain(frames: hapticGains.view, steady: haptics),
+      BusGain(frames: audioGains.view, steady: audio)
+    )
   }
 
   @_noLocks private mutating func fillMovingGains(count: Int) {
@@ -305,18 +351,23 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  @_noLocks private mutating func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
+  @_noLocks private mutating func interleave(
+    count: Int, to block: inout MutableSpan<Float>, at start: Int
+  ) {
     let first = position &- Int64(latency)
     let isFading = !gate.isUnity || fade(at: first &+ Int64(count)) < 1
     if isFading {
       unsafe gate.fill(gains.view, count: count)
-      for index in 0..<count { gains[index] = gains[index] * fade(at: first &+ Int64(index)) }
+      for index in 0..<count {
+        gains[index] = gains[index] * fade(at: first &+ Int64(index))
+      }
     }
     for channel in 0..<channelCount {
       let strip = channels[channel].strip
       let output = strips[strip].output
       unsafe channels[channel].write(
-        output, gains: isFading ? gains.view : nil, count: count, to: &block, at: start &* channelCount &+ channel,
+        output, gains: isFading ? gains.view : nil, count: count, to: &block,
+        at: start &* channelCount &+ channel,
         stride: channelCount)
     }
   }
@@ -341,8 +392,12 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func reset() {
     buses.value.reset()
-    for index in 0..<strips.count { strips[index].reset() }
-    for index in 0..<channels.count { channels[index].reset() }
+    for index in 0..<strips.count {
+      strips[index].reset()
+    }
+    for index in 0..<channels.count {
+      channels[index].reset()
+    }
   }
 
   @_noLocks private mutating func publish() {
@@ -350,7 +405,8 @@ public struct Renderer: ~Copyable {
     link.value.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
     link.value.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
     link.value.nonFiniteSampleCount.store(statistics.nonFiniteSampleCount, ordering: .relaxed)
-    link.value.excursionLimitedFrameCount.store(statistics.excursionLimitedFrameCount, ordering: .relaxed)
+    link.value.excursionLimitedFrameCount.store(
+      statistics.excursionLimitedFrameCount, ordering: .relaxed)
     link.value.powerLimitedFrameCount.store(statistics.powerLimitedFrameCount, ordering: .relaxed)
     link.value.peakExcursion.store(statistics.peakExcursion.bitPattern, ordering: .relaxed)
     for index in 0..<channels.count {
@@ -368,9 +424,12 @@ public struct Renderer: ~Copyable {
         // At once, before commands that wait: they are for a player that ends here.
         schedule.drop(player)
         perform(command.change)
-      case .player(_, .add), .attach, .detach: perform(command.change)
+      case .player(_, .add), .attach, .detach:
+        perform(command.change)
       case .nothing, .gain, .player:
-        if command.time < position { command.time = position }
+        if command.time < position {
+          command.time = position
+        }
         schedule.insert(command)
       }
     }
@@ -385,10 +444,14 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func perform(_ change: RenderCommand.Change) {
     switch change {
-    case .nothing: break
-    case .gain(.everything, let gain, let frameCount): strength.move(to: gain, over: frameCount)
-    case .gain(.haptics, let gain, let frameCount): hapticGain.move(to: gain, over: frameCount)
-    case .gain(.audio, let gain, let frameCount): audioGain.move(to: gain, over: frameCount)
+    case .nothing:
+      break
+    case .gain(.everything, let gain, let frameCount):
+      strength.move(to: gain, over: frameCount)
+    case .gain(.haptics, let gain, let frameCount):
+      hapticGain.move(to: gain, over: frameCount)
+    case .gain(.audio, let gain, let frameCount):
+      audioGain.move(to: gain, over: frameCount)
     case .attach(let voice):
       if liveVoiceCount < voices.count {
         voices[liveVoiceCount] = voice
@@ -396,7 +459,8 @@ public struct Renderer: ~Copyable {
       } else {
         voice.value.isReleased.store(true, ordering: .releasing)
       }
-    case .detach(let voice): voice.value.isLeaving = true
+    case .detach(let voice):
+      voice.value.isLeaving = true
     case .player(let player, .remove):
       stop(player)
       remove(player)
@@ -414,27 +478,38 @@ public struct Renderer: ~Copyable {
     _ = link.value.doneCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: Reference<Player>) {
+  @_noLocks private mutating func perform(
+    _ change: RenderCommand.PlayerChange, on reference: Reference<Player>
+  ) {
     switch change {
     case .add:
       // One that finds no space is never heard.
       guard playerCount < players.count else { return }
       players[playerCount] = reference
       playerCount &+= 1
-    case .cancel, .stop, .remove: stop(reference)
+    case .cancel, .stop, .remove:
+      stop(reference)
     case .start(let cue):
       reference.value.start(from: cue, in: context)
       countChange()
-    case .pause: reference.value.pause(in: context)
-    case .resume: reference.value.resume(in: context)
-    case .seek(let cue): if reference.value.seek(to: cue, in: context) { countChange() }
+    case .pause:
+      reference.value.pause(in: context)
+    case .resume:
+      reference.value.resume(in: context)
+    case .seek(let cue):
+      if reference.value.seek(to: cue, in: context) {
+        countChange()
+      }
     case .loop(let passCount, let cue, let end):
       reference.value.setLoop(passCount: passCount, end: end, entry: cue, at: position)
-    case .playbackRate(let rate): reference.value.setPlaybackRate(rate, at: position)
+    case .playbackRate(let rate):
+      reference.value.setPlaybackRate(rate, at: position)
     case .gain(let gain, let frameCount):
       // What does not sound needs no ramp, and is to start at its gain.
       var length = reference.value.phase.isIdle ? 0 : fadeLength
-      if let frameCount { length = frameCount }
+      if let frameCount {
+        length = frameCount
+      }
       reference.value.gain.move(to: gain, over: length)
     case .busSend(let gain, let frameCount, let serial):
       reference.value.moveSendGain(to: gain, over: frameCount, serial: serial)
@@ -446,7 +521,9 @@ public struct Renderer: ~Copyable {
   }
 
   @_noLocks private mutating func stop(_ reference: Reference<Player>) {
-    if reference.value.stop(in: context) { countChange() }
+    if reference.value.stop(in: context) {
+      countChange()
+    }
   }
 
   /// Releases a player; the others keep their order, so that sums stay the same.
@@ -461,21 +538,26 @@ public struct Renderer: ~Copyable {
     playerCount = kept
     player.value.entry?.release()
     player.value.loopEntry?.release()
-    (player.value.entry, player.value.loopEntry) = (nil, nil)
+    player.value.entry = nil
+    player.value.loopEntry = nil
     // The control side may free it from here on.
     player.value.status.value.isReleased.store(true, ordering: .releasing)
   }
 
   @_noLocks func countChange() { _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing) }
 
-  /// The frame until which no player and no live voice runs unless commands are sent; the position while one does: [render
-  /// thread].
+  /// The frame until which no player and no live voice runs unless commands are sent; the position
+  /// while one does: [render thread].
   ///
   /// What fades out, and what the output chain still holds, is not looked at.
   public var quietEnd: Int64 {
     @_noLocks get {
       guard liveVoiceCount == 0 else { return position }
-      for index in 0..<playerCount { if players[index].value.phase.isPlaying { return position } }
+      for index in 0..<playerCount {
+        if players[index].value.phase.isPlaying {
+          return position
+        }
+      }
       return schedule.nextTime > position ? schedule.nextTime : position
     }
   }
@@ -495,7 +577,8 @@ public struct Renderer: ~Copyable {
   /// Ends a rest: [render thread].
   @_noLocks public func endIdle() { link.value.isIdle.store(false, ordering: .relaxed) }
 
-  /// Lets the frames of a rest go by; commands sent meanwhile are for what follows: [render thread].
+  /// Lets the frames of a rest go by; commands sent meanwhile are for what follows: [render
+  /// thread].
   ///
   /// - Returns: `quietEnd`.
   @_noLocks public mutating func skipIdle(frameCount: Int) -> Int64 {

@@ -64,7 +64,8 @@ extension Rule {
 ///
 /// ```swift
 /// extension Rule {
-///   static let harsh = warning("harsh", "design", "A transient should not have both intensity and sharpness of 0.9.")
+///   static let harsh = warning("harsh", "design", "A transient should not have both intensity and
+///   sharpness of 0.9.")
 /// }
 /// ```
 public struct Rule: Hashable, Sendable {
@@ -110,7 +111,8 @@ public struct Finding: Equatable, Sendable {
   public var message: String
   /// What to write instead, or nil.
   public var suggestion: String?
-  /// The code of the same error in another system, such as that of `CHHapticError`; only errors have one.
+  /// The code of the same error in another system, such as that of `CHHapticError`; only errors
+  /// have one.
   public var foreignCode: Int?
   /// How many findings it stands for: more than one where the rest of a rule is only counted.
   public var count = 1
@@ -119,11 +121,16 @@ public struct Finding: Equatable, Sendable {
 
   /// Makes a finding, as bad as its rule unless a severity says otherwise.
   public init(
-    _ rule: Rule, severity: Severity? = nil, place: SourcePlace, _ message: String, suggestion: String? = nil,
+    _ rule: Rule, severity: Severity? = nil, place: SourcePlace, _ message: String,
+    suggestion: String? = nil,
     foreignCode: Int? = nil
   ) {
-    (self.rule, self.severity, self.place) = (rule.id, severity ?? rule.severity, place)
-    (self.message, self.suggestion, self.foreignCode) = (message, suggestion, foreignCode)
+    self.rule = rule.id
+    self.severity = severity ?? rule.severity
+    self.place = place
+    self.message = message
+    self.suggestion = suggestion
+    self.foreignCode = foreignCode
   }
 }
 
@@ -131,8 +138,12 @@ extension Finding: CustomStringConvertible {
   /// One line: `PLACE: SEVERITY: MESSAGE (PATH); HINT`.
   public var description: String {
     var line = "\(place): \(severity): \(message)"
-    if !place.path.isEmpty { line += " (\(place.path))" }
-    if let suggestion { line += "; \(suggestion)" }
+    if !place.path.isEmpty {
+      line += " (\(place.path))"
+    }
+    if let suggestion {
+      line += "; \(suggestion)"
+    }
     return line
   }
 }
@@ -146,7 +157,8 @@ public struct InputError: Error, Equatable, Sendable {
 
   /// Makes an error of a finding.
   public init(_ finding: Finding, otherErrorCount: Int = 0) {
-    (self.finding, self.otherErrorCount) = (finding, otherErrorCount)
+    self.finding = finding
+    self.otherErrorCount = otherErrorCount
   }
 
   /// The rule that names what has to be corrected.
@@ -172,8 +184,11 @@ public struct FindingFilter: Sendable {
   public var hidesNotes: Bool
 
   /// Makes a filter; without arguments everything passes unchanged.
-  public init(disabled: Set<RuleID> = [], allowed: [RuleID: String] = [:], hidesNotes: Bool = false) {
-    (self.disabled, self.allowed, self.hidesNotes) = (disabled, allowed, hidesNotes)
+  public init(disabled: Set<RuleID> = [], allowed: [RuleID: String] = [:], hidesNotes: Bool = false)
+  {
+    self.disabled = disabled
+    self.allowed = allowed
+    self.hidesNotes = hidesNotes
   }
 
   /// The findings that pass, in their order.
@@ -195,7 +210,8 @@ public struct FindingFilter: Sendable {
 
 /// Findings while an input is read: places are worked out at the end, and only for those kept.
 ///
-/// What a value's number and an offset mean is the reader's; for text both are usually those of a parsed document.
+/// What a value's number and an offset mean is the reader's; for text both are usually those of a
+/// parsed document.
 public struct FindingLog: Sendable {
   private struct Entry {
     /// Without its place.
@@ -222,11 +238,14 @@ public struct FindingLog: Sendable {
   ///
   /// Beyond the limit of its rule it is only counted, and no text is made for it.
   public mutating func add(
-    _ rule: Rule, value: Int, offset: Int, severity: Severity? = nil, _ message: @autoclosure () -> String,
+    _ rule: Rule, value: Int, offset: Int, severity: Severity? = nil,
+    _ message: @autoclosure () -> String,
     hint: @autoclosure () -> String? = nil, foreignCode: Int? = nil
   ) {
     let severity = severity ?? rule.severity
-    if severity == .error { errorCount += 1 }
+    if severity == .error {
+      errorCount += 1
+    }
     let count = counts[rule.id, default: 0] + 1
     counts[rule.id] = count
     guard count <= limit + 1 else { return }
@@ -235,10 +254,15 @@ public struct FindingLog: Sendable {
       rule, severity: severity, place: SourcePlace(name: ""), isKept ? message() : "",
       suggestion: isKept ? hint() : nil, foreignCode: severity == .error ? foreignCode : nil)
     let entry = Entry(finding: finding, value: value, offset: offset)
-    if isKept { entries.append(entry) } else { firstDropped[rule.id] = entry }
+    if isKept {
+      entries.append(entry)
+    } else {
+      firstDropped[rule.id] = entry
+    }
   }
 
-  /// The findings in the order of their offsets, each rule that was cut closed by a count of the rest.
+  /// The findings in the order of their offsets, each rule that was cut closed by a count of the
+  /// rest.
   ///
   /// - Parameter place: The place of a value at an offset.
   public func findings(_ place: (_ value: Int, _ offset: Int) -> SourcePlace) -> [Finding] {
@@ -248,7 +272,8 @@ public struct FindingLog: Sendable {
       closing.finding.message = "\(closing.finding.count) more \(rule) findings in this file"
       all.append(closing)
     }
-    // Names of rules order what is at one offset, so that the order does not depend on a dictionary's.
+    // Names of rules order what is at one offset, so that the order does not depend on a
+    // dictionary's.
     let order = all.indices.sorted {
       (all[$0].offset, all[$0].finding.rule, $0) < (all[$1].offset, all[$1].finding.rule, $1)
     }
@@ -276,12 +301,15 @@ public struct SourcePlace: Hashable, Sendable {
   public var name: String
   /// Where in the file.
   public var position: Position
-  /// The path to the value in the words of its format, as `Pattern[3].Event.Time`; empty for the whole file.
+  /// The path to the value in the words of its format, as `Pattern[3].Event.Time`; empty for the
+  /// whole file.
   public var path: String
 
   /// Makes a place; nothing is checked.
   public init(name: String, position: Position = .whole, path: String = "") {
-    (self.name, self.position, self.path) = (name, position, path)
+    self.name = name
+    self.position = position
+    self.path = path
   }
 
   /// Makes a place in a text, by its line and its column, both from 1.
@@ -354,7 +382,9 @@ public final class LineIndex: Sendable {
   }
 
   /// The place of a byte, or of the end, in a text with a name.
-  public func place(of offset: Int, in text: [UInt8], name: String, path: String = "") -> SourcePlace {
+  public func place(of offset: Int, in text: [UInt8], name: String, path: String = "")
+    -> SourcePlace
+  {
     let (line, column) = position(of: offset, in: text)
     return SourcePlace(name: name, line: line, column: column, path: path)
   }
@@ -372,10 +402,13 @@ public final class LineIndex: Sendable {
     }
   }
 
-  private static func advance(_ count: inout Count, through text: [UInt8], from start: Int, to end: Int) {
+  private static func advance(
+    _ count: inout Count, through text: [UInt8], from start: Int, to end: Int
+  ) {
     for position in start..<end {
       switch text[position] {
-      case UInt8(ascii: "\r"): count = Count(line: count.line + 1, column: 1)
+      case UInt8(ascii: "\r"):
+        count = Count(line: count.line + 1, column: 1)
       case UInt8(ascii: "\n"):
         guard position == 0 || text[position - 1] != UInt8(ascii: "\r") else { continue }
         count = Count(line: count.line + 1, column: 1)
@@ -385,7 +418,8 @@ public final class LineIndex: Sendable {
       case 0xEF where position == 0 && text.starts(with: byteOrderMark):
         // Editors do not show the mark.
         continue
-      default: count.column += 1
+      default:
+        count.column += 1
       }
     }
   }

@@ -19,7 +19,11 @@ public final class JSONDocument: Sendable {
   /// mark, trailing commas and duplicate keys are recorded in `tolerances`.
   public init(text: [UInt8], name: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     var reader = JSONReader(limits: limits)
-    do { try reader.read(text.span) } catch { throw JSONError(error, text: text, name: name) }
+    do {
+      try reader.read(text.span)
+    } catch {
+      throw JSONError(error, text: text, name: name)
+    }
     self.name = name
     self.text = text
     nodes = reader.nodes
@@ -41,7 +45,9 @@ public final class JSONDocument: Sendable {
   }
 
   /// The value a tolerance concerns: the container of a comma, the value of a repeated key.
-  public func value(of tolerance: JSONDeviation) -> JSONValue { JSONValue(document: self, index: tolerance.node) }
+  public func value(of tolerance: JSONDeviation) -> JSONValue {
+    JSONValue(document: self, index: tolerance.node)
+  }
 }
 
 extension JSONError {
@@ -53,7 +59,8 @@ extension JSONError {
       message += " \(begin.line):\(begin.column)"
     }
     self.init(
-      kind: fault.kind, place: lines.place(of: fault.offset, in: text, name: name), message: message,
+      kind: fault.kind, place: lines.place(of: fault.offset, in: text, name: name),
+      message: message,
       suggestion: fault.suggestion)
   }
 }
@@ -120,12 +127,16 @@ public struct JSONValue: Sendable {
 
   /// Makes a cursor to a value from its number; the number must be less than the count of values.
   public init(document: JSONDocument, index: Int) {
-    precondition(document.nodes.indices.contains(index), "a value's number is below the document's count")
+    precondition(
+      document.nodes.indices.contains(index), "a value's number is below the document's count")
     self.init(document, known: index)
   }
 
   /// Makes a cursor to a value that is known to exist.
-  init(_ document: JSONDocument, known index: Int) { (self.document, self.index) = (document, index) }
+  init(_ document: JSONDocument, known index: Int) {
+    self.document = document
+    self.index = index
+  }
 
   var node: JSONNode { document.nodes[index] }
 
@@ -150,7 +161,9 @@ public struct JSONValue: Sendable {
 
   private func decoded(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
     let text = document.text
-    return String(decoding: JSONString.decode(text.span, range, isEscaped: isEscaped, limit: limit), as: UTF8.self)
+    return String(
+      decoding: JSONString.decode(text.span, range, isEscaped: isEscaped, limit: limit),
+      as: UTF8.self)
   }
 
   /// The nearest `Double` to a number, always finite, else nothing.
@@ -177,7 +190,9 @@ public struct JSONValue: Sendable {
   }
 
   /// The bytes of a string inside its quotes.
-  static func inside(_ range: Range<Int>) -> Range<Int> { range.lowerBound + 1..<range.upperBound - 1 }
+  static func inside(_ range: Range<Int>) -> Range<Int> {
+    range.lowerBound + 1..<range.upperBound - 1
+  }
 
   /// The key, where the value is a member of an object.
   public var key: String? { hasKey ? decoded(node.keyRange, isEscaped: node.isKeyEscaped) : nil }
@@ -196,8 +211,8 @@ public struct JSONValue: Sendable {
   /// The elements of an array; empty for others.
   public var elements: JSONContents { JSONContents(of: self, if: .array) }
 
-  /// The elements of an array of nothing but whole numbers within a range, decoded in one pass; nil for
-  /// all other values.
+  /// The elements of an array of nothing but whole numbers within a range, decoded in one pass; nil
+  /// for all other values.
   package func wholeNumbers(in range: ClosedRange<Int32>) -> [Int32]? {
     let node = node
     guard node.form == .array else { return nil }
@@ -207,7 +222,8 @@ public struct JSONValue: Sendable {
     var numbers: [Int32] = []
     numbers.reserveCapacity(contents.count)
     for index in contents {
-      guard nodes[index].form == .number, let number = Int32(exactly: JSONNumber.value(text.span, nodes[index].range)),
+      guard nodes[index].form == .number,
+        let number = Int32(exactly: JSONNumber.value(text.span, nodes[index].range)),
         range.contains(number)
       else { return nil }
       numbers.append(number)
@@ -218,7 +234,9 @@ public struct JSONValue: Sendable {
   /// The last member with a key, where the value is an object that has one.
   public subscript(key: String) -> JSONValue? {
     var found: JSONValue?
-    for member in members where member.key == key { found = member }
+    for member in members where member.key == key {
+      found = member
+    }
     return found
   }
 
@@ -304,7 +322,9 @@ extension String {
     var line = ""
     for scalar in unicodeScalars {
       if scalar.isUnseen {
-        for unit in String(scalar).utf16 { line += JSONString.unitText(unit) }
+        for unit in String(scalar).utf16 {
+          line += JSONString.unitText(unit)
+        }
       } else {
         line.unicodeScalars.append(scalar)
       }
@@ -314,7 +334,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether the character would break a line, or steer what a terminal shows, instead of being shown.
+  /// Whether the character would break a line, or steer what a terminal shows, instead of being
+  /// shown.
   ///
   /// Controls, those of C1 too, separators of lines, and marks such as those that reverse text.
   public var isUnseen: Bool {
@@ -327,13 +348,17 @@ extension Unicode.Scalar {
 
 extension JSONValue.Kind {
   /// The kind as a noun with its article, for messages.
-  public var noun: String { self == .null ? rawValue : (self == .object || self == .array ? "an " : "a ") + rawValue }
+  public var noun: String {
+    self == .null ? rawValue : (self == .object || self == .array ? "an " : "a ") + rawValue
+  }
 }
 
 /// One value of a document: 24 bytes of plain numbers, so that reading allocates nothing per value.
 struct JSONNode {
   /// What the value is; two forms of string tell whether its bytes can be taken as they stand.
-  enum Form: UInt32 { case object, array, plainString, escapedString, number, `true`, `false`, null }
+  enum Form: UInt32 {
+    case object, array, plainString, escapedString, number, `true`, `false`, null
+  }
 
   /// The parent of the root.
   static let none = UInt32.max
@@ -384,7 +409,10 @@ public struct JSONNames: Sendable {
   private let texts: [[UInt8]]
 
   /// Makes a list; the first of two equal names counts.
-  public init(_ names: [String]) { (self.names, texts) = (names, names.map { Array($0.utf8) }) }
+  public init(_ names: [String]) {
+    self.names = names
+    texts = names.map { Array($0.utf8) }
+  }
 
   /// The number of the name that is a value's key, or nothing.
   public func index(ofKey value: JSONValue) -> Int? {
@@ -396,7 +424,8 @@ public struct JSONNames: Sendable {
   /// The members of an object by the numbers of their keys, found in one pass; at most 32 names.
   package func fields(of object: JSONValue) -> JSONFields {
     var fields = JSONFields(of: object.document)
-    let (allNodes, allText) = (object.document.nodes, object.document.text)
+    let allNodes = object.document.nodes
+    let allText = object.document.text
     let nodes = allNodes.span
     let text = allText.span
     let end = nodes[object.index].form == .object ? Int(nodes[object.index].extent) : 0
@@ -423,7 +452,9 @@ public struct JSONNames: Sendable {
       return index(decoded.span, 0..<decoded.count, isEscaped: false)
     }
     search: for (index, name) in texts.enumerated() where name.count == range.count {
-      for step in name.indices where name[step] != text[range.lowerBound + step] { continue search }
+      for step in name.indices where name[step] != text[range.lowerBound + step] {
+        continue search
+      }
       return index
     }
     return nil
@@ -431,8 +462,9 @@ public struct JSONNames: Sendable {
 
   /// The name that was probably meant by another, for "did you mean …?", or nothing.
   ///
-  /// The nearest by edit distance if no more than a third of the text would have to change, capitals aside; else the
-  /// shortest that contains the text, or is contained in it. Texts of more than 64 bytes have no neighbours.
+  /// The nearest by edit distance if no more than a third of the text would have to change,
+  /// capitals aside; else the shortest that contains the text, or is contained in it. Texts of more
+  /// than 64 bytes have no neighbours.
   public func nearest(to text: String) -> String? {
     guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
     let wanted = Array(text.lowercased().utf8)
@@ -443,13 +475,16 @@ public struct JSONNames: Sendable {
       // No text is nearer than the difference in length, which rules out most.
       guard abs(other.count - wanted.count) < limit else { continue }
       let distance = Self.distance(wanted, other)
-      if distance < limit { best = (name, distance) }
+      if distance < limit {
+        best = (name, distance)
+      }
     }
     if let best { return best.name }
     guard wanted.count >= 4 else { return nil }
     return names.filter { name in
       let other = Array(name.lowercased().utf8)
-      return name != text && other.count >= 4 && (Self.contains(other, wanted) || Self.contains(wanted, other))
+      return name != text && other.count >= 4
+        && (Self.contains(other, wanted) || Self.contains(wanted, other))
     }.min { $0.utf8.count < $1.utf8.count }
   }
 
@@ -457,9 +492,9 @@ public struct JSONNames: Sendable {
     text.indices.contains { text[$0...].starts(with: part) }
   }
 
-  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into another. Source: the
-  /// optimal string alignment distance (L. Boytsov, Indexing methods for approximate dictionary searching, 2011,
-  /// section 2).
+  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into
+  /// another. Source: the optimal string alignment distance (L. Boytsov, Indexing methods for
+  /// approximate dictionary searching, 2011, section 2).
   static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var before = Array(0...right.count)
     var last = before
@@ -468,7 +503,9 @@ public struct JSONNames: Sendable {
       row[0] = i + 1
       for j in right.indices {
         var cost = min(row[j] + 1, last[j + 1] + 1, last[j] + (left[i] == right[j] ? 0 : 1))
-        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] { cost = min(cost, before[j - 1] + 1) }
+        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+          cost = min(cost, before[j - 1] + 1)
+        }
         row[j + 1] = cost
       }
       (before, last, row) = (last, row, before)

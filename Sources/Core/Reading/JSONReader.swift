@@ -15,7 +15,8 @@ struct JSONReader {
   mutating func read(_ text: Span<UInt8>) throws(JSONFault) {
     guard text.count <= limits.textBytes else {
       throw JSONFault(
-        kind: .limit, offset: 0, message: "the text is too large: \(text.count) bytes; the limit is \(limits.textBytes)"
+        kind: .limit, offset: 0,
+        message: "the text is too large: \(text.count) bytes; the limit is \(limits.textBytes)"
       )
     }
     try readStart(text)
@@ -39,7 +40,9 @@ struct JSONReader {
         if text[position] == closingByte {
           close(text)
         } else {
-          if isInObject { key = try readKey(text) }
+          if isInObject {
+            key = try readKey(text)
+          }
           continue
         }
       }
@@ -66,26 +69,34 @@ struct JSONReader {
   /// Reads a scalar, or the opening of a container; true when a container is open now.
   private mutating func readValue(_ text: Span<UInt8>, key: JSONKeySpan) throws(JSONFault) -> Bool {
     guard nodes.count < limits.values else {
-      throw JSONFault(kind: .limit, offset: position, message: "the text has more than \(limits.values) values")
+      throw JSONFault(
+        kind: .limit, offset: position, message: "the text has more than \(limits.values) values")
     }
     let start = position
     let form: JSONNode.Form
     switch text[start] {
-    case UInt8(ascii: "{"): form = .object
-    case UInt8(ascii: "["): form = .array
-    case UInt8(ascii: "\""): form = try readString(text) ? .escapedString : .plainString
+    case UInt8(ascii: "{"):
+      form = .object
+    case UInt8(ascii: "["):
+      form = .array
+    case UInt8(ascii: "\""):
+      form = try readString(text) ? .escapedString : .plainString
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       try readNumber(text)
       form = .number
-    default: form = try readWord(text)
+    default:
+      form = try readWord(text)
     }
     nodes.append(
-      JSONNode(form: form, start: start, extent: position - start, parent: parent, ordinal: ordinal, key: key))
+      JSONNode(
+        form: form, start: start, extent: position - start, parent: parent, ordinal: ordinal,
+        key: key))
     guard form == .object || form == .array else { return false }
     depth += 1
     guard depth <= limits.depth else {
       throw JSONFault(
-        kind: .limit, offset: start, message: "objects and arrays are nested more than \(limits.depth) deep")
+        kind: .limit, offset: start,
+        message: "objects and arrays are nested more than \(limits.depth) deep")
     }
     parent = UInt32(truncatingIfNeeded: nodes.count - 1)
     isInObject = form == .object
@@ -103,7 +114,9 @@ struct JSONReader {
         close(text)
         continue
       }
-      guard text[position] == UInt8(ascii: ",") else { throw commentFault(text) ?? missingSeparator(text) }
+      guard text[position] == UInt8(ascii: ",") else {
+        throw commentFault(text) ?? missingSeparator(text)
+      }
       let comma = position
       position += 1
       skipSpace(text)
@@ -138,7 +151,9 @@ struct JSONReader {
 
   private mutating func close(_ text: Span<UInt8>) {
     let index = Int(parent)
-    if isInObject { findDuplicateKeys(of: index, text) }
+    if isInObject {
+      findDuplicateKeys(of: index, text)
+    }
     nodes[index].extent = UInt32(truncatingIfNeeded: nodes.count)
     parent = nodes[index].parent
     ordinal = Int(nodes[index].ordinal)
@@ -182,23 +197,33 @@ struct JSONReader {
       var seen: Set<[UInt8]> = []
       var index = object + 1
       while index < nodes.count {
-        if !seen.insert(key(of: nodes[index], text)).inserted { recordDuplicate(index) }
+        if !seen.insert(key(of: nodes[index], text)).inserted {
+          recordDuplicate(index)
+        }
         index = next(index)
       }
     }
   }
 
   private mutating func recordDuplicate(_ index: Int) {
-    tolerances.append(JSONDeviation(kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, node: index))
+    tolerances.append(
+      JSONDeviation(kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, node: index))
   }
 
-  private func next(_ index: Int) -> Int { nodes[index].isContainer ? Int(nodes[index].extent) : index + 1 }
+  private func next(_ index: Int) -> Int {
+    nodes[index].isContainer ? Int(nodes[index].extent) : index + 1
+  }
 
   private func hasSameKey(_ left: JSONNode, _ right: JSONNode, _ text: Span<UInt8>) -> Bool {
-    if left.isKeyEscaped || right.isKeyEscaped { return key(of: left, text) == key(of: right, text) }
-    let (a, b) = (left.keyRange, right.keyRange)
+    if left.isKeyEscaped || right.isKeyEscaped {
+      return key(of: left, text) == key(of: right, text)
+    }
+    let a = left.keyRange
+    let b = right.keyRange
     guard a.count == b.count else { return false }
-    for step in 0..<a.count where text[a.lowerBound + step] != text[b.lowerBound + step] { return false }
+    for step in 0..<a.count where text[a.lowerBound + step] != text[b.lowerBound + step] {
+      return false
+    }
     return true
   }
 
@@ -209,7 +234,9 @@ struct JSONReader {
   func found(_ text: Span<UInt8>) -> String {
     guard position < text.count else { return "the end of the text" }
     let byte = text[position]
-    if byte < 0x20 || byte == 0x7F { return "the control character \(JSONString.byteText(byte))" }
+    if byte < 0x20 || byte == 0x7F {
+      return "the control character \(JSONString.byteText(byte))"
+    }
     let length = JSONString.sequenceLength(text, at: position)
     guard length > 0 else { return "the byte \(JSONString.byteText(byte))" }
     return byte == UInt8(ascii: "\"")
@@ -220,7 +247,8 @@ struct JSONReader {
   func endOfText(_ text: Span<UInt8>) -> JSONFault {
     let kind = isInObject ? "object" : "array"
     return JSONFault(
-      kind: .truncated, offset: text.count, message: "the text ends inside the \(kind) that begins at",
+      kind: .truncated, offset: text.count,
+      message: "the text ends inside the \(kind) that begins at",
       origin: Int(nodes[Int(parent)].start))
   }
 
@@ -241,7 +269,8 @@ struct JSONReader {
     let next = position + 1 < text.count ? text[position + 1] : 0
     let isComment =
       text[position] == UInt8(ascii: "#")
-      || text[position] == UInt8(ascii: "/") && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
+      || text[position] == UInt8(ascii: "/")
+        && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
     guard isComment else { return nil }
     return fault("JSON has no comments")
   }
@@ -256,11 +285,14 @@ struct JSONReader {
     default: break
     }
     switch word.lowercased() {
-    case "": return fault("expected a value, found \(found(text))")
-    case "nan", "infinity", "inf": return fault("\(word) is not a JSON number")
+    case "":
+      return fault("expected a value, found \(found(text))")
+    case "nan", "infinity", "inf":
+      return fault("\(word) is not a JSON number")
     case let lower where ["true", "false", "null"].contains(lower):
       return fault("expected a value, found \"\(word)\"", "did you mean \(lower)?")
-    default: return fault("expected a value, found \"\(word)\"")
+    default:
+      return fault("expected a value, found \"\(word)\"")
     }
   }
 
@@ -288,9 +320,12 @@ struct JSONReader {
       case UInt8(ascii: "\\"):
         isEscaped = true
         try readEscape(text, string: start)
-      case 0..<0x20: throw controlCharacterFault(byte)
-      case 0..<0x80: position += 1
-      default: position += try sequenceLength(text)
+      case 0..<0x20:
+        throw controlCharacterFault(byte)
+      case 0..<0x80:
+        position += 1
+      default:
+        position += try sequenceLength(text)
       }
     }
     throw endOfString(start)
@@ -301,7 +336,8 @@ struct JSONReader {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
     while position + 8 <= text.count {
-      let bytes = unsafe UInt64(littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+      let bytes = unsafe UInt64(
+        littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
       // A difference has its highest bit set where a byte was less than what was taken away.
       let quotes = bytes ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = bytes ^ ones &* UInt64(UInt8(ascii: "\\"))
@@ -315,15 +351,20 @@ struct JSONReader {
     let start = position
     guard start + 1 < text.count else { throw endOfString(string) }
     switch text[start + 1] {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+      UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       position += 2
     case UInt8(ascii: "u"):
       let unit = try readUnit(text, string: string)
       guard 0xD800...0xDFFF ~= unit else { return }
       guard unit < 0xDC00, position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
-        text[position + 1] == UInt8(ascii: "u"), 0xDC00...0xDFFF ~= (try readUnit(text, string: string))
-      else { throw JSONFault(offset: start, message: "\(JSONString.unitText(unit)) is an unpaired surrogate") }
+        text[position + 1] == UInt8(ascii: "u"),
+        0xDC00...0xDFFF ~= (try readUnit(text, string: string))
+      else {
+        throw JSONFault(
+          offset: start, message: "\(JSONString.unitText(unit)) is an unpaired surrogate")
+      }
     default:
       position += 1
       throw JSONFault(offset: start, message: "invalid escape: backslash before \(found(text))")
@@ -343,8 +384,8 @@ struct JSONReader {
     return unit
   }
 
-  /// The length of the UTF-8 sequence at the position, by the table of well-formed sequences. Source: The Unicode
-  /// Standard, table 3-7.
+  /// The length of the UTF-8 sequence at the position, by the table of well-formed sequences.
+  /// Source: The Unicode Standard, table 3-7.
   private func sequenceLength(_ text: Span<UInt8>) throws(JSONFault) -> Int {
     let length = JSONString.sequenceLength(text, at: position)
     guard length > 0 else {
@@ -358,21 +399,27 @@ struct JSONReader {
 
   private func controlCharacterFault(_ byte: UInt8) -> JSONFault {
     switch byte {
-    case 0x0A, 0x0D: fault("unterminated string")
-    case 0x09: fault("a tab inside a string is written \\t")
-    default: fault("a control character inside a string is written " + JSONString.unitText(UInt16(byte)))
+    case 0x0A, 0x0D:
+      fault("unterminated string")
+    case 0x09:
+      fault("a tab inside a string is written \\t")
+    default:
+      fault("a control character inside a string is written " + JSONString.unitText(UInt16(byte)))
     }
   }
 
   private func endOfString(_ start: Int) -> JSONFault {
     JSONFault(
-      kind: .truncated, offset: position, message: "the text ends inside the string that begins at", origin: start)
+      kind: .truncated, offset: position, message: "the text ends inside the string that begins at",
+      origin: start)
   }
 
   /// Reads a number by JSON's grammar and makes sure that a `Double` can hold it.
   mutating func readNumber(_ text: Span<UInt8>) throws(JSONFault) {
     let start = position
-    if text[position] == UInt8(ascii: "-") { position += 1 }
+    if text[position] == UInt8(ascii: "-") {
+      position += 1
+    }
     let leadsWithZero = position < text.count && text[position] == UInt8(ascii: "0")
     let wholeDigits = skipDigits(text)
     guard wholeDigits > 0 else {
@@ -386,16 +433,22 @@ struct JSONReader {
     }
     if position < text.count, text[position] == UInt8(ascii: ".") {
       position += 1
-      guard skipDigits(text) > 0 else { throw fault("expected a digit after the point, found \(found(text))") }
+      guard skipDigits(text) > 0 else {
+        throw fault("expected a digit after the point, found \(found(text))")
+      }
     }
     var hasExponent = false
     if position < text.count, text[position] | 0x20 == UInt8(ascii: "e") {
       hasExponent = true
       position += 1
-      if position < text.count, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") {
+      if position < text.count,
+        text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-")
+      {
         position += 1
       }
-      guard skipDigits(text) > 0 else { throw fault("expected a digit in the exponent, found \(found(text))") }
+      guard skipDigits(text) > 0 else {
+        throw fault("expected a digit in the exponent, found \(found(text))")
+      }
     }
     // Fewer digits than this cannot reach 1.8e308.
     guard hasExponent || wholeDigits > 300 else { return }
@@ -406,184 +459,30 @@ struct JSONReader {
 
   private mutating func skipDigits(_ text: Span<UInt8>) -> Int {
     let start = position
-    while position < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[position] { position += 1 }
+    while position < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[position] {
+      position += 1
+    }
     return position - start
   }
 
   mutating func readWord(_ text: Span<UInt8>) throws(JSONFault) -> JSONNode.Form {
     let start = position
     var end = start
-    while end < text.count, end - start < 32, JSONString.isLetter(text[end]) { end += 1 }
+    while end < text.count, end - start < 32, JSONString.isLetter(text[end]) {
+      end += 1
+    }
     position = end
     switch JSONString.text(text, start..<end) {
-    case "true": return .true
-    case "false": return .false
-    case "null": return .null
+    case "true":
+      return .true
+    case "false":
+      return .false
+    case "null":
+      return .null
     case let word:
       position = start
       throw notAValue(text, word: word)
     }
-  }
-}
-
-package enum JSONNumber {
-  /// The powers of ten that a `Double` holds exactly.
-  private static let powers: [Double] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22,
-  ]
-
-  /// The nearest `Double`; infinite where there is none. Up to 19 digits that make an integer below 2^53, times or over
-  /// an exact power of ten, round once and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately,
-  /// 1990). Up to 19 digits over a power of ten below 2^64 are divided as whole numbers. The rest is left to the
-  /// standard library.
-  package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
-    var position = range.lowerBound
-    let isNegative = text[position] == UInt8(ascii: "-")
-    if isNegative { position += 1 }
-    var mantissa: UInt64 = 0
-    var digitCount = 0
-    var exponent: Int64 = 0
-    var isFraction = false
-    scan: while position < range.upperBound {
-      let byte = text[position]
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        mantissa = mantissa &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
-        if digitCount > 0 || byte != UInt8(ascii: "0") { digitCount += 1 }
-        if isFraction { exponent -= 1 }
-      case UInt8(ascii: "."): isFraction = true
-      default: break scan
-      }
-      position += 1
-    }
-    if position < range.upperBound {
-      position += 1
-      let isNegativeExponent = text[position] == UInt8(ascii: "-")
-      if isNegativeExponent || text[position] == UInt8(ascii: "+") { position += 1 }
-      var written: Int64 = 0
-      while position < range.upperBound {
-        // Beyond this the exact digits no longer matter to the fast way.
-        written = min(written * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
-        position += 1
-      }
-      exponent += isNegativeExponent ? -written : written
-    }
-    let magnitude: Double
-    if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
-      magnitude = exponent < 0 ? Double(mantissa) / powers[Int(-exponent)] : Double(mantissa) * powers[Int(exponent)]
-    } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
-      magnitude = quotient(mantissa, tenTo: Int(-exponent))
-    } else {
-      return Double(JSONString.text(text, range)) ?? .infinity
-    }
-    return isNegative ? -magnitude : magnitude
-  }
-
-  /// The nearest `Double` to a whole number above 0 over a power of ten from 1 to 19.
-  private static func quotient(_ mantissa: UInt64, tenTo exponent: Int) -> Double {
-    var divisor: UInt64 = 1
-    for _ in 0..<exponent { divisor &*= 10 }
-    // With the highest bits of both set, and the one halved, the quotient has 63 or 64 bits.
-    let left = mantissa.leadingZeroBitCount
-    let divisorLeft = divisor.leadingZeroBitCount
-    let high = mantissa << left
-    let (whole, rest) = (divisor << divisorLeft).dividingFullWidth((high >> 1, high << 63))
-    // A rest moves what would lie in the middle between two numbers, which need 53 bits, behind it.
-    let rounded = Double(rest == 0 ? whole : whole | 1)
-    return Double(sign: .plus, exponent: divisorLeft - left - 63, significand: rounded)
-  }
-}
-
-/// What is known about the bytes of strings.
-enum JSONString {
-  /// The bytes a string stands for; `range` is inside its quotes and was read before. Beyond a limit of bytes the rest
-  /// is left out.
-  static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(min(range.count, limit))
-    var position = range.lowerBound
-    while position < range.upperBound, bytes.count < limit {
-      let byte = text[position]
-      position += 1
-      guard isEscaped, byte == UInt8(ascii: "\\") else {
-        bytes.append(byte)
-        continue
-      }
-      let letter = text[position]
-      position += 1
-      switch letter {
-      case UInt8(ascii: "b"): bytes.append(0x08)
-      case UInt8(ascii: "f"): bytes.append(0x0C)
-      case UInt8(ascii: "n"): bytes.append(0x0A)
-      case UInt8(ascii: "r"): bytes.append(0x0D)
-      case UInt8(ascii: "t"): bytes.append(0x09)
-      case UInt8(ascii: "u"):
-        var code = UInt32(unit(text, at: position))
-        position += 4
-        if 0xD800...0xDBFF ~= code {
-          code = 0x10000 + (code - 0xD800) << 10 + (UInt32(unit(text, at: position + 2)) - 0xDC00)
-          position += 6
-        }
-        if let scalar = Unicode.Scalar(code) { bytes.append(contentsOf: Array(String(scalar).utf8)) }
-      default: bytes.append(letter)
-      }
-    }
-    return bytes
-  }
-
-  private static func unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {
-    var unit: UInt16 = 0
-    for step in 0..<4 { unit = unit << 4 | (hexadecimal(text[position + step]) ?? 0) }
-    return unit
-  }
-
-  /// The value of a hexadecimal digit.
-  static func hexadecimal(_ byte: UInt8) -> UInt16? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
-  }
-
-  /// The length of the well-formed UTF-8 sequence at a position, or 0. Source: The Unicode Standard, table 3-7.
-  static func sequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
-    let second: ClosedRange<UInt8>
-    let length: Int
-    switch text[position] {
-    case 0x00...0x7F: return 1
-    case 0xC2...0xDF: (second, length) = (0x80...0xBF, 2)
-    case 0xE0: (second, length) = (0xA0...0xBF, 3)
-    case 0xED: (second, length) = (0x80...0x9F, 3)
-    case 0xE1...0xEF: (second, length) = (0x80...0xBF, 3)
-    case 0xF0: (second, length) = (0x90...0xBF, 4)
-    case 0xF1...0xF3: (second, length) = (0x80...0xBF, 4)
-    case 0xF4: (second, length) = (0x80...0x8F, 4)
-    default: return 0
-    }
-    guard position + length <= text.count, second ~= text[position + 1] else { return 0 }
-    for step in 2..<max(length, 2) where text[position + step] & 0xC0 != 0x80 { return 0 }
-    return length
-  }
-
-  /// Whether a byte belongs to a word such as `true`.
-  static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
-
-  static func text(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
-    String(decoding: decode(text, range, isEscaped: false), as: UTF8.self)
-  }
-
-  /// A byte as `0xFF`.
-  static func byteText(_ byte: UInt8) -> String { "0x" + hexadecimal(UInt16(byte), digits: 2) }
-
-  /// A UTF-16 unit as `\uD800`.
-  static func unitText(_ unit: UInt16) -> String { "\\u" + hexadecimal(unit, digits: 4) }
-
-  private static func hexadecimal(_ value: UInt16, digits: Int) -> String {
-    let text = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: digits - text.count) + text
   }
 }
 
@@ -660,7 +559,9 @@ public struct JSONError: Error, Equatable, Sendable {
 
 extension JSONError: CustomStringConvertible {
   /// One line: `NAME:LINE:COLUMN: error: MESSAGE; HINT`.
-  public var description: String { "\(place): error: \(message)" + (suggestion.map { "; \($0)" } ?? "") }
+  public var description: String {
+    "\(place): error: \(message)" + (suggestion.map { "; \($0)" } ?? "")
+  }
 }
 
 /// An error before its offset is turned into a line and a column.
@@ -676,7 +577,10 @@ struct JSONFault: Error {
 extension InputError {
   /// The refusal of a text that is not a JSON document.
   public init(_ error: JSONError, rule: Rule, foreignCode: Int? = nil) {
-    self.init(Finding(rule, place: error.place, error.message, suggestion: error.suggestion, foreignCode: foreignCode))
+    self.init(
+      Finding(
+        rule, place: error.place, error.message, suggestion: error.suggestion,
+        foreignCode: foreignCode))
   }
 }
 
@@ -687,10 +591,13 @@ extension FindingLog {
     _ message: @autoclosure () -> String, hint: @autoclosure () -> String? = nil, code: Int? = nil
   ) {
     add(
-      rule, value: value.index, offset: offset ?? value.offset, severity: severity, message(), hint: hint(),
+      rule, value: value.index, offset: offset ?? value.offset, severity: severity, message(),
+      hint: hint(),
       foreignCode: code)
   }
 
   /// The findings about values of a document, in the order of its text.
-  public func findings(in document: JSONDocument) -> [Finding] { findings { document.place(ofValue: $0, at: $1) } }
+  public func findings(in document: JSONDocument) -> [Finding] {
+    findings { document.place(ofValue: $0, at: $1) }
+  }
 }

@@ -11,12 +11,14 @@ package enum JSONType: Sendable {
   case word([String])
   /// Entries of one type, and how many there may be.
   indirect case list(JSONType, count: ClosedRange<Int>? = nil)
-  /// An object; asked for when it is needed, so that objects may be inside others of their own kind.
+  /// An object; asked for when it is needed, so that objects may be inside others of their own
+  /// kind.
   case object(@Sendable () -> JSONShape)
   /// Whatever the row reads.
   case any
 
-  package static let anyNumber = JSONType.number(-.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
+  package static let anyNumber = JSONType.number(
+    -.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
 }
 
 /// A key of a JSON object: all that is known of it without its owner.
@@ -50,11 +52,20 @@ package struct JSONKey: Sendable {
   package var layout: JSONWriter.Layout?
 
   package init(
-    _ name: String, _ type: JSONType, is presence: Presence = .optional, default defaultValue: Double? = nil,
-    _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, code: Int? = nil, layout: JSONWriter.Layout? = nil
+    _ name: String, _ type: JSONType, is presence: Presence = .optional,
+    default defaultValue: Double? = nil,
+    _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, code: Int? = nil,
+    layout: JSONWriter.Layout? = nil
   ) {
-    (self.name, self.type, self.presence, self.defaultValue) = (name, type, presence, defaultValue)
-    (self.meaning, self.noun, self.rule, self.code, self.layout) = (meaning, noun, rule, code, layout)
+    self.name = name
+    self.type = type
+    self.presence = presence
+    self.defaultValue = defaultValue
+    self.meaning = meaning
+    self.noun = noun
+    self.rule = rule
+    self.code = code
+    self.layout = layout
   }
 }
 
@@ -71,11 +82,13 @@ package final class JSONShape: Sendable {
   /// A word that decides which other keys there are.
   package struct Choice: Sendable {
     package var key: String
-    /// The keys that go with each word, and those that must be there; the first word is the default.
+    /// The keys that go with each word, and those that must be there; the first word is the
+    /// default.
     package var branches: [(word: String, keys: [String], required: [String])]
 
     package init(key: String, branches: [(word: String, keys: [String], required: [String])]) {
-      (self.key, self.branches) = (key, branches)
+      self.key = key
+      self.branches = branches
     }
   }
 
@@ -92,11 +105,15 @@ package final class JSONShape: Sendable {
 
   package init(_ noun: String, _ keys: [JSONKey], code: Int? = nil, choice: Choice? = nil) {
     precondition(keys.count <= 32, "an object has at most 32 keys")
-    (self.noun, self.keys, self.code, self.choice) = (noun, keys, code, choice)
+    self.noun = noun
+    self.keys = keys
+    self.code = code
+    self.choice = choice
     names = JSONNames(keys.map { $0.name })
     allBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
     var demanded: UInt32 = 0
-    for (index, key) in keys.enumerated() where key.presence == .required || key.presence == .expected {
+    for (index, key) in keys.enumerated()
+    where key.presence == .required || key.presence == .expected {
       demanded |= 1 << UInt32(index)
     }
     demandedBits = demanded
@@ -104,12 +121,15 @@ package final class JSONShape: Sendable {
 
   package func key(named name: String) -> JSONKey? { keys.first { $0.name == name } }
 
-  /// The keys, and those that must be there, for the word of an object; a word that is not known allows all.
+  /// The keys, and those that must be there, for the word of an object; a word that is not known
+  /// allows all.
   package func keys(in object: JSONValue) -> (known: [JSONKey], required: [String]) {
     let required = keys.filter { $0.presence == .required }.map { $0.name }
     guard let choice else { return (keys, required) }
     let word = object[choice.key].map { $0.string } ?? choice.branches.first?.word
-    guard let branch = choice.branches.first(where: { $0.word == word }) else { return (keys, required) }
+    guard let branch = choice.branches.first(where: { $0.word == word }) else {
+      return (keys, required)
+    }
     let others = choice.branches.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
     return (keys.filter { !others.contains($0.name) }, required + branch.required)
   }
@@ -120,7 +140,8 @@ package final class JSONShape: Sendable {
 /// One row of a table: what a key is, how its value is read into its owner, and how it is written.
 package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
   /// Lends the place of a value in its owner, for reading and for writing: `{ $1(&$0.time) }`.
-  package typealias Place<Value> = @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
+  package typealias Place<Value> =
+    @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
 
   package var key: JSONKey
   /// Reads the value under the key; false where it cannot be used, which was noted.
@@ -133,8 +154,14 @@ package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
   /// A row of a kind that has no maker below; one that writes nothing is for reading alone.
   package init(
     _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
-    write: @escaping @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void = { _, _, _ in }
-  ) { (self.key, self.read, self.write) = (key, read, write) }
+    write: @escaping @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void = {
+      _, _, _ in
+    }
+  ) {
+    self.key = key
+    self.read = read
+    self.write = write
+  }
 
   /// The same row for some owners alone; the others' key is neither read, missed nor written.
   package func only(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
@@ -144,9 +171,11 @@ package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
   }
 }
 
-/// The grammar of one kind of JSON object as rows, each of which reads, checks, writes, orders and documents a key.
+/// The grammar of one kind of JSON object as rows, each of which reads, checks, writes, orders and
+/// documents a key.
 ///
-/// A format states its reader, which holds the log and whatever else its rows need, and a table for each kind of object:
+/// A format states its reader, which holds the log and whatever else its rows need, and a table for
+/// each kind of object:
 ///
 /// ```swift
 /// struct ClipReader: JSONFieldReader {
@@ -165,12 +194,14 @@ package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
 /// ]) { object, clip, reader in … }
 /// ```
 ///
-/// `clip.read(json.root, into: &value, &reader)` reads a text and notes what is wrong with it, `clip.write(value, to: &object)`
-/// writes one, `clip.shape.canonical(json.root)` sets one in the order and layout of the rows. Order of rows is that of keys
-/// in written and canonical text, and that of reading.
+/// `clip.read(json.root, into: &value, &reader)` reads a text and notes what is wrong with it,
+/// `clip.write(value, to: &object)` writes one, `clip.shape.canonical(json.root)` sets one in the
+/// order and layout of the rows. Order of rows is that of keys in written and canonical text, and
+/// that of reading.
 package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
   /// Looks at what was read as a whole; false where the object does not count.
-  package typealias Check = @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
+  package typealias Check =
+    @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
 
   package let shape: JSONShape
   package let rows: [JSONField<Owner, Reader>]
@@ -178,33 +209,45 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
 
   /// A table of rows; the check comes behind them, also for objects that are incomplete.
   package init(
-    _ noun: String, _ rows: [JSONField<Owner, Reader>], code: Int? = nil, choice: JSONShape.Choice? = nil,
+    _ noun: String, _ rows: [JSONField<Owner, Reader>], code: Int? = nil,
+    choice: JSONShape.Choice? = nil,
     check: Check? = nil
   ) {
     shape = JSONShape(noun, rows.map { $0.key }, code: code, choice: choice)
-    (self.rows, self.check) = (rows, check)
+    self.rows = rows
+    self.check = check
   }
 
   /// Reads an object; what it leaves out stays as it was.
   ///
   /// - Returns: Whether all keys that must be there are, with values that can be used.
-  @discardableResult package func read(_ object: JSONValue, into owner: inout Owner, _ reader: inout Reader) -> Bool {
-    guard reader.expect(.object, object, as: object.key ?? shape.noun, code: shape.code) else { return false }
+  @discardableResult package func read(
+    _ object: JSONValue, into owner: inout Owner, _ reader: inout Reader
+  ) -> Bool {
+    guard reader.expect(.object, object, as: object.key ?? shape.noun, code: shape.code) else {
+      return false
+    }
     let members = shape.names.fields(of: object)
     var known = shape.allBits
     var demanded = shape.demandedBits
     if shape.choice != nil {
       let (keys, required) = shape.keys(in: object)
       for (index, key) in shape.keys.enumerated() {
-        if !keys.contains(where: { $0.name == key.name }) { known &= ~(1 << UInt32(index)) }
-        if required.contains(key.name) { demanded |= 1 << UInt32(index) }
+        if !keys.contains(where: { $0.name == key.name }) {
+          known &= ~(1 << UInt32(index))
+        }
+        if required.contains(key.name) {
+          demanded |= 1 << UInt32(index)
+        }
       }
     }
     if !members.areDistinct(among: known) {
       for member in object.members {
         if let index = shape.names.index(ofKey: member), known & 1 << UInt32(index) != 0 {
           let isRepeated = members[index]?.index != member.index
-          if isRepeated, reader.rules.checksRepeatedKeys { _ = rows[index].read(member, &owner, &reader) }
+          if isRepeated, reader.rules.checksRepeatedKeys {
+            _ = rows[index].read(member, &owner, &reader)
+          }
           continue
         }
         reader.noteUnknownKey(member, in: shape)
@@ -219,27 +262,40 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
       let isRequired = demanded & 1 << UInt32(index) != 0 && rows[index].key.presence != .expected
       guard let value = members[index] else {
         reader.noteMissing(rows[index].key, isRequired: isRequired, of: object, shape)
-        if isRequired { isComplete = false }
+        if isRequired {
+          isComplete = false
+        }
         continue
       }
-      if value.kind == .null, !isRequired, reader.ignoresNull(value) { continue }
-      if !rows[index].read(value, &owner, &reader), isRequired { isComplete = false }
+      if value.kind == .null, !isRequired, reader.ignoresNull(value) {
+        continue
+      }
+      if !rows[index].read(value, &owner, &reader), isRequired {
+        isComplete = false
+      }
     }
     if let check, !check(object, &owner, &reader) { return false }
     return isComplete
   }
 
-  /// Writes what differs from a default owner, and what is always written; all that there is without one.
-  package func write(_ owner: Owner, unless usual: Owner? = nil, to object: inout JSONObjectWriter) {
-    for row in rows where row.condition?(owner) ?? true { row.write(owner, usual, &object) }
+  /// Writes what differs from a default owner, and what is always written; all that there is
+  /// without one.
+  package func write(_ owner: Owner, unless usual: Owner? = nil, to object: inout JSONObjectWriter)
+  {
+    for row in rows where row.condition?(owner) ?? true {
+      row.write(owner, usual, &object)
+    }
   }
 
   package func write(
-    _ owners: [Owner], unless usual: Owner? = nil, as name: String, layout: JSONWriter.Layout? = nil,
+    _ owners: [Owner], unless usual: Owner? = nil, as name: String,
+    layout: JSONWriter.Layout? = nil,
     to object: inout JSONObjectWriter
   ) {
     object.array(name) { list in
-      for owner in owners { list.object(layout: layout) { write(owner, unless: usual, to: &$0) } }
+      for owner in owners {
+        list.object(layout: layout) { write(owner, unless: usual, to: &$0) }
+      }
     }
   }
 
@@ -252,7 +308,9 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
 
 extension JSONField {
   /// A key that is known and not kept; a text is checked.
-  package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "") -> Self {
+  package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "")
+    -> Self
+  {
     let key = JSONKey(name, type, meaning)
     return Self(key) { value, _, reader in
       guard case .text = type else { return true }
@@ -261,14 +319,16 @@ extension JSONField {
     }
   }
 
-  /// A number, an integer, a boolean or a text; where it is left out, it is the default or, without one, as in the
-  /// default owner. An optional that is nil is not written.
+  /// A number, an integer, a boolean or a text; where it is left out, it is the default or, without
+  /// one, as in the default owner. An optional that is nil is not written.
   package static func value<Value: JSONScalar>(
-    _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional, default defaultValue: Double? = nil,
+    _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional,
+    default defaultValue: Double? = nil,
     _ meaning: String = "", rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Value>
   ) -> Self {
     value(
-      JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code), type: nil, place: place
+      JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code),
+      type: nil, place: place
     )
   }
 
@@ -283,8 +343,11 @@ extension JSONField {
       return true
     } write: { owner, usual, object in
       guard let value = Self.value(place, of: owner) else { return }
-      let known = Value.isOptional ? nil : key.defaultValue.flatMap { Value.of(JSONContent(number: $0)) }
-      if key.presence == .optional, value == known ?? Self.value(place, of: usual) { return }
+      let known =
+        Value.isOptional ? nil : key.defaultValue.flatMap { Value.of(JSONContent(number: $0)) }
+      if key.presence == .optional, value == known ?? Self.value(place, of: usual) {
+        return
+      }
       value.write(key.name, isShort: Reader.writesShortNumbers, to: &object)
     }
   }
@@ -298,7 +361,9 @@ extension JSONField {
   }
 
   /// A number that is not read, and written with one value.
-  package static func constant(_ name: String, is presence: JSONKey.Presence = .written, _ value: Int) -> Self {
+  package static func constant(
+    _ name: String, is presence: JSONKey.Presence = .written, _ value: Int
+  ) -> Self {
     Self(JSONKey(name, .any, is: presence)) { _, _, _ in
       true
     } write: { _, _, object in
@@ -308,60 +373,80 @@ extension JSONField {
 
   /// One of the words of an enumeration.
   package static func word<Word: JSONWord>(
-    _ name: String, is presence: JSONKey.Presence = .written, _ meaning: String = "", noun: String? = nil,
+    _ name: String, is presence: JSONKey.Presence = .written, _ meaning: String = "",
+    noun: String? = nil,
     rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Word>
   ) -> Self {
     let cases = Array(Word.allCases)
     let names = JSONNames(cases.map { $0.word })
-    let key = JSONKey(name, .word(names.names), is: presence, meaning, noun: noun, rule: rule, code: code)
+    let key = JSONKey(
+      name, .word(names.names), is: presence, meaning, noun: noun, rule: rule, code: code)
     return Self(key) { value, owner, reader in
       guard let index = reader.word(value, names, key) else { return false }
       place(&owner) { $0 = cases[index] }
       return true
     } write: { owner, usual, object in
       guard let word = Self.value(place, of: owner) else { return }
-      if presence != .optional || word != Self.value(place, of: usual) { object.member(name, word.word) }
+      if presence != .optional || word != Self.value(place, of: usual) {
+        object.member(name, word.word)
+      }
     }
   }
 
   /// A list of scalars of a type; an empty one that may be left out is.
   package static func values<Value: JSONScalar & JSONWritable>(
-    _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional, _ meaning: String = "",
+    _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional,
+    _ meaning: String = "",
     noun: String? = nil, layout: JSONWriter.Layout? = nil, _ place: @escaping Place<[Value]>
   ) -> Self {
     let key = JSONKey(name, .list(type), is: presence, meaning, layout: layout)
     var words: JSONNames?
-    if case .word(let list) = type { words = JSONNames(list) }
+    if case .word(let list) = type {
+      words = JSONNames(list)
+    }
     let entry = JSONKey(name, type, noun: noun)
     return Self(key) { [words] value, owner, reader in
       guard reader.expect(.array, value, as: name, code: nil) else { return false }
       var values: [Value] = []
       for element in value.elements {
         if let words, reader.word(element, words, entry) == nil { continue }
-        if let scalar: Value = reader.scalar(element, entry) { values.append(scalar) }
+        if let scalar: Value = reader.scalar(element, entry) {
+          values.append(scalar)
+        }
       }
       place(&owner) { $0 = values }
       return true
     } write: { owner, _, object in
-      guard let values = Self.value(place, of: owner), !values.isEmpty || presence != .optional else { return }
-      object.array(name, layout: layout) { list in for value in values { list.element(value) } }
+      guard let values = Self.value(place, of: owner), !values.isEmpty || presence != .optional
+      else { return }
+      object.array(name, layout: layout) { list in
+        for value in values {
+          list.element(value)
+        }
+      }
     }
   }
 
   /// An object whose value is never absent; it is read into what is there.
   package static func object<Value: Equatable & Sendable>(
     _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Value, Reader>,
-    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil, _ meaning: String = "",
+    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
+    _ meaning: String = "",
     usual derived: (@Sendable (Owner) -> Value)? = nil, _ place: @escaping Place<Value>
   ) -> Self {
-    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) { value, owner, reader in
-      if let usual = derived?(owner) { place(&owner) { $0 = usual } }
+    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) {
+      value, owner, reader in
+      if let usual = derived?(owner) {
+        place(&owner) { $0 = usual }
+      }
       var isComplete = true
       place(&owner) { isComplete = table().read(value, into: &$0, &reader) }
       return isComplete
     } write: { owner, usual, object in
       let usual = derived?(owner) ?? Self.value(place, of: usual)
-      guard let value = Self.value(place, of: owner), value != usual || presence != .optional else { return }
+      guard let value = Self.value(place, of: owner), value != usual || presence != .optional else {
+        return
+      }
       object.object(name, layout: layout) { table().write(value, unless: usual, to: &$0) }
     }
   }
@@ -372,7 +457,8 @@ extension JSONField {
     new: @escaping @autoclosure @Sendable () -> Value, is presence: JSONKey.Presence = .optional,
     layout: JSONWriter.Layout? = nil, _ meaning: String = "", _ place: @escaping Place<Value?>
   ) -> Self {
-    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) { value, owner, reader in
+    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) {
+      value, owner, reader in
       var made = new()
       guard table().read(value, into: &made, &reader) else { return false }
       place(&owner) { $0 = made }
@@ -386,30 +472,37 @@ extension JSONField {
   /// An object of rows of the owner itself, as a level of the text that has none in the model.
   package static func group(
     _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Owner, Reader>,
-    is presence: JSONKey.Presence = .required, layout: JSONWriter.Layout? = nil, _ meaning: String = ""
+    is presence: JSONKey.Presence = .required, layout: JSONWriter.Layout? = nil,
+    _ meaning: String = ""
   ) -> Self {
-    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) { value, owner, reader in
+    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) {
+      value, owner, reader in
       table().read(value, into: &owner, &reader)
     } write: { owner, usual, object in
       object.object(name, layout: layout) { table().write(owner, unless: usual, to: &$0) }
     }
   }
 
-  /// A list of objects; `new` is what an empty one is read as. Incomplete ones are left out, which is an error.
+  /// A list of objects; `new` is what an empty one is read as. Incomplete ones are left out, which
+  /// is an error.
   package static func list<Element: Equatable & Sendable>(
     _ name: String, of table: @escaping @autoclosure @Sendable () -> JSONTable<Element, Reader>,
     count: ClosedRange<Int>? = nil, new: @escaping @autoclosure @Sendable () -> Element,
-    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil, _ meaning: String = "",
+    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
+    _ meaning: String = "",
     _ place: @escaping Place<[Element]>
   ) -> Self {
-    let key = JSONKey(name, .list(.object { table().shape }, count: count), is: presence, meaning, layout: layout)
+    let key = JSONKey(
+      name, .list(.object { table().shape }, count: count), is: presence, meaning, layout: layout)
     return Self(key) { value, owner, reader in
       guard let elements = reader.elements(of: value, key, table(), new()) else { return false }
       place(&owner) { $0 = elements }
       return true
     } write: { owner, usual, object in
       guard let elements = Self.value(place, of: owner) else { return }
-      if presence == .optional, elements == Self.value(place, of: usual) ?? [] { return }
+      if presence == .optional, elements == Self.value(place, of: usual) ?? [] {
+        return
+      }
       table().write(elements, unless: new(), as: name, layout: layout, to: &object)
     }
   }
@@ -447,12 +540,18 @@ extension JSONScalar {
 }
 
 extension JSONScalar where Self: JSONWritable {
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
+    object.member(key, self)
+  }
 }
 
 extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
   package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
-    if isShort, let whole = Int(exactly: self) { object.member(key, whole) } else { object.member(key, self) }
+    if isShort, let whole = Int(exactly: self) {
+      object.member(key, whole)
+    } else {
+      object.member(key, self)
+    }
   }
 }
 
@@ -470,15 +569,23 @@ extension Float: JSONScalar {
 }
 
 extension Int: JSONScalar {
-  package static func of(_ content: JSONContent) -> Int? { content.number.flatMap { Int(exactly: $0) } }
+  package static func of(_ content: JSONContent) -> Int? {
+    content.number.flatMap { Int(exactly: $0) }
+  }
 }
 
-extension Bool: JSONScalar { package static func of(_ content: JSONContent) -> Bool? { content.boolean } }
+extension Bool: JSONScalar {
+  package static func of(_ content: JSONContent) -> Bool? { content.boolean }
+}
 
-extension String: JSONScalar { package static func of(_ content: JSONContent) -> String? { content.text } }
+extension String: JSONScalar {
+  package static func of(_ content: JSONContent) -> String? { content.text }
+}
 
 extension Optional: JSONScalar where Wrapped: JSONScalar {
-  package static func of(_ content: JSONContent) -> Wrapped?? { Wrapped.of(content).map { .some($0) } }
+  package static func of(_ content: JSONContent) -> Wrapped?? {
+    Wrapped.of(content).map { .some($0) }
+  }
   package static var isOptional: Bool { true }
   package static func nearest(to number: Double) -> Double { Wrapped.nearest(to: number) }
 

@@ -11,7 +11,8 @@
 /// }
 /// ```
 ///
-/// The text moves into the writer of a container's contents and back, so only the innermost can write.
+/// The text moves into the writer of a container's contents and back, so only the innermost can
+/// write.
 public struct JSONWriter: ~Copyable {
   /// How the contents of an object or array are set.
   public enum Layout: Sendable {
@@ -39,12 +40,16 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes an object, in a layout of its own where one is given.
-  public mutating func object<E: Error>(layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void)
+  public mutating func object<E: Error>(
+    layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
+  )
     throws(E)
   {
     let outer = open("{", layout)
     var writer = JSONObjectWriter(output: take())
-    do { try contents(&writer) } catch {
+    do {
+      try contents(&writer)
+    } catch {
       self = writer.output
       throw error
     }
@@ -53,12 +58,16 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes an array, in a layout of its own where one is given.
-  public mutating func array<E: Error>(layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void)
+  public mutating func array<E: Error>(
+    layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
+  )
     throws(E)
   {
     let outer = open("[", layout)
     var writer = JSONArrayWriter(output: take())
-    do { try contents(&writer) } catch {
+    do {
+      try contents(&writer)
+    } catch {
       self = writer.output
       throw error
     }
@@ -84,14 +93,27 @@ public struct JSONWriter: ~Copyable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
+  /// kept.
   public mutating func value(copying value: JSONValue) {
     // As deep as the document's limit, which recursion can take.
     switch value.kind {
-    case .object: object { object in for member in value.members { object.member(member.key ?? "", copying: member) } }
-    case .array: array { array in for element in value.elements { array.element(copying: element) } }
-    case .string: string(value.string ?? "")
-    case .number, .boolean, .null: verbatim(value.lexeme)
+    case .object:
+      object { object in
+        for member in value.members {
+          object.member(member.key ?? "", copying: member)
+        }
+      }
+    case .array:
+      array { array in
+        for element in value.elements {
+          array.element(copying: element)
+        }
+      }
+    case .string:
+      string(value.string ?? "")
+    case .number, .boolean, .null:
+      verbatim(value.lexeme)
     }
   }
 
@@ -105,7 +127,9 @@ public struct JSONWriter: ~Copyable {
     bytes.append(UInt8(ascii: bracket))
     let outer = layout
     // A container on one line cannot hold one on several.
-    if layout == .lines, let inner { layout = inner }
+    if layout == .lines, let inner {
+      layout = inner
+    }
     depth += 1
     isEmpty = true
     return outer
@@ -113,7 +137,9 @@ public struct JSONWriter: ~Copyable {
 
   private mutating func close(_ bracket: Unicode.Scalar, _ outer: Layout) {
     depth -= 1
-    if !isEmpty { breakLine(bracket == "]" ? "" : " ") }
+    if !isEmpty {
+      breakLine(bracket == "]" ? "" : " ")
+    }
     bytes.append(UInt8(ascii: bracket))
     layout = outer
     isEmpty = false
@@ -121,13 +147,17 @@ public struct JSONWriter: ~Copyable {
 
   /// Goes to the place of the next element, or of a member's value.
   fileprivate mutating func separate(key: String? = nil) {
-    if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+    if !isEmpty {
+      bytes.append(UInt8(ascii: ","))
+    }
     breakLine(isEmpty && key == nil ? "" : " ")
     isEmpty = false
     guard let key else { return }
     string(key)
     bytes.append(UInt8(ascii: ":"))
-    if layout != .compact { bytes.append(UInt8(ascii: " ")) }
+    if layout != .compact {
+      bytes.append(UInt8(ascii: " "))
+    }
   }
 
   private mutating func breakLine(_ padding: String) {
@@ -135,12 +165,16 @@ public struct JSONWriter: ~Copyable {
     case .lines:
       bytes.append(UInt8(ascii: "\n"))
       bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
-    case .line: bytes += padding.utf8
-    case .compact: break
+    case .line:
+      bytes += padding.utf8
+    case .compact:
+      break
     }
   }
 
-  fileprivate mutating func verbatim(_ text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
+  fileprivate mutating func verbatim(_ text: some Sequence<UInt8>) {
+    bytes.append(contentsOf: text)
+  }
 
   fileprivate mutating func number(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
     precondition(value.isFinite, "JSON has no numbers but finite ones")
@@ -164,7 +198,8 @@ public struct JSONObjectWriter: ~Copyable {
     output.verbatim("null".utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
+  /// kept.
   public mutating func member(_ key: String, copying value: JSONValue) {
     output.separate(key: key)
     output.value(copying: value)
@@ -172,7 +207,8 @@ public struct JSONObjectWriter: ~Copyable {
 
   /// Writes an object, in a layout of its own where one is given.
   public mutating func object<E: Error>(
-    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
+    _ key: String, layout: JSONWriter.Layout? = nil,
+    _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
     output.separate(key: key)
     try output.object(layout: layout, contents)
@@ -180,7 +216,8 @@ public struct JSONObjectWriter: ~Copyable {
 
   /// Writes an array, in a layout of its own where one is given.
   public mutating func array<E: Error>(
-    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
+    _ key: String, layout: JSONWriter.Layout? = nil,
+    _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
     output.separate(key: key)
     try output.array(layout: layout, contents)
@@ -203,7 +240,8 @@ public struct JSONArrayWriter: ~Copyable {
     output.verbatim("null".utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
+  /// kept.
   public mutating func element(copying value: JSONValue) {
     output.separate()
     output.value(copying: value)

@@ -1,7 +1,7 @@
 /// Memory for a fixed number of elements, allocated once and freed with its owner.
 ///
-/// An audio thread reads and writes elements in place: no reference counting, no copy on write, no allocation.
-/// Indices are checked in debug builds.
+/// An audio thread reads and writes elements in place: no reference counting, no copy on write, no
+/// allocation. Indices are checked in debug builds.
 @frozen @safe public struct FixedBuffer<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let start: UnsafeMutablePointer<Element>
   /// How many elements there are.
@@ -11,7 +11,9 @@
   @inlinable public init(count: Int, _ element: (Int) -> Element) {
     unsafe start = .allocate(capacity: max(1, count))
     self.count = count
-    for index in 0..<count { unsafe (start + index).initialize(to: element(index)) }
+    for index in 0..<count {
+      unsafe (start + index).initialize(to: element(index))
+    }
   }
 
   @inlinable deinit {
@@ -34,7 +36,9 @@
 
 extension FixedBuffer where Element: BitwiseCopyable {
   /// Allocates equal elements.
-  @inlinable public init(repeating element: Element, count: Int) { self.init(count: count) { _ in element } }
+  @inlinable public init(repeating element: Element, count: Int) {
+    self.init(count: count) { _ in element }
+  }
 
   /// Allocates elements that hold nothing; each must be written before it is read.
   @unsafe @inlinable public init(uninitialized count: Int) {
@@ -50,16 +54,21 @@ extension FixedBuffer where Element: BitwiseCopyable {
   }
 
   /// Allocates the elements of an array.
-  @inlinable public init(_ elements: [Element]) { self.init(count: elements.count) { elements[$0] } }
+  @inlinable public init(_ elements: [Element]) {
+    self.init(count: elements.count) { elements[$0] }
+  }
 
   /// The memory without its owner; the caller keeps the owner alive while the view is in use.
-  @unsafe @_transparent public var view: BufferView<Element> { unsafe BufferView(start: start, count: count) }
+  @unsafe @_transparent public var view: BufferView<Element> {
+    unsafe BufferView(start: start, count: count)
+  }
   /// The address of the first element; the caller keeps the owner alive while it is in use.
   @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe start }
 }
 
 /// Elements of a fixed buffer that lives elsewhere.
-@frozen @safe public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked Sendable {
+@frozen @safe
+public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked Sendable {
   @usableFromInline let start: UnsafeMutablePointer<Element>
   /// How many elements there are.
   public let count: Int
@@ -128,7 +137,9 @@ extension FixedBuffer where Element: BitwiseCopyable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
   /// A reference to memory that the caller keeps alive.
-  @unsafe @_transparent public init(_ pointer: UnsafeMutablePointer<Value>) { unsafe self.pointer = pointer }
+  @unsafe @_transparent public init(_ pointer: UnsafeMutablePointer<Value>) {
+    unsafe self.pointer = pointer
+  }
 
   /// The value, in place.
   @inlinable public var value: Value {

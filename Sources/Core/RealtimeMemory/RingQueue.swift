@@ -1,6 +1,7 @@
 public import Synchronization
 
-/// Values in transit from one thread to another through memory of a fixed size; neither thread ever waits.
+/// Values in transit from one thread to another through memory of a fixed size; neither thread ever
+/// waits.
 ///
 /// One thread at a time may put values in, and one may take them out.
 @frozen public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
@@ -32,7 +33,9 @@ public import Synchronization
   @inlinable public func write(_ values: Span<Element>) -> Bool {
     let place = writtenCount.load(ordering: .relaxed)
     guard hasRoom(for: values.count, at: place) else { return false }
-    for index in values.indices { elements[(place + index) % elements.count] = values[index] }
+    for index in values.indices {
+      elements[(place + index) % elements.count] = values[index]
+    }
     writtenCount.store(place + values.count, ordering: .releasing)
     return true
   }
@@ -65,7 +68,9 @@ public import Synchronization
   @inlinable public func take(into values: inout [Element]) -> Int {
     let place = takenCount.load(ordering: .relaxed)
     let count = min(values.count, writtenCount.load(ordering: .acquiring) - place)
-    for index in 0..<count { values[index] = elements[(place + index) % elements.count] }
+    for index in 0..<count {
+      values[index] = elements[(place + index) % elements.count]
+    }
     takenCount.store(place + count, ordering: .releasing)
     return count
   }

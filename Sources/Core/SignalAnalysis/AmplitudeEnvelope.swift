@@ -3,9 +3,9 @@ internal import CMath
 /// How strong a signal is at each time: the amplitude of the sine in it.
 ///
 /// The magnitude of the analytic signal, squared and averaged under a Hann window of two steps. For
-/// a sine of 40 Hz or more that has lasted 50 ms it is the amplitude within 0.05 dB; a sound of many
-/// frequencies has the amplitude of the sine that is as powerful. No value exceeds what the samples
-/// within 12.5 ms reach, so that silence next to a tap is silent.
+/// a sine of 40 Hz or more that has lasted 50 ms it is the amplitude within 0.05 dB; a sound of
+/// many frequencies has the amplitude of the sine that is as powerful. No value exceeds what the
+/// samples within 12.5 ms reach, so that silence next to a tap is silent.
 public struct AmplitudeEnvelope: Equatable, Sendable {
   /// Amplitudes, usually 0…1; value k is at time k · step.
   public let values: [Float]
@@ -61,7 +61,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     let first = max(0, Int((center - reach).rounded(.up)))
     let last = min(powers.count - 1, Int(center + reach))
     guard first <= last else { return 0 }
-    var (sum, weights) = (Float(0), Float(0))
+    var sum = Float(0)
+    var weights = Float(0)
     // The window's cosine, turned from one frame to the next.
     let turn = Float(2 * cos(.pi / reach))
     var older = Float(cos(.pi * (Double(first) - center - 1) / reach))
@@ -106,7 +107,9 @@ public struct FrequencyTrack: Equatable, Sendable {
 
     /// Makes a point.
     public init(time: Double, hertz: Double, amplitude: Float) {
-      (self.time, self.hertz, self.amplitude) = (time, hertz, amplitude)
+      self.time = time
+      self.hertz = hertz
+      self.amplitude = amplitude
     }
   }
 
@@ -134,13 +137,17 @@ public struct FrequencyTrack: Equatable, Sendable {
     if !track.isEmpty {
       var filter = AnalyticFilter(rate: low.rate, count: track.count)
       filter.filter(low.samples) { start, real, imaginary in
-        for index in real.indices { track[start + index] = ComplexNumber(real[index], imaginary[index]) }
+        for index in real.indices {
+          track[start + index] = ComplexNumber(real[index], imaginary[index])
+        }
       }
     }
     let step = max(step, 0.000_5)
     self.step = step
     let count = track.isEmpty ? 0 : Int(Double(track.count - 1) / low.rate / step) + 1
-    points = (0..<count).compactMap { index in Self.point(at: Double(index) * step, of: track, rate: low.rate) }
+    points = (0..<count).compactMap { index in
+      Self.point(at: Double(index) * step, of: track, rate: low.rate)
+    }
   }
 
   private static func point(at time: Double, of track: [ComplexNumber], rate: Double) -> Point? {
@@ -158,13 +165,17 @@ public struct FrequencyTrack: Equatable, Sendable {
     return Point(time: time, hertz: hertz, amplitude: amplitude)
   }
 
-  private static func turn(of track: [ComplexNumber], around center: Double, reach: Double, lag: Int) -> (
+  private static func turn(
+    of track: [ComplexNumber], around center: Double, reach: Double, lag: Int
+  ) -> (
     angle: Double, agreement: Double, power: Double
   ) {
     let first = max(0, Int((center - reach - Double(lag) / 2).rounded(.up)))
     let last = min(track.count - 1 - lag, Int(center + reach - Double(lag) / 2))
     guard first <= last else { return (0, 0, 0) }
-    var (real, imaginary, power) = (0.0, 0.0, 0.0)
+    var real = 0.0
+    var imaginary = 0.0
+    var power = 0.0
     for index in first...last {
       let offset = Double(index) + Double(lag) / 2 - center
       let weight = 1 + cos(.pi * offset / reach)

@@ -26,9 +26,13 @@ struct AnalyticFilter: ~Copyable {
       let index = offset < 0 ? offset + real.count : offset
       real[index] = Float(-window)
       sum += window
-      if offset % 2 != 0 { imaginary[index] = Float(window * 2 / (.pi * Double(offset))) }
+      if offset % 2 != 0 {
+        imaginary[index] = Float(window * 2 / (.pi * Double(offset)))
+      }
     }
-    for index in real.indices { real[index] /= Float(sum) }
+    for index in real.indices {
+      real[index] /= Float(sum)
+    }
     real[0] += 1
     // An even response has a real spectrum, an odd one an imaginary one.
     realResponse = transform.forward(real).map { $0.real }
@@ -36,7 +40,9 @@ struct AnalyticFilter: ~Copyable {
   }
 
   /// Filters a signal with silence around it, block by block.
-  mutating func filter(_ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void) {
+  mutating func filter(
+    _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
+  ) {
     let advance = transform.length - 2 * half
     var input = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
@@ -47,19 +53,26 @@ struct AnalyticFilter: ~Copyable {
     while start < samples.count {
       let first = start - half
       let known = max(0, first)..<min(samples.count, first + input.count)
-      for index in input.indices { input[index] = 0 }
-      for index in known { input[index - first] = samples[index] }
+      for index in input.indices {
+        input[index] = 0
+      }
+      for index in known {
+        input[index - first] = samples[index]
+      }
       transform.forward(input, into: &bins)
       for bin in bins.indices {
         let value = bins[bin]
         let turn = imaginaryResponse[bin]
         turned[bin] = ComplexNumber(-value.imaginary * turn, value.real * turn)
-        bins[bin] = ComplexNumber(value.real * realResponse[bin], value.imaginary * realResponse[bin])
+        bins[bin] = ComplexNumber(
+          value.real * realResponse[bin], value.imaginary * realResponse[bin])
       }
       transform.backward(bins, into: &real)
       transform.backward(turned, into: &imaginary)
       let count = min(advance, samples.count - start)
-      body(start, real.span.extracting(half..<half + count), imaginary.span.extracting(half..<half + count))
+      body(
+        start, real.span.extracting(half..<half + count),
+        imaginary.span.extracting(half..<half + count))
       start += count
     }
   }
@@ -77,10 +90,11 @@ extension FourierTransform {
   }
 }
 
-/// The part of a signal that a body feels, at a rate of a few kilohertz, so that it is quick to study.
+/// The part of a signal that a body feels, at a rate of a few kilohertz, so that it is quick to
+/// study.
 ///
-/// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and takes away what
-/// lies above half of it by 70 dB.
+/// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and takes away
+/// what lies above half of it by 70 dB.
 package struct TactileBandSignal {
   /// What is left of the signal; sample k is at time k / rate.
   package let samples: [Float]
@@ -106,7 +120,9 @@ package struct TactileBandSignal {
     var output = [Float](repeating: 0, count: count)
     let source = padded.span
     let kernel = taps.span
-    for index in 0..<count { output[index] = DotProduct.of(source, from: index * factor, kernel) }
+    for index in 0..<count {
+      output[index] = DotProduct.of(source, from: index * factor, kernel)
+    }
     samples = output
   }
 
@@ -139,7 +155,8 @@ enum KaiserWindow {
     bessel(beta * max(0, 1 - place * place).squareRoot()) / bessel(beta)
   }
 
-  /// The Kaiser–Bessel-derived window: two of them half a length apart have squares that add up to 1.
+  /// The Kaiser–Bessel-derived window: two of them half a length apart have squares that add up to
+  /// 1.
   static func derived(length: Int, beta: Double) -> [Float] {
     let half = length / 2
     var sums = [0.0]
@@ -153,7 +170,9 @@ enum KaiserWindow {
 
   /// The modified Bessel function of the first kind and order zero.
   private static func bessel(_ x: Double) -> Double {
-    var (term, sum, index) = (1.0, 1.0, 1.0)
+    var term = 1.0
+    var sum = 1.0
+    var index = 1.0
     while term > sum * 1e-12 {
       term *= (x / 2 / index) * (x / 2 / index)
       sum += term
@@ -167,9 +186,11 @@ enum KaiserWindow {
 package enum DotProduct {
   package static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
-    var (sums, index) = (SIMD8<Float>.zero, 0)
+    var sums = SIMD8<Float>.zero
+    var index = 0
     while index + 8 <= taps.count {
-      var (left, right) = (SIMD8<Float>.zero, SIMD8<Float>.zero)
+      var left = SIMD8<Float>.zero
+      var right = SIMD8<Float>.zero
       for lane in 0..<8 {
         left[lane] = unsafe samples[unchecked: start + index + lane]
         right[lane] = unsafe taps[unchecked: index + lane]
@@ -196,9 +217,11 @@ package struct LowRateSignal {
   package let rate: Double
 
   /// New samples of one block, and of what the cut reaches to each side of it.
-  private static let (block, margin) = (16_384, 192)
+  private static let block = 16_384
+  private static let margin = 192
 
-  /// - Parameter target: Frames per second that the new rate is near; slower signals stay as they are.
+  /// - Parameter target: Frames per second that the new rate is near; slower signals stay as they
+  ///   are.
   package init(of signal: [Float], rate: Double, target: Double = 4_000) {
     let factor = max(1, Int((rate / target).rounded()))
     self.rate = rate / Double(factor)
@@ -221,8 +244,11 @@ package struct LowRateSignal {
     while start < count {
       let first = (start - Self.margin) * factor
       let known = max(0, first)..<max(0, min(signal.count, first + input.count))
-      for index in input.indices { input[index] = 0 }
-      input.replaceSubrange(known.lowerBound - first..<known.upperBound - first, with: signal[known])
+      for index in input.indices {
+        input[index] = 0
+      }
+      input.replaceSubrange(
+        known.lowerBound - first..<known.upperBound - first, with: signal[known])
       wide.forward(input, into: &wideBins)
       var bins = Array(wideBins[0..<narrow.binCount])
       for bin in bins.indices {
@@ -231,7 +257,8 @@ package struct LowRateSignal {
       }
       let part = narrow.backward(bins)
       let advance = min(length - 2 * Self.margin, count - start)
-      output.replaceSubrange(start..<start + advance, with: part[Self.margin..<Self.margin + advance])
+      output.replaceSubrange(
+        start..<start + advance, with: part[Self.margin..<Self.margin + advance])
       start += advance
     }
     samples = output

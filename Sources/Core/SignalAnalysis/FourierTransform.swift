@@ -4,7 +4,8 @@
   internal import CMath
 #endif
 
-/// The discrete Fourier transform of real samples and its inverse, by KISS FFT where there is a system.
+/// The discrete Fourier transform of real samples and its inverse, by KISS FFT where there is a
+/// system.
 ///
 /// One value may be used by one thread at a time; make one and use it for all blocks.
 public struct FourierTransform: ~Copyable {
@@ -23,7 +24,9 @@ public struct FourierTransform: ~Copyable {
   }
 
   /// The next even length at or above one whose only factors are those that are fast.
-  public static func fastLength(atLeast length: Int) -> Int { 2 * Plan.fastLength(atLeast: (max(2, length) + 1) / 2) }
+  public static func fastLength(atLeast length: Int) -> Int {
+    2 * Plan.fastLength(atLeast: (max(2, length) + 1) / 2)
+  }
 
   /// Bins of a spectrum: those from 0 Hz to half the rate, both included.
   public var binCount: Int { length / 2 + 1 }
@@ -31,7 +34,8 @@ public struct FourierTransform: ~Copyable {
   /// Bin k becomes `Σ samples[n] · exp(−2πi·k·n / length)`, unscaled.
   ///
   /// - Parameter bins: `binCount` of them.
-  public mutating func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
+  public mutating func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>)
+  {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
     forwardPlan.forward(samples, into: &bins)
   }
@@ -39,13 +43,16 @@ public struct FourierTransform: ~Copyable {
   /// Undoes `forward`, its scale included.
   ///
   /// - Parameter bins: `binCount` of them; the imaginary parts of the first and last are ignored.
-  public mutating func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
+  public mutating func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>)
+  {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
     let plan = backwardPlan ?? Plan(length: length, isInverse: true)
     backwardPlan = plan
     plan.backward(bins, into: &samples)
     let scale = 1 / Float(length)
-    for index in samples.indices { samples[index] *= scale }
+    for index in samples.indices {
+      samples[index] *= scale
+    }
   }
 
   /// The spectrum of an array, which is cut or followed by silence to fit.
@@ -72,7 +79,9 @@ public struct FourierTransform: ~Copyable {
       private let memory: UnsafeMutableRawBufferPointer
       private let handle: OpaquePointer?
 
-      static func fastLength(atLeast length: Int) -> Int { Int(kiss_fft_next_fast_size(Int32(clamping: length))) }
+      static func fastLength(atLeast length: Int) -> Int {
+        Int(kiss_fft_next_fast_size(Int32(clamping: length)))
+      }
 
       init(length: Int, isInverse: Bool) {
         // Without memory, the library says how many bytes a plan takes.
@@ -109,8 +118,8 @@ public struct FourierTransform: ~Copyable {
       deinit { unsafe memory.deallocate() }
     }
   #else
-    /// A transform of half as many complex numbers by factors (J. Cooley, J. Tukey, 1965): each stage reads one array and
-    /// writes the other, in order.
+    /// A transform of half as many complex numbers by factors (J. Cooley, J. Tukey, 1965): each
+    /// stage reads one array and writes the other, in order.
     private struct Plan {
       private let length: Int
       private let turns: [ComplexNumber]
@@ -119,12 +128,15 @@ public struct FourierTransform: ~Copyable {
       /// The next number whose only factors are 2, 3 and 5.
       static func fastLength(atLeast length: Int) -> Int {
         var fast = length
-        while factors(of: fast).reduce(1, *) < fast { fast += 1 }
+        while factors(of: fast).reduce(1, *) < fast {
+          fast += 1
+        }
         return fast
       }
 
       private static func factors(of count: Int) -> [Int] {
-        var (rest, factors) = (count, [Int]())
+        var rest = count
+        var factors = [Int]()
         for factor in [4, 2, 3, 5] {
           while rest % factor == 0 {
             rest /= factor
@@ -145,13 +157,16 @@ public struct FourierTransform: ~Copyable {
       }
 
       private func transformed(_ numbers: [ComplexNumber]) -> [ComplexNumber] {
-        var (from, to) = (numbers, numbers)
+        var from = numbers
+        var to = numbers
         var stride = 1
         for factor in factors {
           let groups = numbers.count / stride / factor
           for output in 0..<groups * factor {
             let (group, order) = output.quotientAndRemainder(dividingBy: factor)
-            for index in stride * output..<stride * (output + 1) { to[index] = ComplexNumber() }
+            for index in stride * output..<stride * (output + 1) {
+              to[index] = ComplexNumber()
+            }
             for input in Swift.stride(from: group, to: groups * factor, by: groups) {
               let turn = turns[2 * stride * order * input % length]
               for place in 0..<stride {
@@ -169,13 +184,16 @@ public struct FourierTransform: ~Copyable {
 
       func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
         let half = length / 2
-        let packed = transformed((0..<half).map { ComplexNumber(samples[2 * $0], samples[2 * $0 + 1]) })
+        let packed = transformed(
+          (0..<half).map { ComplexNumber(samples[2 * $0], samples[2 * $0 + 1]) })
         for bin in 0...half {
-          let (own, other) = (packed[bin % half], packed[(half - bin) % half].conjugate)
-          let (even, odd) = (
-            ComplexNumber((own.real + other.real) / 2, (own.imaginary + other.imaginary) / 2),
-            ComplexNumber((own.imaginary - other.imaginary) / 2, (other.real - own.real) / 2) * turns[bin]
-          )
+          let own = packed[bin % half]
+          let other = packed[(half - bin) % half].conjugate
+          let even = ComplexNumber(
+            (own.real + other.real) / 2, (own.imaginary + other.imaginary) / 2)
+          let odd =
+            ComplexNumber((own.imaginary - other.imaginary) / 2, (other.real - own.real) / 2)
+            * turns[bin]
           bins[bin] = ComplexNumber(even.real + odd.real, even.imaginary + odd.imaginary)
         }
       }
@@ -185,13 +203,20 @@ public struct FourierTransform: ~Copyable {
         let half = length / 2
         let packed = transformed(
           (0..<half).map { bin in
-            var (own, other) = (bins[bin], bins[half - bin].conjugate)
-            if bin == 0 { (own.imaginary, other.imaginary) = (0, 0) }
-            let odd = ComplexNumber(own.real - other.real, own.imaginary - other.imaginary) * turns[bin]
-            return ComplexNumber(own.real + other.real - odd.imaginary, own.imaginary + other.imaginary + odd.real)
+            var own = bins[bin]
+            var other = bins[half - bin].conjugate
+            if bin == 0 {
+              own.imaginary = 0
+              other.imaginary = 0
+            }
+            let odd =
+              ComplexNumber(own.real - other.real, own.imaginary - other.imaginary) * turns[bin]
+            return ComplexNumber(
+              own.real + other.real - odd.imaginary, own.imaginary + other.imaginary + odd.real)
           })
         for index in 0..<half {
-          (samples[2 * index], samples[2 * index + 1]) = (packed[index].real, packed[index].imaginary)
+          samples[2 * index] = packed[index].real
+          samples[2 * index + 1] = packed[index].imaginary
         }
       }
     }
@@ -204,7 +229,10 @@ public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
   public var real, imaginary: Float
 
   /// Makes a number of its parts.
-  public init(_ real: Float = 0, _ imaginary: Float = 0) { (self.real, self.imaginary) = (real, imaginary) }
+  public init(_ real: Float = 0, _ imaginary: Float = 0) {
+    self.real = real
+    self.imaginary = imaginary
+  }
 
   /// The square of the magnitude.
   public var power: Float { real * real + imaginary * imaginary }

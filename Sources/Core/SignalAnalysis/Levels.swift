@@ -3,7 +3,8 @@ internal import CMath
 
 /// How strong a signal is as a whole.
 public struct Levels: Equatable, Sendable {
-  /// The greatest magnitude of a sample, 1 for full scale, and that between samples as well, after ITU-R BS.1770.
+  /// The greatest magnitude of a sample, 1 for full scale, and that between samples as well, after
+  /// ITU-R BS.1770.
   public var samplePeak, truePeak: Double
   /// The root of the mean square, and the mean, of all samples.
   public var rms, dc: Double
@@ -17,17 +18,23 @@ public struct Levels: Equatable, Sendable {
 
   /// Makes levels.
   public init(
-    samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?, nonFiniteCount: Int
+    samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?,
+    nonFiniteCount: Int
   ) {
-    (self.samplePeak, self.truePeak, self.rms, self.dc) = (samplePeak, truePeak, rms, dc)
-    (self.integratedLoudness, self.nonFiniteCount) = (integratedLoudness, nonFiniteCount)
+    self.samplePeak = samplePeak
+    self.truePeak = truePeak
+    self.rms = rms
+    self.dc = dc
+    self.integratedLoudness = integratedLoudness
+    self.nonFiniteCount = nonFiniteCount
   }
 
   /// The levels of channels of one length as a whole: greatest peaks, mean square and mean of all.
   public init(joining channels: [Levels], integratedLoudness: Double?) {
     let share = 1 / Double(max(1, channels.count))
     self.init(
-      samplePeak: channels.map(\.samplePeak).max() ?? 0, truePeak: channels.map(\.truePeak).max() ?? 0,
+      samplePeak: channels.map(\.samplePeak).max() ?? 0,
+      truePeak: channels.map(\.truePeak).max() ?? 0,
       rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * share).squareRoot(),
       dc: channels.reduce(0) { $0 + $1.dc } * share, integratedLoudness: integratedLoudness,
       nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
@@ -35,8 +42,8 @@ public struct Levels: Equatable, Sendable {
 
   /// Measures all channels of a signal together: greatest peaks, mean square, mean and loudness.
   ///
-  /// - Throws: An `AnalysisError` for a rate that is not an integer from 16 to 2,822,400, and for no
-  ///   channels or more than 64.
+  /// - Throws: An `AnalysisError` for a rate that is not an integer from 16 to 2,822,400, and for
+  ///   no channels or more than 64.
   public init(of signal: Signal) throws(AnalysisError) {
     let channels = signal.channels
     var measurement = try LevelMeasurement(channelCount: channels.count, rate: signal.rate)
@@ -45,7 +52,9 @@ public struct Levels: Equatable, Sendable {
     for start in stride(from: 0, to: signal.frameCount, by: blockLength) {
       let count = min(blockLength, signal.frameCount - start)
       for (channel, samples) in channels.enumerated() {
-        for frame in 0..<count { block[frame * channels.count + channel] = samples[start + frame] }
+        for frame in 0..<count {
+          block[frame * channels.count + channel] = samples[start + frame]
+        }
       }
       measurement.add(block.span.extracting(first: count * channels.count))
     }
@@ -78,7 +87,9 @@ public struct LevelMeasurement: ~Copyable {
   ///   - rate: A whole number of frames per second, 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     let together = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
-    if channelCount > 1 { loudness = together }
+    if channelCount > 1 {
+      loudness = together
+    }
     for _ in 0..<channelCount {
       let own = try LoudnessMeasurement(channelCount: 1, rate: rate)
       meters.append(ChannelMeasurement(rate: rate, loudness: own))
@@ -87,7 +98,9 @@ public struct LevelMeasurement: ~Copyable {
 
   /// Takes in interleaved samples, a whole number of frames.
   public mutating func add(_ interleaved: Span<Float>) {
-    for channel in meters.indices { meters[channel].add(interleaved, channel: channel, channelCount: meters.count) }
+    for channel in meters.indices {
+      meters[channel].add(interleaved, channel: channel, channelCount: meters.count)
+    }
     loudness?.add(interleaved)
   }
 
@@ -149,7 +162,9 @@ public final class ChannelMeasurement {
         }
       }
       filled += count
-      if filled == Self.blockLength { measure() }
+      if filled == Self.blockLength {
+        measure()
+      }
     }
   }
 
@@ -157,11 +172,14 @@ public final class ChannelMeasurement {
   public func finish() -> (levels: Levels, spectrum: Spectrum?) {
     measure()
     // What lies behind the last samples is heard as well; the silence counts for nothing else.
-    for index in 0..<TruePeakMeter.segmentLength { buffer[TruePeakMeter.history + index] = 0 }
+    for index in 0..<TruePeakMeter.segmentLength {
+      buffer[TruePeakMeter.history + index] = 0
+    }
     addSegments(1)
     let count = Double(max(1, frameCount))
     let levels = Levels(
-      samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak), rms: (squares / count).squareRoot(),
+      samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak),
+      rms: (squares / count).squareRoot(),
       dc: sum / count, integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
     return (levels, spectrum.take()?.finish())
   }
@@ -170,23 +188,34 @@ public final class ChannelMeasurement {
     guard filled > 0 else { return }
     let history = TruePeakMeter.history
     let segments = (filled + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
-    for index in filled..<segments * TruePeakMeter.segmentLength { buffer[history + index] = 0 }
+    for index in filled..<segments * TruePeakMeter.segmentLength {
+      buffer[history + index] = 0
+    }
     frameCount += filled
     addSegments(segments)
     loudness?.add(buffer.span.extracting(history..<history + filled))
-    if spectrum != nil { Self.add(buffer, history..<history + filled, to: &spectrum) }
-    for index in 0..<history { buffer[index] = buffer[filled + index] }
+    if spectrum != nil {
+      Self.add(buffer, history..<history + filled, to: &spectrum)
+    }
+    for index in 0..<history {
+      buffer[index] = buffer[filled + index]
+    }
     filled = 0
   }
 
-  private static func add(_ buffer: [Float], _ range: Range<Int>, to spectrum: inout SpectrumMeasurement?) {
+  private static func add(
+    _ buffer: [Float], _ range: Range<Int>, to spectrum: inout SpectrumMeasurement?
+  ) {
     spectrum?.add(buffer.span.extracting(range))
   }
 
   private func addSegments(_ count: Int) {
     let limit = SIMD8<Float>(repeating: NonFiniteSamples.limit)
-    var (sum, squares, silenced) = (SIMD8<Double>.zero, SIMD8<Double>.zero, 0)
-    var (meter, peak) = (truePeak, samplePeak)
+    var sum = SIMD8<Double>.zero
+    var squares = SIMD8<Double>.zero
+    var silenced = 0
+    var meter = truePeak
+    var peak = samplePeak
     unsafe buffer.withUnsafeMutableBytes { bytes in
       var place = TruePeakMeter.history * 4
       for _ in 0..<count {
@@ -196,7 +225,9 @@ public final class ChannelMeasurement {
           var values = unsafe bytes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
           let isSound = values.magnitudes .<= limit
           if !all(isSound) {
-            for lane in 0..<8 where !isSound[lane] { silenced += 1 }
+            for lane in 0..<8 where !isSound[lane] {
+              silenced += 1
+            }
             values.replace(with: 0, where: .!isSound)
             unsafe bytes.storeBytes(of: values, toByteOffset: place, as: SIMD8<Float>.self)
           }
@@ -208,13 +239,16 @@ public final class ChannelMeasurement {
         }
         let most = greatest.greatestMagnitude
         peak = max(peak, most)
-        if let base = bytes.baseAddress { unsafe meter.add(UnsafeRawPointer(base) + start, greatest: most) }
+        if let base = bytes.baseAddress {
+          unsafe meter.add(UnsafeRawPointer(base) + start, greatest: most)
+        }
       }
     }
     self.sum += sum.sum()
     self.squares += squares.sum()
     nonFiniteCount += silenced
-    (truePeak, samplePeak) = (meter, peak)
+    truePeak = meter
+    samplePeak = peak
   }
 }
 
@@ -237,11 +271,16 @@ public final class ChannelMeasurement {
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
       throw AnalysisError(
-        .unsupportedRate, "loudness requires an integer sample rate from 16 to 2822400 Hz, not \(rate) Hz")
+        .unsupportedRate,
+        "loudness requires an integer sample rate from 16 to 2822400 Hz, not \(rate) Hz")
     }
     guard (1...64).contains(channelCount),
-      let state = unsafe ebur128_init(UInt32(channelCount), UInt(rate), Int32(EBUR128_MODE_I.rawValue))
-    else { throw AnalysisError(.unsupportedChannelCount, "loudness requires 1 to 64 channels, not \(channelCount)") }
+      let state = unsafe ebur128_init(
+        UInt32(channelCount), UInt(rate), Int32(EBUR128_MODE_I.rawValue))
+    else {
+      throw AnalysisError(
+        .unsupportedChannelCount, "loudness requires 1 to 64 channels, not \(channelCount)")
+    }
     // The left one's weight is 1.
     for channel in 0..<UInt32(channelCount) {
       _ = unsafe ebur128_set_channel(state, channel, Int32(EBUR128_LEFT.rawValue))
@@ -257,14 +296,17 @@ public final class ChannelMeasurement {
       feed(interleaved)
       return
     }
-    let sound = interleaved.indices.map { index in NonFiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
+    let sound = interleaved.indices.map { index in
+      NonFiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
     }
     feed(sound.span)
   }
 
   private func feed(_ samples: Span<Float>) {
     let count = samples.count / channelCount
-    _ = unsafe samples.withUnsafeBufferPointer { unsafe ebur128_add_frames_float(state, $0.baseAddress, count) }
+    _ = unsafe samples.withUnsafeBufferPointer {
+      unsafe ebur128_add_frames_float(state, $0.baseAddress, count)
+    }
     frameCount += count
   }
 
@@ -290,8 +332,8 @@ public final class ChannelMeasurement {
 /// The greatest magnitude of a signal between its samples, after ITU-R BS.1770.
 ///
 /// Interpolates to four times the rate, or twice from 96 kHz on, or not at all from 192 kHz on, by
-/// libebur128's windowed sinc of 49 taps. Samples whose neighbourhood is too weak for a new peak are
-/// passed over, which changes no result.
+/// libebur128's windowed sinc of 49 taps. Samples whose neighbourhood is too weak for a new peak
+/// are passed over, which changes no result.
 struct TruePeakMeter {
   /// Samples before a block that its interpolation needs, rounded up to a multiple of eight.
   static let history = 24
@@ -324,7 +366,9 @@ struct TruePeakMeter {
     peak = max(peak, greatest)
     if max(greatest, before) * gain > peak {
       for group in 0..<Self.segmentLength / 8 {
-        for taps in phases { unsafe interpolate(taps, behind: samples + group * 32) }
+        for taps in phases {
+          unsafe interpolate(taps, behind: samples + group * 32)
+        }
       }
     }
     before = greatest
@@ -344,10 +388,13 @@ extension SIMD8<Float> {
   /// The numbers without their signs.
   var magnitudes: SIMD8<Float> {
     unsafe unsafeBitCast(
-      unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF), to: SIMD8<Float>.self)
+      unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF),
+      to: SIMD8<Float>.self)
   }
 
-  func greater(_ other: SIMD8<Float>) -> SIMD8<Float> { replacing(with: other, where: other .> self) }
+  func greater(_ other: SIMD8<Float>) -> SIMD8<Float> {
+    replacing(with: other, where: other .> self)
+  }
 
   var greatestMagnitude: Float {
     let all = magnitudes

@@ -3,9 +3,10 @@ internal import CMath
 /// The attacks of transients and of continuous events in a signal, by rising time.
 ///
 /// An attack is where a signal becomes stronger in a way its past did not let expect, and reaches
-/// half its strength within 30 ms: slower rises are fades. So is a burst on a steady tone that goes on behind it, though
-/// the burst may be against the tone's phase and take from its level. Works on what lies below 0.7 kHz. Attacks
-/// closer than 9 ms are one, and so are those within a period of a slow wave, or within 20 ms while the level keeps rising.
+/// half its strength within 30 ms: slower rises are fades. So is a burst on a steady tone that goes
+/// on behind it, though the burst may be against the tone's phase and take from its level. Works on
+/// what lies below 0.7 kHz. Attacks closer than 9 ms are one, and so are those within a period of a
+/// slow wave, or within 20 ms while the level keeps rising.
 public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   private let onsets: [Onset]
 
@@ -15,7 +16,8 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
     var predictor = LinearPredictor(low.samples)
     let residual = predictor.residual().map(abs)
     let search = OnsetSearch(
-      samples: low.samples.map(Double.init), levels: low.samples.map { Double(abs($0)) }, residual: residual,
+      samples: low.samples.map(Double.init), levels: low.samples.map { Double(abs($0)) },
+      residual: residual,
       rate: low.rate)
     onsets = search.onsets()
   }
@@ -80,14 +82,17 @@ private struct OnsetSearch {
     return onsets
   }
 
-  /// Whether an attack is a further period of the one before: within a period of the wave behind it, or within 20 ms while
-  /// the level goes on rising as it began to.
+  /// Whether an attack is a further period of the one before: within a period of the wave behind
+  /// it, or within 20 ms while the level goes on rising as it began to.
   private func isOnTheRise(of last: Onset?, _ onset: Onset) -> Bool {
     guard let last, onset.time - last.time < Self.longestPeriod else { return false }
-    let (first, index) = (Int(last.time * rate), Int(onset.time * rate))
+    let first = Int(last.time * rate)
+    let index = Int(onset.time * rate)
     let behind = index..<min(samples.count, index + frames(Self.longestPeriod))
     let crossings = behind.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }.prefix(2)
-    if crossings.count == 2, onset.time - last.time < 1.2 * 2 * Double(crossings[1] - crossings[0]) / rate {
+    if crossings.count == 2,
+      onset.time - last.time < 1.2 * 2 * Double(crossings[1] - crossings[0]) / rate
+    {
       return true
     }
     let width = frames(0.005)
@@ -113,31 +118,39 @@ private struct OnsetSearch {
     var best = (frame: index, ratio: 0.0)
     for frame in max(0, index - frames(0.008))...index + LinearPredictor.horizon / 2 {
       let ratio = energy(frame..<frame + width) / energy(max(0, frame - width)..<frame)
-      if ratio > best.ratio { best = (frame, ratio) }
+      if ratio > best.ratio {
+        best = (frame, ratio)
+      }
     }
     return best.frame
   }
 
-  /// The burst that begins at a change, if one lies on a steady tone that then goes on, and in how many frames nothing else begins.
+  /// The burst that begins at a change, if one lies on a steady tone that then goes on, and in how
+  /// many frames nothing else begins.
   ///
-  /// It is what is left beside the tone of the 60 ms before, so the phase in which it meets the tone does not matter.
+  /// It is what is left beside the tone of the 60 ms before, so the phase in which it meets the
+  /// tone does not matter.
   private func burst(at index: Int, floor: Double) -> (onset: Onset, length: Int)? {
     let known = frames(0.06)
     // The filter of the low rate has announced the change a little before.
     let end = index - frames(0.001)
     let behind = index + frames(Self.longestBurst)
     let pause = frames(0.012)
-    guard end > known, behind + pause < samples.count, let tone = SteadyTone(samples[(end - known)..<end]) else {
+    guard end > known, behind + pause < samples.count,
+      let tone = SteadyTone(samples[(end - known)..<end])
+    else {
       return nil
     }
     let beside = (index..<behind + pause).map { abs(samples[$0] - tone.value(at: $0)) }
     let strength = beside.prefix(behind - index).max() ?? 0
     guard strength > floor, strength > Self.leastBurst * tone.amplitude else { return nil }
-    guard let last = beside.prefix(behind - index).lastIndex(where: { $0 > 0.25 * strength }), last > frames(0.004),
+    guard let last = beside.prefix(behind - index).lastIndex(where: { $0 > 0.25 * strength }),
+      last > frames(0.004),
       beside[(last + 1)...].prefix(pause).allSatisfy({ $0 < 0.25 * strength })
     else { return nil }
     // A tone that pauses and goes on starts behind the pause.
-    guard greatest(levels, index + last / 4..<index + last - last / 4) > 0.15 * tone.amplitude else { return nil }
+    guard greatest(levels, index + last / 4..<index + last - last / 4) > 0.15 * tone.amplitude
+    else { return nil }
     let start = beside.firstIndex { $0 > 0.05 * strength } ?? 0
     return (Onset(time: Double(index + start) / rate, strength: strength), last + 1 + pause)
   }
@@ -171,7 +184,8 @@ private struct OnsetSearch {
     // In a tone that changes frequency, the level gives a better time than the residual.
     let isClear = rise > 4 * near
     let risen = (index..<levels.count).first { levels[$0] > Self.growth * before } ?? index
-    return Onset(time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
+    return Onset(
+      time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
   }
 
   /// The median of the residual in the 50 ms before.
@@ -186,7 +200,9 @@ private struct OnsetSearch {
     let ground = index > 0 ? residual[index - 1] : 0
     let level = max(rise * 0.05, ground)
     var place = index
-    while place < residual.count - 1, residual[place] <= level { place += 1 }
+    while place < residual.count - 1, residual[place] <= level {
+      place += 1
+    }
     guard place > 0, residual[place] > residual[place - 1] else { return Double(place) / rate }
     let share = (level - residual[place - 1]) / (residual[place] - residual[place - 1])
     return (Double(place - 1) + min(1, max(0, share))) / rate
@@ -203,18 +219,26 @@ private struct SteadyTone {
   private static let mostRest = 0.03
 
   init?(_ segment: ArraySlice<Double>) {
-    // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine of the turn between.
+    // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine
+    // of the turn between.
     let gap = 4
-    var (products, squares) = (0.0, 0.0)
+    var products = 0.0
+    var squares = 0.0
     for index in (segment.startIndex + gap)..<(segment.endIndex - gap) {
       products += segment[index] * (segment[index - gap] + segment[index + gap])
       squares += segment[index] * segment[index]
     }
     guard squares > 0, abs(products) < 2 * squares else { return nil }
     let turn = acos(products / squares / 2) / Double(gap)
-    var (sines, cosines, crossed, bySine, byCosine, power) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    var sines = 0.0
+    var cosines = 0.0
+    var crossed = 0.0
+    var bySine = 0.0
+    var byCosine = 0.0
+    var power = 0.0
     for (place, value) in segment.enumerated() {
-      let (first, second) = (sin(turn * Double(place)), cos(turn * Double(place)))
+      let first = sin(turn * Double(place))
+      let second = cos(turn * Double(place))
       sines += first * first
       cosines += second * second
       crossed += first * second
@@ -245,13 +269,16 @@ public struct Onset: Equatable, Sendable {
   public var time, strength: Double
 
   /// Makes an onset.
-  public init(time: Double, strength: Double) { (self.time, self.strength) = (time, strength) }
+  public init(time: Double, strength: Double) {
+    self.time = time
+    self.strength = strength
+  }
 }
 
 /// How far a low signal departs from what its last 50 ms let expect.
 ///
-/// Each sample is foretold 5 ms ahead by the linear prediction that fits the window best. Steady and
-/// gliding tones, their sums and their fades can be foretold; what begins cannot.
+/// Each sample is foretold 5 ms ahead by the linear prediction that fits the window best. Steady
+/// and gliding tones, their sums and their fades can be foretold; what begins cannot.
 struct LinearPredictor: ~Copyable {
   /// Frames that are foretold: 5 ms at 2 kHz.
   static let horizon = 10
@@ -290,7 +317,9 @@ struct LinearPredictor: ~Copyable {
     for row in 0..<size {
       let left = sign * value(row, of: index)
       guard left != 0 else { continue }
-      for column in 0...row { sums[row * size + column] += left * value(column, of: index) }
+      for column in 0...row {
+        sums[row * size + column] += left * value(column, of: index)
+      }
     }
   }
 
@@ -298,7 +327,8 @@ struct LinearPredictor: ~Copyable {
   private mutating func expectation(at index: Int) -> Double {
     let order = Self.order
     let size = order + 1
-    var (trace, energy) = (0.0, 0.0)
+    var trace = 0.0
+    var energy = 0.0
     for row in 1..<size {
       trace += sums[row * size + row]
       energy += value(row, of: index) * value(row, of: index)
@@ -310,21 +340,30 @@ struct LinearPredictor: ~Copyable {
     for row in 0..<order {
       for column in 0...row {
         var sum = sums[(row + 1) * size + column + 1]
-        if row == column { sum += ridge }
-        for inner in 0..<column { sum -= factors[row * order + inner] * factors[column * order + inner] }
+        if row == column {
+          sum += ridge
+        }
+        for inner in 0..<column {
+          sum -= factors[row * order + inner] * factors[column * order + inner]
+        }
         factors[row * order + column] =
-          row == column ? max(sum, ridge * 1e-3).squareRoot() : sum / factors[column * order + column]
+          row == column
+          ? max(sum, ridge * 1e-3).squareRoot() : sum / factors[column * order + column]
       }
     }
     for row in 0..<order {
       var sum = sums[(row + 1) * size]
-      for inner in 0..<row { sum -= factors[row * order + inner] * weights[inner] }
+      for inner in 0..<row {
+        sum -= factors[row * order + inner] * weights[inner]
+      }
       weights[row] = sum / factors[row * order + row]
     }
     var result = 0.0
     for row in (0..<order).reversed() {
       var sum = weights[row]
-      for inner in stride(from: row + 1, to: order, by: 1) { sum -= factors[inner * order + row] * weights[inner] }
+      for inner in stride(from: row + 1, to: order, by: 1) {
+        sum -= factors[inner * order + row] * weights[inner]
+      }
       weights[row] = sum / factors[row * order + row]
       result += weights[row] * value(row + 1, of: index)
     }

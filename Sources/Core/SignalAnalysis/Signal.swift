@@ -11,7 +11,9 @@ public struct Signal: Equatable, Sendable {
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
     let length = channels.map { $0.count }.max() ?? 0
-    self.channels = channels.map { $0.count == length ? $0 : $0 + [Float](repeating: 0, count: length - $0.count) }
+    self.channels = channels.map {
+      $0.count == length ? $0 : $0 + [Float](repeating: 0, count: length - $0.count)
+    }
     self.rate = rate
   }
 
@@ -22,7 +24,9 @@ public struct Signal: Equatable, Sendable {
   public init(interleaved samples: [Float], channelCount: Int, rate: Double) {
     precondition(channelCount > 0, "a signal needs a channel")
     let length = samples.count / channelCount
-    let channels = (0..<channelCount).map { channel in (0..<length).map { samples[$0 * channelCount + channel] } }
+    let channels = (0..<channelCount).map { channel in
+      (0..<length).map { samples[$0 * channelCount + channel] }
+    }
     self.init(channels: channels, rate: rate)
   }
 
@@ -36,7 +40,11 @@ public struct Signal: Equatable, Sendable {
     guard channels.count > 1 else { return channels.first ?? [] }
     var samples: [Float] = []
     samples.reserveCapacity(frameCount * channels.count)
-    for frame in 0..<frameCount { for channel in channels { samples.append(channel[frame]) } }
+    for frame in 0..<frameCount {
+      for channel in channels {
+        samples.append(channel[frame])
+      }
+    }
     return samples
   }
 
@@ -88,7 +96,10 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
   public var description: String
 
   /// Makes an error.
-  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
 }
 
 /// Levels of amplitudes and powers.
@@ -100,7 +111,9 @@ public enum Decibels {
   public static func factor(_ decibels: Double) -> Double { pow(10, decibels / 20) }
 
   /// 20 · log10 of an amplitude, at least −200.
-  public static func of(amplitude: Double) -> Double { amplitude > 1e-10 ? 20 * log10(amplitude) : silence }
+  public static func of(amplitude: Double) -> Double {
+    amplitude > 1e-10 ? 20 * log10(amplitude) : silence
+  }
 
   /// 10 · log10 of a power, at least −200.
   public static func of(power: Double) -> Double { power > 1e-20 ? 10 * log10(power) : silence }

@@ -8,16 +8,21 @@ public enum SignalDistance {
     public var correlation: Double
 
     /// Makes an alignment.
-    public init(lag: Double, correlation: Double) { (self.lag, self.correlation) = (lag, correlation) }
+    public init(lag: Double, correlation: Double) {
+      self.lag = lag
+      self.correlation = correlation
+    }
   }
 
   /// The lag at which two signals fit best, to a small part of a frame.
   ///
-  /// The peak of the cross-correlation, on the parabola through its neighbours. Nothing where one is
-  /// silent.
+  /// The peak of the cross-correlation, on the parabola through its neighbours. Nothing where one
+  /// is silent.
   ///
   /// - Parameter maximumLag: Seconds that are searched to each side.
-  public static func alignment(_ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5)
+  public static func alignment(
+    _ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5
+  )
     -> Alignment?
   {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
@@ -28,21 +33,28 @@ public enum SignalDistance {
     let reach = max(1, Int((maximumLag * rate).rounded()))
     let products = CrossCorrelation.of(first, second, reach: reach)
     var best = 0
-    for index in products.indices where products[index] > products[best] { best = index }
+    for index in products.indices where products[index] > products[best] {
+      best = index
+    }
     var offset = 0.0
     var peak = Double(products[best])
     if best > 0, best < products.count - 1 {
-      let (left, middle, right) = (Double(products[best - 1]), peak, Double(products[best + 1]))
+      let left = Double(products[best - 1])
+      let middle = peak
+      let right = Double(products[best + 1])
       let bend = left - 2 * middle + right
       if bend < 0 {
         offset = 0.5 * (left - right) / bend
         peak = middle - 0.25 * (left - right) * offset
       }
     }
-    return Alignment(lag: (Double(best - reach) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
+    return Alignment(
+      lag: (Double(best - reach) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
   }
 
-  private static func energy(_ samples: [Float]) -> Double { samples.reduce(0) { $0 + Double($1) * Double($1) } }
+  private static func energy(_ samples: [Float]) -> Double {
+    samples.reduce(0) { $0 + Double($1) * Double($1) }
+  }
 }
 
 /// The sums of products of two signals at each lag, block by block by Fourier transforms.
@@ -51,7 +63,8 @@ package enum CrossCorrelation {
   package static func of(_ first: [Float], _ second: [Float], reach: Int) -> [Float] {
     let shortest = max(1, min(first.count, second.count + reach))
     let blockLength = min(shortest, max(2 * reach, 8_192))
-    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: blockLength + 2 * reach))
+    var transform = FourierTransform(
+      length: FourierTransform.fastLength(atLeast: blockLength + 2 * reach))
     var sums = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var left = [Float](repeating: 0, count: transform.length)
     var right = left
@@ -61,7 +74,8 @@ package enum CrossCorrelation {
       for index in left.indices {
         left[index] = index < blockLength && start + index < first.count ? first[start + index] : 0
         let place = start - reach + index
-        right[index] = index < blockLength + 2 * reach && place >= 0 && place < second.count ? second[place] : 0
+        right[index] =
+          index < blockLength + 2 * reach && place >= 0 && place < second.count ? second[place] : 0
       }
       transform.forward(left, into: &leftBins)
       transform.forward(right, into: &rightBins)

@@ -10,21 +10,28 @@ public struct Spectrogram: Equatable, Sendable {
   /// Levels by frame and bin, in dB re a full-scale sine.
   public let decibels: [[Float]]
 
-  /// Measures the mean of a signal's channels under Hann windows; non-finite samples count as silence.
+  /// Measures the mean of a signal's channels under Hann windows; non-finite samples count as
+  /// silence.
   ///
   /// - Parameters:
-  ///   - window: Seconds that one frame looks at: longer frames resolve frequency, shorter ones time.
+  ///   - window: Seconds that one frame looks at: longer frames resolve frequency, shorter ones
+  ///     time.
   ///   - step: Seconds between frames.
   ///   - hertz: The highest frequency of interest.
-  public init(of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500) {
+  public init(
+    of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500
+  ) {
     precondition(window > 0 && step > 0, "a spectrogram needs a positive window and step")
-    let (samples, rate) = (signal.mono, signal.rate)
+    let samples = signal.mono
+    let rate = signal.rate
     // 0.36 of the lower rate passes unharmed.
     let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate, least: hertz / 0.36)
     let length = max(4, Int((window * low.rate).rounded()))
     // Twice the length puts a bin next to every tone.
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * length))
-    let shape = (0..<length).map { index in Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(length))) }
+    let shape = (0..<length).map { index in
+      Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(length)))
+    }
     let width = low.rate / Double(transform.length)
     let binCount = min(transform.binCount, Int(hertz / width) + 1)
     frequencies = (0..<binCount).map { Double($0) * width }
@@ -56,7 +63,8 @@ public struct Spectrogram: Equatable, Sendable {
 
 /// The power density of what goes on all the time in a signal.
 package struct NoiseSpectrum {
-  /// Power of each of 257 bins from 0 to half the rate: the mean square of a sample where it is white.
+  /// Power of each of 257 bins from 0 to half the rate: the mean square of a sample where it is
+  /// white.
   package var powers: [Double]
 
   /// Samples of a frame: 128 ms at 4 kHz.
@@ -71,19 +79,27 @@ package struct NoiseSpectrum {
     let scale = 1 / window.reduce(0.0) { $0 + Double($1) * Double($1) }
     var transform = FourierTransform(length: frame)
     var padded = samples
-    while padded.count < 2 * frame { padded += samples.isEmpty ? [0] : samples }
+    while padded.count < 2 * frame {
+      padded += samples.isEmpty ? [0] : samples
+    }
     // Ten minutes of frames would say no more than a minute's.
     let count = (padded.count - frame) / (frame / 2) + 1
     let step = max(1, count / 1_024) * (frame / 2)
     var columns = [[Float]](repeating: [], count: transform.binCount)
     var part = [Float](repeating: 0, count: frame)
     for start in stride(from: 0, to: padded.count - frame + 1, by: step) {
-      for index in 0..<frame { part[index] = padded[start + index] * window[index] }
+      for index in 0..<frame {
+        part[index] = padded[start + index] * window[index]
+      }
       let bins = transform.forward(part)
-      for bin in bins.indices { columns[bin].append(bins[bin].power) }
+      for bin in bins.indices {
+        columns[bin].append(bins[bin].power)
+      }
     }
     powers = columns.map { column in
-      guard let quantile else { return scale * column.reduce(0.0) { $0 + Double($1) } / Double(max(1, column.count)) }
+      guard let quantile else {
+        return scale * column.reduce(0.0) { $0 + Double($1) } / Double(max(1, column.count))
+      }
       let sorted = column.sorted()
       guard !sorted.isEmpty else { return 0 }
       let place = quantile * Double(sorted.count - 1)
@@ -97,7 +113,9 @@ package struct NoiseSpectrum {
   /// The mean square of a sample.
   package var power: Double {
     var sum = 0.0
-    for (index, power) in powers.enumerated() { sum += index == 0 || index == powers.count - 1 ? power / 2 : power }
+    for (index, power) in powers.enumerated() {
+      sum += index == 0 || index == powers.count - 1 ? power / 2 : power
+    }
     return sum / Double(max(1, powers.count - 1))
   }
 
@@ -128,10 +146,14 @@ package struct NoiseSpectrum {
     var error = correlations[0]
     for step in 1...order {
       var sum = correlations[step]
-      for index in 1..<step { sum += taps[index] * correlations[step - index] }
+      for index in 1..<step {
+        sum += taps[index] * correlations[step - index]
+      }
       let reflection = -sum / error
       var next = taps
-      for index in 1..<step { next[index] += reflection * taps[step - index] }
+      for index in 1..<step {
+        next[index] += reflection * taps[step - index]
+      }
       next[step] = reflection
       taps = next
       error *= max(1e-12, 1 - reflection * reflection)

@@ -1,8 +1,9 @@
 /// How the power of a signal is spread over frequency.
 ///
-/// Welch's method: frames under a Kaiser–Bessel-derived window, each half its length after the one before, with
-/// silence around the signal. The windows' squares add up to 1, so that all bins together hold
-/// exactly the signal's mean square. The power of a constant offset is in the bin at 0 Hz alone.
+/// Welch's method: frames under a Kaiser–Bessel-derived window, each half its length after the one
+/// before, with silence around the signal. The windows' squares add up to 1, so that all bins
+/// together hold exactly the signal's mean square. The power of a constant offset is in the bin at
+/// 0 Hz alone.
 public struct Spectrum: Equatable, Sendable {
   /// The middle of each bin in hertz.
   public let frequencies: [Double]
@@ -11,7 +12,8 @@ public struct Spectrum: Equatable, Sendable {
   /// Seconds that were measured.
   public let duration: Double
 
-  /// Measures a signal, the mean of the powers of its channels; non-finite samples count as silence.
+  /// Measures a signal, the mean of the powers of its channels; non-finite samples count as
+  /// silence.
   ///
   /// - Parameter window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
   public init(of signal: Signal, window: Double = 0.5) {
@@ -25,22 +27,30 @@ public struct Spectrum: Equatable, Sendable {
 
   /// Makes a spectrum.
   public init(frequencies: [Double], powers: [Double], duration: Double) {
-    (self.frequencies, self.powers, self.duration) = (frequencies, powers, duration)
+    self.frequencies = frequencies
+    self.powers = powers
+    self.duration = duration
   }
 
   /// The mean of spectra of one length and rate, as of a sound's channels; nil for no spectra.
   public init?(averaging spectra: [Spectrum]) {
     guard let first = spectra.first else { return nil }
     var powers = first.powers
-    for spectrum in spectra.dropFirst() { for bin in powers.indices { powers[bin] += spectrum.powers[bin] } }
+    for spectrum in spectra.dropFirst() {
+      for bin in powers.indices {
+        powers[bin] += spectrum.powers[bin]
+      }
+    }
     let share = 1 / Double(spectra.count)
-    self.init(frequencies: first.frequencies, powers: powers.map { $0 * share }, duration: first.duration)
+    self.init(
+      frequencies: first.frequencies, powers: powers.map { $0 * share }, duration: first.duration)
   }
 
   /// The mean square of the signal.
   public var power: Double { powers.reduce(0, +) }
 
-  /// The mean frequency of what vibrates, weighted by power: a constant offset does not count. Nil where nothing vibrates.
+  /// The mean frequency of what vibrates, weighted by power: a constant offset does not count. Nil
+  /// where nothing vibrates.
   public var centroid: Double? {
     let power = powers.dropFirst().reduce(0, +)
     guard power > 0 else { return nil }
@@ -57,7 +67,9 @@ public struct Spectrum: Equatable, Sendable {
       let bin = max(0, frequency - width / 2)...min(nyquist, frequency + width / 2)
       let low = max(band.lowerBound, bin.lowerBound)
       let high = min(band.upperBound, bin.upperBound)
-      if high > low { sum += power * (high - low) / (bin.upperBound - bin.lowerBound) }
+      if high > low {
+        sum += power * (high - low) / (bin.upperBound - bin.lowerBound)
+      }
     }
     return sum
   }
@@ -88,11 +100,13 @@ public struct SpectrumMeasurement: ~Copyable {
 
   /// Starts a measurement.
   ///
-  /// - Parameter window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat closer.
+  /// - Parameter window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat
+  ///   closer.
   public init(rate: Double, window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
-    (self.rate, self.hop) = (rate, hop)
+    self.rate = rate
+    self.hop = hop
     transform = FourierTransform(length: 2 * hop)
     self.window = KaiserWindow.derived(length: 2 * hop, beta: Self.beta)
     samples = [Float](repeating: 0, count: 2 * hop)
@@ -108,26 +122,36 @@ public struct SpectrumMeasurement: ~Copyable {
       let count = min(hop - filled, next.count - place)
       let first = hop + filled
       unsafe samples.withUnsafeMutableBufferPointer { samples in
-        for index in 0..<count { unsafe samples[first + index] = next[unchecked: place + index] }
+        for index in 0..<count {
+          unsafe samples[first + index] = next[unchecked: place + index]
+        }
       }
       filled += count
       place += count
-      if filled == hop { measure() }
+      if filled == hop {
+        measure()
+      }
     }
     sampleCount += next.count
-    for index in next.indices { total += Double(next[index]) }
+    for index in next.indices {
+      total += Double(next[index])
+    }
   }
 
   /// The spectrum of all that was added.
   public consuming func finish() -> Spectrum {
     // The last samples are part of two frames as well.
     for _ in 0..<2 {
-      for index in filled..<hop { samples[hop + index] = 0 }
+      for index in filled..<hop {
+        samples[hop + index] = 0
+      }
       measure()
     }
     // Negative frequencies are the same once more, but for those of 0 Hz and half the rate.
     let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
-    var powers = sums.indices.map { bin in sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2) }
+    var powers = sums.indices.map { bin in
+      sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2)
+    }
     gatherOffset(&powers)
     return Spectrum(
       frequencies: sums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
@@ -152,21 +176,28 @@ public struct SpectrumMeasurement: ~Copyable {
     Self.multiply(samples, window, into: &frame)
     transform.forward(frame, into: &bins)
     Self.add(bins, to: &sums)
-    for index in 0..<hop { samples[index] = samples[hop + index] }
+    for index in 0..<hop {
+      samples[index] = samples[hop + index]
+    }
     filled = 0
   }
 
   private static func multiply(_ samples: [Float], _ window: [Float], into frame: inout [Float]) {
-    let (samples, window) = (samples.span, window.span)
+    let samples = samples.span
+    let window = window.span
     precondition(samples.count == frame.count && window.count == frame.count, "lengths must fit")
     var frame = frame.mutableSpan
-    for index in frame.indices { unsafe frame[unchecked: index] = samples[unchecked: index] * window[unchecked: index] }
+    for index in frame.indices {
+      unsafe frame[unchecked: index] = samples[unchecked: index] * window[unchecked: index]
+    }
   }
 
   private static func add(_ bins: [ComplexNumber], to sums: inout [Double]) {
     let bins = bins.span
     precondition(bins.count == sums.count, "lengths must fit")
     var sums = sums.mutableSpan
-    for index in sums.indices { unsafe sums[unchecked: index] += Double(bins[unchecked: index].power) }
+    for index in sums.indices {
+      unsafe sums[unchecked: index] += Double(bins[unchecked: index].power)
+    }
   }
 }

@@ -27,14 +27,17 @@ public struct VibrotactileWeighting: Equatable, Sendable {
 
   /// The inverse of the threshold at 100 Hz over that at a frequency, on lines over log frequency.
   private static func gain(_ points: [Threshold], _ hertz: Double) -> Double {
-    guard let first = points.first, let last = points.last, hertz >= first.hertz, hertz <= last.hertz else { return 0 }
+    guard let first = points.first, let last = points.last, hertz >= first.hertz,
+      hertz <= last.hertz
+    else { return 0 }
     return pow(10, (threshold(points, 100) - threshold(points, hertz)) / 20)
   }
 
   private static func threshold(_ points: [Threshold], _ hertz: Double) -> Double {
     guard let next = points.firstIndex(where: { $0.hertz >= hertz }) else { return 0 }
     guard next > 0 else { return points[0].decibels }
-    let (low, high) = (points[next - 1], points[next])
+    let low = points[next - 1]
+    let high = points[next]
     let share = log(hertz / low.hertz) / log(high.hertz / low.hertz)
     return low.decibels + share * (high.decibels - low.decibels)
   }
@@ -51,9 +54,12 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     name: "hand", bodyPart: "hand that holds a device",
     law: .thresholds(
       [
-        (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13), (40, -32.81),
-        (50, -31.94), (60, -31.77), (70, -31.59), (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73),
-        (100, -31.9), (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02),
+        (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13),
+        (40, -32.81),
+        (50, -31.94), (60, -31.77), (70, -31.59), (72, -31.55), (80, -31.77), (86.4, -31.94),
+        (90, -31.73),
+        (100, -31.9), (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35),
+        (179.16, -31.02),
         (200, -30.86), (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
       ].map { Threshold(hertz: $0.0, decibels: $0.1) }))
 
@@ -61,7 +67,9 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   public static let handArm = VibrotactileWeighting(
     name: "hand-arm", bodyPart: "hand and arm at a vibrating handle",
     law: .filter(
-      WeightingFilter(highPass: 6.309_573, lowPass: 1_258.925, transition: .init(hertz: 15.915_494, quality: 0.64))))
+      WeightingFilter(
+        highPass: 6.309_573, lowPass: 1_258.925, transition: .init(hertz: 15.915_494, quality: 0.64)
+      )))
 
   /// A seated or standing body on what shakes it up and down: Wk of ISO 2631-1:1997.
   public static let wholeBody = VibrotactileWeighting(
@@ -69,10 +77,13 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     law: .filter(
       WeightingFilter(
         highPass: 0.4, lowPass: 100, transition: .init(hertz: 12.5, quality: 0.63),
-        step: .init(low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91)))))
+        step: .init(low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91))
+      )))
 
   /// The weighting of a name.
-  public static func named(_ name: String) -> VibrotactileWeighting? { all.first { $0.name == name } }
+  public static func named(_ name: String) -> VibrotactileWeighting? {
+    all.first { $0.name == name }
+  }
 }
 
 /// A frequency weighting of ISO 8041, given by corner frequencies and qualities.
@@ -90,13 +101,15 @@ struct WeightingFilter: Equatable, Sendable {
 
   func gain(atHertz hertz: Double) -> Double {
     guard hertz > 0 else { return 0 }
-    let band = 1 / (1 + pow(highPass / hertz, 4)).squareRoot() / (1 + pow(hertz / lowPass, 4)).squareRoot()
+    let band =
+      1 / (1 + pow(highPass / hertz, 4)).squareRoot() / (1 + pow(hertz / lowPass, 4)).squareRoot()
     let ratio = hertz / transition.hertz
     let turned = (1 + ratio * ratio).squareRoot() / Self.resonance(ratio, transition.quality)
     guard let step else { return band * turned }
     let upward =
       Self.resonance(hertz / step.low.hertz, step.low.quality)
-      / Self.resonance(hertz / step.high.hertz, step.high.quality) * pow(step.low.hertz / step.high.hertz, 2)
+      / Self.resonance(hertz / step.high.hertz, step.high.quality)
+      * pow(step.low.hertz / step.high.hertz, 2)
     return band * turned * upward
   }
 

@@ -15,14 +15,18 @@ internal import CShippedFiles
 
   private init(_ table: UnsafePointer<temblor_file>) {
     var names: [String] = []
-    while let name = unsafe table[names.count].name { unsafe names.append(String(cString: name)) }
+    while let name = unsafe table[names.count].name {
+      unsafe names.append(String(cString: name))
+    }
     self.names = names
     unsafe self.table = table
   }
 
   /// The bytes of a file, or nil where none has the name.
   package func bytes(named name: String) -> [UInt8]? {
-    guard let index = names.firstIndex(of: name), let text = unsafe table[index].text else { return nil }
+    guard let index = names.firstIndex(of: name), let text = unsafe table[index].text else {
+      return nil
+    }
     let size = unsafe Int(table[index].size)
     guard size > 0 else { return unsafe Array(String(cString: text).utf8) }
     return unsafe text.withMemoryRebound(to: UInt8.self, capacity: size) {
@@ -37,5 +41,7 @@ public enum ShippedPatterns {
   public static let names = ShippedFiles.patterns.names.map { String($0.dropLast(5)) }
 
   /// The AHAP text of a pattern, or nothing where none has the name.
-  public static func text(named name: String) -> [UInt8]? { ShippedFiles.patterns.bytes(named: name + ".ahap") }
+  public static func text(named name: String) -> [UInt8]? {
+    ShippedFiles.patterns.bytes(named: name + ".ahap")
+  }
 }

@@ -2,7 +2,8 @@ internal import CSampleKernels
 
 /// Turns samples in −1…1 into the bytes that files and devices take.
 ///
-/// One encoder serves one stream: its dither goes on, so the numbers do not depend on how a stream is cut into blocks.
+/// One encoder serves one stream: its dither goes on, so the numbers do not depend on how a stream
+/// is cut into blocks.
 public struct SampleEncoder: Sendable {
   /// How samples are laid down.
   public let encoding: SampleEncoding
@@ -10,11 +11,14 @@ public struct SampleEncoder: Sendable {
 
   /// An encoder at the beginning of a stream.
   public init(_ encoding: SampleEncoding, dither: Dither = Dither()) {
-    (self.encoding, self.dither) = (encoding, dither)
+    self.encoding = encoding
+    self.dither = dither
   }
 
   /// An encoder for another encoding that goes on with the dither of this one.
-  public func continued(as encoding: SampleEncoding) -> SampleEncoder { SampleEncoder(encoding, dither: dither) }
+  public func continued(as encoding: SampleEncoding) -> SampleEncoder {
+    SampleEncoder(encoding, dither: dither)
+  }
 
   /// Lays samples down from the beginning of a buffer, which has space for all of them.
   ///
@@ -29,12 +33,15 @@ public struct SampleEncoder: Sendable {
     precondition(bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")
     guard let start = bytes.baseAddress else { return }
     switch encoding {
-    case .float: unsafe samples.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
-    case .s16: unsafe dither.quantize(samples, to: start)
+    case .float:
+      unsafe samples.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
+    case .s16:
+      unsafe dither.quantize(samples, to: start)
     case .s32, .s24:
       let steps = encoding == .s32 ? 2_147_483_647.0 : 8_388_607
       for index in samples.indices {
-        unsafe start.storeBytes(of: Self.round(samples[index], steps: steps), toByteOffset: index &* 4, as: Int32.self)
+        unsafe start.storeBytes(
+          of: Self.round(samples[index], steps: steps), toByteOffset: index &* 4, as: Int32.self)
       }
     case .s24Packed:
       for index in samples.indices {
@@ -52,7 +59,8 @@ public struct SampleEncoder: Sendable {
     }
   }
 
-  /// A sample as the nearest whole number of −steps…steps, of two that are as near the one further from 0.
+  /// A sample as the nearest whole number of −steps…steps, of two that are as near the one further
+  /// from 0.
   static func round(_ sample: Float, steps: Double) -> Int32 {
     guard sample == sample else { return 0 }
     let value = min(max(Double(sample) * steps, -steps), steps)
@@ -88,8 +96,8 @@ public enum SampleEncoding: String, CaseIterable, Sendable {
 
 /// Rounds samples to 16 bits with triangular dither from a seeded generator.
 ///
-/// The noise of two uniform numbers, together two steps wide, makes the rounding error independent of the
-/// signal. Digital silence stays silent. Equal seeds give equal numbers.
+/// The noise of two uniform numbers, together two steps wide, makes the rounding error independent
+/// of the signal. Digital silence stays silent. Equal seeds give equal numbers.
 public struct Dither: Sendable {
   private var state: UInt64
 

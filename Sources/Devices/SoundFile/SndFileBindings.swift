@@ -19,12 +19,14 @@
     private static let openings = Mutex(())
 
     /// `sf_open_fd`, leaving the descriptor open when the handle closes.
-    static func open(descriptor: Int32, mode: Int, info: inout SF_INFO, path: String) throws(SoundFileError)
+    static func open(descriptor: Int32, mode: Int, info: inout SF_INFO, path: String)
+      throws(SoundFileError)
       -> OpaquePointer
     {
       guard isThere else {
         throw SoundFileError(
-          kind: .systemRefused, path: path, description: "needs libsndfile; install the package libsndfile1")
+          kind: .systemRefused, path: path,
+          description: "needs libsndfile; install the package libsndfile1")
       }
       // Libsndfile closes what it cannot open, even where it is to leave the descriptor open.
       let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -54,7 +56,8 @@
     /// `sf_command` with `SFC_SET_COMPRESSION_LEVEL`: as small as FLAC gets, with the same samples.
     static func compressMost(_ handle: OpaquePointer) {
       var level = 1.0
-      _ = unsafe sf_command(handle, Int32(SFC_SET_COMPRESSION_LEVEL), &level, Int32(MemoryLayout<Double>.size))
+      _ = unsafe sf_command(
+        handle, Int32(SFC_SET_COMPRESSION_LEVEL), &level, Int32(MemoryLayout<Double>.size))
     }
 
     static func write<Sample>(
@@ -65,11 +68,15 @@
       let written = unsafe samples.withUnsafeBufferPointer {
         unsafe call(handle, $0.baseAddress, sf_count_t(frameCount))
       }
-      guard written == frameCount else { throw unsafe error(words(handle), path: path, reading: false) }
+      guard written == frameCount else {
+        throw unsafe error(words(handle), path: path, reading: false)
+      }
     }
 
     /// `sf_readf_float`: frames read, 0 at the end.
-    static func read(_ samples: inout MutableSpan<Float>, frameCount: Int, from handle: OpaquePointer) -> Int {
+    static func read(
+      _ samples: inout MutableSpan<Float>, frameCount: Int, from handle: OpaquePointer
+    ) -> Int {
       unsafe samples.withUnsafeMutableBufferPointer {
         unsafe Int(sf_readf_float(handle, $0.baseAddress, sf_count_t(frameCount)))
       }
@@ -81,11 +88,13 @@
       return unsafe String(cString: sf_strerror(handle))
     }
 
-    /// `sf_command` with `SFC_GET_FORMAT_INFO`: libsndfile's name for a container or a way of storing.
+    /// `sf_command` with `SFC_GET_FORMAT_INFO`: libsndfile's name for a container or a way of
+    /// storing.
     static func name(ofFormat code: Int32) -> String {
       var info = unsafe SF_FORMAT_INFO()
       unsafe info.format = code
-      let status = unsafe sf_command(nil, Int32(SFC_GET_FORMAT_INFO), &info, Int32(MemoryLayout<SF_FORMAT_INFO>.size))
+      let status = unsafe sf_command(
+        nil, Int32(SFC_GET_FORMAT_INFO), &info, Int32(MemoryLayout<SF_FORMAT_INFO>.size))
       guard status == 0, let name = unsafe info.name else { return "unknown" }
       return unsafe String(cString: name)
     }
@@ -100,15 +109,19 @@
     }
 
     /// What the last call met: the system's reason where it gave one, else libsndfile's words.
-    private static func error(_ said: @autoclosure () -> String, path: String, reading: Bool) -> SoundFileError {
+    private static func error(_ said: @autoclosure () -> String, path: String, reading: Bool)
+      -> SoundFileError
+    {
       let system = errno
       if system == ENOSPC || system == EDQUOT {
         return SoundFileError(
-          kind: .diskFull, path: path, description: "the disk is full; free some space or choose another folder")
+          kind: .diskFull, path: path,
+          description: "the disk is full; free some space or choose another folder")
       }
       if system != 0, !reading {
         let reason = unsafe String(cString: strerror(system))
-        return SoundFileError(kind: .systemRefused, path: path, description: "cannot write: \(reason)")
+        return SoundFileError(
+          kind: .systemRefused, path: path, description: "cannot write: \(reason)")
       }
       let said = said()
       // What it says of its own structure where a header was read and its figures make no sound.

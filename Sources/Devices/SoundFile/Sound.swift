@@ -18,7 +18,9 @@ public struct Sound: Equatable, Sendable {
 
   /// Makes a sound.
   public init(interleaved: [Float], channelCount: Int, rate: Double) {
-    (self.interleaved, self.channelCount, self.rate) = (interleaved, channelCount, rate)
+    self.interleaved = interleaved
+    self.channelCount = channelCount
+    self.rate = rate
   }
 
   /// Frames in the sound.
@@ -33,7 +35,12 @@ public struct Sound: Equatable, Sendable {
     let channels = reader.channelCount
     let tooLong = SoundFileError(
       kind: .tooLong, path: path,
-      description: "is too long (more than \(Self.longest) samples); sounds in patterns are limited to 12 minutes")
+      description:
+        """
+        is too long (more than \(Self.longest) samples); sounds in patterns are limited to 12 \
+        minutes
+        """
+    )
     // The header may promise less than there is.
     guard reader.frameCount <= Self.longest / channels else { throw tooLong }
     var samples: [Float] = []
@@ -52,20 +59,23 @@ public struct Sound: Equatable, Sendable {
 
   /// The sound at another rate, by libsamplerate's medium sinc converter.
   ///
-  /// The corresponding C function is `src_simple`. Without the package trait SoundOutput along straight lines.
+  /// The corresponding C function is `src_simple`. Without the package trait SoundOutput along
+  /// straight lines.
   public func resampled(to newRate: Double, path: String) throws(SoundFileError) -> Sound {
     guard newRate != rate, frameCount > 0 else { return self }
     let ratio = newRate / rate
     let capacity = Int((Double(frameCount) * ratio).rounded(.up)) + 16
     guard ratio > 1.0 / 256, ratio < 256, capacity * channelCount <= 4 * Self.longest else {
       throw SoundFileError(
-        kind: .tooLong, path: path, description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
+        kind: .tooLong, path: path,
+        description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
     }
     return try converted(to: newRate, ratio: ratio, capacity: capacity, path: path)
   }
 
   #if SoundOutput
-    private func converted(to newRate: Double, ratio: Double, capacity: Int, path: String) throws(SoundFileError)
+    private func converted(to newRate: Double, ratio: Double, capacity: Int, path: String)
+      throws(SoundFileError)
       -> Sound
     {
       var output = [Float](repeating: 0, count: capacity * channelCount)
@@ -84,15 +94,18 @@ public struct Sound: Equatable, Sendable {
         }
       }
       guard status == 0 else {
-        let said = unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
+        let said =
+          unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         throw SoundFileError(
-          kind: .unsupportedFormat, path: path, description: "cannot be resampled (libsamplerate: \(said))")
+          kind: .unsupportedFormat, path: path,
+          description: "cannot be resampled (libsamplerate: \(said))")
       }
       output.removeLast(output.count - made * channelCount)
       return Sound(interleaved: output, channelCount: channelCount, rate: newRate)
     }
   #else
-    private func converted(to newRate: Double, ratio: Double, capacity: Int, path: String) throws(SoundFileError)
+    private func converted(to newRate: Double, ratio: Double, capacity: Int, path: String)
+      throws(SoundFileError)
       -> Sound
     {
       let count = Int((Double(frameCount) * ratio).rounded())
@@ -132,12 +145,14 @@ public struct Sound: Equatable, Sendable {
     private let handle: OpaquePointer
     private let path: String
 
-    /// Starts to read a file, which stays open for as long as it is read, and after; errors call it by the path.
+    /// Starts to read a file, which stays open for as long as it is read, and after; errors call it
+    /// by the path.
     ///
     /// - Throws: `notSound`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
       var info = SF_INFO()
-      let handle = try unsafe SndFileBindings.open(descriptor: descriptor, mode: SFM_READ, info: &info, path: path)
+      let handle = try unsafe SndFileBindings.open(
+        descriptor: descriptor, mode: SFM_READ, info: &info, path: path)
       guard info.channels > 0, info.samplerate > 0 else {
         try? unsafe SndFileBindings.close(handle, path: path)
         throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
@@ -156,11 +171,13 @@ public struct Sound: Equatable, Sendable {
     /// - Parameter samples: Space for interleaved samples, usually in −1…1; filled by whole frames.
     /// - Returns: Frames that were read: fewer than there is space for only at the end, then 0.
     /// - Throws: `damaged` where the file cannot be decoded any further.
-    public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int {
+    public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
+    {
       let room = samples.count / channelCount
       let count = unsafe SndFileBindings.read(&samples, frameCount: room, from: handle)
       if count < room, let said = unsafe SndFileBindings.fault(of: handle) {
-        throw SoundFileError(kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
+        throw SoundFileError(
+          kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
       }
       return max(0, count)
     }

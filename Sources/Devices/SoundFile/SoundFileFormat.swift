@@ -7,8 +7,11 @@ internal import Glibc
   public struct SoundFileFormat: Equatable, Sendable {
     /// A kind of file, named by its usual ending; W64 is Sony's 64-bit WAVE, RF64 that of the EBU.
     ///
-    /// A WAVE becomes RF64 beyond 4 GiB. Ogg Vorbis stores no whole samples, and a random serial number in each stream.
-    public enum Container: String, CaseIterable, Sendable { case wav, flac, aiff, w64, rf64, caf, ogg }
+    /// A WAVE becomes RF64 beyond 4 GiB. Ogg Vorbis stores no whole samples, and a random serial
+    /// number in each stream.
+    public enum Container: String, CaseIterable, Sendable {
+      case wav, flac, aiff, w64, rf64, caf, ogg
+    }
 
     /// The kind of file.
     public var container: Container
@@ -16,7 +19,10 @@ internal import Glibc
     public var samples: SampleFormat
 
     /// Makes a format; whether it exists is asked when a file is opened.
-    public init(container: Container, samples: SampleFormat) { (self.container, self.samples) = (container, samples) }
+    public init(container: Container, samples: SampleFormat) {
+      self.container = container
+      self.samples = samples
+    }
 
     /// The container a file name's ending stands for, in any case, or nothing.
     public static func container(ofName name: String) -> Container? {
@@ -37,7 +43,9 @@ internal import Glibc
         let names = stored.map(\.rawValue).joined(separator: " or ")
         return "\(kind) holds \(names) samples, not \(samples.rawValue)"
       }
-      if let most = (1..<max(1, channelCount)).last(where: { isWritable(rate: rate, channelCount: $0) }) {
+      if let most = (1..<max(1, channelCount)).last(where: {
+        isWritable(rate: rate, channelCount: $0)
+      }) {
         return "\(kind) holds at most \(most) channels, not \(channelCount)"
       }
       return "\(kind) holds no sound of \(rate) Hz"
@@ -66,7 +74,9 @@ internal import Glibc
         case .ogg: SF_FORMAT_OGG
         }
       let minor =
-        if container == .ogg { SF_FORMAT_VORBIS } else {
+        if container == .ogg {
+          SF_FORMAT_VORBIS
+        } else {
           switch samples {
           case .s16: SF_FORMAT_PCM_16
           case .s24: SF_FORMAT_PCM_24
@@ -78,7 +88,8 @@ internal import Glibc
     }
   }
 
-  /// How one sample is stored: as a whole number of 16 bits, dithered, of 24 or 32 bits, or as 32-bit floating point.
+  /// How one sample is stored: as a whole number of 16 bits, dithered, of 24 or 32 bits, or as
+  /// 32-bit floating point.
   public enum SampleFormat: String, CaseIterable, Sendable {
     case s16, s24, s32, float
 
@@ -108,7 +119,9 @@ internal import Glibc
 
     /// Makes tags; an empty text is left out.
     public init(title: String = "", software: String = "", comment: String = "") {
-      (self.title, self.software, self.comment) = (title, software, comment)
+      self.title = title
+      self.software = software
+      self.comment = comment
     }
   }
 #endif
@@ -148,16 +161,21 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
 
   /// Makes an error.
   public init(kind: Kind, path: String, description: String) {
-    (self.kind, self.path, self.description) = (kind, path, description)
+    self.kind = kind
+    self.path = path
+    self.description = description
   }
 
   /// A header without a rate or with no possible number of channels.
   static func invalidHeader(_ path: String) -> SoundFileError {
     SoundFileError(
-      kind: .notSound, path: path, description: "has an invalid header: its sample rate or its number of channels is 0")
+      kind: .notSound, path: path,
+      description: "has an invalid header: its sample rate or its number of channels is 0")
   }
 
   static func system(_ path: String, _ text: String) -> SoundFileError {
-    SoundFileError(kind: .systemRefused, path: path, description: "\(text): \(unsafe String(cString: strerror(errno)))")
+    SoundFileError(
+      kind: .systemRefused, path: path,
+      description: "\(text): \(unsafe String(cString: strerror(errno)))")
   }
 }

@@ -3,7 +3,8 @@
   internal import Glibc
   internal import SystemSupport
 
-  /// A sound file being written, block by block, through libsndfile; where that is not there, a plain WAV.
+  /// A sound file being written, block by block, through libsndfile; where that is not there, a
+  /// plain WAV.
   @safe public struct SoundFileWriter: ~Copyable {
     private var handle: OpaquePointer?
     private let descriptor: Int32
@@ -23,7 +24,8 @@
     ///   - path: The name the user knows the file by, for errors.
     ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
     public init(
-      descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64,
+      descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
+      frameCount: Int64,
       tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) {
       if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
@@ -36,22 +38,34 @@
       info.format = format.code(frameCount: frameCount, channelCount: channelCount)
       let opened =
         unsafe isPlain
-        ? nil : try SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
+        ? nil
+        : try SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
       unsafe handle = opened
-      (self.descriptor, self.path, self.format, self.channelCount) = (descriptor, path, format, channelCount)
+      self.descriptor = descriptor
+      self.path = path
+      self.format = format
+      self.channelCount = channelCount
       encoder = SampleEncoder(format.samples.encoding)
       plain =
         isPlain
-        ? PlainWAV(descriptor, path: path, samples: format.samples, rate: rate, channelCount: channelCount) : nil
+        ? PlainWAV(
+          descriptor, path: path, samples: format.samples, rate: rate, channelCount: channelCount)
+        : nil
       guard let opened = unsafe opened else { return }
       unsafe SndFileBindings.omitPeakChunk(of: opened)
-      for (tag, text) in [(SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment)]
-      where !text.isEmpty { unsafe SndFileBindings.set(Int(tag), text, of: opened) }
+      for (tag, text) in [
+        (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software),
+        (SF_STR_COMMENT, tags.comment),
+      ]
+      where !text.isEmpty {
+        unsafe SndFileBindings.set(Int(tag), text, of: opened)
+      }
     }
 
     /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
     ///
-    /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
+    /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE
+    ///   needs 64-bit sizes.
     public init(
       path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
       tags: SoundFileTags = SoundFileTags()
@@ -60,7 +74,8 @@
       guard descriptor >= 0 else { throw SoundFileError.system(path, "cannot be created") }
       do throws(SoundFileError) {
         try self.init(
-          descriptor: descriptor, path: path, format: format, rate: rate, channelCount: channelCount,
+          descriptor: descriptor, path: path, format: format, rate: rate,
+          channelCount: channelCount,
           frameCount: frameCount, tags: tags)
       } catch {
         Glibc.close(descriptor)
@@ -76,7 +91,8 @@
       let frameCount = samples.count / channelCount
       switch format.samples {
       case _ where format.container == .ogg, .float:
-        try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
+        try unsafe SndFileBindings.write(
+          samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
       case .s16:
         encoder.encode(samples, growing: &shorts)
         try unsafe SndFileBindings.write(
@@ -86,7 +102,9 @@
         if format.samples == .s24 {
           // libsndfile takes 24 bits as the upper ones of 32.
           var span = longs.mutableSpan
-          for index in samples.indices { span[index] &<<= 8 }
+          for index in samples.indices {
+            span[index] &<<= 8
+          }
         }
         try unsafe SndFileBindings.write(
           longs.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_int)
@@ -96,11 +114,17 @@
     /// Completes the file's header and releases it; nothing can be written afterwards.
     public mutating func close() throws(SoundFileError) {
       try plain?.finish()
-      if plain != nil, ownsDescriptor { Glibc.close(descriptor) }
+      if plain != nil, ownsDescriptor {
+        Glibc.close(descriptor)
+      }
       plain = nil
       guard let open = unsafe handle else { return }
       unsafe handle = nil
-      defer { if ownsDescriptor { Glibc.close(descriptor) } }
+      defer {
+        if ownsDescriptor {
+          Glibc.close(descriptor)
+        }
+      }
       try unsafe SndFileBindings.close(open, path: path)
       // A long WAVE is an RF64 as well.
       if [.wav, .rf64].contains(format.container), format.samples == .float {
@@ -111,28 +135,36 @@
     deinit {
       guard let open = unsafe handle else { return }
       try? unsafe SndFileBindings.close(open, path: path)
-      if ownsDescriptor { Glibc.close(descriptor) }
+      if ownsDescriptor {
+        Glibc.close(descriptor)
+      }
     }
   }
 
   extension SoundFileWriter {
-    /// A whole sound file in memory, with the samples of a file on disk; FLAC is compressed as much as it can be.
+    /// A whole sound file in memory, with the samples of a file on disk; FLAC is compressed as much
+    /// as it can be.
     ///
     /// - Parameters:
     ///   - samples: Interleaved samples in −1…1, a whole number of frames.
     ///   - name: What errors call the file.
     public static func bytes(
-      of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int, name: String = "sound",
+      of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int,
+      name: String = "sound",
       tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) -> [UInt8] {
       // libsndfile seeks: a file without a name, which is gone when it is closed.
-      guard let file = unsafe tmpfile() else { throw SoundFileError.system(name, "cannot be created") }
+      guard let file = unsafe tmpfile() else {
+        throw SoundFileError.system(name, "cannot be created")
+      }
       defer { unsafe fclose(file) }
       let descriptor = unsafe fileno(file)
       var writer = try SoundFileWriter(
         descriptor: descriptor, path: name, format: format, rate: rate, channelCount: channelCount,
         frameCount: Int64(samples.count / max(1, channelCount)), tags: tags)
-      if let handle = unsafe writer.handle, format.container == .flac { unsafe SndFileBindings.compressMost(handle) }
+      if let handle = unsafe writer.handle, format.container == .flac {
+        unsafe SndFileBindings.compressMost(handle)
+      }
       try writer.write(samples)
       try writer.close()
       let size = Int(lseek(descriptor, 0, SEEK_END))
@@ -158,8 +190,12 @@
 
     init(_ descriptor: Int32, path: String, samples: SampleFormat, rate: Int, channelCount: Int) {
       let encoding = samples == .s24 ? SampleEncoding.s24Packed : samples.encoding
-      (self.descriptor, self.path, self.rate) = (descriptor, path, rate)
-      (sampleSize, frameSize, isFloat) = (encoding.byteCount, encoding.byteCount * channelCount, samples == .float)
+      self.descriptor = descriptor
+      self.path = path
+      self.rate = rate
+      sampleSize = encoding.byteCount
+      frameSize = encoding.byteCount * channelCount
+      isFloat = samples == .float
       encoder = SampleEncoder(encoding)
     }
 
@@ -176,8 +212,11 @@
       func number(_ value: Int, _ size: Int) -> [UInt8] {
         (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
       }
-      var header = Array("RIFF".utf8) + number(Self.headerSize - 8 + byteCount, 4) + Array("WAVEfmt ".utf8)
-      header += number(16, 4) + number(isFloat ? 3 : 1, 2) + number(frameSize / sampleSize, 2) + number(rate, 4)
+      var header =
+        Array("RIFF".utf8) + number(Self.headerSize - 8 + byteCount, 4) + Array("WAVEfmt ".utf8)
+      header +=
+        number(16, 4) + number(isFloat ? 3 : 1, 2) + number(frameSize / sampleSize, 2)
+        + number(rate, 4)
       header += number(rate * frameSize, 4) + number(frameSize, 2) + number(8 * sampleSize, 2)
       try write(header + Array("data".utf8) + number(byteCount, 4), at: 0)
     }
@@ -186,7 +225,9 @@
       var done = 0
       while done < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in
-          unsafe pwrite(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(place + done))
+          unsafe pwrite(
+            descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done,
+            off_t(place + done))
         }
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }
@@ -200,7 +241,9 @@
     fileprivate mutating func encode<Number: FixedWidthInteger & BitwiseCopyable>(
       _ samples: Span<Float>, growing stored: inout [Number]
     ) {
-      if stored.count < samples.count { stored = Array(repeating: 0, count: samples.count) }
+      if stored.count < samples.count {
+        stored = Array(repeating: 0, count: samples.count)
+      }
       var span = stored.mutableSpan
       // Every pattern of bytes is a whole number.
       var bytes = unsafe span.mutableBytes
@@ -210,8 +253,8 @@
 
   /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot leave out.
   enum PeakChunk {
-    /// Sets the time to 0, so that equal sounds are equal files. The chunk's fields are, after its name and size, a
-    /// version and the time, four bytes each.
+    /// Sets the time to 0, so that equal sounds are equal files. The chunk's fields are, after its
+    /// name and size, a version and the time, four bytes each.
     static func erase(in descriptor: Int32, path: String) throws(SoundFileError) {
       var place = off_t(12)
       var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]

@@ -24,10 +24,14 @@ public struct SoundFolder: Equatable, Sendable {
   /// - Parameter path: Relative to the root. Links are followed as far as they stay below the root.
   /// - Throws: `outside`, `missing` or `notAFile`.
   public func file(at path: String) throws(SoundFileError) -> String {
-    let outside = SoundFileError(kind: .outside, path: path, description: "is outside the folder of the pattern")
+    let outside = SoundFileError(
+      kind: .outside, path: path, description: "is outside the folder of the pattern")
     guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outside }
-    guard let folder = FileSystem.realPath(root), let real = FileSystem.realPath(FileSystem.join(folder, path)) else {
-      throw SoundFileError(kind: .missing, path: path, description: "was not found in the folder of the pattern")
+    guard let folder = FileSystem.realPath(root),
+      let real = FileSystem.realPath(FileSystem.join(folder, path))
+    else {
+      throw SoundFileError(
+        kind: .missing, path: path, description: "was not found in the folder of the pattern")
     }
     // Links may lead anywhere, so the real path decides.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
@@ -39,8 +43,8 @@ public struct SoundFolder: Equatable, Sendable {
 
   /// The path of a file that was probably meant by one that is missing, or nothing.
   ///
-  /// Another case, a missing ending, and a folder that does not exist here, as the bundle of an app, are
-  /// recognised. Nothing outside the root is looked at.
+  /// Another case, a missing ending, and a folder that does not exist here, as the bundle of an
+  /// app, are recognised. Nothing outside the root is looked at.
   public func suggestion(for path: String) -> String? {
     guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else { return nil }
     let name = FileSystem.name(of: path).lowercased()
@@ -82,10 +86,14 @@ public struct SoundFolder: Equatable, Sendable {
 extension Sound {
   /// Decodes a whole file at a path.
   ///
-  /// - Throws: `missing`, `notAFile`, `systemRefused`, or what `init(readingDescriptor:path:)` throws.
-  public init(contentsOf path: String) throws(SoundFileError) { try self.init(contentsOf: path, named: path, flags: 0) }
+  /// - Throws: `missing`, `notAFile`, `systemRefused`, or what `init(readingDescriptor:path:)`
+  ///   throws.
+  public init(contentsOf path: String) throws(SoundFileError) {
+    try self.init(contentsOf: path, named: path, flags: 0)
+  }
 
-  fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError) {
+  fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError)
+  {
     // A pipe must not keep the caller waiting for a writer.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
     guard descriptor >= 0 else {

@@ -7,22 +7,25 @@ public struct SoundTruncation: Equatable, Sendable {
   /// Bytes of samples that the file holds.
   public let foundByteCount: UInt64
 
-  /// Lengths that programs write where they cannot go back to the header: FFmpeg and others, and SoX.
+  /// Lengths that programs write where they cannot go back to the header: FFmpeg and others, and
+  /// SoX.
   private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
   /// Chunks that are looked at; files of music programs have some tens.
   private static let chunkLimit = 10_000
 
   /// Compares the announced length of a WAV, RF64 or AIFF file with that of the file.
   ///
-  /// Reads some bytes of each chunk before the samples; the position of the descriptor stays. Nothing
-  /// where the file is whole, where its header leaves the length open, or where it is of another kind.
+  /// Reads some bytes of each chunk before the samples; the position of the descriptor stays.
+  /// Nothing where the file is whole, where its header leaves the length open, or where it is of
+  /// another kind.
   public init?(readingDescriptor descriptor: Int32) {
     let start = lseek(descriptor, 0, SEEK_CUR)
     var status = stat()
     guard start >= 0, unsafe fstat(descriptor, &status) == 0,
       let head = Self.bytes(of: descriptor, at: start, count: 12)
     else { return nil }
-    let (mark, kind) = (Self.name(head[0..<4]), Self.name(head[8..<12]))
+    let mark = Self.name(head[0..<4])
+    let kind = Self.name(head[8..<12])
     let isWAV = ["RIFF", "RF64"].contains(mark) && kind == "WAVE"
     guard isWAV || mark == "FORM" && ["AIFF", "AIFC"].contains(kind) else { return nil }
     var announced: UInt64?
@@ -33,7 +36,9 @@ public struct SoundTruncation: Equatable, Sendable {
       switch Self.name(chunk[0..<4]) {
       case "ds64":
         // The length of an RF64 file, which its own chunk has no room for.
-        announced = Self.bytes(of: descriptor, at: place + 16, count: 8).map { Self.number($0[...], isLittle: true) }
+        announced = Self.bytes(of: descriptor, at: place + 16, count: 8).map {
+          Self.number($0[...], isLittle: true)
+        }
       case "data", "SSND":
         let isOpen = Self.unknownLengths.contains(length)
         guard let expected = isOpen ? announced : length else { return nil }
@@ -42,7 +47,8 @@ public struct SoundTruncation: Equatable, Sendable {
         expectedByteCount = expected
         foundByteCount = found
         return
-      default: break
+      default:
+        break
       }
       place += 8 + Int(length + length % 2)
     }
@@ -59,7 +65,9 @@ public struct SoundTruncation: Equatable, Sendable {
     return unsafe pread(descriptor, &bytes, count, place) == count ? bytes : nil
   }
 
-  private static func name(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+  private static func name(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self)
+  }
 
   private static func number(_ bytes: ArraySlice<UInt8>, isLittle: Bool) -> UInt64 {
     let ordered = isLittle ? Array(bytes.reversed()) : Array(bytes)

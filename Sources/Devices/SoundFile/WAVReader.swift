@@ -3,7 +3,8 @@
 
   /// A WAV file, read without libsndfile: PCM of 8 to 32 bits and floating point.
   ///
-  /// Stands in where the package is built without its trait SoundOutput; other kinds of files are refused.
+  /// Stands in where the package is built without its trait SoundOutput; other kinds of files are
+  /// refused.
   public struct SoundFileReader: ~Copyable {
     /// Channels in each frame.
     public let channelCount: Int
@@ -37,20 +38,27 @@
       func number(_ place: Int, _ count: Int) -> Int {
         (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
       }
-      func name(_ place: Int) -> String { String(decoding: bytes[place..<place + 4], as: UTF8.self) }
+      func name(_ place: Int) -> String {
+        String(decoding: bytes[place..<place + 4], as: UTF8.self)
+      }
       guard bytes.count >= 12, name(0) == "RIFF", name(8) == "WAVE" else { throw refused }
       var layout: Layout?
       var place = 12
       while place + 8 <= bytes.count {
-        let (kind, length) = (name(place), number(place + 4, 4))
+        let kind = name(place)
+        let length = number(place + 4, 4)
         let start = place + 8
         if kind == "fmt ", length >= 16, start + length <= bytes.count {
           var tag = number(start, 2)
-          if tag == 0xFFFE, length >= 26 { tag = number(start + 24, 2) }
+          if tag == 0xFFFE, length >= 26 {
+            tag = number(start + 24, 2)
+          }
           let bits = number(start + 14, 2)
           let found = Layout(
-            isFloat: tag == 3, channelCount: number(start + 2, 2), rate: number(start + 4, 4), byteCount: bits / 8)
-          let isKnown = tag == 1 && [8, 16, 24, 32].contains(bits) || tag == 3 && [32, 64].contains(bits)
+            isFloat: tag == 3, channelCount: number(start + 2, 2), rate: number(start + 4, 4),
+            byteCount: bits / 8)
+          let isKnown =
+            tag == 1 && [8, 16, 24, 32].contains(bits) || tag == 3 && [32, 64].contains(bits)
           guard isKnown else { throw refused }
           guard found.channelCount > 0, found.rate > 0 else { throw .invalidHeader(path) }
           layout = found
@@ -71,7 +79,8 @@
     }
 
     /// Reads the next samples; returns frames that were read, 0 at the end.
-    public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int {
+    public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
+    {
       let size = layout.byteCount
       let count = min(samples.count / channelCount, (data.endIndex - place) / (size * channelCount))
       for index in 0..<count * channelCount {
@@ -82,23 +91,29 @@
     }
 
     private func sample(at place: Int) -> Float {
-      let bits = (0..<layout.byteCount).reduce(UInt64(0)) { $0 | UInt64(data[place + $1]) << UInt64(8 * $1) }
+      let bits = (0..<layout.byteCount).reduce(UInt64(0)) {
+        $0 | UInt64(data[place + $1]) << UInt64(8 * $1)
+      }
       if layout.isFloat {
-        return layout.byteCount == 4 ? Float(bitPattern: UInt32(bits)) : Float(Double(bitPattern: bits))
+        return layout.byteCount == 4
+          ? Float(bitPattern: UInt32(bits)) : Float(Double(bitPattern: bits))
       }
       if layout.byteCount == 1 { return (Float(bits) - 128) / 128 }
       let shift = UInt64(64 - 8 * layout.byteCount)
       return Float(Double(Int64(bitPattern: bits << shift)) / 9_223_372_036_854_775_808)
     }
 
-    private static func bytes(of descriptor: Int32, path: String) throws(SoundFileError) -> [UInt8] {
+    private static func bytes(of descriptor: Int32, path: String) throws(SoundFileError) -> [UInt8]
+    {
       var bytes: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 65_536)
       while true {
         let read = unsafe buffer.withUnsafeMutableBytes { space in
           unsafe Glibc.read(descriptor, space.baseAddress, space.count)
         }
-        guard read >= 0 else { throw SoundFileError(kind: .damaged, path: path, description: "cannot be read") }
+        guard read >= 0 else {
+          throw SoundFileError(kind: .damaged, path: path, description: "cannot be read")
+        }
         if read == 0 { return bytes }
         bytes += buffer[..<read]
         guard bytes.count <= longest else {

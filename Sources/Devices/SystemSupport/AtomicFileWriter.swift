@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file that takes its name only when it is complete, so that failure leaves the old one whole. Until `commit()` the
-/// bytes have no name where the file system supports that, so that even a process that is killed leaves nothing.
-/// Elsewhere they are in a hidden file beside, which is removed on failure and interruption, and by a later run where
-/// the process was killed.
+/// A file that takes its name only when it is complete, so that failure leaves the old one whole.
+/// Until `commit()` the bytes have no name where the file system supports that, so that even a
+/// process that is killed leaves nothing. Elsewhere they are in a hidden file beside, which is
+/// removed on failure and interruption, and by a later run where the process was killed.
 package struct AtomicFileWriter: ~Copyable {
   /// Where the bytes go; it can be sought.
   package let descriptor: Int32
@@ -17,7 +17,8 @@ package struct AtomicFileWriter: ~Copyable {
   /// Where the hidden name is noted for a signal that ends the process at once.
   private let note: Int?
 
-  /// Starts a file, whose folder must exist; named, it has a hidden name at once, as on file systems that need one.
+  /// Starts a file, whose folder must exist; named, it has a hidden name at once, as on file
+  /// systems that need one.
   package init(_ path: String, mayBeUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {
@@ -31,9 +32,12 @@ package struct AtomicFileWriter: ~Copyable {
     let folder = FileSystem.folder(of: target)
     var descriptor: Int32 = -1
     if mayBeUnnamed, unsafe access(Self.descriptors, X_OK) == 0 {
-      descriptor = unsafe open(folder.isEmpty ? "." : folder, Self.unnamed | O_RDWR | O_CLOEXEC, 0o666)
+      descriptor = unsafe open(
+        folder.isEmpty ? "." : folder, Self.unnamed | O_RDWR | O_CLOEXEC, 0o666)
     }
-    if descriptor < 0 { hidden = HiddenFile.create(in: folder, descriptor: &descriptor) }
+    if descriptor < 0 {
+      hidden = HiddenFile.create(in: folder, descriptor: &descriptor)
+    }
     guard descriptor >= 0 else {
       let error = FileError.system(path, "cannot be written")
       SignalHandling.end()
@@ -42,7 +46,9 @@ package struct AtomicFileWriter: ~Copyable {
     // Shows other processes that somebody still writes.
     flock(descriptor, LOCK_EX | LOCK_NB)
     Self.takeOver(from: target, descriptor)
-    (self.descriptor, self.path, self.target) = (descriptor, path, target)
+    self.descriptor = descriptor
+    self.path = path
+    self.target = target
     note = hidden.flatMap { SignalHandling.note(unfinishedPath: $0) }
   }
 
@@ -55,7 +61,8 @@ package struct AtomicFileWriter: ~Copyable {
   private static func checkPermission(_ target: String, _ path: String) throws(FileError) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
-    let isLocked = unsafe status.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
+    let isLocked =
+      unsafe status.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
     guard isLocked else { return }
     throw FileError(path, "is read-only; allow writing with 'chmod u+w', or choose another file")
   }
@@ -68,27 +75,37 @@ package struct AtomicFileWriter: ~Copyable {
     fchmod(descriptor, status.st_mode & 0o777)
   }
 
-  /// Gives the file its name. Flushed bytes are on the disk before they replace an old file, so that not even a power
-  /// failure loses both; needless for what can be made again.
+  /// Gives the file its name. Flushed bytes are on the disk before they replace an old file, so
+  /// that not even a power failure loses both; needless for what can be made again.
   ///
   /// - Parameter replaces: False to fail if a file of the name exists by now.
   package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
     guard replaces else { return try commitNew() }
     let replaces = unsafe access(target, F_OK) == 0
-    if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL { throw .system(path, "cannot be written") }
+    if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL {
+      throw .system(path, "cannot be written")
+    }
     if hidden == nil {
       if !replaces, HiddenFile.link(descriptor, to: target) { return }
       hidden = HiddenFile.link(descriptor, in: FileSystem.folder(of: target))
     }
-    guard let name = hidden, unsafe rename(name, target) == 0 else { throw .system(path, "cannot be written") }
+    guard let name = hidden, unsafe rename(name, target) == 0 else {
+      throw .system(path, "cannot be written")
+    }
     hidden = nil
-    if replaces, isFlushed { Self.flush(FileSystem.folder(of: target)) }
+    if replaces, isFlushed {
+      Self.flush(FileSystem.folder(of: target))
+    }
   }
 
   /// Gives the file its name unless another file has it, in one step of the system.
   private mutating func commitNew() throws(FileError) {
     let isNamed =
-      if let hidden { HiddenFile.rename(hidden, toFree: target) } else { HiddenFile.link(descriptor, to: target) }
+      if let hidden {
+        HiddenFile.rename(hidden, toFree: target)
+      } else {
+        HiddenFile.link(descriptor, to: target)
+      }
     guard isNamed else { throw .system(path, "cannot be written") }
     hidden = nil
   }
@@ -120,7 +137,9 @@ package struct AtomicFileWriter: ~Copyable {
 
   deinit {
     close(descriptor)
-    if let hidden { unsafe unlink(hidden) }
+    if let hidden {
+      unsafe unlink(hidden)
+    }
     SignalHandling.forget(unfinishedPath: note)
     SignalHandling.end()
   }
@@ -144,8 +163,11 @@ enum HiddenFile {
     }
   }
 
-  /// Gives an open file without a name a new one in a folder; nothing, with `errno`, where that cannot be.
-  static func link(_ descriptor: Int32, in folder: String) -> String? { named(in: folder) { link(descriptor, to: $0) } }
+  /// Gives an open file without a name a new one in a folder; nothing, with `errno`, where that
+  /// cannot be.
+  static func link(_ descriptor: Int32, in folder: String) -> String? {
+    named(in: folder) { link(descriptor, to: $0) }
+  }
 
   /// Gives an open file without a name one that is free.
   static func link(_ descriptor: Int32, to path: String) -> Bool {
@@ -181,7 +203,9 @@ enum HiddenFile {
   private static func removeStale(in folder: String) {
     guard searched.withLock({ $0.insert(folder).inserted }) else { return }
     let names = (try? FileSystem.entries(of: folder.isEmpty ? "." : folder)) ?? []
-    for name in names where isHidden(name) { removeIfStale(FileSystem.join(folder, name)) }
+    for name in names where isHidden(name) {
+      removeIfStale(FileSystem.join(folder, name))
+    }
   }
 
   private static func isHidden(_ name: String) -> Bool {
@@ -196,7 +220,8 @@ enum HiddenFile {
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_uid == geteuid(),
       status.st_mtim.tv_sec < time(nil) - graceSeconds, flock(descriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     _ = unsafe unlink(path)

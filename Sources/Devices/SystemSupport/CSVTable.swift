@@ -28,7 +28,8 @@ package struct CSVTable: Equatable, Sendable {
 
   package init(columns: [String]) { self.columns = columns }
 
-  /// Reads UTF-8, with or without a byte order mark, with lines that end in LF or CR LF; empty lines are skipped.
+  /// Reads UTF-8, with or without a byte order mark, with lines that end in LF or CR LF; empty
+  /// lines are skipped.
   package init(_ bytes: [UInt8]) throws(Problem) {
     var reader = CSVReader(bytes)
     guard let names = try reader.row(columns: []) else {
@@ -36,9 +37,12 @@ package struct CSVTable: Equatable, Sendable {
     }
     columns = names.fields
     for (index, name) in columns.enumerated() {
-      if name.isEmpty { throw Problem(line: names.line, reason: "column \(index + 1) has no name") }
+      if name.isEmpty {
+        throw Problem(line: names.line, reason: "column \(index + 1) has no name")
+      }
       guard !columns[..<index].contains(name) else {
-        throw Problem(line: names.line, reason: "there are two columns \(name.inQuotes); rename one")
+        throw Problem(
+          line: names.line, reason: "there are two columns \(name.inQuotes); rename one")
       }
     }
     while let row = try reader.row(columns: columns) {
@@ -54,7 +58,8 @@ package struct CSVTable: Equatable, Sendable {
     }
   }
 
-  /// Adds a row, which begins a line behind the last one unless a field before it holds a line break.
+  /// Adds a row, which begins a line behind the last one unless a field before it holds a line
+  /// break.
   package mutating func append(_ fields: [String]) {
     precondition(fields.count == columns.count, "A row has a field for each column.")
     rows.append(Row(line: rows.count + 2, fields: fields))
@@ -71,10 +76,14 @@ package struct CSVTable: Equatable, Sendable {
   }
 
   private static func quoted(_ field: String) -> String {
-    guard field.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return field }
+    guard field.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else {
+      return field
+    }
     var text = "\""
     for scalar in field.unicodeScalars {
-      if scalar == "\"" { text += "\"" }
+      if scalar == "\"" {
+        text += "\""
+      }
       text.unicodeScalars.append(scalar)
     }
     return text + "\""
@@ -103,7 +112,8 @@ private struct CSVReader {
       let name = fields.count < columns.count ? columns[fields.count] : nil
       fields.append(try field(name))
       guard fields.count <= CSVTable.maximumColumnCount else {
-        throw .init(line: line, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
+        throw .init(
+          line: line, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
       }
       if next == UInt8(ascii: ",") {
         index += 1
@@ -115,7 +125,9 @@ private struct CSVReader {
   }
 
   private mutating func skipLineEnd() -> Bool {
-    if next == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A { index += 1 }
+    if next == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
+      index += 1
+    }
     guard next == 0x0A else { return false }
     index += 1
     line += 1
@@ -127,7 +139,9 @@ private struct CSVReader {
     var content: [UInt8] = []
     let isQuoted = next == UInt8(ascii: "\"")
     var isOpen = isQuoted
-    if isQuoted { index += 1 }
+    if isQuoted {
+      index += 1
+    }
     while let byte = next {
       if isOpen {
         if byte == UInt8(ascii: "\"") {
@@ -141,23 +155,34 @@ private struct CSVReader {
         }
       } else {
         if byte == UInt8(ascii: ",") || byte == 0x0A { break }
-        if byte == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A { break }
+        if byte == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
+          break
+        }
         guard !isQuoted else {
-          throw .init(line: line, column: column, reason: "text follows a closing quotation mark; put it inside")
+          throw .init(
+            line: line, column: column,
+            reason: "text follows a closing quotation mark; put it inside")
         }
         guard byte != UInt8(ascii: "\"") else {
-          throw .init(line: line, column: column, reason: "a field with quotation marks must be quoted; double them")
+          throw .init(
+            line: line, column: column,
+            reason: "a field with quotation marks must be quoted; double them")
         }
       }
       guard content.count < CSVTable.maximumFieldLength else {
-        throw .init(line: start, column: column, reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
+        throw .init(
+          line: start, column: column,
+          reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
       }
       content.append(byte)
       index += 1
     }
-    guard !isOpen else { throw .init(line: start, column: column, reason: "a quotation mark is not closed") }
+    guard !isOpen else {
+      throw .init(line: start, column: column, reason: "a quotation mark is not closed")
+    }
     guard let text = String(validating: content, as: UTF8.self) else {
-      throw .init(line: start, column: column, reason: "the field is not UTF-8; save the table as UTF-8")
+      throw .init(
+        line: start, column: column, reason: "the field is not UTF-8; save the table as UTF-8")
     }
     return text
   }

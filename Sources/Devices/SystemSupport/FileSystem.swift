@@ -23,7 +23,9 @@ package enum FileSystem {
   /// The part of a folder's disk that may still be filled, 0 to 1; 1 where that is not known.
   package static func freeShare(_ folder: String) -> Double {
     var status = statvfs()
-    guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else { return 1 }
+    guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else {
+      return 1
+    }
     return Double(status.f_bavail) / Double(status.f_blocks)
   }
 
@@ -34,7 +36,9 @@ package enum FileSystem {
 
   /// Reads a file, pipe or standard input (`-`) to its end; bytes beyond a limit are an error.
   package static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
-    if path == "-" { return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit) }
+    if path == "-" {
+      return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
+    }
     let descriptor = try open(path)
     defer { close(descriptor) }
     return try read(descriptor: descriptor, name: path, limit: limit)
@@ -47,7 +51,8 @@ package enum FileSystem {
     return descriptor
   }
 
-  private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8] {
+  private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8]
+  {
     var status = stat()
     var size = 65_536
     if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
@@ -64,8 +69,11 @@ package enum FileSystem {
     return bytes
   }
 
-  /// Appends the next bytes of an open file, which come in place; false where the file ended before the count.
-  package static func append(to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String)
+  /// Appends the next bytes of an open file, which come in place; false where the file ended before
+  /// the count.
+  package static func append(
+    to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String
+  )
     throws(FileError) -> Bool
   {
     var failure: Int32 = 0
@@ -73,9 +81,16 @@ package enum FileSystem {
     bytes.append(addingCapacity: count) { span in
       unsafe span.withUnsafeMutableBufferPointer { buffer, used in
         while used < count, failure == 0, !isEnd {
-          let size = unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: used), count - used)
-          if size > 0 { used += size } else { isEnd = size == 0 }
-          if size < 0, errno != EINTR { failure = errno }
+          let size = unsafe Glibc.read(
+            descriptor, buffer.baseAddress?.advanced(by: used), count - used)
+          if size > 0 {
+            used += size
+          } else {
+            isEnd = size == 0
+          }
+          if size < 0, errno != EINTR {
+            failure = errno
+          }
         }
       }
     }
@@ -89,7 +104,9 @@ package enum FileSystem {
 
   /// The names in a folder, sorted by their bytes, without those that start with a dot.
   package static func names(in folder: String) throws(FileError) -> [String] {
-    try entries(of: folder).filter { !$0.hasPrefix(".") }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    try entries(of: folder).filter { !$0.hasPrefix(".") }.sorted {
+      $0.utf8.lexicographicallyPrecedes($1.utf8)
+    }
   }
 
   /// All names in a folder, in any order.
@@ -110,7 +127,9 @@ package enum FileSystem {
   package static func makeFolder(_ path: String) throws(FileError) {
     if path.isEmpty || entry(at: path) == .folder { return }
     try makeFolder(folder(of: path))
-    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .system(path, "cannot be created") }
+    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw .system(path, "cannot be created")
+    }
     guard entry(at: path) == .folder else { throw FileError(path, "exists and is not a folder") }
   }
 
@@ -124,7 +143,8 @@ package enum FileSystem {
     return unsafe String(cString: real)
   }
 
-  /// Where a file of this path is, or would be created: links followed, also one that leads to nothing yet.
+  /// Where a file of this path is, or would be created: links followed, also one that leads to
+  /// nothing yet.
   package static func destination(of path: String) throws(FileError) -> String {
     if let real = realPath(path) { return real }
     var place = path
@@ -145,7 +165,9 @@ package enum FileSystem {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  package static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+  package static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
 
   /// The part behind the last slash, without its ending.
   package static func stem(of path: String) -> String {
@@ -167,7 +189,10 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
   public var reason: String
 
   /// An error about a file.
-  public init(_ path: String, _ reason: String) { (self.path, self.reason) = (path, reason) }
+  public init(_ path: String, _ reason: String) {
+    self.path = path
+    self.reason = reason
+  }
 
   package static func system(_ path: String, _ what: String, code: Int32 = errno) -> FileError {
     let reason = unsafe String(cString: strerror(code))
@@ -187,7 +212,8 @@ package struct FileStamp: Equatable {
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
-    let (device, number) = (Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino))
+    let device = Int(truncatingIfNeeded: status.st_dev)
+    let number = Int(truncatingIfNeeded: status.st_ino)
     figures = [device, number, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 }
@@ -197,11 +223,13 @@ package struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let number: ino_t
 
-  /// What a path leads to, or nothing where there is no file: a folder may be read and written at once.
+  /// What a path leads to, or nothing where there is no file: a folder may be read and written at
+  /// once.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
-    (device, number) = (status.st_dev, status.st_ino)
+    device = status.st_dev
+    number = status.st_ino
   }
 }
 
@@ -213,15 +241,22 @@ package struct OutputGuard: Sendable {
   package init(reading paths: some Sequence<String> = [String]()) { insert(paths) }
 
   package mutating func insert(_ paths: some Sequence<String>) {
-    for path in paths { if let identity = FileIdentity(path) { inputs.insert(identity) } }
+    for path in paths {
+      if let identity = FileIdentity(path) {
+        inputs.insert(identity)
+      }
+    }
   }
 
   package func isInput(_ path: String) -> Bool { FileIdentity(path).map(inputs.contains) ?? false }
 
-  /// What keeps a file from being created at a path: a folder above it is missing or is not a folder.
+  /// What keeps a file from being created at a path: a folder above it is missing or is not a
+  /// folder.
   package static func obstacle(to path: String) -> String? {
     var path = path
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    while path.count > 1, path.hasSuffix("/") {
+      path.removeLast()
+    }
     let folder = FileSystem.folder(of: path)
     guard !folder.isEmpty else { return nil }
     switch FileSystem.entry(at: folder) {
@@ -253,7 +288,8 @@ package struct CalendarTime: Equatable, Sendable {
   /// `20260131-120000`: what the name of a file may hold.
   package var fileText: String { formatted("%Y%m%d-%H%M%S") }
 
-  /// The time, or that where the user is, in a format of strftime(3) that makes 31 bytes of text at most.
+  /// The time, or that where the user is, in a format of strftime(3) that makes 31 bytes of text at
+  /// most.
   package func formatted(_ format: String, isLocal: Bool = false) -> String {
     var moment = time_t(seconds)
     var fields = unsafe tm()

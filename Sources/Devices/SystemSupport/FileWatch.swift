@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Reports when files were written or removed, without looking at them in between. The folders are watched, so a file
-/// may be replaced, as editors do, and may come and go with its folder. A link is followed, and watched itself; links
-/// among the folders above are followed once.
+/// Reports when files were written or removed, without looking at them in between. The folders are
+/// watched, so a file may be replaced, as editors do, and may come and go with its folder. A link
+/// is followed, and watched itself; links among the folders above are followed once.
 package final class FileWatch {
   package struct Change: Equatable {
     package enum Kind { case written, removed }
@@ -10,7 +10,10 @@ package final class FileWatch {
     package var path: String
     package var kind: Kind
 
-    package init(path: String, kind: Kind) { (self.path, self.kind) = (path, kind) }
+    package init(path: String, kind: Kind) {
+      self.path = path
+      self.kind = kind
+    }
   }
 
   /// Readable when something happened, which may be nothing that matters.
@@ -66,7 +69,9 @@ package final class FileWatch {
       isUnclear = isUnclear || missing.contains { $0.name == name && places.contains($0.folder) }
     }
     let isLinkMoved = files.contains { $0.burst != nil && $0.places != File.places(of: $0.path) }
-    if isUnclear || isLinkMoved { try lookAnew(at: now) }
+    if isUnclear || isLinkMoved {
+      try lookAnew(at: now)
+    }
     return files.indices.compactMap { files[$0].settle(at: now) }
   }
 
@@ -84,13 +89,17 @@ package final class FileWatch {
     missing = []
     for index in files.indices {
       files[index].places = File.places(of: files[index].path)
-      for place in files[index].places { try arm(place.folder) }
+      for place in files[index].places {
+        try arm(place.folder)
+      }
     }
   }
 
-  /// Watches a folder and, for their own fate, those above; or the first one that would have to appear.
+  /// Watches a folder and, for their own fate, those above; or the first one that would have to
+  /// appear.
   private func arm(_ folder: String) throws(FileError) {
-    // Who makes and removes the folder faster than it can be watched has to be waited for elsewhere.
+    // Who makes and removes the folder faster than it can be watched has to be waited for
+    // elsewhere.
     for _ in 0..<100 {
       var path = "/"
       var gap: (folder: String, name: String)?
@@ -104,7 +113,9 @@ package final class FileWatch {
         path = next
       }
       guard let gap else {
-        if folder == "/" { _ = try folders.add("/", .files) }
+        if folder == "/" {
+          _ = try folders.add("/", .files)
+        }
         return
       }
       let isThere = try folders.add(gap.folder, .arrivals)
@@ -140,16 +151,21 @@ package final class FileWatch {
     static let longest = Duration.seconds(1)
 
     static func places(of path: String) -> [Place] {
-      let whole = path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
+      let whole =
+        path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
       var places = [place(whole)]
-      if FileSystem.isLink(path), let real = FileSystem.realPath(path) { places.append(place(real)) }
+      if FileSystem.isLink(path), let real = FileSystem.realPath(path) {
+        places.append(place(real))
+      }
       return places
     }
 
     private static func place(_ path: String) -> Place {
       // Slashes in a row and at the end mean nothing.
       let names = path.split(separator: "/")
-      return Place(folder: "/" + names.dropLast().joined(separator: "/"), name: names.last.map(String.init) ?? "")
+      return Place(
+        folder: "/" + names.dropLast().joined(separator: "/"),
+        name: names.last.map(String.init) ?? "")
     }
 
     func isAt(_ name: String, in folders: [String]) -> Bool {
@@ -219,22 +235,29 @@ final class FolderWatches {
     let flags = UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD)
     let watch = unsafe inotify_add_watch(descriptor, folder, UInt32(mask) | flags)
     if watch >= 0 {
-      if folders[watch]?.contains(folder) != true { folders[watch, default: []].append(folder) }
+      if folders[watch]?.contains(folder) != true {
+        folders[watch, default: []].append(folder)
+      }
       return true
     }
     switch errno {
-    case ENOENT, ENOTDIR: return false
+    case ENOENT, ENOTDIR:
+      return false
     case ENOSPC:
       let limit = "/proc/sys/fs/inotify/max_user_watches"
       throw FileError(folder, "cannot be watched: all watches are in use (see \(limit))")
     // One that may be passed and not be read can still lead to the folder in question.
-    case EACCES where interest == .itself: return true
-    default: throw .system(folder, "cannot be watched")
+    case EACCES where interest == .itself:
+      return true
+    default:
+      throw .system(folder, "cannot be watched")
     }
   }
 
   func removeAll() {
-    for watch in folders.keys { inotify_rm_watch(descriptor, watch) }
+    for watch in folders.keys {
+      inotify_rm_watch(descriptor, watch)
+    }
     folders = [:]
   }
 
@@ -256,7 +279,9 @@ final class FolderWatches {
           let nameStart = start + Self.headerLength
           guard nameStart + length <= count else { return }
           let name = unsafe buffer[nameStart..<nameStart + length].prefix { $0 != 0 }
-          if let event = unsafe event(watch, mask, String(decoding: name, as: UTF8.self)) { events.append(event) }
+          if let event = unsafe event(watch, mask, String(decoding: name, as: UTF8.self)) {
+            events.append(event)
+          }
           start = nameStart + length
         }
       }

@@ -27,15 +27,32 @@ package enum JSONPiece: JSONPrintable {
 
   func write(_ key: String, to object: inout JSONObjectWriter) {
     switch self {
-    case .null: object.null(key)
-    case .text(let text): object.member(key, text)
-    case .number(let number): object.member(key, number)
-    case .integer(let number): object.member(key, number)
-    case .flag(let flag): object.member(key, flag)
-    case .list(let list): object.array(key) { array in for piece in list { piece.write(to: &array) } }
-    case .line(let list): object.array(key, layout: .line) { array in for piece in list { piece.write(to: &array) } }
-    case .fields(let fields): object.object(key, fields.write)
-    case .object(let layout, let write): object.object(key, layout: layout, write)
+    case .null:
+      object.null(key)
+    case .text(let text):
+      object.member(key, text)
+    case .number(let number):
+      object.member(key, number)
+    case .integer(let number):
+      object.member(key, number)
+    case .flag(let flag):
+      object.member(key, flag)
+    case .list(let list):
+      object.array(key) { array in
+        for piece in list {
+          piece.write(to: &array)
+        }
+      }
+    case .line(let list):
+      object.array(key, layout: .line) { array in
+        for piece in list {
+          piece.write(to: &array)
+        }
+      }
+    case .fields(let fields):
+      object.object(key, fields.write)
+    case .object(let layout, let write):
+      object.object(key, layout: layout, write)
     }
   }
 
@@ -57,7 +74,9 @@ extension Double: JSONPrintable { package var json: JSONPiece { .number(self) } 
 extension Int: JSONPrintable { package var json: JSONPiece { .integer(self) } }
 extension Int64: JSONPrintable { package var json: JSONPiece { .integer(Int(self)) } }
 extension Bool: JSONPrintable { package var json: JSONPiece { .flag(self) } }
-extension Array: JSONPrintable where Element: JSONPrintable { package var json: JSONPiece { .list(map(\.json)) } }
+extension Array: JSONPrintable where Element: JSONPrintable {
+  package var json: JSONPiece { .list(map(\.json)) }
+}
 
 /// The members of an object in their order; one whose value is nil is left out.
 package struct JSONMembers: ExpressibleByDictionaryLiteral, JSONPrintable {
@@ -97,7 +116,9 @@ package struct JSONMembers: ExpressibleByDictionaryLiteral, JSONPrintable {
   }
 
   package func write(to object: inout JSONObjectWriter) {
-    for (key, value) in members { value.write(key, to: &object) }
+    for (key, value) in members {
+      value.write(key, to: &object)
+    }
   }
 }
 

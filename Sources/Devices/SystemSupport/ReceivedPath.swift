@@ -2,9 +2,9 @@ internal import Glibc
 
 /// An output path below a folder that the content of an input determines.
 ///
-/// The input may come from anyone. Therefore, the path stays below the folder, none of its components begins with a
-/// dot, no link below the folder is followed, and no existing file is replaced. The folder itself is the user's choice
-/// and may be a link.
+/// The input may come from anyone. Therefore, the path stays below the folder, none of its
+/// components begins with a dot, no link below the folder is followed, and no existing file is
+/// replaced. The folder itself is the user's choice and may be a link.
 package struct ReceivedPath: Equatable, Sendable {
   /// The state of a path before a file is written to it.
   package enum State {
@@ -41,7 +41,8 @@ package struct ReceivedPath: Equatable, Sendable {
     self.components = components
   }
 
-  /// Checks that neither a link nor a file is in the way, and returns whether a file exists at the path.
+  /// Checks that neither a link nor a file is in the way, and returns whether a file exists at the
+  /// path.
   ///
   /// - Throws: A `FileError` that names the obstacle.
   package func state() throws(FileError) -> State {
@@ -50,11 +51,16 @@ package struct ReceivedPath: Equatable, Sendable {
       let part = Self.join(folder, components[...index])
       let isLast = index == components.count - 1
       switch FileSystem.entry(at: part) {
-      case .nothing: return .free
-      case .folder where isLast: throw FileError(part, "is a folder; choose another output folder")
-      case .folder: continue
-      case .file where isLast: return .occupied
-      case .file, .other: throw FileError(part, "is in the way of a file; choose another output folder")
+      case .nothing:
+        return .free
+      case .folder where isLast:
+        throw FileError(part, "is a folder; choose another output folder")
+      case .folder:
+        continue
+      case .file where isLast:
+        return .occupied
+      case .file, .other:
+        throw FileError(part, "is in the way of a file; choose another output folder")
       }
     }
     return .free
@@ -72,7 +78,8 @@ package struct ReceivedPath: Equatable, Sendable {
       let part = join(folder, components[...index])
       guard FileSystem.isLink(part) else { continue }
       throw FileError(
-        part, "is a link, which is not followed for a name from an input; choose another output folder")
+        part,
+        "is a link, which is not followed for a name from an input; choose another output folder")
     }
   }
 

@@ -1,9 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// Lets work be ended in order when Ctrl-C, termination or hang-up end the program. While no file is unfinished and
-/// nobody asked for notice, a signal ends the program as it ends any other, even one that waits for its standard input.
-/// A second signal ends it in any case, and removes files that are unfinished.
+/// Lets work be ended in order when Ctrl-C, termination or hang-up end the program. While no file
+/// is unfinished and nobody asked for notice, a signal ends the program as it ends any other, even
+/// one that waits for its standard input. A second signal ends it in any case, and removes files
+/// that are unfinished.
 package enum SignalHandling {
   package static var isRequested: Bool { interrupted.load(ordering: .relaxed) }
 
@@ -16,9 +17,12 @@ package enum SignalHandling {
     _ = noted.load(ordering: .relaxed)
     _ = unfinishedPaths[0].load(ordering: .relaxed)
     TerminalMode.prepare()
-    // A file beyond the shell's limit is then an error of the write that can be reported and cleaned up after.
+    // A file beyond the shell's limit is then an error of the write that can be reported and
+    // cleaned up after.
     _ = signal(SIGXFSZ, SIG_IGN)
-    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { _ = signal(number, note) }
+    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
+      _ = signal(number, note)
+    }
   }
 
   package static func isIgnored(_ number: Int32) -> Bool {
@@ -28,7 +32,8 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces a file that must be finished or removed, which `end()` follows; false where it is too late to begin one.
+  /// Announces a file that must be finished or removed, which `end()` follows; false where it is
+  /// too late to begin one.
   static func begin() -> Bool {
     unfinished.add(1, ordering: .sequentiallyConsistent)
     if !interrupted.load(ordering: .sequentiallyConsistent) { return true }
@@ -38,14 +43,17 @@ package enum SignalHandling {
 
   static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Notes a file that is to be removed where the process is ended at once; what `forget` takes, nil beyond the limit.
+  /// Notes a file that is to be removed where the process is ended at once; what `forget` takes,
+  /// nil beyond the limit.
   static func note(unfinishedPath path: String) -> Int? {
     // Never moved while noted, since a handler may be reading it.
     let text = unsafe strdup(path)
     for place in 0..<unfinishedPaths.count
     where unfinishedPaths[place].compareExchange(
       expected: 0, desired: UInt(bitPattern: text), ordering: .sequentiallyConsistent
-    ).exchanged { return place }
+    ).exchanged {
+      return place
+    }
     unsafe free(text)
     return nil
   }
@@ -60,11 +68,14 @@ package enum SignalHandling {
   private static func removeUnfinished() {
     for place in 0..<unfinishedPaths.count {
       let text = unfinishedPaths[place].load(ordering: .sequentiallyConsistent)
-      if let path = unsafe UnsafePointer<CChar>(bitPattern: text) { unsafe unlink(path) }
+      if let path = unsafe UnsafePointer<CChar>(bitPattern: text) {
+        unsafe unlink(path)
+      }
     }
   }
 
-  /// Asks that the first signal be reported through the answered descriptor, which it makes readable.
+  /// Asks that the first signal be reported through the answered descriptor, which it makes
+  /// readable.
   static func addListener() -> Int32 {
     let descriptor = call.descriptor
     listeners.add(1, ordering: .sequentiallyConsistent)
@@ -73,10 +84,13 @@ package enum SignalHandling {
 
   static func removeListener() { listeners.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Ends the process by the signal a listener was notified of, so that a shell sees it; else returns.
+  /// Ends the process by the signal a listener was notified of, so that a shell sees it; else
+  /// returns.
   package static func endByNotedSignal() {
     let number = noted.load(ordering: .sequentiallyConsistent)
-    if number != 0 { die(of: number) }
+    if number != 0 {
+      die(of: number)
+    }
   }
 
   /// The handler: either it sees a file that `begin()` announced, or `begin()` sees the request.
@@ -91,7 +105,9 @@ package enum SignalHandling {
         return
       }
     }
-    if unfinished.load(ordering: .sequentiallyConsistent) > 0, isFirst { return }
+    if unfinished.load(ordering: .sequentiallyConsistent) > 0, isFirst {
+      return
+    }
     // A terminal that closes hangs up, and so does its shell: the second is not an impatient user.
     if !isFirst && number == SIGHUP { return }
     removeUnfinished()
@@ -120,10 +136,11 @@ private let listeners = Atomic(0)
 private let noted = Atomic<Int32>(0)
 private let call = SignalFlag()
 
-/// Tells a verb of the first signal that asks to stop, so that it can fade out and end; a second ends it at once. When
-/// the verb returns, the program ends by that signal.
+/// Tells a verb of the first signal that asks to stop, so that it can fade out and end; a second
+/// ends it at once. When the verb returns, the program ends by that signal.
 package struct InterruptSignal: ~Copyable {
-  /// Readable from the first signal on; nothing is to be read from it. Below zero where none was left.
+  /// Readable from the first signal on; nothing is to be read from it. Below zero where none was
+  /// left.
   package let descriptor: Int32
 
   /// Asks for notice; a signal before that ends the program.
@@ -148,7 +165,8 @@ struct SignalFlag: Sendable {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
-    (descriptor, entrance) = (ends[0], ends[1])
+    descriptor = ends[0]
+    entrance = ends[1]
   }
 
   /// Raises the flag: [any thread, also a signal handler], one system call.

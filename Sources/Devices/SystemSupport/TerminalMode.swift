@@ -1,11 +1,12 @@
 internal import Glibc
 internal import Synchronization
 
-/// The terminal's modes while keys are read singly, kept where a signal handler can give them back. While in force,
-/// Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again. Nothing touches a
-/// terminal that another job has.
+/// The terminal's modes while keys are read singly, kept where a signal handler can give them back.
+/// While in force, Ctrl-Z and a quit signal give the usual modes back first, and continuing takes
+/// them again. Nothing touches a terminal that another job has.
 package enum TerminalMode {
-  /// Readable when the process was continued, perhaps with the terminal again, and when the window changed its size.
+  /// Readable when the process was continued, perhaps with the terminal again, and when the window
+  /// changed its size.
   package static var wakeDescriptor: Int32 { continued.descriptor }
 
   package static func lowerWake() { continued.lower() }
@@ -16,8 +17,8 @@ package enum TerminalMode {
     _ = isLineShown.load(ordering: .relaxed)
   }
 
-  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time. False where it is not a
-  /// terminal, not the one that controls this process, or taken already.
+  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time. False
+  /// where it is not a terminal, not the one that controls this process, or taken already.
   package static func begin(on descriptor: Int32) -> Bool {
     prepare()
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
@@ -27,7 +28,9 @@ package enum TerminalMode {
     let modes = UnsafeMutablePointer<Modes>.allocate(capacity: 1)
     unsafe modes.initialize(to: Modes(descriptor: descriptor))
     inForce.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
-    for (number, handler) in handlers where !SignalHandling.isIgnored(number) { _ = signal(number, handler) }
+    for (number, handler) in handlers where !SignalHandling.isIgnored(number) {
+      _ = signal(number, handler)
+    }
     return true
   }
 
@@ -35,30 +38,41 @@ package enum TerminalMode {
   package static func end() {
     leave()
     inForce.store(0, ordering: .sequentiallyConsistent)
-    for (number, _) in handlers where !SignalHandling.isIgnored(number) { _ = signal(number, SIG_DFL) }
+    for (number, _) in handlers where !SignalHandling.isIgnored(number) {
+      _ = signal(number, SIG_DFL)
+    }
     isTaken.store(false, ordering: .sequentiallyConsistent)
   }
 
   /// Notes whether standard error, a terminal, shows a line that is to go before the process stops.
-  package static func noteLine(isShown: Bool) { isLineShown.store(isShown, ordering: .sequentiallyConsistent) }
+  package static func noteLine(isShown: Bool) {
+    isLineShown.store(isShown, ordering: .sequentiallyConsistent)
+  }
 
   /// Takes that line away; its owner writes all of it again: [also a signal handler].
   fileprivate static func eraseLine() {
-    guard isLineShown.load(ordering: .sequentiallyConsistent), isForeground(STDERR_FILENO) else { return }
+    guard isLineShown.load(ordering: .sequentiallyConsistent), isForeground(STDERR_FILENO) else {
+      return
+    }
     let erasing: StaticString = "\r\u{1B}[J"
     _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
   }
 
   /// Whether this process is in the job that has the terminal: [also a signal handler].
-  package static func isForeground(_ descriptor: Int32) -> Bool { tcgetpgrp(descriptor) == getpgrp() }
+  package static func isForeground(_ descriptor: Int32) -> Bool {
+    tcgetpgrp(descriptor) == getpgrp()
+  }
 
-  /// Makes sure that keys come singly where the terminal is in the foreground, and answers whether it is.
+  /// Makes sure that keys come singly where the terminal is in the foreground, and answers whether
+  /// it is.
   package static func enter() -> Bool {
     guard let modes = unsafe current, isForeground(unsafe modes.pointee.descriptor) else {
       isEntered.store(false, ordering: .sequentiallyConsistent)
       return false
     }
-    if !isEntered.load(ordering: .sequentiallyConsistent) { unsafe modes.pointee.take() }
+    if !isEntered.load(ordering: .sequentiallyConsistent) {
+      unsafe modes.pointee.take()
+    }
     return true
   }
 
@@ -66,15 +80,20 @@ package enum TerminalMode {
   package static func leave() {
     let wasEntered = isEntered.exchange(false, ordering: .sequentiallyConsistent)
     guard wasEntered, let modes = unsafe current else { return }
-    if isForeground(unsafe modes.pointee.descriptor) { unsafe modes.pointee.giveBack() }
+    if isForeground(unsafe modes.pointee.descriptor) {
+      unsafe modes.pointee.giveBack()
+    }
   }
 
-  /// Sets the modes again, since the process that stopped or continued the process may have set others.
+  /// Sets the modes again, since the process that stopped or continued the process may have set
+  /// others.
   fileprivate static func enterAgain() {
     guard let modes = unsafe current else { return }
     isEntered.store(false, ordering: .sequentiallyConsistent)
     // Before the first entry the usual modes are not known yet, and here they are not to be read.
-    if unsafe modes.pointee.areKnown { _ = enter() }
+    if unsafe modes.pointee.areKnown {
+      _ = enter()
+    }
   }
 
   private static var current: UnsafeMutablePointer<Modes>? {
@@ -133,7 +152,9 @@ private let stop: @convention(c) (Int32) -> Void = { number in
   unsafe sigaddset(&only, number)
   unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
   unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
-  if inForce.load(ordering: .sequentiallyConsistent) != 0 { _ = signal(number, stopAgain) }
+  if inForce.load(ordering: .sequentiallyConsistent) != 0 {
+    _ = signal(number, stopAgain)
+  }
   TerminalMode.enterAgain()
 }
 

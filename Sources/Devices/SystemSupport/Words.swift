@@ -1,29 +1,41 @@
 internal import CMath
 
 extension String {
-  /// The text on one line, safe on a terminal: what a file is called or says of itself may hold controls.
+  /// The text on one line, safe on a terminal: what a file is called or says of itself may hold
+  /// controls.
   package var printable: String { unicodeScalars.map { $0.printable }.joined() }
 
-  /// The text between quotes, safe on a terminal: control characters escaped, at most 80 characters.
+  /// The text between quotes, safe on a terminal: control characters escaped, at most 80
+  /// characters.
   package var inQuotes: String {
-    "'" + unicodeScalars.prefix(80).map { $0.printable }.joined() + (unicodeScalars.count > 80 ? "…'" : "'")
+    "'" + unicodeScalars.prefix(80).map { $0.printable }.joined()
+      + (unicodeScalars.count > 80 ? "…'" : "'")
   }
 
   private static let signs: [Unicode.Scalar: String] = [
-    "–": "-", "−": "-", "…": "...", "→": "->", "±": "+/-", "×": "x", "·": ".", "µ": "u", "Ω": "ohm", "π": "pi",
+    "–": "-", "−": "-", "…": "...", "→": "->", "±": "+/-", "×": "x", "·": ".", "µ": "u", "Ω": "ohm",
+    "π": "pi",
     "²": "^2",
   ]
 
-  /// The text with the program's own signs in ASCII; what files are called or say of themselves stays as it is.
+  /// The text with the program's own signs in ASCII; what files are called or say of themselves
+  /// stays as it is.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {
       // Bars of block elements: under half of a column, and more.
-      case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}": text += ":"
-      case "\u{2584}"..."\u{258C}": text += "#"
-      default: if let sign = Self.signs[scalar] { text += sign } else { text.unicodeScalars.append(scalar) }
+      case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}":
+        text += ":"
+      case "\u{2584}"..."\u{258C}":
+        text += "#"
+      default:
+        if let sign = Self.signs[scalar] {
+          text += sign
+        } else {
+          text.unicodeScalars.append(scalar)
+        }
       }
     }
     return text
@@ -40,8 +52,8 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-  /// Where a text that is not empty first stands in this one, byte for byte, or nil. The search of the standard library
-  /// comes with its regular expressions, a megabyte of the program.
+  /// Where a text that is not empty first stands in this one, byte for byte, or nil. The search of
+  /// the standard library comes with its regular expressions, a megabyte of the program.
   package func place(of text: String) -> Range<Index>? {
     for start in utf8.indices where utf8[start...].starts(with: text.utf8) {
       return start..<utf8.index(start, offsetBy: text.utf8.count)
@@ -96,10 +108,13 @@ package enum Suggestion {
       var row = [i + 1]
       for j in b.indices {
         var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
-        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, beforeLast[j - 1] + 1) }
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+          cost = min(cost, beforeLast[j - 1] + 1)
+        }
         row.append(cost)
       }
-      (beforeLast, last) = (last, row)
+      beforeLast = last
+      last = row
     }
     return last[b.count]
   }
@@ -142,7 +157,8 @@ package enum NumberFormatting {
     let parts = rounded(value, places: places).split(separator: ".")
     let decimals = parts.count > 1 ? parts[1] : ""
     return parts[0]
-      + (places > 0 ? "." + decimals + String(repeating: "0", count: max(0, places - decimals.count)) : "")
+      + (places > 0
+        ? "." + decimals + String(repeating: "0", count: max(0, places - decimals.count)) : "")
   }
 
   /// A number with all its places: `8` rather than `8.0`.

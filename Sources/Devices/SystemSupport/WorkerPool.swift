@@ -5,9 +5,12 @@ internal import Synchronization
 package enum WorkerPool {
   package static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-  /// Does pieces of work on as many threads as there are cores and returns when all are done; meanwhile another closure
-  /// is called on the calling thread now and then, with the number of pieces done.
-  package static func run(_ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void) {
+  /// Does pieces of work on as many threads as there are cores and returns when all are done;
+  /// meanwhile another closure is called on the calling thread now and then, with the number of
+  /// pieces done.
+  package static func run(
+    _ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
+  ) {
     let crew = WorkQueue(pieces: pieces, work: work)
     var threads: [pthread_t] = []
     for _ in 0..<min(count, pieces) {
@@ -20,15 +23,23 @@ package enum WorkerPool {
           unsafe Unmanaged<WorkQueue>.fromOpaque(raw).takeRetainedValue().workOn()
           return nil
         }, argument)
-      if status == 0 { threads.append(thread) } else { unsafe Unmanaged<WorkQueue>.fromOpaque(argument).release() }
+      if status == 0 {
+        threads.append(thread)
+      } else {
+        unsafe Unmanaged<WorkQueue>.fromOpaque(argument).release()
+      }
     }
-    if threads.isEmpty { crew.workOn() }
+    if threads.isEmpty {
+      crew.workOn()
+    }
     while crew.doneCount < pieces {
       meanwhile(crew.doneCount)
       // Short beside any batch, long beside the cost of looking.
       usleep(3_000)
     }
-    for thread in threads { pthread_join(thread, nil) }
+    for thread in threads {
+      pthread_join(thread, nil)
+    }
   }
 
   private final class WorkQueue: Sendable {
@@ -37,7 +48,10 @@ package enum WorkerPool {
     private let next = Atomic(0)
     private let done = Atomic(0)
 
-    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) { (self.pieces, self.work) = (pieces, work) }
+    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) {
+      self.pieces = pieces
+      self.work = work
+    }
 
     var doneCount: Int { done.load(ordering: .acquiring) }
 
@@ -52,7 +66,8 @@ package enum WorkerPool {
   }
 }
 
-/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

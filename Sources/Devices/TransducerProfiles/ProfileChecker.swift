@@ -1,16 +1,19 @@
 import HapticRender
 public import Reading
 
-/// Reads the text of a profile or an array by its table, and notes everything that is wrong with it.
+/// Reads the text of a profile or an array by its table, and notes everything that is wrong with
+/// it.
 struct ProfileChecker: JSONFieldReader {
   static let writesShortNumbers = true
 
   let document: JSONDocument
   let rules = JSONFieldRules(
-    missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange, unknownKey: .unknownKey,
+    missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange,
+    unknownKey: .unknownKey,
     unknownWord: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
   var log = FindingLog(limit: ProfileRules.findingLimit)
-  /// Gives the profile of a word in an array, or why it cannot be used; nil where a text names none.
+  /// Gives the profile of a word in an array, or why it cannot be used; nil where a text names
+  /// none.
   var source: Source?
 
   typealias Source = @Sendable (String) throws(Refusal) -> TransducerProfile
@@ -21,34 +24,44 @@ struct ProfileChecker: JSONFieldReader {
     var hint: String?
   }
 
-  init(_ document: JSONDocument, source: Source? = nil) { (self.document, self.source) = (document, source) }
+  init(_ document: JSONDocument, source: Source? = nil) {
+    self.document = document
+    self.source = source
+  }
 
   /// What was found so far, in the order of the text.
   var findings: [Finding] { log.findings(in: document) }
 
   /// Why the text is refused: its first error, or nothing.
   var refusal: InputError? {
-    findings.first { $0.severity == .error }.map { InputError($0, otherErrorCount: log.errorCount - 1) }
+    findings.first { $0.severity == .error }.map {
+      InputError($0, otherErrorCount: log.errorCount - 1)
+    }
   }
 
   mutating func read<Owner>(_ table: ProfileTable<Owner>, into owner: inout Owner) {
     for tolerance in document.tolerances {
       let value = document.value(of: tolerance)
       switch tolerance.kind {
-      case .byteOrderMark: continue
+      case .byteOrderMark:
+        continue
       case .trailingComma:
         log.add(
-          .trailingComma, at: value, offset: tolerance.offset, "comma before a closing bracket", hint: "remove it")
+          .trailingComma, at: value, offset: tolerance.offset, "comma before a closing bracket",
+          hint: "remove it")
       case .duplicateKey:
         log.add(
-          .duplicateKey, at: value, offset: value.keyOffset, "duplicate key \((value.key ?? "").quoted())",
+          .duplicateKey, at: value, offset: value.keyOffset,
+          "duplicate key \((value.key ?? "").quoted())",
           hint: "keep one of them")
       }
     }
     table.read(document.root, into: &owner, &self)
   }
 
-  mutating func noteMissing(_ key: JSONKey, isRequired: Bool, of object: JSONValue, _ shape: JSONShape) {
+  mutating func noteMissing(
+    _ key: JSONKey, isRequired: Bool, of object: JSONValue, _ shape: JSONShape
+  ) {
     log.add(.missingKey, at: object, "missing key \"\(key.name)\"")
   }
 
@@ -60,14 +73,19 @@ struct ProfileChecker: JSONFieldReader {
       hint: names.hint(for: name) ?? "valid keys: " + names.names.joined(separator: ", "))
   }
 
-  mutating func noteUnknownWord(_ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue) {
-    if text.isEmpty { return log.add(.invalidValue, at: value, "\(key.name) is empty") }
+  mutating func noteUnknownWord(
+    _ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue
+  ) {
+    if text.isEmpty {
+      return log.add(.invalidValue, at: value, "\(key.name) is empty")
+    }
     log.add(
       .invalidValue, at: value, "\(text.quoted()) is not a valid \(key.noun ?? key.name)",
       hint: names.hint(for: text) ?? "valid values: " + names.names.joined(separator: ", "))
   }
 
-  /// Whether a number of an object is not below another; an error where it is. Where absent, their defaults count.
+  /// Whether a number of an object is not below another; an error where it is. Where absent, their
+  /// defaults count.
   mutating func isOrdered(
     _ object: JSONValue, _ low: String, _ high: String, _ usual: (low: Double, high: Double)? = nil
   ) -> Bool {
@@ -75,7 +93,8 @@ struct ProfileChecker: JSONFieldReader {
     let most = object[high].map { $0.number } ?? usual?.high
     guard let least, let most, most < least else { return true }
     log.add(
-      .contradiction, at: object[high] ?? object, "\(high) is \(most.shortText), below \(low), \(least.shortText)")
+      .contradiction, at: object[high] ?? object,
+      "\(high) is \(most.shortText), below \(low), \(least.shortText)")
     return false
   }
 
@@ -101,14 +120,16 @@ struct ProfileChecker: JSONFieldReader {
       }
       guard let sensation, sensation.boolean == false else { return }
       return log.add(
-        .contradiction, at: sensation, "drive.equalSensation is false, but the intensity law is \"sensation\"",
+        .contradiction, at: sensation,
+        "drive.equalSensation is false, but the intensity law is \"sensation\"",
         hint: "remove the key, or choose the law \"power\"")
     }
     // An invalid law is an error of its own.
     guard let list, law == nil || law?.string == "power" else { return }
     guard root["hardware"] == nil || sensation?.boolean == false else { return }
     log.add(
-      .contradiction, at: list, "thresholds are used only with the intensity law \"sensation\" or with hardware",
+      .contradiction, at: list,
+      "thresholds are used only with the intensity law \"sensation\" or with hardware",
       hint: "remove them, or choose that law")
   }
 
@@ -116,7 +137,9 @@ struct ProfileChecker: JSONFieldReader {
     guard let list, list.kind == .array else { return }
     let points = Array(list.elements)
     for (point, next) in zip(points, points.dropFirst()) {
-      guard let low = point["hertz"]?.number, let member = next["hertz"], let high = member.number, high <= low else {
+      guard let low = point["hertz"]?.number, let member = next["hertz"], let high = member.number,
+        high <= low
+      else {
         continue
       }
       log.add(
@@ -129,7 +152,8 @@ struct ProfileChecker: JSONFieldReader {
   private mutating func checkEstimates(of root: JSONValue) {
     guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
     for element in list.elements {
-      guard let figure = element.string, ProfileKeys.hardware.shape.key(named: figure) != nil, hardware[figure] == nil
+      guard let figure = element.string, ProfileKeys.hardware.shape.key(named: figure) != nil,
+        hardware[figure] == nil
       else { continue }
       log.add(
         .contradiction, at: element, "\(figure.quoted()) is listed as estimated but has no value",
@@ -160,10 +184,13 @@ struct ProfileChecker: JSONFieldReader {
     guard let corner = root["drive"]?["highPass"], let hertz = corner.number,
       let low = root["frequency"]?["low"]?.number, hertz > low
     else { return }
-    log.add(.contradiction, at: corner, "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
+    log.add(
+      .contradiction, at: corner,
+      "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
   }
 
-  /// What is known of a hand alone is not asked of a seat or of ears, and levels above a threshold need an acceleration.
+  /// What is known of a hand alone is not asked of a seat or of ears, and levels above a threshold
+  /// need an acceleration.
   private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
     let drive = root["drive"]
     let contours = drive?["contours"].flatMap { $0.string == "converging" ? $0 : nil }
@@ -173,7 +200,8 @@ struct ProfileChecker: JSONFieldReader {
       guard let value else { continue }
       if let body = drive?["feltBy"]?.string, body == "seat" || body == "ear" {
         log.add(
-          .contradiction, at: value, "drive.\(name) is known for a hand, but drive.feltBy is \(body)",
+          .contradiction, at: value,
+          "drive.\(name) is known for a hand, but drive.feltBy is \(body)",
           hint: "remove one of them")
       } else if sensation?.boolean == false {
         log.add(
@@ -185,7 +213,10 @@ struct ProfileChecker: JSONFieldReader {
     for figure in ["resonance", "qualityFactor", "acceleration"] where hardware[figure] == nil {
       log.add(
         .contradiction, at: contours,
-        "drive.contours requires \(figure) of the hardware, since sensation is counted from the threshold",
+        """
+        drive.contours requires \(figure) of the hardware, since sensation is counted from the \
+        threshold
+        """,
         hint: "add it, or remove the key")
     }
   }
@@ -197,19 +228,24 @@ extension ProfileChecker {
 
   /// Notes what is allowed and may not be what was meant.
   ///
-  /// - Parameter stem: What the file is called without its ending, or nothing where that says nothing.
+  /// - Parameter stem: What the file is called without its ending, or nothing where that says
+  ///   nothing.
   mutating func warn(_ profile: TransducerProfile, stem: String?) {
     let root = document.root
     if let stem, stem != profile.name, let name = root["name"] {
       log.add(
-        .fileName, at: name, "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
+        .fileName, at: name,
+        "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
         hint: "use the same name; profiles are found by file name")
     }
     warnAboutFrequencies(profile.frequency, at: root["frequency"], profile)
-    if let law = root["transient"]?["frequency"] { warnAboutFrequencies(profile.transient.frequency, at: law, profile) }
+    if let law = root["transient"]?["frequency"] {
+      warnAboutFrequencies(profile.transient.frequency, at: law, profile)
+    }
     warnAboutResonance(profile, at: root["hardware"]?["resonance"])
     let gains = profile.partials.map { abs($0.gain) }
-    warnAboutLevel(profile.level, gains, at: root["level"] ?? root["partials"] ?? root, "two continuous events")
+    warnAboutLevel(
+      profile.level, gains, at: root["level"] ?? root["partials"] ?? root, "two continuous events")
     let bursts = root["transient"]
     warnAboutLevel(
       profile.transient.level, profile.transient.partials.map { abs($0.gain) },
@@ -218,7 +254,8 @@ extension ProfileChecker {
     warnAboutFit(of: profile)
     warnAboutPlausibility(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
-    log.add(.missingSources, at: hardware, "the hardware data has no source", hint: "add \"sources\"")
+    log.add(
+      .missingSources, at: hardware, "the hardware data has no source", hint: "add \"sources\"")
   }
 
   private mutating func warnAboutFrequencies(
@@ -228,7 +265,8 @@ extension ProfileChecker {
       guard let member = value?[key] else { continue }
       if let band = profile.hardware?.band, !band.contains(hertz) {
         log.add(
-          .outsideBand, at: member, "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.asHertz)")
+          .outsideBand, at: member,
+          "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.asHertz)")
       }
       if !Self.touch.contains(hertz) {
         log.add(
@@ -239,7 +277,8 @@ extension ProfileChecker {
   }
 
   private mutating func warnAboutResonance(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let hardware = profile.hardware, let band = hardware.band, let resonance = hardware.resonance,
+    guard let value, let hardware = profile.hardware, let band = hardware.band,
+      let resonance = hardware.resonance,
       !band.contains(resonance)
     else { return }
     log.add(
@@ -247,23 +286,35 @@ extension ProfileChecker {
       "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.asHertz)")
   }
 
-  private mutating func warnAboutLevel(_ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String) {
+  private mutating func warnAboutLevel(
+    _ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
+  ) {
     let peak = level * gains.reduce(0, +)
     guard let value, 2 * peak > Renderer.ceiling else { return }
     let most = (Renderer.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     log.add(
       .insufficientHeadroom, at: value,
-      "\(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the ceiling of \(Renderer.ceiling.shortText); the limiter will act",
-      hint: most >= ProfileLimits.level.lowerBound ? "use a level of at most \(most.shortText)" : nil)
+      """
+      \(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above \
+      the ceiling of \(Renderer.ceiling.shortText); the limiter will act
+      """,
+      hint: most >= ProfileLimits.level.lowerBound
+        ? "use a level of at most \(most.shortText)" : nil)
   }
 
   private mutating func warnAboutThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let first = profile.thresholds.first, let last = profile.thresholds.last else { return }
+    guard let value, let first = profile.thresholds.first, let last = profile.thresholds.last else {
+      return
+    }
     let band = profile.frequency.low...profile.frequency.high
     guard band.lowerBound < first.hertz || band.upperBound > last.hertz else { return }
     log.add(
       .shortThresholds, at: value,
-      "the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, the nearest one is used")
+      """
+      the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, \
+      the nearest one is used
+      """
+    )
   }
 
   // MARK: - Values together
@@ -278,12 +329,16 @@ extension ProfileChecker {
   /// Notes values that are allowed each by itself, and hardly together.
   private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
     let root = document.root
-    if let value = root["hardware"]?["excursion"], let excursion = value.number, excursion < Self.leastExcursion,
+    if let value = root["hardware"]?["excursion"], let excursion = value.number,
+      excursion < Self.leastExcursion,
       (profile.hardware?.continuousPower ?? 0) >= 1
     {
       log.add(
         .implausibleValue, at: value,
-        "an excursion of \(excursion.shortText) mm is very small for \((profile.hardware?.continuousPower ?? 0).shortText) W",
+        """
+        an excursion of \(excursion.shortText) mm is very small for \
+        \((profile.hardware?.continuousPower ?? 0).shortText) W
+        """,
         hint: "excursion is in millimetres")
     }
     if let value = root["hardware"]?["peakPower"], let peak = value.number,
@@ -291,11 +346,18 @@ extension ProfileChecker {
     {
       log.add(
         .implausibleValue, at: value,
-        "a peak power of \(peak.shortText) W is \((peak / power).rounded().shortText) times the continuous power")
+        """
+        a peak power of \(peak.shortText) W is \((peak / power).rounded().shortText) times the \
+        continuous power
+        """
+      )
     }
-    if let value = root["amplifier"]?["power"], let power = value.number, !Self.amplifierPowers.contains(power) {
+    if let value = root["amplifier"]?["power"], let power = value.number,
+      !Self.amplifierPowers.contains(power)
+    {
       log.add(
-        .implausibleValue, at: value, "an amplifier of \(power.shortText) W is unusual", hint: "power is in watts")
+        .implausibleValue, at: value, "an amplifier of \(power.shortText) W is unusual",
+        hint: "power is in watts")
     }
     if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
       let longest = burst["maxDuration"]?.number
@@ -304,7 +366,10 @@ extension ProfileChecker {
       if edges > longest {
         log.add(
           .implausibleValue, at: value,
-          "attack and release take \(edges.shortText) s of a burst of \(longest.shortText) s, which never reaches its level"
+          """
+          attack and release take \(edges.shortText) s of a burst of \(longest.shortText) s, \
+          which never reaches its level
+          """
         )
       }
     }
@@ -321,7 +386,9 @@ extension ProfileChecker {
   mutating func warnAboutFit(of profile: TransducerProfile) {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
     warnAboutPlacement(of: profile)
-    if profile.isEqualized, hardware.estimated.contains("qualityFactor"), let qualityFactor = value["qualityFactor"] {
+    if profile.isEqualized, hardware.estimated.contains("qualityFactor"),
+      let qualityFactor = value["qualityFactor"]
+    {
       log.add(
         .estimatedQFactor, at: qualityFactor,
         "the Q factor is an estimate; the equaliser does less than for a measured one",
@@ -329,7 +396,8 @@ extension ProfileChecker {
     }
     if hardware.model == nil {
       log.add(
-        .missingLimit, at: value, "without resonance and Q factor, there is no equalisation and no excursion limit",
+        .missingLimit, at: value,
+        "without resonance and Q factor, there is no equalisation and no excursion limit",
         hint: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousPower == nil && hardware.peakPower == nil {
@@ -347,14 +415,19 @@ extension ProfileChecker {
   private mutating func warnAboutPlacement(
     of asked: FrequencyMapping, to placed: FrequencyMapping, at value: JSONValue?
   ) {
-    guard let value, asked.high >= asked.low * Self.leastRatio, placed.high < placed.low * Self.leastRatio else {
+    guard let value, asked.high >= asked.low * Self.leastRatio,
+      placed.high < placed.low * Self.leastRatio
+    else {
       return
     }
     let low = (placed.low * 10).rounded() / 10
     let high = (placed.high * 10).rounded() / 10
     log.add(
       .narrowBand, at: value,
-      "of \((asked.low...asked.high).asHertz), the hardware reproduces only \((low...high).asHertz), less than half an octave",
+      """
+      of \((asked.low...asked.high).asHertz), the hardware reproduces only \
+      \((low...high).asHertz), less than half an octave
+      """,
       hint: "a larger \"drive.usableRange\" widens the band and lowers the level")
   }
 }
@@ -376,8 +449,10 @@ public enum ProfileRules {
 
   /// The rules, in the order in which they are listed.
   public static let all: [Rule] = [
-    .syntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey, .outOfRange, .invalidValue,
-    .contradiction, .fileName, .outsideBand, .outsideTactileRange, .insufficientHeadroom, .missingSources,
+    .syntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey, .outOfRange,
+    .invalidValue,
+    .contradiction, .fileName, .outsideBand, .outsideTactileRange, .insufficientHeadroom,
+    .missingSources,
     .shortThresholds, .narrowBand, .estimatedQFactor, .missingLimit, .implausibleValue,
   ]
 }
@@ -386,38 +461,54 @@ extension Rule {
   // MARK: Syntax
 
   static let syntax = error("syntax", "syntax", "The text must be JSON in UTF-8, at most 1 MiB.")
-  static let trailingComma = error("trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
-  static let duplicateKey = error("duplicate-key", "syntax", "A key must appear only once in an object.")
+  static let trailingComma = error(
+    "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
+  static let duplicateKey = error(
+    "duplicate-key", "syntax", "A key must appear only once in an object.")
 
   // MARK: Grammar
 
-  static let wrongType = error("wrong-type", "grammar", "A value must have the type that its key requires.")
+  static let wrongType = error(
+    "wrong-type", "grammar", "A value must have the type that its key requires.")
   static let missingKey = error("missing-key", "grammar", "An object must have its required keys.")
-  static let unknownKey = error("unknown-key", "grammar", "An object must have no other keys than its own.")
+  static let unknownKey = error(
+    "unknown-key", "grammar", "An object must have no other keys than its own.")
   static let outOfRange = error(
     "out-of-range", "grammar", "A number, or the count of a list, must be in the range of its key.")
   static let invalidValue = error(
-    "invalid-value", "grammar", "A text must not be empty, and must be one of the words of its key where it has them.")
-  static let contradiction = error("contradiction", "grammar", "Values must not contradict each other.")
+    "invalid-value", "grammar",
+    "A text must not be empty, and must be one of the words of its key where it has them.")
+  static let contradiction = error(
+    "contradiction", "grammar", "Values must not contradict each other.")
 
   // MARK: Hardware and levels
 
-  static let fileName = warning("file-name", "advice", "A profile is found by the name of its file.")
+  static let fileName = warning(
+    "file-name", "advice", "A profile is found by the name of its file.")
   static let outsideBand = warning(
-    "outside-band", "advice", "Frequencies should be inside the band that the manufacturer publishes.")
+    "outside-band", "advice",
+    "Frequencies should be inside the band that the manufacturer publishes.")
   static let outsideTactileRange = warning(
-    "outside-tactile-range", "advice", "Frequencies should be between 1 and 1000 Hz, where vibration is felt.")
+    "outside-tactile-range", "advice",
+    "Frequencies should be between 1 and 1000 Hz, where vibration is felt.")
   static let insufficientHeadroom = warning(
-    "insufficient-headroom", "advice", "Two events at full intensity should stay below the output ceiling.")
-  static let missingSources = warning("missing-sources", "advice", "Data of hardware should name its sources.")
+    "insufficient-headroom", "advice",
+    "Two events at full intensity should stay below the output ceiling.")
+  static let missingSources = warning(
+    "missing-sources", "advice", "Data of hardware should name its sources.")
   static let shortThresholds = warning(
-    "short-thresholds", "advice", "The threshold curve should cover all frequencies of the profile.")
+    "short-thresholds", "advice", "The threshold curve should cover all frequencies of the profile."
+  )
   static let narrowBand = warning(
-    "narrow-band", "advice", "The hardware should reproduce at least half an octave, or sharpness is hardly felt.")
+    "narrow-band", "advice",
+    "The hardware should reproduce at least half an octave, or sharpness is hardly felt.")
   static let implausibleValue = warning(
-    "implausible-value", "advice", "Values should be such that a transducer can have them together.")
+    "implausible-value", "advice", "Values should be such that a transducer can have them together."
+  )
   static let estimatedQFactor = note(
-    "estimated-q-factor", "advice", "The equaliser needs a measured Q factor to match the resonance.")
+    "estimated-q-factor", "advice",
+    "The equaliser needs a measured Q factor to match the resonance.")
   static let missingLimit = note(
-    "missing-limit", "advice", "Without resonance, Q factor and power, the hardware cannot be protected.")
+    "missing-limit", "advice",
+    "Without resonance, Q factor and power, the hardware cannot be protected.")
 }

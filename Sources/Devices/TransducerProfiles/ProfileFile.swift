@@ -15,7 +15,9 @@ public enum ProfileCatalog {
   }
 
   /// The JSON text of a profile, or nothing where none has the name.
-  public static func text(named name: String) -> [UInt8]? { ShippedFiles.profiles.bytes(named: name + ".json") }
+  public static func text(named name: String) -> [UInt8]? {
+    ShippedFiles.profiles.bytes(named: name + ".json")
+  }
 }
 
 /// Profiles as JSON text, for people to write.
@@ -34,8 +36,11 @@ public enum ProfileFile {
   /// The most bytes a profile's text may have.
   public static let maximumByteCount = 1 << 20
 
-  /// Whether a word for a profile is the path of a file, and not a name: it has a slash, or ends in `.json`.
-  public static func isPath(_ word: String) -> Bool { word.contains("/") || word.hasSuffix(".json") }
+  /// Whether a word for a profile is the path of a file, and not a name: it has a slash, or ends in
+  /// `.json`.
+  public static func isPath(_ word: String) -> Bool {
+    word.contains("/") || word.hasSuffix(".json")
+  }
 
   /// Reads a profile; nothing is guessed, and anything wrong refuses the text.
   ///
@@ -55,7 +60,9 @@ public enum ProfileFile {
   public static func write(_ profile: TransducerProfile, schema: String? = nil) -> [UInt8] {
     var json = JSONWriter()
     json.object { file in
-      if let schema { file.member(ProfileKeys.schemaKey, schema) }
+      if let schema {
+        file.member(ProfileKeys.schemaKey, schema)
+      }
       ProfileKeys.profile.write(profile, unless: empty, to: &file)
     }
     return json.finish()
@@ -63,13 +70,16 @@ public enum ProfileFile {
 
   static func document(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
     let limits = JSONLimits(textBytes: maximumByteCount, values: 1 << 16, depth: 16)
-    do { return try JSONDocument(text: text, name: name, limits: limits) } catch {
+    do {
+      return try JSONDocument(text: text, name: name, limits: limits)
+    } catch {
       throw InputError(error, rule: .syntax)
     }
   }
 
   /// A profile that says nothing; its frequency is always given.
-  static let empty = TransducerProfile(name: "", summary: "", frequency: TransducerProfile.phone.frequency)
+  static let empty = TransducerProfile(
+    name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }
 
 /// Everything there is to say about a profile's text.
@@ -86,7 +96,8 @@ public struct ProfileCheckResult: Sendable {
   /// - Parameters:
   ///   - text: UTF-8, at most `ProfileFile.maximumByteCount`.
   ///   - name: What findings call the text, usually the file's path.
-  ///   - stem: What the file is called without its ending, where the profile should be called so too.
+  ///   - stem: What the file is called without its ending, where the profile should be called so
+  ///     too.
   public init(text: [UInt8], name: String, stem: String? = nil) {
     self.init(text: text, name: name, stem: stem, warns: true)
   }
@@ -107,7 +118,9 @@ public struct ProfileCheckResult: Sendable {
       checker.warn(profile, stem: stem)
       findings = checker.findings
     } catch {
-      if findings.isEmpty { findings = [error.finding] }
+      if findings.isEmpty {
+        findings = [error.finding]
+      }
       outcome = .failure(error)
     }
   }
@@ -128,7 +141,8 @@ public enum ProfileName {
   public static func isValid(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= maximumLength
       && text.utf8.allSatisfy { byte in
-        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+          || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
           || byte == UInt8(ascii: "-")
       }
   }

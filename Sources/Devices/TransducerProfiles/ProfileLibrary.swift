@@ -4,8 +4,8 @@ import Reading
 
 /// The profiles that can be named: a user's own, the machine's, and those that come with Temblor.
 ///
-/// The first folder that has the file `NAME.json` decides, so a file may stand for a shipped profile.
-/// A folder that is not there, or that this process may not enter, is passed over.
+/// The first folder that has the file `NAME.json` decides, so a file may stand for a shipped
+/// profile. A folder that is not there, or that this process may not enter, is passed over.
 public struct ProfileLibrary: Equatable, Sendable {
   /// The folder of the user's own profiles, where new ones go; nothing where none is known.
   public var userFolder: String?
@@ -14,7 +14,8 @@ public struct ProfileLibrary: Equatable, Sendable {
 
   /// Makes a library of folders, which need not exist.
   public init(userFolder: String?, systemFolders: [String] = []) {
-    (self.userFolder, self.systemFolders) = (userFolder, systemFolders)
+    self.userFolder = userFolder
+    self.systemFolders = systemFolders
   }
 
   /// The profile with a name, or nothing; a miss costs one call to the system for each folder.
@@ -22,7 +23,9 @@ public struct ProfileLibrary: Equatable, Sendable {
     guard ProfileName.isValid(name) else { return nil }
     for (folder, origin) in folders {
       let path = Self.path(of: name, in: folder)
-      if ProfileFolder.exists(path) { return ProfileEntry(name: name, origin: origin, path: path) }
+      if ProfileFolder.exists(path) {
+        return ProfileEntry(name: name, origin: origin, path: path)
+      }
     }
     guard ProfileCatalog.names.contains(name) else { return nil }
     return ProfileEntry(name: name, origin: .shipped)
@@ -45,32 +48,39 @@ public struct ProfileLibrary: Equatable, Sendable {
         add(ProfileEntry(name: stem, origin: origin, path: Self.path(of: stem, in: folder)))
       }
     }
-    for name in ProfileCatalog.names { add(ProfileEntry(name: name, origin: .shipped)) }
+    for name in ProfileCatalog.names {
+      add(ProfileEntry(name: name, origin: .shipped))
+    }
     return entries
   }
 
-  /// The profiles whose name or product has all the words of a text, or else whose summary has; capitals, hyphens
-  /// and spaces do not count. Reads every profile.
+  /// The profiles whose name or product has all the words of a text, or else whose summary has;
+  /// capitals, hyphens and spaces do not count. Reads every profile.
   public func entries(matching text: String) -> [ProfileEntry] {
     let words = text.split { $0 == " " || $0 == "," }.map(Self.letters).filter { !$0.isEmpty }
     guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
     let profiles = entries().compactMap { entry in
-      (try? ProfileFile.read(text: entry.text(), name: entry.name)).map { (entry: entry, profile: $0) }
+      (try? ProfileFile.read(text: entry.text(), name: entry.name)).map {
+        (entry: entry, profile: $0)
+      }
     }
     func found(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
       profiles.filter { entry, profile in
         let letters = Array(Self.letters(text(entry.name, profile)).utf8)
-        return words.allSatisfy { word in letters.indices.contains { letters[$0...].starts(with: word.utf8) } }
+        return words.allSatisfy { word in
+          letters.indices.contains { letters[$0...].starts(with: word.utf8) }
+        }
       }.map { $0.entry }
     }
     let named = found { name, profile in name + (profile.hardware?.product ?? "") }
     return named.isEmpty ? found { $1.summary } : named
   }
 
-  /// Returns the profiles of which a text spells whole words, one after the other, of the name or of the product.
+  /// Returns the profiles of which a text spells whole words, one after the other, of the name or
+  /// of the product.
   ///
-  /// Capitals, hyphens and spaces do not count: `BST-1` and `bst1` spell two words of `dayton-bst-1`. A part of a
-  /// word, such as `phon`, spells nothing. Reads every profile.
+  /// Capitals, hyphens and spaces do not count: `BST-1` and `bst1` spell two words of
+  /// `dayton-bst-1`. A part of a word, such as `phon`, spells nothing. Reads every profile.
   ///
   /// - Parameter text: At least three letters or digits.
   public func entries(spelled text: String) -> [ProfileEntry] {
@@ -78,7 +88,9 @@ public struct ProfileLibrary: Equatable, Sendable {
     guard wanted.utf8.count > 2 else { return [] }
     return entries().filter { entry in
       if Self.spells(wanted, wordsOf: entry.name) { return true }
-      guard let profile = try? ProfileFile.read(text: entry.text(), name: entry.name) else { return false }
+      guard let profile = try? ProfileFile.read(text: entry.text(), name: entry.name) else {
+        return false
+      }
       return Self.spells(wanted, wordsOf: profile.hardware?.product ?? "")
     }
   }
@@ -110,7 +122,9 @@ public struct ProfileLibrary: Equatable, Sendable {
   }
 
   /// Where a user's own profile of a name is kept, or nothing where no folder is known.
-  public func userPath(of name: String) -> String? { userFolder.map { Self.path(of: name, in: $0) } }
+  public func userPath(of name: String) -> String? {
+    userFolder.map { Self.path(of: name, in: $0) }
+  }
 
   private var folders: [(path: String, origin: ProfileEntry.Origin)] {
     (userFolder.map { [($0, .user)] } ?? []) + systemFolders.map { ($0, .system) }
@@ -123,7 +137,9 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  private static func path(of name: String, in folder: String) -> String { below(folder, name + ".json") }
+  private static func path(of name: String, in folder: String) -> String {
+    below(folder, name + ".json")
+  }
 
   /// The library of this process's environment.
   public static func fromEnvironment() -> ProfileLibrary {
@@ -133,7 +149,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// The library of an environment: `temblor/profiles` below `XDG_CONFIG_HOME` and `XDG_CONFIG_DIRS`.
+  /// The library of an environment: `temblor/profiles` below `XDG_CONFIG_HOME` and
+  /// `XDG_CONFIG_DIRS`.
   ///
   /// Where these are unset or empty they are `$HOME/.config` and `/etc/xdg`; paths that are not
   /// absolute are ignored. Source: XDG Base Directory Specification 0.8.
@@ -147,12 +164,16 @@ public struct ProfileLibrary: Equatable, Sendable {
 
   /// The folder of a user's settings, `temblor` below `XDG_CONFIG_HOME`, in an environment.
   static func settingsFolder(_ value: (String) -> String?) -> String? {
-    func absolute(_ name: String) -> String? { value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    func absolute(_ name: String) -> String? {
+      value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
     let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { below($0, ".config") }
     return home.map { below($0, "temblor") }
   }
 
-  static func below(_ folder: String, _ name: String) -> String { folder + (folder.hasSuffix("/") ? "" : "/") + name }
+  static func below(_ folder: String, _ name: String) -> String {
+    folder + (folder.hasSuffix("/") ? "" : "/") + name
+  }
 }
 
 /// A profile that can be named, and where it comes from.
@@ -190,12 +211,15 @@ public struct ProfileEntry: Equatable, Sendable {
 enum ProfileFolder {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether a path stays in a folder: by its text, and with links followed where it leads to something.
+  /// Whether a path stays in a folder: by its text, and with links followed where it leads to
+  /// something.
   ///
   /// - Parameter word: The path as it was written, relative to the folder.
   static func contains(_ path: String, _ word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
-    guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else { return true }
+    guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
+      return true
+    }
     return real.hasPrefix(root.hasSuffix("/") ? root : root + "/")
   }
 
@@ -238,7 +262,8 @@ enum ProfileFolder {
       bytes += piece[..<count]
     }
     throw ProfileFileError(
-      kind: .tooLarge, path: path, reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
+      kind: .tooLarge, path: path,
+      reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
   }
 }
 
@@ -284,7 +309,11 @@ public enum ProfileSchema {
       schema.member("title", "Transducer profile")
       schema.member(
         "description",
-        "Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, waveform.")
+        """
+        Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, \
+        waveform.
+        """
+      )
       schema.fields(ProfileKeys.profile.shape)
       schema.thresholdsWhereUsed()
     }
@@ -303,12 +332,19 @@ extension JSONObjectWriter {
       member("type", "integer")
       member("minimum", range.lowerBound)
       member("maximum", range.upperBound)
-    case .boolean: member("type", "boolean")
+    case .boolean:
+      member("type", "boolean")
     case .text(let pattern):
       member("type", "string")
-      if let pattern { member("pattern", pattern) } else { member("minLength", 1) }
-    case .any: break
-    case .word(let words): self.words("enum", words)
+      if let pattern {
+        member("pattern", pattern)
+      } else {
+        member("minLength", 1)
+      }
+    case .any:
+      break
+    case .word(let words):
+      self.words("enum", words)
     case .list(let entry, let count):
       member("type", "array")
       if let count {
@@ -316,7 +352,8 @@ extension JSONObjectWriter {
         member("maxItems", count.upperBound)
       }
       object("items") { $0.type(entry) }
-    case .object(let shape): fields(shape())
+    case .object(let shape):
+      fields(shape())
     }
   }
 
@@ -327,8 +364,12 @@ extension JSONObjectWriter {
         properties.object(key.name) { property in
           property.member("description", key.meaning)
           property.type(key.type)
-          if let usual = key.defaultValue { usual.write("default", isShort: true, to: &property) }
-          if case .word(let words) = key.type, let first = words.first { property.member("default", first) }
+          if let usual = key.defaultValue {
+            usual.write("default", isShort: true, to: &property)
+          }
+          if case .word(let words) = key.type, let first = words.first {
+            property.member("default", first)
+          }
         }
       }
     }
@@ -339,7 +380,9 @@ extension JSONObjectWriter {
         dependents.object("duration") { $0.forbid(ProfileKeys.replacedByDuration) }
       }
     }
-    if let choice = shape.choice { branches(of: choice) }
+    if let choice = shape.choice {
+      branches(of: choice)
+    }
   }
 
   /// Which keys go with which word; without the word, those of the first.
@@ -353,7 +396,9 @@ extension JSONObjectWriter {
             condition.object("properties", layout: .line) { properties in
               properties.object(choice.key) { $0.member("const", branch.word) }
             }
-            if branch.word != usual.word { condition.words("required", [choice.key]) }
+            if branch.word != usual.word {
+              condition.words("required", [choice.key])
+            }
           }
           rule.object("then") { consequence in
             consequence.words("required", branch.required)
@@ -364,12 +409,15 @@ extension JSONObjectWriter {
     }
   }
 
-  /// The law of sensation needs thresholds; without it they are for hardware on which all is felt equally.
+  /// The law of sensation needs thresholds; without it they are for hardware on which all is felt
+  /// equally.
   fileprivate mutating func thresholdsWhereUsed() {
     object("if") { condition in
       condition.object("properties", layout: .line) { properties in
         properties.object("intensity") { intensity in
-          intensity.object("properties") { properties in properties.object("law") { $0.member("const", "sensation") } }
+          intensity.object("properties") { properties in
+            properties.object("law") { $0.member("const", "sensation") }
+          }
           intensity.words("required", ["law"])
         }
       }
@@ -380,7 +428,8 @@ extension JSONObjectWriter {
       otherwise.object("if") { condition in
         condition.object("properties", layout: .line) { properties in
           properties.object("drive") { drive in
-            drive.object("properties") { properties in properties.object("equalSensation") { $0.member("const", true) }
+            drive.object("properties") { properties in
+              properties.object("equalSensation") { $0.member("const", true) }
             }
           }
         }
@@ -392,11 +441,19 @@ extension JSONObjectWriter {
 
   private mutating func forbid(_ keys: [String]) {
     if keys.isEmpty { return }
-    object("properties", layout: .line) { properties in for key in keys { properties.member(key, false) } }
+    object("properties", layout: .line) { properties in
+      for key in keys {
+        properties.member(key, false)
+      }
+    }
   }
 
   private mutating func words(_ key: String, _ words: [String]) {
     if words.isEmpty { return }
-    array(key, layout: .line) { list in for word in words { list.element(word) } }
+    array(key, layout: .line) { list in
+      for word in words {
+        list.element(word)
+      }
+    }
   }
 }

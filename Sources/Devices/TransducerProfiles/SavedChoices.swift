@@ -42,7 +42,8 @@ public struct SavedChoices: Equatable, Sendable {
   /// The text that reads back equal.
   public var text: [UInt8] { Self.table.text(self) }
 
-  /// The file in an environment, `temblor/config.json` below `XDG_CONFIG_HOME`; nil where no folder is known.
+  /// The file in an environment, `temblor/config.json` below `XDG_CONFIG_HOME`; nil where no folder
+  /// is known.
   public static func path(environment value: (String) -> String?) -> String? {
     ProfileLibrary.settingsFolder(value).map { ProfileLibrary.below($0, "config.json") }
   }
@@ -51,12 +52,16 @@ public struct SavedChoices: Equatable, Sendable {
     "the file",
     [
       .value("device", .text(), "The output, as --device names it.") { $1(&$0.device) },
-      .value("profile", .text(), "The name of a profile, or the absolute path of its file.") { $1(&$0.profile) },
+      .value("profile", .text(), "The name of a profile, or the absolute path of its file.") {
+        $1(&$0.profile)
+      },
       .values(
         "haptics", of: .integer(1...OutputRouting.maximumChannelCount),
         "The channels of haptics, numbered from 1. Default: all.", layout: .line
       ) { $1(&$0.haptics) },
-      .values("channels", of: .text(), "Channels with settings of their own, as --channel takes them.") {
+      .values(
+        "channels", of: .text(), "Channels with settings of their own, as --channel takes them."
+      ) {
         $1(&$0.channels)
       }, .value("strength", .number(0...1), "The factor on everything.") { $1(&$0.strength) },
     ]
@@ -65,14 +70,19 @@ public struct SavedChoices: Equatable, Sendable {
       if !ProfileFile.isPath(word) {
         _ = reader.profile(word, at: value)
       } else if !word.hasPrefix("/") {
-        reader.log.add(.invalidValue, at: value, "\(word.quoted()) is a relative path", hint: "write the whole path")
+        reader.log.add(
+          .invalidValue, at: value, "\(word.quoted()) is a relative path",
+          hint: "write the whole path")
       }
     }
     if let value = object["haptics"], Set(choices.haptics).count < choices.haptics.count {
-      reader.log.add(.contradiction, at: value, "a channel is listed twice", hint: "keep one of them")
+      reader.log.add(
+        .contradiction, at: value, "a channel is listed twice", hint: "keep one of them")
     }
     if let value = object["channels"], !choices.haptics.isEmpty, !choices.channels.isEmpty {
-      reader.log.add(.contradiction, at: value, "haptics and channels exclude each other", hint: "keep one of them")
+      reader.log.add(
+        .contradiction, at: value, "haptics and channels exclude each other",
+        hint: "keep one of them")
     }
     return true
   }

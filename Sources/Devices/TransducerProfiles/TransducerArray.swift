@@ -34,11 +34,16 @@ public struct TransducerArray: Equatable, Sendable {
 
     /// Makes a transducer.
     public init(
-      channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0, delay: Double = 0,
+      channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0,
+      delay: Double = 0,
       isInverted: Bool = false
     ) {
-      (self.channel, self.position, self.profile) = (channel, position, profile)
-      (self.gain, self.delay, self.isInverted) = (gain, delay, isInverted)
+      self.channel = channel
+      self.position = position
+      self.profile = profile
+      self.gain = gain
+      self.delay = delay
+      self.isInverted = isInverted
     }
   }
 
@@ -51,13 +56,15 @@ public struct TransducerArray: Equatable, Sendable {
 
   /// Makes an array.
   public init(name: String, layout: Layout = .line, transducers: [Transducer]) {
-    (self.name, self.layout, self.transducers) = (name, layout, transducers)
+    self.name = name
+    self.layout = layout
+    self.transducers = transducers
   }
 
   /// The gain of each transducer for a position, all zero but one or two on a line and a ring.
   ///
-  /// On a line or a ring the two neighbours share the power by sine and cosine; beyond the ends of a
-  /// line its last transducer has it all.
+  /// On a line or a ring the two neighbours share the power by sine and cosine; beyond the ends of
+  /// a line its last transducer has it all.
   public func gains(at position: ArrayPosition) -> [Double] {
     switch layout {
     case .line: lineGains(at: position.x)
@@ -91,11 +98,13 @@ public struct TransducerArray: Equatable, Sendable {
     var gains = transducers.map { _ in 0.0 }
     guard !order.isEmpty else { return gains }
     let next = order.firstIndex { places[$0] > place } ?? order.count
-    let (low, high) = (order[max(next - 1, 0)], order[min(next, order.count - 1)])
+    let low = order[max(next - 1, 0)]
+    let high = order[min(next, order.count - 1)]
     if low == high {
       gains[low] = 1
     } else {
-      Self.share((place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
+      Self.share(
+        (place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
     }
     return gains
   }
@@ -108,20 +117,22 @@ public struct TransducerArray: Equatable, Sendable {
     guard order.count > 1 else { return [1] }
     let place = Self.angle(degrees)
     let next = order.firstIndex { angles[$0] > place } ?? 0
-    let (low, high) = (next > 0 ? order[next - 1] : last, next > 0 ? order[next] : first)
+    let low = next > 0 ? order[next - 1] : last
+    let high = next > 0 ? order[next] : first
     let gap = Self.angle(angles[high] - angles[low])
     Self.share(Self.angle(place - angles[low]) / gap, between: low, and: high, in: &gains)
     return gains
   }
 
-  /// Distance-based amplitude panning with 6 dB for each doubling of the distance. Source: Lossius, Baltazar, de la
-  /// Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009; the spatial blur is a fifth of the mean distance to
-  /// the nearest neighbour.
+  /// Distance-based amplitude panning with 6 dB for each doubling of the distance. Source: Lossius,
+  /// Baltazar, de la Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009; the spatial blur
+  /// is a fifth of the mean distance to the nearest neighbour.
   private func planeGains(at position: ArrayPosition) -> [Double] {
     guard transducers.count > 1 else { return transducers.map { _ in 1 } }
     let places = transducers.map { $0.position }
     let nearest = places.indices.map { index in
-      places.indices.filter { $0 != index }.map { places[index].distance(to: places[$0]) }.min() ?? .infinity
+      places.indices.filter { $0 != index }.map { places[index].distance(to: places[$0]) }.min()
+        ?? .infinity
     }
     let blur = 0.2 * nearest.reduce(0, +) / Double(places.count)
     // Relative to the nearest, so that no square leaves the range of numbers.
@@ -132,7 +143,9 @@ public struct TransducerArray: Equatable, Sendable {
     return powers.map { ($0 / total).squareRoot() }
   }
 
-  private static func share(_ share: Double, between low: Int, and high: Int, in gains: inout [Double]) {
+  private static func share(
+    _ share: Double, between low: Int, and high: Int, in gains: inout [Double]
+  ) {
     // At the places themselves, exactly 1 and 0.
     gains[low] = share >= 1 ? 0 : cos(share * .pi / 2)
     gains[high] = share <= 0 ? 0 : sin(share * .pi / 2)
@@ -147,7 +160,10 @@ public struct ArrayPosition: Equatable, Sendable {
   public var y: Double
 
   /// Makes a position.
-  public init(_ x: Double, _ y: Double = 0) { (self.x, self.y) = (x, y) }
+  public init(_ x: Double, _ y: Double = 0) {
+    self.x = x
+    self.y = y
+  }
 
   /// The position a share of the way from this one to another, in a straight line.
   ///
@@ -189,7 +205,9 @@ public struct ArrayCheckResult: Sendable {
       if let error = checker.refusal { throw error }
       outcome = .success(array)
     } catch {
-      if findings.isEmpty { findings = [error.finding] }
+      if findings.isEmpty {
+        findings = [error.finding]
+      }
       outcome = .failure(error)
     }
   }
@@ -229,18 +247,23 @@ enum ArrayKeys {
           new: TransducerArray.Transducer(channel: 0, position: ArrayPosition(0)), is: .required,
           "The transducers, one for each channel that has one."
         ) { $1(&$0.transducers) },
-        .ignored(ProfileKeys.schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
+        .ignored(
+          ProfileKeys.schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
       ])
   }
 
-  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileTable<TransducerArray.Transducer> {
+  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileTable<
+    TransducerArray.Transducer
+  > {
     let profile = JSONKey(
-      "profile", .text(), "Profile name, or a file in the folder of the array file. Default: phone.")
+      "profile", .text(), "Profile name, or a file in the folder of the array file. Default: phone."
+    )
     return ProfileTable(
       "an entry",
       [
         .value(
-          "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required, "The channel, numbered from 1."
+          "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required,
+          "The channel, numbered from 1."
         ) { $1(&$0.channel) }, place(layout),
         ProfileField(profile) { value, transducer, reader in
           guard let word: String = reader.scalar(value, profile) else { return false }
@@ -248,8 +271,13 @@ enum ArrayKeys {
           return true
         }, .value("gain", .number(gain), default: 0, "Decibels.") { $1(&$0.gain) },
         .value("delay", .number(delay), default: 0, "Seconds.") { $1(&$0.delay) },
-        .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") { $1(&$0.isInverted) },
-        .value("source", .text(), "Place of patterns that is felt here, by its number or its name. Default: all.") {
+        .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") {
+          $1(&$0.isInverted)
+        },
+        .value(
+          "source", .text(),
+          "Place of patterns that is felt here, by its number or its name. Default: all."
+        ) {
           var source = $0.source ?? ""
           $1(&source)
           $0.source = source.isEmpty ? nil : source
@@ -257,12 +285,19 @@ enum ArrayKeys {
       ])
   }
 
-  private static func place(_ layout: TransducerArray.Layout) -> ProfileField<TransducerArray.Transducer> {
+  private static func place(_ layout: TransducerArray.Layout) -> ProfileField<
+    TransducerArray.Transducer
+  > {
     let meaning = "Position of the transducer."
     switch layout {
-    case .line: return .value("at", .number(-1e6...1e6), is: .required, meaning) { $1(&$0.position.x) }
-    case .ring: return .value("at", .number(0...TransducerArray.turn), is: .required, meaning) { $1(&$0.position.x) }
-    case .plane: return .object("at", plane, is: .required, meaning) { $1(&$0.position) }
+    case .line:
+      return .value("at", .number(-1e6...1e6), is: .required, meaning) { $1(&$0.position.x) }
+    case .ring:
+      return .value("at", .number(0...TransducerArray.turn), is: .required, meaning) {
+        $1(&$0.position.x)
+      }
+    case .plane:
+      return .object("at", plane, is: .required, meaning) { $1(&$0.position) }
     }
   }
 
@@ -278,7 +313,9 @@ extension ProfileChecker {
   /// The profile of a transducer; one that cannot be had is a fault.
   mutating func profile(_ word: String, at value: JSONValue) -> TransducerProfile {
     guard let source else { return .phone }
-    do { return try source(word) } catch {
+    do {
+      return try source(word)
+    } catch {
       log.add(.invalidValue, at: value, error.reason, hint: error.hint)
       return .phone
     }
@@ -334,8 +371,14 @@ extension ProfileLibrary {
       }
       guard let entry else { throw missing(word) }
       let text: [UInt8]
-      do throws(ProfileFileError) { text = try entry.text() } catch { throw unusable(error.description) }
-      do throws(InputError) { return try ProfileFile.read(text: text, name: entry.textName) } catch {
+      do throws(ProfileFileError) {
+        text = try entry.text()
+      } catch {
+        throw unusable(error.description)
+      }
+      do throws(InputError) {
+        return try ProfileFile.read(text: text, name: entry.textName)
+      } catch {
         throw unusable(error.description)
       }
     }
@@ -358,7 +401,10 @@ public struct PanPath: Equatable, Sendable {
     public var position: ArrayPosition
 
     /// Makes a point.
-    public init(time: Double, position: ArrayPosition) { (self.time, self.position) = (time, position) }
+    public init(time: Double, position: ArrayPosition) {
+      self.time = time
+      self.position = position
+    }
   }
 
   /// The points by rising time; the first holds before it, and the last behind it.
@@ -372,11 +418,14 @@ public struct PanPath: Equatable, Sendable {
 
   /// What the haptic bus of each transducer gets over the pattern, at a rate.
   ///
-  /// Between two points the gains follow the law in straight pieces, 36 or more for each gap between
-  /// transducers, so that the sum of their squares stays within 0.001 of 1 where frames suffice.
+  /// Between two points the gains follow the law in straight pieces, 36 or more for each gap
+  /// between transducers, so that the sum of their squares stays within 0.001 of 1 where frames
+  /// suffice.
   public func sendGains(on array: TransducerArray, rate: Double) -> [SendAutomation] {
     var corners: [(frame: Int64, gains: [Double])] = []
-    func add(_ frame: Int64, _ position: ArrayPosition) { corners.append((frame, array.gains(at: position))) }
+    func add(_ frame: Int64, _ position: ArrayPosition) {
+      corners.append((frame, array.gains(at: position)))
+    }
     for (point, next) in zip(points, points.dropFirst()) {
       let start = FrameConversion.frame(seconds: point.time, rate: rate)
       let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
@@ -387,7 +436,9 @@ public struct PanPath: Equatable, Sendable {
         add(start + frame, point.position.interpolated(exact, towards: next.position))
       }
     }
-    if let last = points.last { add(FrameConversion.frame(seconds: last.time, rate: rate), last.position) }
+    if let last = points.last {
+      add(FrameConversion.frame(seconds: last.time, rate: rate), last.position)
+    }
     return array.transducers.indices.map { bus in
       SendAutomation(corners.map { SendAutomation.Point(frame: $0.frame, share: $0.gains[bus]) })
     }
@@ -407,7 +458,8 @@ extension TransducerArray {
       // The way may come close to each, where the gains turn quickly.
       let count = 4 * transducers.count
       breaks += (1..<count).map { Double($0) / Double(count) }
-    case .line: breaks += transducers.map { ($0.position.x - start.x) / way }
+    case .line:
+      breaks += transducers.map { ($0.position.x - start.x) / way }
     case .ring:
       // Every time the way comes by a transducer, whole turns included.
       let low = min(start.x, end.x)
@@ -426,7 +478,9 @@ extension TransducerArray {
       let high = index + 1 < breaks.count ? breaks[index + 1] : 1
       guard low < high else { continue }
       let step = (high - low) / Double(Self.steps)
-      for number in 0..<Self.steps { shares.append(low + step * Double(number)) }
+      for number in 0..<Self.steps {
+        shares.append(low + step * Double(number))
+      }
     }
     return shares
   }

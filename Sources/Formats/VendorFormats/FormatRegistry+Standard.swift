@@ -4,7 +4,10 @@ import Reading
 extension FormatRegistry {
   /// The formats of this package.
   public static let standard = FormatRegistry(
-    apple.formats + [.hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg, .haps, .hla])
+    apple.formats + [
+      .hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg, .haps,
+      .hla,
+    ])
 }
 
 extension HapticFormat {
@@ -18,14 +21,21 @@ extension HapticFormat {
     shape: (@Sendable () -> JSONShape)? = nil
   ) -> HapticFormat {
     @Sendable func document(_ file: SourceFile) throws(InputError) -> JSONDocument {
-      do { return try JSONDocument(text: file.bytes, name: file.name) } catch { throw InputError(error, rule: .syntax) }
+      do {
+        return try JSONDocument(text: file.bytes, name: file.name)
+      } catch {
+        throw InputError(error, rule: .syntax)
+      }
     }
     var canonical: Rewriter?
-    if let shape { canonical = { (file) throws(InputError) in shape().canonical(try document(file).root) } }
+    if let shape {
+      canonical = { (file) throws(InputError) in shape().canonical(try document(file).root) }
+    }
     return HapticFormat(
       id, title: title, endings: endings, rules: rules, dialects: dialects,
       recognize: { JSONOutline($0).map(isMarked) == true ? .certain : .no },
-      read: { (file, options) throws(InputError) in read(try document(file), options) }, write: write,
+      read: { (file, options) throws(InputError) in read(try document(file), options) },
+      write: write,
       canonical: canonical)
   }
 }

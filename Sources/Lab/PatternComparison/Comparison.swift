@@ -6,8 +6,8 @@ package import SystemSupport
 
 /// What differs between a reference and another take, in words and figures.
 ///
-/// Two patterns are compared event by event; what the events do not explain, and everything else, is
-/// compared as signals: shifted, matched in level, then sound by sound.
+/// Two patterns are compared event by event; what the events do not explain, and everything else,
+/// is compared as signals: shifted, matched in level, then sound by sound.
 public struct Comparison: Sendable {
   /// The take the other is judged by.
   public let reference: Take
@@ -19,7 +19,8 @@ public struct Comparison: Sendable {
   public internal(set) var alignment = TakeAlignment()
   /// What the reference was multiplied by before shapes were compared.
   public internal(set) var referenceGain = 1.0
-  /// What the other take was multiplied by before shapes were compared; negative if its polarity was inverted.
+  /// What the other take was multiplied by before shapes were compared; negative if its polarity
+  /// was inverted.
   public internal(set) var otherGain = 1.0
   /// What the other take was multiplied by to match the reference's level by `options.levelMatch`.
   public internal(set) var matchGain = 1.0
@@ -46,13 +47,16 @@ public struct Comparison: Sendable {
 
   /// Compares two takes of one rate: time grows with their lengths times the logarithm of these.
   ///
-  /// - Parameter referenceMeasurements: The reference's measures where a comparison with another take has them.
+  /// - Parameter referenceMeasurements: The reference's measures where a comparison with another
+  ///   take has them.
   public init(
     _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions(),
     referenceMeasurements: TakeMeasurements? = nil
   ) {
     precondition(reference.signal.rate == other.signal.rate, "takes are compared at one rate")
-    (self.reference, self.other, self.options) = (reference, other, options)
+    self.reference = reference
+    self.other = other
+    self.options = options
     measurements = [referenceMeasurements ?? TakeMeasurements(reference), TakeMeasurements(other)]
     compare()
   }
@@ -64,10 +68,16 @@ public struct Comparison: Sendable {
     let isIdentical = reference.signal == other.signal
     if let found = eventDifferences(), isIdentical || !found.isEmpty {
       differences = found
-      if options.alignment == .start, let delay = remove(.time) { alignment.seconds = delay }
+      if options.alignment == .start, let delay = remove(.time) {
+        alignment.seconds = delay
+      }
       matchLevels()
-      if options.matchesLevels { remove(.level) }
-      equality = isIdentical ? .identical : differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
+      if options.matchesLevels {
+        remove(.level)
+      }
+      equality =
+        isIdentical
+        ? .identical : differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
     } else if isIdentical {
       equality = .identical
     } else {
@@ -76,7 +86,9 @@ public struct Comparison: Sendable {
     // First what is true of the whole, then what is felt most, then what comes first.
     differences.sort { a, b in
       if a.isThroughout != b.isThroughout { return a.isThroughout }
-      if a.significance != b.significance { return a.significance > b.significance }
+      if a.significance != b.significance {
+        return a.significance > b.significance
+      }
       return a.range.lowerBound < b.range.lowerBound
     }
   }
@@ -88,7 +100,8 @@ public struct Comparison: Sendable {
 
   private mutating func matchLevels() {
     guard options.matchesLevels, let gains = options.levelMatch?.gains(for: takes) else { return }
-    (referenceGain, matchGain) = (gains[0], gains[1])
+    referenceGain = gains[0]
+    matchGain = gains[1]
     otherGain = matchGain
   }
 
@@ -100,7 +113,8 @@ public struct Comparison: Sendable {
     let match = EventMatch(composition, otherComposition)
     let least = min(match.reference.count, match.other.count)
     guard match.pairs.count * 2 >= least else { return nil }
-    let events = EventDifferences(match, of: composition, profile: reference.profile, options: options)
+    let events = EventDifferences(
+      match, of: composition, profile: reference.profile, options: options)
     let controls = ControlDifferences(
       composition, otherComposition, match: match, profile: reference.profile, options: options)
     return events.found.list + controls.found
@@ -111,17 +125,25 @@ public struct Comparison: Sendable {
 
   /// How equal the two are, as one sentence; nil where they differ.
   public var verdict: String? {
-    let (a, b) = (options.referenceLabel, options.otherLabel)
+    let a = options.referenceLabel
+    let b = options.otherLabel
     switch equality {
-    case .identical where differences.isEmpty: return "\(b) is identical to \(a), sample for sample."
-    case .identical: return "\(b) renders identically to \(a), but is written differently."
+    case .identical where differences.isEmpty:
+      return "\(b) is identical to \(a), sample for sample."
+    case .identical:
+      return "\(b) renders identically to \(a), but is written differently."
     case .within(let noise, let decibels):
       var rest: [String] = []
-      if abs(decibels) >= 0.005 { rest.append(SentenceFormatting.size(decibels, .decibels)) }
-      if let noise { rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS") }
+      if abs(decibels) >= 0.005 {
+        rest.append(SentenceFormatting.size(decibels, .decibels))
+      }
+      if let noise {
+        rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS")
+      }
       if rest.isEmpty { return "\(b) is equal to \(a)." }
       return "\(b) is equal to \(a) except for \(rest.joined(separator: " and "))."
-    case .different: return nil
+    case .different:
+      return nil
     }
   }
 
@@ -129,7 +151,9 @@ public struct Comparison: Sendable {
   public var notes: [String] {
     var notes: [String] = []
     if options.alignment == .start, alignment.seconds != 0 {
-      let shift = SentenceFormatting.size(alignment.seconds, .seconds) + (alignment.seconds > 0 ? " earlier" : " later")
+      let shift =
+        SentenceFormatting.size(alignment.seconds, .seconds)
+        + (alignment.seconds > 0 ? " earlier" : " later")
       notes.append("\(options.otherLabel) was shifted \(shift) to align the first sounds.")
     }
     if let medium = recording?.medium {
@@ -154,11 +178,14 @@ public struct Comparison: Sendable {
     var sentences = verdict.map { [$0] } ?? []
     sentences += differences.prefix(Self.maximumSentenceCount).map(\.sentence)
     let more = differences.count - Self.maximumSentenceCount
-    if more > 0 { sentences.append("And \(more) more.") }
+    if more > 0 {
+      sentences.append("And \(more) more.")
+    }
     return sentences
   }
 
-  /// What a recording cannot show, as sentences; none where it shows all that is reported otherwise.
+  /// What a recording cannot show, as sentences; none where it shows all that is reported
+  /// otherwise.
   public var limits: [String] {
     guard let recording, recording.outcome == .found else { return [] }
     let isMirrored = reference.composition == nil && other.composition != nil
@@ -171,8 +198,11 @@ public struct Comparison: Sendable {
           + "too weak to be judged in this noise.")
     }
     if let decibels = recording.leastDecibels, let seconds = recording.leastSeconds {
-      let sizes = [SentenceFormatting.size(decibels, .decibels), SentenceFormatting.size(seconds, .seconds)]
-      limits.append("Changes below \(sizes[0]) and \(sizes[1]) cannot be detected in this recording.")
+      let sizes = [
+        SentenceFormatting.size(decibels, .decibels), SentenceFormatting.size(seconds, .seconds),
+      ]
+      limits.append(
+        "Changes below \(sizes[0]) and \(sizes[1]) cannot be detected in this recording.")
     }
     return limits
   }
@@ -211,9 +241,11 @@ public struct ComparisonOptions: Equatable, Sendable {
     alignment: Alignment = .auto, levelMatch: LevelMatch? = nil, search: Double = defaultSearch,
     referenceLabel: String = "A", otherLabel: String = "B"
   ) {
-    (self.alignment, self.levelMatch) = (alignment, levelMatch)
+    self.alignment = alignment
+    self.levelMatch = levelMatch
     self.search = search.isFinite ? min(max(0, search), 3_600) : Self.defaultSearch
-    (self.referenceLabel, self.otherLabel) = (referenceLabel, otherLabel)
+    self.referenceLabel = referenceLabel
+    self.otherLabel = otherLabel
   }
 }
 
@@ -235,10 +267,12 @@ extension Comparison {
     isRelativeToWhole = true
     matchLevels()
     let gains = (referenceGain, otherGain)
-    var pair = SignalPair(reference.signal, other.signal, alignment: options.alignment, gains: gains)
+    var pair = SignalPair(
+      reference.signal, other.signal, alignment: options.alignment, gains: gains)
     var signals: SignalDifferences?
     if options.alignment == .auto, pair.shift != 0 {
-      // A sound that came or went can pull one onto another: the simpler explanation is the true one.
+      // A sound that came or went can pull one onto another: the simpler explanation is the true
+      // one.
       let still = SignalPair(reference.signal, other.signal, alignment: .none, gains: gains)
       let shifted = SignalDifferences(pair, options: options)
       let unshifted = SignalDifferences(still, options: options)
@@ -246,8 +280,11 @@ extension Comparison {
       (pair, signals) = isSimpler ? (pair, shifted) : (still, unshifted)
     }
     alignment = TakeAlignment(seconds: 0, correlation: pair.correlation)
-    if pair.isInverted { otherGain = -otherGain }
-    let (power, otherPower) = (SignalPair.power(pair.reference), SignalPair.power(pair.other))
+    if pair.isInverted {
+      otherGain = -otherGain
+    }
+    let power = SignalPair.power(pair.reference)
+    let otherPower = SignalPair.power(pair.other)
     if power == 0 || otherPower == 0 {
       compareSilence(power, otherPower)
     } else if let rest = residue(of: pair) {
@@ -260,17 +297,23 @@ extension Comparison {
       if differences.isEmpty {
         let (decibels, rest, share) = rest(of: pair)
         equality = .within(noise: rest, decibels: decibels)
-        if share > Self.greatestShare { add(Difference(residual: share, in: everything, isThroughout: true)) }
+        if share > Self.greatestShare {
+          add(Difference(residual: share, in: everything, isThroughout: true))
+        }
       }
     }
     compareLengths()
     compareChannels()
-    if !differences.isEmpty { equality = .different }
+    if !differences.isEmpty {
+      equality = .different
+    }
   }
 
   /// The level of what is left when one is taken from the other, after a common gain; in dBFS.
   private func rest(of pair: SignalPair) -> (decibels: Double, rest: Double, share: Double) {
-    var (xx, xy, rest) = (0.0, 0.0, 0.0)
+    var xx = 0.0
+    var xy = 0.0
+    var rest = 0.0
     for (a, b) in zip(pair.reference, pair.other) {
       xx += Double(a) * Double(a)
       xy += Double(a) * Double(b)
@@ -292,7 +335,9 @@ extension Comparison {
   private func residue(of pair: SignalPair) -> Equality? {
     guard pair.shift == 0, !pair.isInverted, pair.offset == 0 else { return nil }
     let (decibels, rest, share) = rest(of: pair)
-    guard abs(decibels) < SoundMeasure.leastLevel, rest <= Self.leastResidue, share <= Self.greatestShare else {
+    guard abs(decibels) < SoundMeasure.leastLevel, rest <= Self.leastResidue,
+      share <= Self.greatestShare
+    else {
       return nil
     }
     return .within(noise: rest > -190 ? rest : nil, decibels: decibels)
@@ -302,9 +347,14 @@ extension Comparison {
 
   mutating func add(_ difference: Difference, saying sentence: String? = nil) {
     var found = FoundDifferences(
-      names: EventNames([], owner: options.otherLabel), referenceNames: EventNames([], owner: options.referenceLabel),
+      names: EventNames([], owner: options.otherLabel),
+      referenceNames: EventNames([], owner: options.referenceLabel),
       whole: everything)
-    if let sentence { found.add(difference, saying: sentence) } else { found.add(difference) }
+    if let sentence {
+      found.add(difference, saying: sentence)
+    } else {
+      found.add(difference)
+    }
     differences += found.list
   }
 
@@ -318,12 +368,14 @@ extension Comparison {
       Difference(
         isMissing ? .missing : .added, in: everything, isThroughout: true,
         amount: measurements[isMissing ? 0 : 1]["peakDecibels"] ?? JustNoticeableDifference.floor),
-      saying: options.otherLabel + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
+      saying: options.otherLabel
+        + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
   }
 
   /// Reports another length of the recording where nothing that was found explains it.
   private mutating func compareLengths() {
-    let (before, after) = (reference.signal.duration, other.signal.duration)
+    let before = reference.signal.duration
+    let after = other.signal.duration
     let change = after - before
     let explained = differences.contains {
       switch $0.kind {
@@ -337,11 +389,14 @@ extension Comparison {
     let values = SentenceFormatting.value(after, insteadOf: before)
     add(
       Difference(.length, in: everything, amount: change, before: before, after: after),
-      saying: "\(options.otherLabel)'s recording is \(Difference.Kind.length.change(change)): \(values) s")
+      saying:
+        "\(options.otherLabel)'s recording is \(Difference.Kind.length.change(change)): \(values) s"
+    )
   }
 
   mutating func compareChannels() {
-    let (count, otherCount) = (reference.signal.channels.count, other.signal.channels.count)
+    let count = reference.signal.channels.count
+    let otherCount = other.signal.channels.count
     if count != otherCount {
       add(
         Difference(
@@ -355,10 +410,13 @@ extension Comparison {
   }
 
   private mutating func compareEachChannel() {
-    var (numbers, greatest): ([Int], Double) = ([], -200)
+    var numbers: [Int] = []
+    var greatest: Double = -200
     for (index, (a, b)) in zip(reference.signal.channels, other.signal.channels).enumerated() {
       var power = 0.0
-      for (x, y) in zip(a, b) where x.isFinite && y.isFinite { power += Double(x - y) * Double(x - y) }
+      for (x, y) in zip(a, b) where x.isFinite && y.isFinite {
+        power += Double(x - y) * Double(x - y)
+      }
       let rest = Decibels.of(power: power / Double(max(1, a.count)))
       guard rest > Self.leastResidue else { continue }
       numbers.append(index + 1)
@@ -383,17 +441,26 @@ extension Comparison {
   package var fields: JSONMembers {
     let equal: JSONMembers =
       switch equality {
-      case .identical: ["equality": "identical"]
+      case .identical:
+        ["equality": "identical"]
       case .within(let noise, let decibels):
-        ["equality": "within", "residueDecibels": JSONPiece.finite(noise), "levelDecibels": JSONPiece.finite(decibels)]
-      case .different: ["equality": "different"]
+        [
+          "equality": "within", "residueDecibels": JSONPiece.finite(noise),
+          "levelDecibels": JSONPiece.finite(decibels),
+        ]
+      case .different:
+        ["equality": "different"]
       }
-    let takes: JSONMembers = ["label": options.otherLabel, "name": other.name, "source": other.sourceName]
+    let takes: JSONMembers = [
+      "label": options.otherLabel, "name": other.name, "source": other.sourceName,
+    ]
     let shift: JSONMembers = [
-      "seconds": JSONPiece.finite(alignment.seconds), "correlation": JSONPiece.finite(alignment.correlation),
+      "seconds": JSONPiece.finite(alignment.seconds),
+      "correlation": JSONPiece.finite(alignment.correlation),
     ]
     let found: JSONMembers = [
-      "sentences": notes + sentences + limits, "recording": recording?.fields.json ?? JSONPiece.null,
+      "sentences": notes + sentences + limits,
+      "recording": recording?.fields.json ?? JSONPiece.null,
       "alignment": shift, "match": options.levelMatch?.rawValue ?? "shared",
       "referenceGain": JSONPiece.finite(referenceGain), "gain": JSONPiece.finite(otherGain),
       "differences": differences.map(\.fields), "figures": measurements[1].fields,
@@ -405,12 +472,15 @@ extension Comparison {
 extension Difference {
   fileprivate var fields: JSONMembers {
     [
-      "kind": kind.rawValue, "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound),
+      "kind": kind.rawValue, "start": JSONPiece.finite(range.lowerBound),
+      "end": JSONPiece.finite(range.upperBound),
       "throughout": isThroughout, "amount": JSONPiece.finite(amount), "unit": unit.rawValue,
       "before": JSONPiece.finite(before), "after": JSONPiece.finite(after),
       "referenceEvents": JSONPiece.line(referenceEvents.map(\.json)),
-      "otherEvents": JSONPiece.line(otherEvents.map(\.json)), "significance": JSONPiece.finite(significance),
-      "largestShiftSeconds": JSONPiece.finite(largestShift), "confidence": JSONPiece.finite(confidence),
+      "otherEvents": JSONPiece.line(otherEvents.map(\.json)),
+      "significance": JSONPiece.finite(significance),
+      "largestShiftSeconds": JSONPiece.finite(largestShift),
+      "confidence": JSONPiece.finite(confidence),
       "standardError": JSONPiece.finite(standardError), "sentence": sentence,
     ]
   }
@@ -420,13 +490,16 @@ extension RecordingMatch {
   fileprivate var fields: JSONMembers {
     func known(_ value: Double?) -> JSONPiece { .finite(outcome == .found ? value : nil) }
     return [
-      "match": outcome.rawValue, "searchSeconds": JSONPiece.finite(search), "delaySeconds": known(delay),
+      "match": outcome.rawValue, "searchSeconds": JSONPiece.finite(search),
+      "delaySeconds": known(delay),
       "tempoPercent": known(tempo), "tempoErrorPercent": known(tempoError),
-      "inverted": outcome == .found ? JSONPiece.flag(isInverted) : .null, "levelDecibels": known(level),
+      "inverted": outcome == .found ? JSONPiece.flag(isInverted) : .null,
+      "levelDecibels": known(level),
       "noiseDecibels": JSONPiece.finite(noise), "humDecibels": JSONPiece.finite(hum),
       "mainsHertz": JSONPiece.finite(mains), "humHertz": JSONPiece.line(lines.map(\.json)),
       "response": medium.map { medium in JSONPiece.object(.line) { medium.write(to: &$0) } },
-      "judgedEvents": judgedCount, "events": eventCount, "leastDecibels": JSONPiece.finite(leastDecibels),
+      "judgedEvents": judgedCount, "events": eventCount,
+      "leastDecibels": JSONPiece.finite(leastDecibels),
       "leastSeconds": JSONPiece.finite(leastSeconds),
     ]
   }
@@ -436,8 +509,10 @@ extension Tolerance.Excess {
   /// What has no value is null.
   package var fields: JSONMembers {
     [
-      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit), "unit": unit.rawValue,
-      "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound), "verified": !isUnverified,
+      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit),
+      "unit": unit.rawValue,
+      "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound),
+      "verified": !isUnverified,
       "text": text,
     ]
   }
@@ -457,6 +532,10 @@ extension Take {
 
 extension JSONObjectWriter {
   mutating func number(_ key: String, _ value: Double?) {
-    if let value, value.isFinite { member(key, value) } else { null(key) }
+    if let value, value.isFinite {
+      member(key, value)
+    } else {
+      null(key)
+    }
   }
 }

@@ -6,7 +6,8 @@ import HapticModel
 public struct Difference: Equatable, Sendable {
   /// What differs.
   public var kind: Kind
-  /// Where, in seconds of the reference; for a difference of the whole take, from its first to its last sound.
+  /// Where, in seconds of the reference; for a difference of the whole take, from its first to its
+  /// last sound.
   public var range: ClosedRange<Double>
   /// Whether it is true of the whole take.
   public var isThroughout: Bool
@@ -37,22 +38,33 @@ public struct Difference: Equatable, Sendable {
 
   /// Makes a difference; unit and significance follow from kind and amount where none is given.
   public init(
-    _ kind: Kind, in range: ClosedRange<Double>, isThroughout: Bool = false, amount: Double = 0, unit: Unit? = nil,
-    before: Double? = nil, after: Double? = nil, referenceEvents: [Int] = [], otherEvents: [Int] = [],
+    _ kind: Kind, in range: ClosedRange<Double>, isThroughout: Bool = false, amount: Double = 0,
+    unit: Unit? = nil,
+    before: Double? = nil, after: Double? = nil, referenceEvents: [Int] = [],
+    otherEvents: [Int] = [],
     significance: Double? = nil, sentence: String = ""
   ) {
     let unit = unit ?? kind.unit
-    (self.kind, self.range, self.isThroughout, self.sentence) = (kind, range, isThroughout, sentence)
-    (self.amount, self.unit, self.before, self.after) = (amount, unit, before, after)
-    (self.referenceEvents, self.otherEvents) = (referenceEvents, otherEvents)
-    self.significance = significance ?? (kind.isFelt ? JustNoticeableDifference.count(in: amount, unit) : 0)
+    self.kind = kind
+    self.range = range
+    self.isThroughout = isThroughout
+    self.sentence = sentence
+    self.amount = amount
+    self.unit = unit
+    self.before = before
+    self.after = after
+    self.referenceEvents = referenceEvents
+    self.otherEvents = otherEvents
+    self.significance =
+      significance ?? (kind.isFelt ? JustNoticeableDifference.count(in: amount, unit) : 0)
   }
 
-  /// Of another tempo, the seconds by which it moves what it moves most, which count for its significance.
+  /// Of another tempo, the seconds by which it moves what it moves most, which count for its
+  /// significance.
   mutating func setLargestShift(_ shift: Double) {
     largestShift = shift
-    // 2.5 %: Drake and Botte, "Tempo sensitivity in auditory sequences", Perception & Psychophysics 54 (1993):
-    // 1.5 to 6 %. An event that is late by a step of time is so whatever made it late.
+    // 2.5 %: Drake and Botte, "Tempo sensitivity in auditory sequences", Perception & Psychophysics
+    // 54 (1993): 1.5 to 6 %. An event that is late by a step of time is so whatever made it late.
     significance = max(abs(amount) / 2.5, abs(shift) / JustNoticeableDifference.seconds)
   }
 
@@ -165,7 +177,9 @@ public struct Tolerance: Equatable, Sendable {
 
   /// Makes a tolerance; what is left out allows nothing.
   public init(decibels: Double = 0, seconds: Double = 0, percent: Double = 0) {
-    (self.decibels, self.seconds, self.percent) = (decibels, seconds, percent)
+    self.decibels = decibels
+    self.seconds = seconds
+    self.percent = percent
   }
 
   /// One thing that exceeds a tolerance.
@@ -193,10 +207,10 @@ public struct Tolerance: Equatable, Sendable {
 
   /// The limits that a difference exceeds, each with the value that does.
   ///
-  /// Noise counts as the change of level it can cause in the reference's loudest sound, and a part of a
-  /// waveform that differs as the one it can cause in the whole. Another tempo counts by its percentage
-  /// and by how far it moves the event it moves most. What comes, goes or cannot be measured exceeds
-  /// any limit.
+  /// Noise counts as the change of level it can cause in the reference's loudest sound, and a part
+  /// of a waveform that differs as the one it can cause in the whole. Another tempo counts by its
+  /// percentage and by how far it moves the event it moves most. What comes, goes or cannot be
+  /// measured exceeds any limit.
   fileprivate func exceeded(by difference: Difference, referencePeak: Double) -> [Limit] {
     // A limit that is met exactly is met, whatever the last digit of its arithmetic.
     let slack = 1 + 1e-6
@@ -205,13 +219,19 @@ public struct Tolerance: Equatable, Sendable {
     }
     let amount = difference.amount
     switch (difference.kind, difference.unit) {
-    case (.missing, _), (.added, _), (_, .count), (_, .none): return [(nil, nil, difference.unit)]
-    case (.spectrum, .decibels): return over(Self.change(amount), decibels, .decibels)
+    case (.missing, _), (.added, _), (_, .count), (_, .none):
+      return [(nil, nil, difference.unit)]
+    case (.spectrum, .decibels):
+      return over(Self.change(amount), decibels, .decibels)
     case (.tempo, _):
-      return over(amount, percent, .percent) + (difference.largestShift.map { over($0, seconds, .seconds) } ?? [])
-    case (_, .decibels): return over(amount, decibels, .decibels)
-    case (_, .seconds): return over(amount, seconds, .seconds)
-    case (_, .percent): return over(amount, percent, .percent)
+      return over(amount, percent, .percent)
+        + (difference.largestShift.map { over($0, seconds, .seconds) } ?? [])
+    case (_, .decibels):
+      return over(amount, decibels, .decibels)
+    case (_, .seconds):
+      return over(amount, seconds, .seconds)
+    case (_, .percent):
+      return over(amount, percent, .percent)
     case (_, .fullScale):
       guard referencePeak > 0 else { return [(nil, nil, difference.unit)] }
       return over(Self.change(amount - 20 * log10(referencePeak)), decibels, .decibels)
@@ -225,46 +245,58 @@ extension Comparison {
 
   /// Everything that exceeds a tolerance, in the order of the differences.
   ///
-  /// A difference of one sound adds to that of the whole. A recording whose noise hides changes as small
-  /// as a limit, or whole events, exceeds the tolerance as well: it cannot be verified.
+  /// A difference of one sound adds to that of the whole. A recording whose noise hides changes as
+  /// small as a limit, or whole events, exceeds the tolerance as well: it cannot be verified.
   public func excesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
     guard equality != .identical else { return [] }
-    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in channel.reduce(peak) { max($0, abs($1)) }
+    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in
+      channel.reduce(peak) { max($0, abs($1)) }
     }
     let found = differences.flatMap { difference in
-      tolerance.exceeded(by: total(difference), referencePeak: Double(peak)).map { excess(difference, $0) }
+      tolerance.exceeded(by: total(difference), referencePeak: Double(peak)).map {
+        excess(difference, $0)
+      }
     }
     return found + unverified(tolerance)
   }
 
   /// A difference of one sound with that of the whole, relative to which it was measured.
   private func total(_ difference: Difference) -> Difference {
-    guard isRelativeToWhole, !difference.isThroughout, difference.kind == .level || difference.kind == .time else {
+    guard isRelativeToWhole, !difference.isThroughout,
+      difference.kind == .level || difference.kind == .time
+    else {
       return difference
     }
     var total = difference
-    total.amount += differences.filter { $0.isThroughout && $0.kind == difference.kind && $0.unit == difference.unit }
-      .reduce(0) { $0 + $1.amount }
+    total.amount += differences.filter {
+      $0.isThroughout && $0.kind == difference.kind && $0.unit == difference.unit
+    }
+    .reduce(0) { $0 + $1.amount }
     return total
   }
 
   private func excess(_ difference: Difference, _ exceeded: Tolerance.Limit) -> Tolerance.Excess {
     let (value, limit, unit) = exceeded
     let kind = difference.kind
-    let measured = value.flatMap { value in limit.map { " " + Self.measured(value, over: $0, unit) } }
+    let measured = value.flatMap { value in limit.map { " " + Self.measured(value, over: $0, unit) }
+    }
     let hasPlace = measured != nil || kind == .missing || kind == .added
     let text = hasPlace ? place(of: difference) : String(difference.sentence.dropLast())
     return Tolerance.Excess(
-      kind: kind, value: value, limit: limit, unit: unit, range: difference.range, isUnverified: false,
+      kind: kind, value: value, limit: limit, unit: unit, range: difference.range,
+      isUnverified: false,
       text: "\(kind.rawValue)\(measured ?? ""): \(text)")
   }
 
   /// `+1.001 dB > 1 dB`, with as many places as show that the limit is exceeded.
-  private static func measured(_ value: Double, over limit: Double, _ unit: Difference.Unit) -> String {
+  private static func measured(_ value: Double, over limit: Double, _ unit: Difference.Unit)
+    -> String
+  {
     let scale = unit == .seconds ? 1_000.0 : 1
     let name = unit == .seconds ? "ms" : unit.rawValue
     let bound = SentenceFormatting.number(limit * scale, places: 3)
-    var (size, places) = (bound, 1)
+    var size = bound
+    var places = 1
     while size == bound, places <= 9 {
       size = SentenceFormatting.number(abs(value) * scale, places: places)
       places += 1
@@ -294,7 +326,10 @@ extension Comparison {
   private func unverified(_ tolerance: Tolerance) -> [Tolerance.Excess] {
     guard let recording, recording.outcome == .found else { return [] }
     var found: [Tolerance.Excess] = []
-    func add(_ kind: Difference.Kind, _ value: Double, _ limit: Double?, _ unit: Difference.Unit, _ words: String) {
+    func add(
+      _ kind: Difference.Kind, _ value: Double, _ limit: Double?, _ unit: Difference.Unit,
+      _ words: String
+    ) {
       found.append(
         Tolerance.Excess(
           kind: kind, value: value, limit: limit, unit: unit, range: everything, isUnverified: true,
@@ -306,11 +341,16 @@ extension Comparison {
     ]
     for (kind, least, limit, unit) in limits {
       guard let least, least > limit * (1 + 1e-6) else { continue }
-      add(kind, least, limit, unit, "\(kind.rawValue) ±\(Self.measured(least, over: limit, unit).dropFirst())")
+      add(
+        kind, least, limit, unit,
+        "\(kind.rawValue) ±\(Self.measured(least, over: limit, unit).dropFirst())")
     }
-    let (count, all) = (recording.eventCount - recording.judgedCount, recording.eventCount)
+    let count = recording.eventCount - recording.judgedCount
+    let all = recording.eventCount
     if count > 0 {
-      add(.missing, Double(count), nil, .count, "\(count) of \(all) events are too weak to be judged in the noise")
+      add(
+        .missing, Double(count), nil, .count,
+        "\(count) of \(all) events are too weak to be judged in the noise")
     }
     return found
   }

@@ -20,7 +20,8 @@ public struct Take: Sendable {
   public var source: Source
   /// What is heard.
   public var signal: Signal
-  /// Seconds until a pattern is over and silent, or of a recording; the signal of a pattern has silence behind that.
+  /// Seconds until a pattern is over and silent, or of a recording; the signal of a pattern has
+  /// silence behind that.
   public var duration: Double
   /// What a pattern was rendered with; a sound is looked at as if it were made with it.
   public var profile: TransducerProfile
@@ -34,8 +35,13 @@ public struct Take: Sendable {
     name: String, source: Source, signal: Signal, profile: TransducerProfile, text: String? = nil,
     feeling: String? = nil
   ) {
-    (self.name, self.source, self.signal, duration) = (name, source, signal, signal.duration)
-    (self.profile, self.text, self.feeling) = (profile, text, feeling)
+    self.name = name
+    self.source = source
+    self.signal = signal
+    duration = signal.duration
+    self.profile = profile
+    self.text = text
+    self.feeling = feeling
   }
 
   /// What the takes of a row are called: A, B, C … Z, then A2 and so on.
@@ -89,7 +95,9 @@ public struct TakeMeasurements: Equatable, Sendable {
     channelCount = signal.channels.count
     let mono = Signal(signal.mono, rate: signal.rate)
     let levels = try? Levels(of: signal)
-    func known(_ decibels: Double?) -> Double? { decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil } }
+    func known(_ decibels: Double?) -> Double? {
+      decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil }
+    }
     let peak = known(levels?.samplePeakDecibels)
     let spectrum = peak.map { _ in Spectrum(of: mono) }
     let rows: [(String, String, String, Int, Double?)] = [
@@ -98,14 +106,19 @@ public struct TakeMeasurements: Equatable, Sendable {
       ("RMS", "rmsDecibels", "dBFS", 1, known(levels?.rmsDecibels)),
       ("loudness", "loudnessLUFS", "LUFS", 1, known(levels?.integratedLoudness)),
       // The level that a body feels.
-      ("weighted level", "weightedDecibels", "dB", 1, spectrum.flatMap { known(WeightedEnergy(of: $0).decibels) }),
+      (
+        "weighted level", "weightedDecibels", "dB", 1,
+        spectrum.flatMap { known(WeightedEnergy(of: $0).decibels) }
+      ),
       ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.middleOfPeak)),
       // That of the power below 1 kHz.
       ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(Tones.middle)),
       ("onsets", "onsets", "", 0, Double(Onsets(in: mono).count)),
     ]
     figures = rows.map { name, key, unit, places, value in
-      Figure(name: name, key: key, unit: unit, places: places, value: value.flatMap { $0.isFinite ? $0 : nil })
+      Figure(
+        name: name, key: key, unit: unit, places: places,
+        value: value.flatMap { $0.isFinite ? $0 : nil })
     }
   }
 
@@ -117,9 +130,14 @@ public struct TakeMeasurements: Equatable, Sendable {
     let powers = spectrum.powers
     guard let top = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }
     let half = powers[top] / 2
-    var (first, last) = (top, top)
-    while first > 0, powers[first - 1] >= half { first -= 1 }
-    while last < powers.count - 1, powers[last + 1] >= half { last += 1 }
+    var first = top
+    var last = top
+    while first > 0, powers[first - 1] >= half {
+      first -= 1
+    }
+    while last < powers.count - 1, powers[last + 1] >= half {
+      last += 1
+    }
     let sum = powers[first...last].reduce(0, +)
     let moment = (first...last).reduce(0) { $0 + spectrum.frequencies[$1] * powers[$1] }
     return sum > 0 ? moment / sum : nil
@@ -137,12 +155,14 @@ public enum LevelMatch: String, CaseIterable, Sendable {
 
   /// A factor for each signal, after which all are as strong as the weakest.
   ///
-  /// No factor is above 1, so nothing is raised past a ceiling that it kept. A silent signal keeps 1 and
-  /// does not count as the weakest. Where a signal that is not silent has no loudness, which needs more
-  /// than −70 LUFS, all are matched by weighted energy instead, since levels must be of one kind.
+  /// No factor is above 1, so nothing is raised past a ceiling that it kept. A silent signal keeps
+  /// 1 and does not count as the weakest. Where a signal that is not silent has no loudness, which
+  /// needs more than −70 LUFS, all are matched by weighted energy instead, since levels must be of
+  /// one kind.
   public func gains(for signals: [Signal]) -> [Double] {
     let loudness = self == .loudness ? signals.map(Self.loudness) : []
-    let isComplete = self == .loudness && zip(signals, loudness).allSatisfy { $1 != nil || Self.isSilent($0) }
+    let isComplete =
+      self == .loudness && zip(signals, loudness).allSatisfy { $1 != nil || Self.isSilent($0) }
     let levels = self == .none ? [] : isComplete ? loudness : signals.map(Self.weightedLevel)
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
     return levels.map { level in level.map { min(1, Decibels.factor(weakest - $0)) } ?? 1 }
@@ -151,7 +171,9 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// A factor for each take, as for its signal.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
-  static func loudness(of signal: Signal) -> Double? { (try? Levels(of: signal))?.integratedLoudness }
+  static func loudness(of signal: Signal) -> Double? {
+    (try? Levels(of: signal))?.integratedLoudness
+  }
 
   /// The level a hand feels over all channels, in decibels; nil for silence.
   ///

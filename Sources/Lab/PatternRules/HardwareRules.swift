@@ -5,7 +5,9 @@ internal import SystemSupport
 
 extension PatternRules {
   /// What the hardware of a profile can do; checked where a profile is named.
-  public static let hardware: [Rule] = [.transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling]
+  public static let hardware: [Rule] = [
+    .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling,
+  ]
 
   /// Checks what a composition asks of the hardware of a profile, before it is played there.
   ///
@@ -22,33 +24,47 @@ extension PatternRules {
   ) -> [Finding] {
     let load = HardwareLoad(plan, profile: profile)
     func finding(
-      _ rule: Rule, at event: EventReference?, severity: Severity? = nil, _ message: String, hint: String? = nil
+      _ rule: Rule, at event: EventReference?, severity: Severity? = nil, _ message: String,
+      hint: String? = nil
     ) -> Finding {
       let element = event.map { CompositionElement.event($0) } ?? .composition
       return Finding(rule, severity: severity, place: places(element), message, suggestion: hint)
     }
     func event(before frame: Int64) -> EventReference? {
-      let begun = composition.events.filter { FrameConversion.frame(seconds: $0.event.time, rate: plan.rate) <= frame }
+      let begun = composition.events.filter {
+        FrameConversion.frame(seconds: $0.event.time, rate: plan.rate) <= frame
+      }
       return begun.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?.reference
     }
-    func seconds(_ frame: Int64) -> String { NumberFormatting.rounded(Double(frame) / plan.rate, places: 2) + " s" }
+    func seconds(_ frame: Int64) -> String {
+      NumberFormatting.rounded(Double(frame) / plan.rate, places: 2) + " s"
+    }
     func decibels(_ held: HardwareLoad.ProtectionEvent) -> String {
       NumberFormatting.rounded(held.decibels, places: 1) + " dB"
     }
 
     var findings: [Finding] = []
     let mapped = profile.bandMapped(rate: plan.rate)
-    if let before = profile.frequencies(of: composition), let after = mapped.frequencies(of: composition),
+    if let before = profile.frequencies(of: composition),
+      let after = mapped.frequencies(of: composition),
       before.isNoticeablyMoved(to: after)
     {
       let first = composition.events.first { $0.event.kind.isHaptic }
       let published = profile.hardware?.band
-      let isInside = published.map { $0.lowerBound <= before.lowerBound && before.upperBound <= $0.upperBound } ?? true
+      let isInside =
+        published.map { $0.lowerBound <= before.lowerBound && before.upperBound <= $0.upperBound }
+        ?? true
       let reason =
         isInside
-        ? "\(profile.name) plays \(mapped.frequency.band.text) of \(profile.frequency.band.hertzText): "
+        ? """
+        \(profile.name) plays \(mapped.frequency.band.text) of \
+        \(profile.frequency.band.hertzText): 
+        """
           + "\(before.hertzText) is moved to \(after.hertzText)"
-        : "\(before.hertzText) reaches outside the band of \(profile.name), \(published?.hertzText ?? ""): moved to "
+        : """
+        \(before.hertzText) reaches outside the band of \(profile.name), \
+        \(published?.hertzText ?? ""): moved to 
+        """
           + after.hertzText
       findings.append(finding(.transducerBand, at: first?.reference, reason))
     }
@@ -57,29 +73,42 @@ extension PatternRules {
       findings.append(
         finding(
           .transducerExcursion, at: event(before: frame),
-          "excursion of \(profile.name) would reach \(percent) % of its limit at \(seconds(frame)) by its stated figures, and more within their uncertainty; gain is reduced by up to "
+          """
+          excursion of \(profile.name) would reach \(percent) % of its limit at \
+          \(seconds(frame)) by its stated figures, and more within their uncertainty; gain is \
+          reduced by up to 
+          """
             + decibels(held), hint: "lower the intensity there"))
     }
     if let held = load.heldForPower {
       findings.append(
         finding(
           .transducerPower, at: event(before: held.frame),
-          "\(profile.name) exceeds its thermal limit from \(seconds(held.frame)); gain is reduced by up to "
+          """
+          \(profile.name) exceeds its thermal limit from \(seconds(held.frame)); gain is \
+          reduced by up to 
+          """
             + decibels(held), hint: "lower the intensity or add pauses"))
     } else if let time = load.secondsToThermalLimit {
       let text =
         time < 120
-        ? NumberFormatting.rounded(time, places: 0) + " s" : NumberFormatting.rounded(time / 60, places: 0) + " min"
+        ? NumberFormatting.rounded(time, places: 0) + " s"
+        : NumberFormatting.rounded(time / 60, places: 0) + " min"
       findings.append(
         finding(
           .transducerPower, at: nil, severity: .note,
-          "when looped, \(profile.name) reaches its thermal limit after \(text) and gain is reduced"))
+          "when looped, \(profile.name) reaches its thermal limit after \(text) and gain is reduced"
+        ))
     }
     if let (frame, count) = load.limited {
       findings.append(
         finding(
           .transducerCeiling, at: event(before: frame),
-          "the signal exceeds the output ceiling at \(seconds(frame)); the limiter acts for \(seconds(count)) in total")
+          """
+          the signal exceeds the output ceiling at \(seconds(frame)); the limiter acts for \
+          \(seconds(count)) in total
+          """
+        )
       )
     }
     return findings
@@ -87,12 +116,13 @@ extension PatternRules {
 }
 
 extension TransducerProfile {
-  /// The lowest and highest frequency of haptic events under the sharpness controls of their layers; nil
-  /// where there are none.
+  /// The lowest and highest frequency of haptic events under the sharpness controls of their
+  /// layers; nil where there are none.
   public func frequencies(of composition: HapticComposition) -> ClosedRange<Double>? {
     var low = Double.infinity
     var high = 0.0
-    // Beyond this only the values at onsets count: no pattern that a person or tool has made comes near.
+    // Beyond this only the values at onsets count: no pattern that a person or tool has made comes
+    // near.
     var budget = 4_000_000
     for layer in composition.layers {
       let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
@@ -104,7 +134,8 @@ extension TransducerProfile {
         for offset in [offsets.lowerBound, offsets.upperBound] {
           let sharpness = Double(event.value(of: .hapticSharpness)) + offset
           let hertz = law.hertz(atSharpness: min(max(sharpness, 0), 1))
-          (low, high) = (min(low, hertz), max(high, hertz))
+          low = min(low, hertz)
+          high = max(high, hertz)
         }
       }
     }
@@ -113,12 +144,15 @@ extension TransducerProfile {
 }
 
 extension ControlTimeline {
-  /// The least and the greatest value in a range of times. The budget is how many segments may still be looked at.
-  fileprivate func extremes(in range: ClosedRange<Double>, budget: inout Int) -> ClosedRange<Double> {
+  /// The least and the greatest value in a range of times. The budget is how many segments may
+  /// still be looked at.
+  fileprivate func extremes(in range: ClosedRange<Double>, budget: inout Int) -> ClosedRange<Double>
+  {
     var low = value(at: range.lowerBound)
     var high = low
     lines(in: range, budget: &budget) { _, _, first, last in
-      (low, high) = (min(low, first, last), max(high, first, last))
+      low = min(low, first, last)
+      high = max(high, first, last)
     }
     return low...high
   }
@@ -127,7 +161,9 @@ extension ControlTimeline {
 extension HapticComposition {
   var events: [(reference: EventReference, event: HapticEvent)] {
     layers.enumerated().flatMap { layer, content in
-      content.pattern.events.enumerated().map { index, event in (EventReference(layer: layer, event: index), event) }
+      content.pattern.events.enumerated().map { index, event in
+        (EventReference(layer: layer, event: index), event)
+      }
     }
   }
 }
@@ -137,7 +173,8 @@ extension FrequencyMapping { fileprivate var band: ClosedRange<Double> { low...m
 extension ClosedRange<Double> {
   /// `20–80`, or `175` for one frequency, to a tenth.
   fileprivate var text: String {
-    let (low, high) = (NumberFormatting.rounded(lowerBound, places: 1), NumberFormatting.rounded(upperBound, places: 1))
+    let low = NumberFormatting.rounded(lowerBound, places: 1)
+    let high = NumberFormatting.rounded(upperBound, places: 1)
     return lowerBound == upperBound ? low : "\(low)–\(high)"
   }
 
@@ -154,13 +191,25 @@ extension ClosedRange<Double> {
 extension Rule {
   static let transducerBand = note(
     "transducer-band", "transducer",
-    "Frequencies should be within the band of the profile's hardware; others are moved into it noticeably.")
+    """
+    Frequencies should be within the band of the profile's hardware; others are moved into it \
+    noticeably.
+    """
+  )
   static let transducerExcursion = warning(
     "transducer-excursion", "transducer",
-    "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced.")
+    """
+    A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain \
+    is reduced.
+    """
+  )
   static let transducerPower = warning(
     "transducer-power", "transducer",
-    "A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is reduced.")
+    """
+    A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is \
+    reduced.
+    """
+  )
   static let transducerCeiling = note(
     "transducer-ceiling", "transducer",
     "The drive signal should stay below the output ceiling; beyond it, the limiter acts.")
@@ -174,9 +223,11 @@ struct HardwareLoad {
     var decibels: Double
   }
 
-  /// The greatest movement that is asked for as a share of its limit, and where; nothing without a limit.
+  /// The greatest movement that is asked for as a share of its limit, and where; nothing without a
+  /// limit.
   private(set) var excursion: (share: Double, frame: Int64)?
-  /// The mean power of a pass of a loop as a share of the continuous power; nothing where that is not known.
+  /// The mean power of a pass of a loop as a share of the continuous power; nothing where that is
+  /// not known.
   private(set) var meanPower: Double?
   private(set) var heldForExcursion: ProtectionEvent?
   private(set) var heldForPower: ProtectionEvent?
@@ -206,7 +257,9 @@ struct HardwareLoad {
         guard let limit = limits.excursion, simulation != nil else { continue }
         _ = simulation?.acceleration(drive: block[index])
         let share = abs(simulation?.displacement ?? 0) / limit
-        if share > excursion?.share ?? 0 { excursion = (share, frame) }
+        if share > excursion?.share ?? 0 {
+          excursion = (share, frame)
+        }
       }
     }
     guard let power = limits.power, plan.loopLength > 0 else { return }
@@ -214,22 +267,31 @@ struct HardwareLoad {
     meanPower = 2 * power * squares / Double(plan.loopLength)
   }
 
-  /// Seconds of a loop after which it is held back to the power that it can have for ever, or nothing where it never
-  /// is.
+  /// Seconds of a loop after which it is held back to the power that it can have for ever, or
+  /// nothing where it never is.
   var secondsToThermalLimit: Double? {
     let aim = TransducerLimits.powerAim
     guard let thermal = limits?.thermal, let meanPower, meanPower > aim else { return nil }
     func temperatureRise(_ seconds: Double) -> Double {
-      let coil = thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coilTimeConstant))
-      let magnet = (1 - thermal.coilFraction) * (1 - NumberFormatting.decay(seconds / thermal.magnetTimeConstant))
+      let coil =
+        thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coilTimeConstant))
+      let magnet =
+        (1 - thermal.coilFraction)
+        * (1 - NumberFormatting.decay(seconds / thermal.magnetTimeConstant))
       return meanPower * (coil + magnet)
     }
     var low = 0.0
     var high = 1.0
-    while temperatureRise(high) < aim, high < 1e7 { high *= 2 }
+    while temperatureRise(high) < aim, high < 1e7 {
+      high *= 2
+    }
     for _ in 0..<50 {
       let middle = (low + high) / 2
-      if temperatureRise(middle) < aim { low = middle } else { high = middle }
+      if temperatureRise(middle) < aim {
+        low = middle
+      } else {
+        high = middle
+      }
     }
     return high
   }
@@ -242,19 +304,30 @@ struct HardwareLoad {
       let held = -NumberFormatting.decibels(now.minimumProtectionGain)
       let isDeeper = now.minimumProtectionGain < before.minimumProtectionGain
       func note(_ intervention: inout ProtectionEvent?) {
-        if intervention == nil { intervention = ProtectionEvent(frame: frame, decibels: held) }
-        if isDeeper { intervention?.decibels = held }
+        if intervention == nil {
+          intervention = ProtectionEvent(frame: frame, decibels: held)
+        }
+        if isDeeper {
+          intervention?.decibels = held
+        }
       }
-      if now.excursionLimitedFrameCount > before.excursionLimitedFrameCount { note(&heldForExcursion) }
-      if now.powerLimitedFrameCount > before.powerLimitedFrameCount { note(&heldForPower) }
-      if now.limitedFrameCount > before.limitedFrameCount { limited = (limited?.frame ?? frame, now.limitedFrameCount) }
+      if now.excursionLimitedFrameCount > before.excursionLimitedFrameCount {
+        note(&heldForExcursion)
+      }
+      if now.powerLimitedFrameCount > before.powerLimitedFrameCount {
+        note(&heldForPower)
+      }
+      if now.limitedFrameCount > before.limitedFrameCount {
+        limited = (limited?.frame ?? frame, now.limitedFrameCount)
+      }
       before = now
     }
   }
 
   /// Renders one channel for a profile's hardware, and hands over a few frames at a time.
   private static func render(
-    _ plan: RenderPlan, for profile: TransducerProfile, _ take: (ArraySlice<Float>, RenderStatistics) -> Void
+    _ plan: RenderPlan, for profile: TransducerProfile,
+    _ take: (ArraySlice<Float>, RenderStatistics) -> Void
   ) {
     let routing = OutputRouting().fitted(to: [profile])
     var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))
@@ -288,13 +361,16 @@ extension PatternRules {
 
 extension Rule {
   static let eventTime = error(
-    "event-time", "playback", "Times and values must be finite; times and durations must not be negative.")
+    "event-time", "playback",
+    "Times and values must be finite; times and durations must not be negative.")
   static let patternTooLong = error(
-    "pattern-too-long", "playback", "A pattern may last at most a day and have at most 65,535 layers.")
+    "pattern-too-long", "playback",
+    "A pattern may last at most a day and have at most 65,535 layers.")
   /// A sound file that cannot be read.
   public static let soundMissing = error(
     "sound-missing", "playback", "The sound files of a pattern must be readable and in its folder.")
-  static let frameRate = error("frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
+  static let frameRate = error(
+    "frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
 
   /// The rule behind a refusal to compile.
   public init(of kind: RenderError.Kind) {

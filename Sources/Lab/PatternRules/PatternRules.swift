@@ -3,17 +3,21 @@ public import Reading
 
 /// Checks of a composition, whatever format it was read from and where it was made.
 ///
-/// A composition is checked as it is felt: transients of all layers together, each with the controls of its own layer.
+/// A composition is checked as it is felt: transients of all layers together, each with the
+/// controls of its own layer.
 public enum PatternRules {
   private typealias Check = @Sendable (HapticComposition, inout CompositionLog) -> Void
 
-  /// What is checked of a composition by itself: what programs and devices differ in, what has no effect or another one
-  /// than its text shows, and what feels good.
+  /// What is checked of a composition by itself: what programs and devices differ in, what has no
+  /// effect or another one than its text shows, and what feels good.
   private static let checks: [(rules: [Rule], run: Check)] = [
     ([.noEvents, .curveOverlap, .severalPlaces], checkPortability),
     ([.silent, .noEffect, .duplicateEvent], checkEffects),
     (
-      [.transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained, .patternLength],
+      [
+        .transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained,
+        .patternLength,
+      ],
       checkDesign
     ),
   ]
@@ -31,11 +35,15 @@ public enum PatternRules {
   ///   - places: Where a part stands; `Examination.places` has it for what was read, and
   ///     `SourcePlaces.model` for what was made in code.
   /// - Returns: The findings by rule; at most 1,000 of a rule, and one that counts the rest.
-  public static func findings(in composition: HapticComposition, places: (CompositionElement) -> SourcePlace)
+  public static func findings(
+    in composition: HapticComposition, places: (CompositionElement) -> SourcePlace
+  )
     -> [Finding]
   {
     var log = CompositionLog()
-    for check in checks { check.run(composition, &log) }
+    for check in checks {
+      check.run(composition, &log)
+    }
     return log.findings(places)
   }
 }
@@ -45,7 +53,9 @@ struct CompositionLog {
   private var log = FindingLog()
   private var elements: [CompositionElement] = []
 
-  mutating func add(_ rule: Rule, at element: CompositionElement, _ message: @autoclosure () -> String) {
+  mutating func add(
+    _ rule: Rule, at element: CompositionElement, _ message: @autoclosure () -> String
+  ) {
     log.add(rule, value: elements.count, offset: elements.count, message())
     elements.append(element)
   }
@@ -64,16 +74,25 @@ extension PatternRules {
   /// How far apart, in seconds, two times may be that a tool wrote as the same.
   private static let timeTolerance = 1e-6
 
-  @Sendable static func checkPortability(of composition: HapticComposition, _ log: inout CompositionLog) {
+  @Sendable static func checkPortability(
+    of composition: HapticComposition, _ log: inout CompositionLog
+  ) {
     if composition.layers.allSatisfy({ $0.isEmpty }) {
       log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
     }
-    if let merged = mergedPlacesText(of: composition) { log.add(.severalPlaces, at: .composition, merged) }
-    for (layer, content) in composition.layers.enumerated() { checkOverlaps(of: content.pattern.curves, layer, &log) }
+    if let merged = mergedPlacesText(of: composition) {
+      log.add(.severalPlaces, at: .composition, merged)
+    }
+    for (layer, content) in composition.layers.enumerated() {
+      checkOverlaps(of: content.pattern.curves, layer, &log)
+    }
   }
 
-  /// That the places of a composition sound together where nothing separates them; nil without several.
-  package static func mergedPlaces(of composition: HapticComposition, at place: SourcePlace) -> Finding? {
+  /// That the places of a composition sound together where nothing separates them; nil without
+  /// several.
+  package static func mergedPlaces(of composition: HapticComposition, at place: SourcePlace)
+    -> Finding?
+  {
     mergedPlacesText(of: composition).map {
       Finding(
         .severalPlaces, place: place, $0,
@@ -82,13 +101,19 @@ extension PatternRules {
   }
 
   private static func mergedPlacesText(of composition: HapticComposition) -> String? {
-    let (count, places) = (composition.placeCount, composition.places.map { $0.title })
+    let count = composition.placeCount
+    let places = composition.places.map { $0.title }
     return count > 1
-      ? "\(count) places (\(places.joined(separator: ", "))) sound together except on \(count) channels of haptics"
+      ? """
+      \(count) places (\(places.joined(separator: ", "))) sound together except on \(count) \
+      channels of haptics
+      """
       : nil
   }
 
-  private static func checkOverlaps(of curves: [ParameterCurve], _ layer: Int, _ log: inout CompositionLog) {
+  private static func checkOverlaps(
+    of curves: [ParameterCurve], _ layer: Int, _ log: inout CompositionLog
+  ) {
     var ends: [DynamicParameterID: Double] = [:]
     let order = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
     for index in order {
@@ -96,7 +121,11 @@ extension PatternRules {
       if let end = ends[curve.id], curve.time < end - timeTolerance {
         log.add(
           .curveOverlap, at: .curve(layer: layer, index: index),
-          "overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this one takes precedence")
+          """
+          overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this \
+          one takes precedence
+          """
+        )
       }
       let end = curve.time + (curve.controlPoints.last?.time ?? 0)
       ends[curve.id] = max(ends[curve.id] ?? 0, end)
@@ -113,17 +142,25 @@ extension PatternRules {
   private static let voiceLimit = 256
 
   /// Notes that more voices sound at once than anybody can render in real time.
-  public static func polyphonyFindings(voiceCount: Int, places: (CompositionElement) -> SourcePlace) -> [Finding] {
+  public static func polyphonyFindings(voiceCount: Int, places: (CompositionElement) -> SourcePlace)
+    -> [Finding]
+  {
     guard voiceCount > voiceLimit else { return [] }
     return [
       Finding(
         .polyphony, place: places(.composition),
-        "up to \(voiceCount) events sound at once; rendering takes long, and devices play few at once")
+        """
+        up to \(voiceCount) events sound at once; rendering takes long, and devices play few at \
+        once
+        """
+      )
     ]
   }
 
   /// Notes the defaults that haptic events play with, one for each kind and parameter.
-  public static func defaultFindings(in composition: HapticComposition, places: (CompositionElement) -> SourcePlace)
+  public static func defaultFindings(
+    in composition: HapticComposition, places: (CompositionElement) -> SourcePlace
+  )
     -> [Finding]
   {
     var log = CompositionLog()
@@ -136,7 +173,8 @@ extension PatternRules {
   /// The longest release of an event, in seconds.
   private static let longestRelease = 2.0
 
-  @Sendable static func checkEffects(of composition: HapticComposition, _ log: inout CompositionLog) {
+  @Sendable static func checkEffects(of composition: HapticComposition, _ log: inout CompositionLog)
+  {
     checkSilence(of: composition, &log)
     for (layer, content) in composition.layers.enumerated() {
       checkDuplicates(of: content.pattern.events, layer, &log)
@@ -166,13 +204,17 @@ extension PatternRules {
         if !spans.isEmpty || budget <= 0 { return }
       }
     }
-    log.add(.silent, at: .composition, "nothing is felt or heard: every event has level 0 under its controls")
+    log.add(
+      .silent, at: .composition,
+      "nothing is felt or heard: every event has level 0 under its controls")
   }
 
   // MARK: - Reach
 
   /// Parameters and curves act on events of their layer that are not over.
-  private static func checkReach(of pattern: HapticPattern, _ layer: Int, _ log: inout CompositionLog) {
+  private static func checkReach(
+    of pattern: HapticPattern, _ layer: Int, _ log: inout CompositionLog
+  ) {
     let haptic = lastMoment(of: pattern.events.filter { $0.kind.isHaptic })
     let audio = lastMoment(of: pattern.events.filter { !$0.kind.isHaptic })
     for (index, parameter) in pattern.parameters.enumerated() {
@@ -190,7 +232,11 @@ extension PatternRules {
       guard late.count > 1, let first = late.first else { continue }
       log.add(
         .noEffect, at: element,
-        "\(late.count) control points of \(curve.id.rawValue), from \((curve.time + first.time).secondsText) on, have no effect; the last event ends at \(end.secondsText)"
+        """
+        \(late.count) control points of \(curve.id.rawValue), from \
+        \((curve.time + first.time).secondsText) on, have no effect; the last event ends at \
+        \(end.secondsText)
+        """
       )
     }
   }
@@ -200,24 +246,33 @@ extension PatternRules {
     _ log: inout CompositionLog
   ) -> Bool {
     guard let end else {
-      log.add(.noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it")
+      log.add(
+        .noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it"
+      )
       return true
     }
     guard time > end + longestRelease else { return false }
     log.add(
       .noEffect, at: element,
-      "\(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \(end.secondsText)")
+      """
+      \(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \
+      \(end.secondsText)
+      """
+    )
     return true
   }
 
-  /// When the last of some events ends; infinite where the length of a sound file decides, nil without events.
+  /// When the last of some events ends; infinite where the length of a sound file decides, nil
+  /// without events.
   private static func lastMoment(of events: [HapticEvent]) -> Double? {
     events.map { $0.time + ($0.length ?? .infinity) }.max()
   }
 
   // MARK: - Duplicates
 
-  private static func checkDuplicates(of events: [HapticEvent], _ layer: Int, _ log: inout CompositionLog) {
+  private static func checkDuplicates(
+    of events: [HapticEvent], _ layer: Int, _ log: inout CompositionLog
+  ) {
     struct Key: Hashable {
       var kind: HapticEvent.Kind
       var time: Double
@@ -243,12 +298,18 @@ extension PatternRules {
   private static func noteDefaults(of composition: HapticComposition, _ log: inout CompositionLog) {
     for kind in HapticEvent.Kind.allCases where kind.isHaptic {
       for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
-        let plain = composition.events.filter { $0.event.kind == kind && $0.event.parameters[id] == nil }
+        let plain = composition.events.filter {
+          $0.event.kind == kind && $0.event.parameters[id] == nil
+        }
         guard let first = plain.first else { continue }
-        let events = plain.count == 1 ? "the event plays" : "this and \(plain.count - 1) more events play"
+        let events =
+          plain.count == 1 ? "the event plays" : "this and \(plain.count - 1) more events play"
         log.add(
           .defaultParameter, at: .event(first.reference),
-          "\(id.rawValue) is not given; \(events) at \(id.defaultValue(for: kind)), a default that Apple does not document"
+          """
+          \(id.rawValue) is not given; \(events) at \(id.defaultValue(for: kind)), a default \
+          that Apple does not document
+          """
         )
       }
     }
@@ -257,9 +318,9 @@ extension PatternRules {
 
 /// Rules of design: what feels clear, kind and deliberate.
 ///
-/// Source of the figures: published guides for feedback in learning applications, by which transients are
-/// 50 ms apart or more, three or four at most, heavy ones rare, patterns 200 to 500 ms long,
-/// nothing harsh or sustained, and no spacing erratic.
+/// Source of the figures: published guides for feedback in learning applications, by which
+/// transients are 50 ms apart or more, three or four at most, heavy ones rare, patterns 200 to 500
+/// ms long, nothing harsh or sustained, and no spacing erratic.
 extension PatternRules {
   /// The shortest gap, in seconds, between transients that are felt as two.
   private static let shortestGap = 0.05
@@ -279,26 +340,35 @@ extension PatternRules {
   /// person or tool has made, but a hostile file may lay a million events over a million points.
   private static let segmentBudget = 4_000_000
 
-  @Sendable static func checkDesign(of composition: HapticComposition, _ log: inout CompositionLog) {
+  @Sendable static func checkDesign(of composition: HapticComposition, _ log: inout CompositionLog)
+  {
     checkTransients(of: composition, &log)
     checkStrongSpans(of: composition, &log)
     // What is longer than any pattern may be is an error, and no matter of taste.
     if composition.duration > usualLength, composition.duration <= FrameConversion.longest {
       log.add(
         .patternLength, at: .composition,
-        "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s")
+        "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s"
+      )
     }
   }
 
   // MARK: - Transients
 
-  private static func checkTransients(of composition: HapticComposition, _ log: inout CompositionLog) {
+  private static func checkTransients(
+    of composition: HapticComposition, _ log: inout CompositionLog
+  ) {
     let transients = FeltTransient.all(of: composition)
     let countable = checkGaps(of: transients, &log)
-    for transient in transients where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
+    for transient in transients
+    where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
       log.add(
         .harsh, at: .event(transient.event),
-        "a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) feels harsh")
+        """
+        a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) \
+        feels harsh
+        """
+      )
     }
     checkSequences(of: countable, &log)
   }
@@ -307,7 +377,9 @@ extension PatternRules {
   ///
   /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
   /// - Returns: The transients that are not part of a texture.
-  private static func checkGaps(of transients: [FeltTransient], _ log: inout CompositionLog) -> [FeltTransient] {
+  private static func checkGaps(of transients: [FeltTransient], _ log: inout CompositionLog)
+    -> [FeltTransient]
+  {
     var countable: [FeltTransient] = []
     var close: (first: FeltTransient, count: Int, gap: Double)?
     var start = 0
@@ -337,7 +409,10 @@ extension PatternRules {
       let what =
         close.count == 1
         ? "the transient follows after \(gap) ms; at least 50 ms are needed to feel two"
-        : "\(close.count) transients follow others after \(gap) ms and more; at least 50 ms are needed to feel each"
+        : """
+        \(close.count) transients follow others after \(gap) ms and more; at least 50 ms are \
+        needed to feel each
+        """
       log.add(.transientGap, at: .event(close.first.event), what)
     }
     return countable
@@ -356,7 +431,9 @@ extension PatternRules {
           .transientCount, at: .event(excess.event),
           "\(name) has \(count) transients; more than \(transientLimit) are hard to tell apart")
       }
-      if !sequence.isRegular { irregular.append(first) }
+      if !sequence.isRegular {
+        irregular.append(first)
+      }
       let heavy = sequence.transients.filter { $0.isHeavy }
       if heavy.count > heavyLimit {
         hasHeavySequence = true
@@ -376,23 +453,30 @@ extension PatternRules {
     if !hasHeavySequence, transients.count > 3, heavy.count * 2 > transients.count {
       log.add(
         .heavyOveruse, at: .event(heavy[0].event),
-        "\(heavy.count) of \(transients.count) transients are heavy; reserve them for important events")
+        """
+        \(heavy.count) of \(transients.count) transients are heavy; reserve them for important \
+        events
+        """
+      )
     }
   }
 
   // MARK: - Sustained vibration
 
-  /// Finds where continuous haptic events, alone or one upon the other, stay strong for too long. What counts is the
-  /// strength felt: intensity times intensity control. An event that is not sustained fades and is left out; a break of
-  /// less than 50 ms is none.
-  private static func checkStrongSpans(of composition: HapticComposition, _ log: inout CompositionLog) {
+  /// Finds where continuous haptic events, alone or one upon the other, stay strong for too long.
+  /// What counts is the strength felt: intensity times intensity control. An event that is not
+  /// sustained fades and is left out; a break of less than 50 ms is none.
+  private static func checkStrongSpans(
+    of composition: HapticComposition, _ log: inout CompositionLog
+  ) {
     var budget = segmentBudget
     var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
     for (layer, content) in composition.layers.enumerated() {
       let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       for (index, event) in content.pattern.events.enumerated() where event.kind.isVibration {
         let level = Double(event.value(of: .hapticIntensity))
-        guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0, let duration = event.duration, duration > 0
+        guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0,
+          let duration = event.duration, duration > 0
         else { continue }
         let needed = (strongLevel - 1e-6) / level
         let range = event.time...event.time + duration
@@ -472,18 +556,21 @@ struct TransientSequence {
     return sequences
   }
 
-  /// Whether the transients follow a rule that can be felt. They do if there are fewer than four; if all gaps are
-  /// alike; if no gap is shorter, or none longer, than the one before, 1 ms aside; or if a group of 2 to 8 gaps
-  /// repeats, each like the one it repeats, at least once up to its last transient. Two gaps are alike if one is at
-  /// most 25 % longer.
+  /// Whether the transients follow a rule that can be felt. They do if there are fewer than four;
+  /// if all gaps are alike; if no gap is shorter, or none longer, than the one before, 1 ms aside;
+  /// or if a group of 2 to 8 gaps repeats, each like the one it repeats, at least once up to its
+  /// last transient. Two gaps are alike if one is at most 25 % longer.
   var isRegular: Bool {
     guard transients.count >= 4 else { return true }
     let gaps = zip(transients.dropFirst(), transients).map { $0.time - $1.time }
     if Self.areAlike(gaps.min() ?? 0, gaps.max() ?? 0) { return true }
     let steps = zip(gaps.dropFirst(), gaps).map { $0 - $1 }
-    if steps.allSatisfy({ $0 >= -0.001 }) || steps.allSatisfy({ $0 <= 0.001 }) { return true }
+    if steps.allSatisfy({ $0 >= -0.001 }) || steps.allSatisfy({ $0 <= 0.001 }) {
+      return true
+    }
     return (2...8).contains { period in
-      gaps.count >= 2 * period - 1 && zip(gaps.dropFirst(period), gaps).allSatisfy { Self.areAlike($0, $1) }
+      gaps.count >= 2 * period - 1
+        && zip(gaps.dropFirst(period), gaps).allSatisfy { Self.areAlike($0, $1) }
     }
   }
 
@@ -493,8 +580,8 @@ struct TransientSequence {
 }
 
 extension ControlTimeline {
-  /// Hands over the lines within a range, with their values at the ends. The budget is how many segments may still be
-  /// looked at; it is lowered by those that were.
+  /// Hands over the lines within a range, with their values at the ends. The budget is how many
+  /// segments may still be looked at; it is lowered by those that were.
   func lines(
     in range: ClosedRange<Double>, budget: inout Int,
     _ body: (_ from: Double, _ to: Double, _ first: Double, _ last: Double) -> Void
@@ -513,7 +600,9 @@ extension ControlTimeline {
   }
 
   /// The spans within a range in which the value is at least a level; budget as for lines.
-  func spans(of level: Double, in range: ClosedRange<Double>, budget: inout Int) -> [ClosedRange<Double>] {
+  func spans(of level: Double, in range: ClosedRange<Double>, budget: inout Int) -> [ClosedRange<
+    Double
+  >] {
     var spans: [ClosedRange<Double>] = []
     lines(in: range, budget: &budget) { from, to, first, last in
       guard from < to, max(first, last) >= level else { return }
@@ -529,41 +618,59 @@ extension ControlTimeline {
 
 extension Rule {
   static let severalPlaces = note(
-    "several-places", "compatibility", "Places sound apart only where there are as many channels of haptics.")
-  static let noEvents = warning("no-events", "grammar", "A pattern should have events; without them it is silent.")
+    "several-places", "compatibility",
+    "Places sound apart only where there are as many channels of haptics.")
+  static let noEvents = warning(
+    "no-events", "grammar", "A pattern should have events; without them it is silent.")
   static let curveOverlap = warning(
-    "curve-overlap", "compatibility", "Curves of one parameter should not overlap; devices differ in which one applies."
+    "curve-overlap", "compatibility",
+    "Curves of one parameter should not overlap; devices differ in which one applies."
   )
 
   static let silent = warning(
     "silent", "grammar", "A pattern should have an event with a level above 0 under its controls.")
   static let noEffect = warning(
-    "no-effect", "grammar", "Parameters, curves and control points should act on an event that is not over.")
+    "no-effect", "grammar",
+    "Parameters, curves and control points should act on an event that is not over.")
   static let duplicateEvent = warning(
-    "duplicate-event", "grammar", "An event should not be repeated at the same time; both play, twice as strong.")
-  static let polyphony = warning("polyphony", "compatibility", "At most 256 events should sound at once.")
+    "duplicate-event", "grammar",
+    "An event should not be repeated at the same time; both play, twice as strong.")
+  static let polyphony = warning(
+    "polyphony", "compatibility", "At most 256 events should sound at once.")
   /// A sound file with samples that cannot be played.
   public static let soundDamaged = warning(
     "sound-damaged", "compatibility",
     "Sound files should be as long as their headers announce, and have finite samples.")
   static let defaultParameter = note(
     "default-parameter", "compatibility",
-    "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple.")
+    """
+    An event should have HapticIntensity and HapticSharpness; their defaults are not documented \
+    by Apple.
+    """
+  )
 
   static let transientGap = warning(
-    "transient-gap", "design", "Transients should be at least 50 ms apart to be felt as separate taps.")
+    "transient-gap", "design",
+    "Transients should be at least 50 ms apart to be felt as separate taps.")
   static let transientCount = warning(
-    "transient-count", "design", "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
+    "transient-count", "design",
+    "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
   static let transientSpacing = warning(
     "transient-spacing", "design",
     "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
   static let heavyOveruse = warning(
     "heavy-overuse", "design",
-    "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority.")
+    """
+    Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the \
+    majority.
+    """
+  )
   static let harsh = warning(
     "harsh", "design", "A transient should not have both intensity and sharpness of 0.9 or more.")
   static let sustained = warning(
-    "sustained", "design", "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
+    "sustained", "design",
+    "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
   static let patternLength = note(
-    "pattern-length", "design", "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
+    "pattern-length", "design",
+    "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
 }

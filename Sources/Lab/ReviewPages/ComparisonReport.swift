@@ -24,11 +24,17 @@ public struct ComparisonReport: Sendable {
   /// Makes a report.
   public init(
     generator: String, command: String = "", levelMatch: LevelMatch = .loudness,
-    options: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil, origins: [TakeOrigin?] = [],
+    options: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil,
+    origins: [TakeOrigin?] = [],
     studio: String? = nil
   ) {
-    (self.generator, self.command, self.levelMatch, self.options) = (generator, command, levelMatch, options)
-    (self.tolerance, self.origins, self.studio) = (tolerance, origins, studio)
+    self.generator = generator
+    self.command = command
+    self.levelMatch = levelMatch
+    self.options = options
+    self.tolerance = tolerance
+    self.origins = origins
+    self.studio = studio
   }
 
   /// The most takes of one report: any two of them are compared, which are 240 comparisons.
@@ -38,23 +44,33 @@ public struct ComparisonReport: Sendable {
   ///
   /// - Parameters:
   ///   - takes: What is compared, the reference first; two to `maximumTakeCount`, all at one rate.
-  ///   - comparisons: Each other take against the first, in the takes' order; without them they are made here.
-  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own signals.
+  ///   - comparisons: Each other take against the first, in the takes' order; without them they are
+  ///     made here.
+  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own
+  ///     signals.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
-  public func html(takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil) throws(ReviewPageError)
+  public func html(takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil)
+    throws(ReviewPageError)
     -> [UInt8]
   {
-    guard takes.count > 1 else { throw ReviewPageError(.nothingToShow, "a report compares at least two takes") }
+    guard takes.count > 1 else {
+      throw ReviewPageError(.nothingToShow, "a report compares at least two takes")
+    }
     guard takes.count <= Self.maximumTakeCount else {
-      throw ReviewPageError(.tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
+      throw ReviewPageError(
+        .tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
     }
     let measurements =
       comparisons.first.map { [$0.measurements[0]] + comparisons.map { $0.measurements[1] } }
       ?? takes.map(TakeMeasurements.init)
     let hasTracks = takes.contains { !$0.isOfEvents }
-    var shown = try PageTake.list(takes, sounds: sounds, measurements: measurements) { _ in hasTracks }
+    var shown = try PageTake.list(takes, sounds: sounds, measurements: measurements) { _ in
+      hasTracks
+    }
     setGains(of: &shown, takes: takes, sounds: sounds)
-    for (index, origin) in origins.enumerated().prefix(shown.count) { shown[index].origin = origin }
+    for (index, origin) in origins.enumerated().prefix(shown.count) {
+      shown[index].origin = origin
+    }
     let pairs = pairs(of: takes, made: comparisons, measurements: measurements)
     return ReportPage(report: self, takes: shown, pairs: pairs, profile: takes[0].profile).html()
   }
@@ -64,19 +80,26 @@ public struct ComparisonReport: Sendable {
     let actuator = levelMatch.gains(for: sounds?.map(\.actuator) ?? takes.map(\.signal))
     let speakers = sounds?.compactMap(\.speaker) ?? []
     let speaker = speakers.count == takes.count ? levelMatch.gains(for: speakers) : []
-    for index in shown.indices { shown[index].gains = [actuator[index]] + (speaker.isEmpty ? [] : [speaker[index]]) }
+    for index in shown.indices {
+      shown[index].gains = [actuator[index]] + (speaker.isEmpty ? [] : [speaker[index]])
+    }
   }
 
-  private func pairs(of takes: [Take], made: [Comparison], measurements: [TakeMeasurements]) -> [ReportPair] {
+  private func pairs(of takes: [Take], made: [Comparison], measurements: [TakeMeasurements])
+    -> [ReportPair]
+  {
     takes.indices.flatMap { reference in
       takes.indices.filter { $0 != reference }.map { other in
         let isMade = reference == 0 && made.count == takes.count - 1
         var options = made.first?.options ?? options
-        (options.referenceLabel, options.otherLabel) = (Take.letter(reference), Take.letter(other))
+        options.referenceLabel = Take.letter(reference)
+        options.otherLabel = Take.letter(other)
         let comparison =
           isMade
           ? made[other - 1]
-          : Comparison(takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
+          : Comparison(
+            takes[reference], takes[other], options: options,
+            referenceMeasurements: measurements[reference])
         return ReportPair(comparison, reference: reference, other: other, tolerance: tolerance)
       }
     }
@@ -94,7 +117,9 @@ public struct TakeOrigin: Equatable, Sendable {
 
   /// Makes an origin.
   public init(path: String, modified: String? = nil, bytes: [UInt8]) {
-    (self.path, self.modified, sha256) = (path, modified, SHA256.hash(of: bytes))
+    self.path = path
+    self.modified = modified
+    sha256 = SHA256.hash(of: bytes)
   }
 }
 
@@ -129,7 +154,8 @@ struct ReportPair {
     verdict = comparison.verdict
     summary = ComparisonSummary.text(of: comparison)
     excesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
-    findings = comparison.differences.sorted { $0.significance > $1.significance }.map { difference in
+    findings = comparison.differences.sorted { $0.significance > $1.significance }.map {
+      difference in
       Finding(
         text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
         range: Self.extent(of: difference), isThroughout: difference.isThroughout,
@@ -139,7 +165,8 @@ struct ReportPair {
 
   /// When a difference is felt: of another duration, between the two ends.
   private static func extent(of difference: Difference) -> ClosedRange<Double> {
-    guard difference.kind == .duration, difference.referenceEvents.count == 1, let before = difference.before,
+    guard difference.kind == .duration, difference.referenceEvents.count == 1,
+      let before = difference.before,
       let after = difference.after
     else { return difference.range }
     let start = difference.range.lowerBound
@@ -151,8 +178,10 @@ struct ReportPair {
       "shift": rounded(shift), "summary": summary, "verdict": verdict, "excesses": excesses,
       "findings": findings.map { finding -> JSONMembers in
         [
-          "kind": finding.kind, "start": rounded(finding.range.lowerBound), "end": rounded(finding.range.upperBound),
-          "throughout": finding.isThroughout, "significance": (finding.significance * 100).rounded() / 100,
+          "kind": finding.kind, "start": rounded(finding.range.lowerBound),
+          "end": rounded(finding.range.upperBound),
+          "throughout": finding.isThroughout,
+          "significance": (finding.significance * 100).rounded() / 100,
           "title": finding.text.title, "detail": finding.text.detail, "amount": finding.text.amount,
           "when": finding.text.when,
         ]
@@ -181,7 +210,10 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   public var description: String
 
   /// Makes an error.
-  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
 }
 
 struct ReportPage {
@@ -192,26 +224,33 @@ struct ReportPage {
 
   func html() -> [UInt8] {
     let page = Page(
-      template: PageResource.reportPage, script: PageResource.reportScript, style: PageResource.reportStyle,
-      generator: report.generator, title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
+      template: PageResource.reportPage, script: PageResource.reportScript,
+      style: PageResource.reportStyle,
+      generator: report.generator, title: "\(takes[0].name) and \(takes[1].name) · Temblor",
+      takes: takes)
     let first = pairs[0]
     let picture = OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile).markup
     return page.html(
       [
-        "names": names, "verdict": Self.verdict(first).escapedForMarkup, "summary": first.summary.escapedForMarkup,
+        "names": names, "verdict": Self.verdict(first).escapedForMarkup,
+        "summary": first.summary.escapedForMarkup,
         "picture": picture, "findings": Self.rows(first), "measures": measures, "sources": sources,
       ], data: data)
   }
 
   private var names: String {
-    takes.indices.map { "<b>\(tag($0)) \(takes[$0].name.escapedForMarkup)</b>" }.joined(separator: " ")
+    takes.indices.map { "<b>\(tag($0)) \(takes[$0].name.escapedForMarkup)</b>" }.joined(
+      separator: " ")
   }
 
-  private func tag(_ index: Int) -> String { "<span class=\"tag k\(index % 4)\">\(takes[index].letter)</span>" }
+  private func tag(_ index: Int) -> String {
+    "<span class=\"tag k\(index % 4)\">\(takes[index].letter)</span>"
+  }
 
   static func verdict(_ pair: ReportPair) -> String {
     let count = pair.findings.count { $0.significance >= 1 }
-    return pair.findings.isEmpty ? "No difference" : "\(count) perceptible difference\(count == 1 ? "" : "s")"
+    return pair.findings.isEmpty
+      ? "No difference" : "\(count) perceptible difference\(count == 1 ? "" : "s")"
   }
 
   private static func rows(_ pair: ReportPair) -> String {
@@ -241,7 +280,8 @@ struct ReportPage {
       }
       return "<tr><th scope=\"row\">\(figure.name.capitalizedFirst)</th>\(cells.joined())</tr>\n"
     }
-    return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n" + rows.joined()
+    return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n"
+      + rows.joined()
       + "</tbody></table>\n"
   }
 
@@ -249,7 +289,10 @@ struct ReportPage {
     takes.enumerated().compactMap { index, take in
       let name = take.name.escapedForMarkup
       return take.text.map {
-        "<figure><figcaption>\(tag(index)) \(name)</figcaption><pre id=\"source-\(index)\" tabindex=\"0\" "
+        """
+        <figure><figcaption>\(tag(index)) \(name)</figcaption><pre id=\"source-\(index)\" \
+        tabindex=\"0\" 
+        """
           + "aria-label=\"Source of \(name)\">\($0.escapedForContent)</pre></figure>\n"
       }
     }.joined()
@@ -258,16 +301,24 @@ struct ReportPage {
   /// `0.5 dB, 5 ms and 2 %`.
   static func limits(of tolerance: Tolerance) -> String {
     func text(_ value: Double) -> String { SentenceFormatting.number(value, places: 3) }
-    return "\(text(tolerance.decibels)) dB, \(text(tolerance.seconds * 1_000)) ms and \(text(tolerance.percent)) %"
+    return
+      """
+      \(text(tolerance.decibels)) dB, \(text(tolerance.seconds * 1_000)) ms and \
+      \(text(tolerance.percent)) %
+      """
   }
 
   private var data: [UInt8] {
     EmbeddedJSON.object([
-      "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion] as JSONMembers,
+      "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion]
+        as JSONMembers,
       "profile": profile.fields, "studio": report.studio, "levelMatch": report.levelMatch.rawValue,
       "command": report.command, "tolerance": report.tolerance.map(Self.limits),
       "measures": figures.map { figure -> JSONMembers in
-        ["name": figure.name.capitalizedFirst, "member": figure.key, "unit": figure.unit, "places": figure.places]
+        [
+          "name": figure.name.capitalizedFirst, "member": figure.key, "unit": figure.unit,
+          "places": figure.places,
+        ]
       },
       // A blind test's record names the files.
       "takes": takes.map { $0.fields() + ["sha256": $0.textHash] },
@@ -281,6 +332,9 @@ extension TransducerProfile {
     func scale(_ law: FrequencyMapping) -> JSONMembers {
       ["low": law.low, "high": law.high, "scale": law.scale.rawValue]
     }
-    return ["name": name, "summary": summary, "continuous": scale(frequency), "transient": scale(transient.frequency)]
+    return [
+      "name": name, "summary": summary, "continuous": scale(frequency),
+      "transient": scale(transient.frequency),
+    ]
   }
 }

@@ -22,27 +22,35 @@ struct FindingText: Equatable {
   init(_ difference: Difference, of comparison: Comparison) {
     let sentence = Self.shortened(difference.sentence, label: comparison.options.otherLabel)
     amount = Self.amount(of: difference)
-    when = Self.when(difference, hasMinutes: comparison.takes.contains { $0.signal.duration >= Self.leastMinutes })
+    when = Self.when(
+      difference, hasMinutes: comparison.takes.contains { $0.signal.duration >= Self.leastMinutes })
     if let control = Self.control(of: difference, in: comparison) {
-      (title, detail) = (control, sentence)
+      title = control
+      detail = sentence
       return
     }
     detail = Self.detail(of: difference, in: comparison)
-    guard let subject = Self.subject(of: difference, in: comparison), let predicate = Self.predicate(of: difference)
+    guard let subject = Self.subject(of: difference, in: comparison),
+      let predicate = Self.predicate(of: difference)
     else {
       title = sentence
       return
     }
-    title = difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
+    title =
+      difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
   /// The events that differ, as `second transient`; nil where it is not about events.
   private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
     let (indices, composition) = events(of: difference, in: comparison)
-    guard let composition, !indices.isEmpty else { return difference.isThroughout ? "everything" : nil }
+    guard let composition, !indices.isEmpty else {
+      return difference.isThroughout ? "everything" : nil
+    }
     let events = composition.layers.flatMap(\.pattern.events)
     guard indices.allSatisfy(events.indices.contains) else { return nil }
-    if difference.isThroughout, indices.count == events.count { return "everything" }
+    if difference.isThroughout, indices.count == events.count {
+      return "everything"
+    }
     let kinds = Set(indices.map { events[$0].kind })
     guard kinds.count == 1, let kind = kinds.first else { return "\(indices.count) events" }
     let same = events.indices.filter { events[$0].kind == kind }.sorted {
@@ -69,14 +77,20 @@ struct FindingText: Equatable {
 
   private static func predicate(of difference: Difference) -> String? {
     switch difference.kind {
-    case .missing: return "Missing"
-    case .added: return "Extra"
-    case .level where difference.unit == .decibels && abs(difference.amount) < 60, .time, .frequency, .duration:
+    case .missing:
+      return "Missing"
+    case .added:
+      return "Extra"
+    case .level where difference.unit == .decibels && abs(difference.amount) < 60, .time,
+      .frequency, .duration:
       let range = difference.spread.flatMap { size(of: $0, difference.unit) }
-      if range != nil, let spread = difference.spread, spread.lowerBound * spread.upperBound < 0 { return nil }
+      if range != nil, let spread = difference.spread, spread.lowerBound * spread.upperBound < 0 {
+        return nil
+      }
       let amount = range ?? SentenceFormatting.size(difference.amount, difference.unit)
       return difference.kind.comparative(isMore: difference.amount > 0).map { "\(amount) \($0)" }
-    default: return nil
+    default:
+      return nil
     }
   }
 
@@ -85,10 +99,12 @@ struct FindingText: Equatable {
     let scale = unit == .seconds ? 1_000.0 : 1
     let sizes = [spread.lowerBound, spread.upperBound].map { abs($0) * scale }.sorted()
     let texts = sizes.map { number($0, places: sizes[1] < 9.95 ? 1 : 0) }
-    return texts[0] == texts[1] ? nil : "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
+    return texts[0] == texts[1]
+      ? nil : "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
 
-  /// What sentences say of a curve or step that only one take has, and the word of a heading for it.
+  /// What sentences say of a curve or step that only one take has, and the word of a heading for
+  /// it.
   private static let presences: [(says: String, word: String)] = [
     ("lacks", "missing"), ("does not set", "missing"), ("has an extra", "added"), ("sets", "added"),
   ]
@@ -109,10 +125,19 @@ struct FindingText: Equatable {
   /// A sentence as a heading: without the name of the take and its full stop.
   private static func shortened(_ sentence: String, label: String) -> String {
     var text = sentence[...]
-    if text.hasSuffix(".") { text = text.dropLast() }
-    while let owner = text.place(of: " of \(label)'s ") { text.replaceSubrange(owner, with: " of the ") }
-    for starts in [["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 }, ["a ", "an ", "the ", "The "]] {
-      if let start = starts.first(where: { text.hasPrefix($0) }) { text = text.dropFirst(start.count) }
+    if text.hasSuffix(".") {
+      text = text.dropLast()
+    }
+    while let owner = text.place(of: " of \(label)'s ") {
+      text.replaceSubrange(owner, with: " of the ")
+    }
+    for starts in [
+      ["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 },
+      ["a ", "an ", "the ", "The "],
+    ] {
+      if let start = starts.first(where: { text.hasPrefix($0) }) {
+        text = text.dropFirst(start.count)
+      }
     }
     return String(text).capitalizedFirst
   }
@@ -129,40 +154,54 @@ struct FindingText: Equatable {
     let values = "\(number(before, places: 3)) → \(number(after, places: 3))"
     let isPattern = comparison.reference.composition != nil && comparison.other.composition != nil
     switch difference.kind {
-    case .level: return isPattern ? "intensity \(values)" : values
-    case .time: return "onset \(values) s"
+    case .level:
+      return isPattern ? "intensity \(values)" : values
+    case .time:
+      return "onset \(values) s"
     case .frequency:
       guard isPattern else { return "\(values) Hz" }
       let law = comparison.reference.profile.frequency
       let hertz = [before, after].map { number(law.hertz(atSharpness: $0), places: 0) }
       return (0...1).contains(before) && (0...1).contains(after)
         ? "sharpness \(values), \(hertz[0]) → \(hertz[1]) Hz" : "\(values) Hz"
-    case .duration, .length: return "\(difference.kind.rawValue) \(values) s"
-    default: return values
+    case .duration, .length:
+      return "\(difference.kind.rawValue) \(values) s"
+    default:
+      return values
     }
   }
 
   /// Intensity and sharpness of an event as written, the controls, and what comes of both.
   private static func values(of index: Int, in composition: HapticComposition) -> String {
-    let events = composition.layers.flatMap { layer in layer.pattern.events.map { ($0, layer.pattern) } }
+    let events = composition.layers.flatMap { layer in
+      layer.pattern.events.map { ($0, layer.pattern) }
+    }
     guard events.indices.contains(index) else { return "" }
     let (event, pattern) = events[index]
     let isHaptic = event.kind.isHaptic
     let strength = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
     let tone = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
-    func control(_ id: DynamicParameterID) -> Double { ControlTimeline(of: id, in: pattern).value(at: event.time) }
+    func control(_ id: DynamicParameterID) -> Double {
+      ControlTimeline(of: id, in: pattern).value(at: event.time)
+    }
     let factor = control(isHaptic ? .hapticIntensityControl : .audioVolumeControl)
     let shift = control(isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
     return "\(isHaptic ? "intensity" : "volume") \(number(strength, places: 2))"
-      + (abs(factor - 1) < 0.004 ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
-      + ", \(isHaptic ? "sharpness" : "brightness") \(number(min(max(0, tone + shift), 1), places: 2))"
+      + (abs(factor - 1) < 0.004
+        ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
+        + """
+        , \(isHaptic ? "sharpness" : "brightness") \
+        \(number(min(max(0, tone + shift), 1), places: 2))
+        """
   }
 
   private static func amount(of difference: Difference) -> String {
     if let spread = difference.spread, size(of: spread, difference.unit) != nil {
       return SentenceFormatting.spread(spread.lowerBound, spread.upperBound, difference.unit)
     }
-    if difference.isPresence { return difference.kind == .added ? "added" : "missing" }
+    if difference.isPresence {
+      return difference.kind == .added ? "added" : "missing"
+    }
     let size = SentenceFormatting.size(difference.amount, difference.unit)
     switch difference.unit {
     case .none: return ""
@@ -179,7 +218,8 @@ struct FindingText: Equatable {
     }
     let unit = hasMinutes ? "min" : "s"
     if difference.isThroughout { return "throughout" }
-    let (start, end) = (difference.range.lowerBound, difference.range.upperBound)
+    let start = difference.range.lowerBound
+    let end = difference.range.upperBound
     if difference.kind == .time, let before = difference.before, let after = difference.after {
       return "\(place(before)) → \(place(after)) \(unit)"
     }
@@ -209,12 +249,18 @@ enum ComparisonSummary {
     guard !felt.isEmpty else {
       return comparison.differences.isEmpty
         ? comparison.verdict ?? "\(label) is equal to \(comparison.options.referenceLabel)."
-        : "\(label) feels like \(comparison.options.referenceLabel): no difference is above the threshold."
+        : """
+        \(label) feels like \(comparison.options.referenceLabel): no difference is above the \
+        threshold.
+        """
     }
     let qualities = [
-      word(felt.filter { $0.unit == .decibels && $0.kind != .spectrum }, more: "stronger", less: "weaker"),
       word(
-        felt.filter { $0.unit == .percent && $0.kind != .tempo && $0.kind != .pan }, more: "sharper", less: "duller"),
+        felt.filter { $0.unit == .decibels && $0.kind != .spectrum }, more: "stronger",
+        less: "weaker"),
+      word(
+        felt.filter { $0.unit == .percent && $0.kind != .tempo && $0.kind != .pan },
+        more: "sharper", less: "duller"),
       word(felt.filter { $0.kind == .tempo }, more: "slower", less: "faster"),
     ].compactMap(\.self)
     var parts = qualities.isEmpty ? [] : ["is \(qualities.joinedWithAnd)"]
@@ -223,13 +269,16 @@ enum ComparisonSummary {
         $0 + max(1, (kind == .missing ? $1.referenceEvents : $1.otherEvents).count)
       }
       let extra = kind == .added ? "extra " : ""
-      if count > 0 { parts.append("\(verb) \(count == 1 ? "an \(extra)event" : "\(count) \(extra)events")") }
+      if count > 0 {
+        parts.append("\(verb) \(count == 1 ? "an \(extra)event" : "\(count) \(extra)events")")
+      }
     }
     let times = felt.filter { $0.kind == .time }
     let ends = comparison.measurements.map { $0["duration"] ?? 0 }
     let end = ends[1] - ends[0]
     if abs(end) >= leastSeconds {
-      parts.append("ends \(SentenceFormatting.size(end, .seconds)) \(end > 0 ? "later" : "earlier")")
+      parts.append(
+        "ends \(SentenceFormatting.size(end, .seconds)) \(end > 0 ? "later" : "earlier")")
     } else if !times.isEmpty {
       let count = times.reduce(0) { $0 + max(1, $1.referenceEvents.count) }
       parts.append("moves \(count == 1 ? "one event" : "\(count) events")")

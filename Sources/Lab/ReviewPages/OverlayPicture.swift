@@ -3,8 +3,8 @@ internal import HapticRender
 internal import SignalPlots
 internal import SystemSupport
 
-/// Two takes on one another, for readers without script: what both have is grey, what only one has is
-/// in its colour. The page's style colours it; its script draws the same with more detail.
+/// Two takes on one another, for readers without script: what both have is grey, what only one has
+/// is in its colour. The page's style colours it; its script draws the same with more detail.
 struct OverlayPicture {
   private let one: PageTake
   private let other: PageTake
@@ -21,16 +21,21 @@ struct OverlayPicture {
   private static let step = 4.0
 
   init(_ one: PageTake, _ other: PageTake, shift: Double, profile: TransducerProfile) {
-    (self.one, self.other, self.shift, self.profile) = (one, other, shift, profile)
+    self.one = one
+    self.other = other
+    self.shift = shift
+    self.profile = profile
     duration = max(one.duration, other.duration - shift, 0.02)
   }
 
   var markup: String {
     let (width, height) = Self.size
     let name = "\(one.name) and \(other.name) on one time axis."
-    return "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
+    return
+      "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
       + "\(name.escapedForMarkup) Every difference is in the list below.\">" + axes + areas
-      + transients(one, class: "a", delay: 0) + transients(other, class: "b", delay: shift) + "</svg>"
+      + transients(one, class: "a", delay: 0) + transients(other, class: "b", delay: shift)
+      + "</svg>"
   }
 
   private func x(_ seconds: Double) -> Double {
@@ -47,10 +52,13 @@ struct OverlayPicture {
 
   private static func text(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 
-  private func place(_ seconds: Double, _ y: Double) -> String { "\(Self.text(x(seconds))) \(Self.text(y))" }
+  private func place(_ seconds: Double, _ y: Double) -> String {
+    "\(Self.text(x(seconds))) \(Self.text(y))"
+  }
 
   private var axes: String {
-    let (left, right) = (Self.margin.left, Self.size.width - Self.margin.right)
+    let left = Self.margin.left
+    let right = Self.size.width - Self.margin.right
     let isOfPatterns = one.events != nil && other.events != nil
     var markup = ""
     let titles = isOfPatterns ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
@@ -58,10 +66,13 @@ struct OverlayPicture {
       markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
       markup += line("axis", left, lane.bottom, right, lane.bottom)
     }
-    let hertz = [profile.frequency.low, profile.frequency.high].map { NumberFormatting.rounded($0, places: 0) + " Hz" }
+    let hertz = [profile.frequency.low, profile.frequency.high].map {
+      NumberFormatting.rounded($0, places: 0) + " Hz"
+    }
     let ends =
       isOfPatterns
-      ? [("0", "1", "", ""), ("0", "1", hertz[0], hertz[1])] : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
+      ? [("0", "1", "", ""), ("0", "1", hertz[0], hertz[1])]
+      : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
     for (place, texts) in zip([Self.y, Self.toneY], ends) {
       for (value, low, high) in [(0.0, texts.0, texts.2), (1.0, texts.1, texts.3)] {
         let y = Self.text(place(value) + 4)
@@ -78,7 +89,9 @@ struct OverlayPicture {
     return markup
   }
 
-  private func line(_ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) -> String {
+  private func line(_ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double)
+    -> String
+  {
     "<line class=\"\(name)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" "
       + "x2=\"\(Self.text(x2))\" y2=\"\(Self.text(y2))\"/>"
   }
@@ -103,7 +116,9 @@ struct OverlayPicture {
   }
 
   /// What is above another curve, or above the ground.
-  private func area(_ name: String, _ times: [Double], _ values: [Double], over others: [Double]?) -> String {
+  private func area(_ name: String, _ times: [Double], _ values: [Double], over others: [Double]?)
+    -> String
+  {
     let runs = values.indices.runs { values[$0] > (others?[$0] ?? 0) + 0.005 }
     let path = runs.filter { $0.count > 1 }.map { run in
       let top = run.map { place(times[$0], Self.y(values[$0])) }
@@ -120,9 +135,13 @@ struct OverlayPicture {
       let place = x(point.time - delay)
       let heights = [Self.y(point.intensity), Self.toneY(point.sharpness)]
       let heads = heights.map {
-        "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text($0))\" r=\"5\"/>"
+        """
+        <circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text($0))\" \
+        r=\"5\"/>
+        """
       }
-      return line("stem \(name)", place, Self.strengthLane.bottom, place, heights[0]) + heads.joined()
+      return line("stem \(name)", place, Self.strengthLane.bottom, place, heights[0])
+        + heads.joined()
     }.joined()
   }
 }

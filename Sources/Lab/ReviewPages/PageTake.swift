@@ -18,7 +18,8 @@ struct PageTake {
   /// The events of a pattern by rising onset; nil for what is more than events.
   let events: [PageEvent]?
   let controlCount: Int
-  /// Of each layer the lines of its controls: time and value of each point in turn; nil where it leaves one alone.
+  /// Of each layer the lines of its controls: time and value of each point in turn; nil where it
+  /// leaves one alone.
   private let controls: [(intensity: [Double]?, sharpness: [Double]?)]
   private let track: SignalTrack?
   /// The text of its file; of long JSON what stands between its values is left out.
@@ -34,7 +35,10 @@ struct PageTake {
   private static let longText = 100_000
 
   /// - Parameter hasTrack: Whether its level and frequency over time are wanted.
-  init(_ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil, hasTrack: Bool = false)
+  init(
+    _ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil,
+    hasTrack: Bool = false
+  )
     throws(ReviewPageError)
   {
     letter = Take.letter(index)
@@ -45,22 +49,32 @@ struct PageTake {
     textHash = take.text.map { SHA256.hash(of: Array($0.utf8)) }
     self.measurements = measurements ?? TakeMeasurements(take)
     var embedded = [try EmbeddedSound(sounds.actuator)]
-    if let speaker = sounds.speaker { embedded.append(try EmbeddedSound(speaker)) }
+    if let speaker = sounds.speaker {
+      embedded.append(try EmbeddedSound(speaker))
+    }
     self.sounds = embedded
     track = hasTrack ? SignalTrack(of: take.signal) : nil
     duration = take.signal.duration
     guard take.isOfEvents, let composition = take.composition else {
-      (events, controlCount, controls) = (nil, 0, [])
+      events = nil
+      controlCount = 0
+      controls = []
       return
     }
     let score: PatternScore
-    do throws(PlotError) { score = try PatternScore(of: composition, profile: take.profile) } catch {
+    do throws(PlotError) {
+      score = try PatternScore(of: composition, profile: take.profile)
+    } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
     events = score.events.map { PageEvent($0, of: composition) }
-    controlCount = composition.layers.reduce(0) { $0 + $1.pattern.curves.count + $1.pattern.parameters.count }
+    controlCount = composition.layers.reduce(0) {
+      $0 + $1.pattern.curves.count + $1.pattern.parameters.count
+    }
     controls = composition.layers.map { layer in
-      func line(_ id: DynamicParameterID) -> [Double]? { Self.line(id, of: layer.pattern, until: score.duration) }
+      func line(_ id: DynamicParameterID) -> [Double]? {
+        Self.line(id, of: layer.pattern, until: score.duration)
+      }
       return (line(.hapticIntensityControl), line(.hapticSharpnessControl))
     }
   }
@@ -68,21 +82,28 @@ struct PageTake {
   private static let maximumControlPointCount = 2_000
 
   /// The line of a control; where it jumps, two points share a time.
-  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double) -> [Double]? {
+  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double)
+    -> [Double]?
+  {
     let segments = ControlTimeline(of: id, in: pattern).segments
     guard segments.count > 1 || segments.first?.origin != nil else { return nil }
     var numbers: [Double] = []
-    for (index, segment) in segments.enumerated().prefix(maximumControlPointCount / 2) where segment.start <= end {
+    for (index, segment) in segments.enumerated().prefix(maximumControlPointCount / 2)
+    where segment.start <= end {
       numbers += [segment.start, segment.value]
       let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      if next > segment.start { numbers += [next, segment.value(at: next)] }
+      if next > segment.start {
+        numbers += [next, segment.value(at: next)]
+      }
     }
     return numbers.isEmpty ? nil : numbers.map(rounded)
   }
 
-  /// The takes of a page; `hasTrack` says whether the level and frequency of the take at a place are wanted.
+  /// The takes of a page; `hasTrack` says whether the level and frequency of the take at a place
+  /// are wanted.
   static func list(
-    _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil, hasTrack: (Int) -> Bool
+    _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil,
+    hasTrack: (Int) -> Bool
   ) throws(ReviewPageError) -> [PageTake] {
     let shown = try takes.enumerated().map { (index, take) throws(ReviewPageError) -> PageTake in
       try PageTake(
@@ -96,20 +117,26 @@ struct PageTake {
   /// - Parameter figures: The keys of the figures that are wanted; nil for all.
   func fields(figures: [String]? = nil) -> JSONMembers {
     [
-      "letter": letter, "name": name, "notes": notes, "duration": rounded(duration), "length": rounded(length),
+      "letter": letter, "name": name, "notes": notes, "duration": rounded(duration),
+      "length": rounded(length),
       "soundCount": sounds.count,
-      "origin": origin.map { ["path": $0.path, "modified": $0.modified, "sha256": $0.sha256] as JSONMembers },
+      "origin": origin.map {
+        ["path": $0.path, "modified": $0.modified, "sha256": $0.sha256] as JSONMembers
+      },
       "gains": gains.isEmpty ? nil : gains, "events": events?.map(\.fields),
       "controlCount": events == nil ? nil : controlCount,
       "controls": controls.allSatisfy { $0.intensity == nil && $0.sharpness == nil }
-        ? nil : controls.map { ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONMembers },
+        ? nil
+        : controls.map { ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONMembers },
       "track": track.map {
         [
           "step": $0.step, "levels": $0.levels.map { ($0 * 10).rounded() / 10 },
           "frequencies": $0.frequencies.map { $0.rounded() },
         ] as JSONMembers
       },
-      "figures": measurements.figures.filter { figures?.contains($0.key) ?? true }.reduce([:] as JSONMembers) {
+      "figures": measurements.figures.filter { figures?.contains($0.key) ?? true }.reduce(
+        [:] as JSONMembers
+      ) {
         $0 + [$1.key: JSONPiece.finite($1.value.map(rounded))]
       },
     ]
@@ -144,7 +171,8 @@ struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
   /// The second of its onset.
   let time: Double
-  /// Seconds until it is silent, release included, and its duration as the file gives it; 0 for a transient.
+  /// Seconds until it is silent, release included, and its duration as the file gives it; 0 for a
+  /// transient.
   let length, duration: Double
   /// Intensity and sharpness, or volume and brightness, as the file gives them.
   let intensity, sharpness: Double
@@ -155,11 +183,14 @@ struct PageEvent: Equatable {
   private static let maximumPointCount = 240
 
   init(_ event: PatternScore.Event, of composition: HapticComposition) {
-    (kind, time, layer) = (event.kind, event.time, event.reference.layer)
+    kind = event.kind
+    time = event.time
+    layer = event.reference.layer
     length = kind.isTransient ? 0 : event.end - event.time
     let written = composition.layers[layer].pattern.events[event.reference.event]
     duration = kind.isTransient ? 0 : written.duration ?? length
-    (intensity, sharpness) = (event.givenIntensity, event.givenSharpness)
+    intensity = event.givenIntensity
+    sharpness = event.givenSharpness
     points = Polyline.reduced(event.points, to: Self.maximumPointCount)
   }
 
@@ -167,7 +198,8 @@ struct PageEvent: Equatable {
     guard let next = points.firstIndex(where: { $0.time > time }), next > 0 else {
       return points.last ?? PatternScore.Point(time: time, intensity: 0, sharpness: 0)
     }
-    let (one, other) = (points[next - 1], points[next])
+    let one = points[next - 1]
+    let other = points[next]
     let share = (time - one.time) / (other.time - one.time)
     return PatternScore.Point(
       time: time, intensity: one.intensity + (other.intensity - one.intensity) * share,
@@ -194,7 +226,8 @@ enum Polyline {
 
   /// The points that a line of intensity and sharpness needs; no more than a count, spread evenly
   /// where these are too many.
-  static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point] {
+  static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point]
+  {
     guard points.count > 2 else { return points }
     // Points that lie on the line between those kept are left out: Reumann and Witkam's corridor.
     var kept = [0]
@@ -203,11 +236,14 @@ enum Polyline {
     }
     kept.append(points.count - 1)
     let step = max(1, Double(kept.count - 1) / Double(maximumCount - 1))
-    return (0..<min(maximumCount, kept.count)).map { points[kept[Int((Double($0) * step).rounded())]] }
+    return (0..<min(maximumCount, kept.count)).map {
+      points[kept[Int((Double($0) * step).rounded())]]
+    }
   }
 
   private static func isStraight(_ points: [PatternScore.Point], from: Int, to: Int) -> Bool {
-    let (first, last) = (points[from], points[to])
+    let first = points[from]
+    let last = points[to]
     let width = last.time - first.time
     // A jump is kept, and a long line is checked in parts so that time stays linear.
     guard width > 0, to - from <= 64 else { return false }
@@ -223,8 +259,8 @@ enum Polyline {
 
 /// A sound within a page: FLAC of 16-bit samples, dithered as `render` does it.
 ///
-/// Of a sound of more than a minute in which 99 % of the power is below 860 Hz, or else 1,720 Hz, only that is kept,
-/// in steps of 12 bits.
+/// Of a sound of more than a minute in which 99 % of the power is below 860 Hz, or else 1,720 Hz,
+/// only that is kept, in steps of 12 bits.
 struct EmbeddedSound: Sendable {
   /// The bytes of all sounds in one page, as text, beyond which browsers take too long.
   static let maximumByteCount = 100_000_000
@@ -234,7 +270,8 @@ struct EmbeddedSound: Sendable {
   let file: [UInt8]
   /// Frames per second of what is played.
   let rate: Double
-  /// How many frames are played for each of the file, which says `rate` since no browser decodes less than 3 kHz.
+  /// How many frames are played for each of the file, which says `rate` since no browser decodes
+  /// less than 3 kHz.
   let factor: Int
 
   /// Seconds from which on a sound is long.
@@ -244,12 +281,16 @@ struct EmbeddedSound: Sendable {
   /// Steps from silence to full scale of a long sound.
   private static let steps = Float(2_048)
 
-  /// What is kept of a long sound, and by how much its rate is lower; nil where that would lose too much.
+  /// What is kept of a long sound, and by how much its rate is lower; nil where that would lose too
+  /// much.
   private static func reduced(_ signal: Signal) -> (samples: [Float], factor: Int)? {
-    guard signal.duration > longSeconds, signal.rate == rates[0], signal.channels.count == 1 else { return nil }
+    guard signal.duration > longSeconds, signal.rate == rates[0], signal.channels.count == 1 else {
+      return nil
+    }
     let spectrum = Spectrum(of: signal, window: 0.1)
     for factor in [4, 2] {
-      let low = TactileBandSignal(of: signal.mono, rate: signal.rate, least: signal.rate / Double(factor))
+      let low = TactileBandSignal(
+        of: signal.mono, rate: signal.rate, least: signal.rate / Double(factor))
       let edge = TactileBandSignal.cutOff * low.rate
       guard spectrum.power(in: edge...signal.rate) <= lostPower * spectrum.power else { continue }
       // Multiples of 4,096 of the 24 bits of a file, which FLAC stores without their zeros.
@@ -269,26 +310,36 @@ struct EmbeddedSound: Sendable {
   init(_ signal: Signal) throws(ReviewPageError) {
     let reduced = Self.reduced(signal)
     factor = reduced?.factor ?? 1
-    let heard = signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
+    let heard =
+      signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
     // No browser decodes a file without a frame.
     let samples = reduced?.samples ?? (heard.frameCount > 0 ? heard.interleaved : [0])
     rate = heard.rate
     do throws(SoundFileError) {
       file = try SoundFileWriter.bytes(
-        of: samples.span, format: SoundFileFormat(container: .flac, samples: reduced == nil ? .s16 : .s24),
-        rate: Int(heard.rate.rounded()), channelCount: heard.frameCount > 0 ? max(1, heard.channels.count) : 1)
-    } catch { throw ReviewPageError(.notDrawn, error.description) }
+        of: samples.span,
+        format: SoundFileFormat(container: .flac, samples: reduced == nil ? .s16 : .s24),
+        rate: Int(heard.rate.rounded()),
+        channelCount: heard.frameCount > 0 ? max(1, heard.channels.count) : 1)
+    } catch {
+      throw ReviewPageError(.notDrawn, error.description)
+    }
   }
 
   /// Refuses a page whose sounds would be too much for a browser.
-  static func check(_ sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount)
+  static func check(
+    _ sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount
+  )
     throws(ReviewPageError)
   {
     let size = sounds.reduce(0) { $0 + $1.textLength }
     guard size > maximumByteCount else { return }
     throw ReviewPageError(
       .tooLarge,
-      "the sound of \(takeCount) takes would make a page of \(size / 1_000) kB; the limit is \(maximumByteCount / 1_000) kB; use fewer or shorter takes"
+      """
+      the sound of \(takeCount) takes would make a page of \(size / 1_000) kB; the limit is \
+      \(maximumByteCount / 1_000) kB; use fewer or shorter takes
+      """
     )
   }
 
@@ -328,7 +379,9 @@ public struct PageSounds: Sendable {
     let top = signal.rate / 2
     for rate in EmbeddedSound.rates where rate < signal.rate {
       let edge = passband * rate
-      if spectrum.power(in: edge...max(edge, top)) <= total * lostPower { return rate }
+      if spectrum.power(in: edge...max(edge, top)) <= total * lostPower {
+        return rate
+      }
     }
     return EmbeddedSound.rates.last { $0 <= signal.rate } ?? signal.rate
   }

@@ -28,7 +28,9 @@ struct PageTemplate {
 
   private func place(at index: Int) -> (name: String, end: Int)? {
     guard text[index...].starts(with: "{{".utf8) else { return nil }
-    let name = text[(index + 2)...].prefix { $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic }
+    let name = text[(index + 2)...].prefix {
+      $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic
+    }
     guard !name.isEmpty, text[name.endIndex...].starts(with: "}}".utf8) else { return nil }
     return (String(decoding: name, as: UTF8.self), name.endIndex + 2)
   }
@@ -48,14 +50,18 @@ enum PageResource {
   static let studioStyle = style(files("page.css studio.css"))
   static let studioScript = script(
     files(
-      "text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js studio-sound.js studio-files.js"
+      """
+      text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js \
+      studio-sound.js studio-files.js
+      """
         + " studio-text.js studio-fields.js studio.js"))
   static let studioWorklet = script(files("studio-core.js studio-worklet.js"))
   static let studioWorker = script(files("studio-core.js studio-worker.js"))
   /// The renderer as WebAssembly: the base64 text of its gzip form.
   static let studioModule = Base64.encoded(files("studio.module"))
   /// What both pages do: words, sound, patterns, drawing, player, keys.
-  private static let shared = "text.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
+  private static let shared =
+    "text.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
   private static func files(_ names: String) -> [UInt8] {
     names.split(separator: " ").flatMap { ShippedFiles.page.bytes(named: String($0)) ?? [] }
@@ -69,9 +75,13 @@ enum PageResource {
     var script = Array("\"use strict\";\n{\n".utf8)
     for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
       let code = line.drop(while: \.isWhitespace)
-      if code.hasPrefix("/*") { isInComment = true }
+      if code.hasPrefix("/*") {
+        isInComment = true
+      }
       let isComment = isInComment || code.hasPrefix("//")
-      if isInComment, code.hasSuffix("*/") { isInComment = false }
+      if isInComment, code.hasSuffix("*/") {
+        isInComment = false
+      }
       guard !isComment, !code.isEmpty else { continue }
       script += Array(code.utf8) + [UInt8(ascii: "\n")]
     }
@@ -101,12 +111,18 @@ struct Page {
   /// - Parameters:
   ///   - texts: Markup by the names of places.
   ///   - parts: Other contents by the names of places.
-  func html(_ texts: [String: String] = [:], parts: [String: [UInt8]] = [:], data: [UInt8]) -> [UInt8] {
+  func html(_ texts: [String: String] = [:], parts: [String: [UInt8]] = [:], data: [UInt8])
+    -> [UInt8]
+  {
     var texts = texts
-    texts["policy"] = ContentSecurityPolicy.text(script: script, style: style, allowances: allowances)
-    (texts["generator"], texts["title"]) = (generator.escapedForMarkup, title.escapedForMarkup)
+    texts["policy"] = ContentSecurityPolicy.text(
+      script: script, style: style, allowances: allowances)
+    texts["generator"] = generator.escapedForMarkup
+    texts["title"] = title.escapedForMarkup
     var fillings = parts.merging(texts.mapValues { Array($0.utf8) }) { $1 }
-    (fillings["style"], fillings["script"], fillings["data"]) = (style, script, data)
+    fillings["style"] = style
+    fillings["script"] = script
+    fillings["data"] = data
     fillings["sounds"] = takes.enumerated().flatMap { index, take in
       take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }
     }
@@ -116,8 +132,8 @@ struct Page {
 
 /// What a page may load and run: its own script and style, pictures within it, and nothing else.
 ///
-/// The script and the style are named by their hashes, so that markup which slipped in through a text
-/// could run nothing.
+/// The script and the style are named by their hashes, so that markup which slipped in through a
+/// text could run nothing.
 enum ContentSecurityPolicy {
   /// The value of the policy for a page with one script and one style.
   ///
@@ -129,7 +145,9 @@ enum ContentSecurityPolicy {
 
   static func source(_ text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
-    let hash = stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0..<$0 + 2]), radix: 16) }
+    let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
+      UInt8(String(digits[$0..<$0 + 2]), radix: 16)
+    }
     return "sha256-" + String(decoding: Base64.encoded(hash), as: UTF8.self)
   }
 }
@@ -140,13 +158,17 @@ extension String {
 }
 
 enum JSONLayout {
-  /// A text of JSON without spaces and line breaks between its values; other texts stay as they are.
+  /// A text of JSON without spaces and line breaks between its values; other texts stay as they
+  /// are.
   static func compact(_ text: String) -> String {
     guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
-    var (isString, isEscaped) = (false, false)
+    var isString = false
+    var isEscaped = false
     let bytes = text.utf8.filter { byte in
       if isString {
-        if !isEscaped, byte == UInt8(ascii: "\"") { isString = false }
+        if !isEscaped, byte == UInt8(ascii: "\"") {
+          isString = false
+        }
         isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
         return true
       }

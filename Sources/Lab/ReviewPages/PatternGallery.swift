@@ -14,25 +14,36 @@ public struct PatternGallery: Sendable {
 
   /// Makes a gallery.
   public init(title: String, generator: String, studio: String? = nil) {
-    (self.title, self.generator, self.studio) = (title, generator, studio)
+    self.title = title
+    self.generator = generator
+    self.studio = studio
   }
 
   /// The whole page; equal takes give equal bytes.
   ///
-  /// - Parameter sounds: What the page plays of each take, in the takes' order; without them the takes' own signals.
+  /// - Parameter sounds: What the page plays of each take, in the takes' order; without them the
+  ///   takes' own signals.
   /// - Throws: `nothingToShow`, `tooLarge` or `notDrawn`.
-  public func html(_ takes: [Take], sounds: [PageSounds]? = nil) throws(ReviewPageError) -> [UInt8] {
-    guard let first = takes.first else { throw ReviewPageError(.nothingToShow, "there is no pattern to show") }
+  public func html(_ takes: [Take], sounds: [PageSounds]? = nil) throws(ReviewPageError) -> [UInt8]
+  {
+    guard let first = takes.first else {
+      throw ReviewPageError(.nothingToShow, "there is no pattern to show")
+    }
     let shown = try PageTake.list(takes, sounds: sounds) { !takes[$0].isOfEvents }
     let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
     let page = Page(
-      template: PageResource.galleryPage, script: PageResource.galleryScript, style: PageResource.galleryStyle,
+      template: PageResource.galleryPage, script: PageResource.galleryScript,
+      style: PageResource.galleryStyle,
       generator: generator, title: title, takes: shown)
     let texts = [
-      "count": count.escapedForMarkup, "cards": shown.enumerated().map { Self.card($1, index: $0) }.joined(),
+      "count": count.escapedForMarkup,
+      "cards": shown.enumerated().map { Self.card($1, index: $0) }.joined(),
       "footer":
-        "\(count), rendered with profile \(first.profile.name) · made by \(generator) · self-contained, works offline"
-        .escapedForMarkup,
+        """
+      \(count), rendered with profile \(first.profile.name) · made by \(generator) · \
+      self-contained, works offline
+      """
+      .escapedForMarkup,
     ]
     let data = EmbeddedJSON.object([
       "title": title, "studio": studio, "profile": first.profile.fields,
@@ -45,7 +56,8 @@ public struct PatternGallery: Sendable {
   private static func card(_ take: PageTake, index: Int) -> String {
     let length = NumberFormatting.rounded(take.duration, places: 2)
     let source = take.text.map {
-      "<details><summary>Source</summary><pre id=\"source-\(index)\">" + "\($0.escapedForContent)</pre></details>"
+      "<details><summary>Source</summary><pre id=\"source-\(index)\">"
+        + "\($0.escapedForContent)</pre></details>"
     }
     return "<article class=\"card\"><header><h2>\(take.name.escapedForMarkup)</h2>"
       + "<span class=\"len\">\(length) s</span></header><p class=\"desc\">"

@@ -17,7 +17,9 @@ public struct StudioPage: Sendable {
 
     /// A pattern.
     public init(name: String, bytes: [UInt8], address: String? = nil) {
-      (self.name, self.bytes, self.address) = (name, bytes, address)
+      self.name = name
+      self.bytes = bytes
+      self.address = address
     }
   }
 
@@ -33,7 +35,9 @@ public struct StudioPage: Sendable {
 
   /// A page of a generator and a profile.
   public init(generator: String, profile: String, profileText: [UInt8]? = nil) {
-    (self.generator, self.profile, self.profileText) = (generator, profile, profileText)
+    self.generator = generator
+    self.profile = profile
+    self.profileText = profileText
   }
 
   /// The page as HTML; the same input gives the same bytes.
@@ -42,7 +46,8 @@ public struct StudioPage: Sendable {
   /// - Throws: `tooMany`.
   public func html(_ slots: [Slot]) throws(ReviewPageError) -> [UInt8] {
     guard slots.count <= Self.slotCount else {
-      throw ReviewPageError(.tooMany, "\(slots.count) patterns; the studio takes at most \(Self.slotCount)")
+      throw ReviewPageError(
+        .tooMany, "\(slots.count) patterns; the studio takes at most \(Self.slotCount)")
     }
     let names = slots.map(\.name).joined(separator: " and ")
     let data = EmbeddedJSON.object([
@@ -52,13 +57,17 @@ public struct StudioPage: Sendable {
     ])
     let served = slots.contains { $0.address != nil } ? "'self'" : "'none'"
     let page = Page(
-      template: PageResource.studioPage, script: PageResource.studioScript, style: PageResource.studioStyle,
+      template: PageResource.studioPage, script: PageResource.studioScript,
+      style: PageResource.studioStyle,
       generator: generator, title: slots.isEmpty ? "Studio" : names,
-      // The renderer runs in an audio worklet and a worker, whose scripts are addresses of their own text.
-      allowances: " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(served)")
+      // The renderer runs in an audio worklet and a worker, whose scripts are addresses of their
+      // own text.
+      allowances:
+        " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(served)")
     return page.html(
       parts: [
-        "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker, "module": PageResource.studioModule,
+        "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,
+        "module": PageResource.studioModule,
       ], data: data)
   }
 }

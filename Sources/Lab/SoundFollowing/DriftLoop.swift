@@ -1,14 +1,19 @@
 internal import CMath
 
-/// The ratio of two clocks, from how many frames are between them: a control loop of 0.02 Hz, critically damped.
+/// The ratio of two clocks, from how many frames are between them: a control loop of 0.02 Hz,
+/// critically damped.
 public struct DriftLoop: Sendable {
   /// Frames of the source for one of the output, 1 ± 0.001.
   public private(set) var ratio = 1.0
   /// Parts per million by which the source runs faster.
   public var partsPerMillion: Double { (ratio - 1) * 1e6 }
 
-  /// The loop's frequency in hertz, the greatest deviation, the greatest step of an update, and seconds of smoothing, twice.
-  private static let (hertz, reach, slew, smoothing) = (0.02, 1e-3, 2e-6, 0.5)
+  /// The loop's frequency in hertz, the greatest deviation, the greatest step of an update, and
+  /// seconds of smoothing, twice.
+  private static let hertz = 0.02
+  private static let reach = 1e-3
+  private static let slew = 2e-6
+  private static let smoothing = 0.5
 
   private let rate: Double
   /// The frames that wait, smoothed once and twice; nil before any.
@@ -20,7 +25,8 @@ public struct DriftLoop: Sendable {
 
   /// Takes note of how many frames wait.
   ///
-  /// - Parameter frames: At moments that do not lie alike in the periods of the devices, which would beat with the drift.
+  /// - Parameter frames: At moments that do not lie alike in the periods of the devices, which
+  ///   would beat with the drift.
   public mutating func update(_ frames: Double, target: Double, after seconds: Double) {
     var (once, twice) = smoothed ?? (frames, frames)
     let share = 1 - exp(-seconds / Self.smoothing)
@@ -38,7 +44,8 @@ public struct DriftLoop: Sendable {
   public mutating func hold() { smoothed = nil }
 }
 
-/// Samples at another rate, by cubics through four of them: for what lies far below both rates, as vibration does.
+/// Samples at another rate, by cubics through four of them: for what lies far below both rates, as
+/// vibration does.
 public struct VaryingResampler {
   private var past = SIMD4<Float>()
   /// The place of the next output behind the second of the four.
@@ -61,7 +68,8 @@ public struct VaryingResampler {
         let next = (past[3] - past[1]) / 2
         let rise = past[2] - past[1]
         output.append(
-          past[1] + time * (slope + time * (3 * rise - 2 * slope - next + time * (slope + next - 2 * rise))))
+          past[1] + time
+            * (slope + time * (3 * rise - 2 * slope - next + time * (slope + next - 2 * rise))))
         place += step
       }
       place -= 1

@@ -2,19 +2,27 @@ internal import CMath
 
 /// Lets through what shakes a room, and not what is spoken.
 ///
-/// Voices have next to nothing below 60 Hz, whatever they say: what lies there is weighed against 100 to 4,000 Hz. Where a voice
-/// is heard, by its period, more is asked for; where something strikes that has none, less. Opens in 1 ms, closes in 8.
+/// Voices have next to nothing below 60 Hz, whatever they say: what lies there is weighed against
+/// 100 to 4,000 Hz. Where a voice is heard, by its period, more is asked for; where something
+/// strikes that has none, less. Opens in 1 ms, closes in 8.
 struct SpeechGate {
-  /// The ratio in decibels at which it begins to close, and by how many decibels for each that is missing.
-  private static let (knee, slope) = (-19.0, 4.0)
+  /// The ratio in decibels at which it begins to close, and by how many decibels for each that is
+  /// missing.
+  private static let knee = -19.0
+  private static let slope = 4.0
   /// Decibels when closed, and the level below which nothing is let through.
-  private static let (closed, least) = (-60.0, 1e-3)
+  private static let closed = -60.0
+  private static let least = 1e-3
   /// By how many decibels a voice raises the knee, and a strike lowers it.
-  private static let (forVoice, forStrike) = (10.0, 14.0)
+  private static let forVoice = 10.0
+  private static let forStrike = 14.0
   /// The likeness of periods from which on a voice is heard, and that of a certain one.
-  private static let (possible, certain) = (0.55, 0.85)
-  /// Times by which a level rises over that of the last 30 ms where something strikes, and seconds that it lasts.
-  private static let (rise, strikeLength) = (12.0, 0.06)
+  private static let possible = 0.55
+  private static let certain = 0.85
+  /// Times by which a level rises over that of the last 30 ms where something strikes, and seconds
+  /// that it lasts.
+  private static let rise = 12.0
+  private static let strikeLength = 0.06
 
   private var low, middle: BandPower
   private var lowLevel, middleLevel, voice, usual, gain: Smoothing
@@ -29,7 +37,8 @@ struct SpeechGate {
     self.rate = control
     low = BandPower(FilterCascade(.low, order: 4, hertz: 60, rate: rate))
     middle = BandPower(
-      FilterCascade(.high, order: 1, hertz: 100, rate: rate), FilterCascade(.low, order: 1, hertz: 4_000, rate: rate))
+      FilterCascade(.high, order: 1, hertz: 100, rate: rate),
+      FilterCascade(.low, order: 1, hertz: 4_000, rate: rate))
     lowLevel = Smoothing(rise: 0.001, fall: 0.06, rate: control)
     middleLevel = Smoothing(rise: 0.002, fall: 0.06, rate: control)
     voice = Smoothing(rise: 0.004, fall: 1, rate: control)
@@ -47,8 +56,10 @@ struct SpeechGate {
 
   /// The gain at the end of a control step whose samples have a level.
   mutating func next(level: Double, count: Int) -> Double {
-    let (low, middle) = (lowLevel.next(low.take(count)), middleLevel.next(middle.take(count)))
-    let voice = voice.next(min(1, max(0, (voicing.likeness - Self.possible) / (Self.certain - Self.possible))))
+    let low = lowLevel.next(low.take(count))
+    let middle = middleLevel.next(middle.take(count))
+    let voice = voice.next(
+      min(1, max(0, (voicing.likeness - Self.possible) / (Self.certain - Self.possible))))
     past.append(usual.next(level))
     if level > Self.rise * past.removeFirst(), level > 3 * Self.least, voice < 0.15 {
       strike = Int(Self.strikeLength * rate)
@@ -69,7 +80,8 @@ private struct Voicing {
   private(set) var likeness = 0.0
 
   private static let lags = 10..<54
-  private static let (window, hop) = (120, 16)
+  private static let window = 120
+  private static let hop = 16
   private let step: Int
   private var filters: [FilterCascade]
   private var samples: [Double] = []
@@ -79,13 +91,16 @@ private struct Voicing {
     // About 4 kHz.
     step = max(1, Int((rate / 4_000).rounded()))
     filters = [
-      FilterCascade(.high, order: 2, hertz: 100, rate: rate), FilterCascade(.low, order: 2, hertz: 900, rate: rate),
+      FilterCascade(.high, order: 2, hertz: 100, rate: rate),
+      FilterCascade(.low, order: 2, hertz: 900, rate: rate),
     ]
   }
 
   mutating func add(_ sample: Double) {
     var sample = sample
-    for index in filters.indices { sample = filters[index].next(sample) }
+    for index in filters.indices {
+      sample = filters[index].next(sample)
+    }
     count += 1
     guard count % step == 0 else { return }
     samples.append(sample)
@@ -99,18 +114,27 @@ private struct Voicing {
     let first = Self.lags.upperBound
     let energy = product(first, first)
     guard energy > 1e-6 * Double(Self.window) else { return 0 }
-    var (best, hasFallen) = (0.0, false)
+    var best = 0.0
+    var hasFallen = false
     for lag in Self.lags {
-      let like = product(first, first - lag) / (energy * product(first - lag, first - lag) + 1e-18).squareRoot()
-      if like < 0.2 { hasFallen = true }
-      if hasFallen { best = max(best, like) }
+      let like =
+        product(first, first - lag)
+        / (energy * product(first - lag, first - lag) + 1e-18).squareRoot()
+      if like < 0.2 {
+        hasFallen = true
+      }
+      if hasFallen {
+        best = max(best, like)
+      }
     }
     return best
   }
 
   private func product(_ one: Int, _ other: Int) -> Double {
     var sum = 0.0
-    for index in 0..<Self.window { sum += samples[one + index] * samples[other + index] }
+    for index in 0..<Self.window {
+      sum += samples[one + index] * samples[other + index]
+    }
     return sum
   }
 }
@@ -118,9 +142,13 @@ private struct Voicing {
 /// A slow gain towards one strength, ±12 dB, that an event never meets while it moves.
 struct GainRide {
   /// The level aimed for, the range in decibels, and decibels per second upwards and downwards.
-  private static let (target, reach, up, down) = (0.25, 12.0, 2.0, 6.0)
+  private static let target = 0.25
+  private static let reach = 12.0
+  private static let up = 2.0
+  private static let down = 6.0
   /// Seconds it rests behind a rise of 6 dB, and in which the loudest is forgotten.
-  private static let (rest, memory) = (0.4, 3.0)
+  private static let rest = 0.4
+  private static let memory = 3.0
   /// The level below which nothing is felt and the gain stays.
   private static let least = 1e-3
 
@@ -138,9 +166,13 @@ struct GainRide {
 
   /// The gain for what follows a level.
   mutating func next(_ level: Double) -> Double {
-    if level > 2 * usual.value, level > Self.least { resting = Int(Self.rest * rate) }
+    if level > 2 * usual.value, level > Self.least {
+      resting = Int(Self.rest * rate)
+    }
     _ = usual.next(level)
-    if level > Self.least { top *= exp(-1 / (Self.memory * rate)) }
+    if level > Self.least {
+      top *= exp(-1 / (Self.memory * rate))
+    }
     top = max(level, top)
     if resting > 0 {
       resting -= 1
@@ -152,7 +184,8 @@ struct GainRide {
   }
 }
 
-/// Butterworth filters in cascade, by the bilinear transform (R. Bristow-Johnson, Audio EQ Cookbook).
+/// Butterworth filters in cascade, by the bilinear transform (R. Bristow-Johnson, Audio EQ
+/// Cookbook).
 struct FilterCascade {
   /// What is let through.
   enum Kind { case low, high }
@@ -180,7 +213,8 @@ struct FilterCascade {
       let alpha = sin(angle) / (2 * quality)
       let gain = (kind == .low ? 1 - cos(angle) : 1 + cos(angle)) / 2 / (1 + alpha)
       return Section(
-        b0: gain, b1: kind == .low ? 2 * gain : -2 * gain, b2: gain, a1: -2 * cos(angle) / (1 + alpha),
+        b0: gain, b1: kind == .low ? 2 * gain : -2 * gain, b2: gain,
+        a1: -2 * cos(angle) / (1 + alpha),
         a2: (1 - alpha) / (1 + alpha))
     }
   }
@@ -194,7 +228,8 @@ struct FilterCascade {
     var sample = sample
     for index in sections.indices {
       let output = sections[index].b0 * sample + sections[index].first
-      sections[index].first = sections[index].b1 * sample - sections[index].a1 * output + sections[index].second
+      sections[index].first =
+        sections[index].b1 * sample - sections[index].a1 * output + sections[index].second
       sections[index].second = sections[index].b2 * sample - sections[index].a2 * output
       // What is no longer heard takes no time.
       sample = abs(output) < 1e-30 ? 0 : output
@@ -209,7 +244,8 @@ struct Smoothing {
   private(set) var value: Double
 
   init(rise: Double, fall: Double, rate: Double, value: Double = 0) {
-    (up, down) = (exp(-1 / (rise * rate)), exp(-1 / (fall * rate)))
+    up = exp(-1 / (rise * rate))
+    down = exp(-1 / (fall * rate))
     self.value = value
   }
 
@@ -229,7 +265,9 @@ struct BandPower {
   /// Takes a sample in; what is left of it in the band.
   @discardableResult mutating func add(_ sample: Double) -> Double {
     var sample = sample
-    for index in filters.indices { sample = filters[index].next(sample) }
+    for index in filters.indices {
+      sample = filters[index].next(sample)
+    }
     sum += sample * sample
     return sample
   }

@@ -36,7 +36,8 @@ struct BurstField {
   let padding: Int
 
   init(_ given: [Float], _ table: VoiceTable, hasPhase: Bool) {
-    (self.table, self.hasPhase) = (table, hasPhase)
+    self.table = table
+    self.hasPhase = hasPhase
     padding = 2 * table.longest + 32
     let silence = [Float](repeating: 0, count: padding)
     samples = silence + given + silence
@@ -45,11 +46,16 @@ struct BurstField {
   /// Samples from which bursts are taken away.
   init(_ given: [Float], _ table: VoiceTable, without bursts: [FoundBurst]) {
     self.init(given, table, hasPhase: false)
-    for burst in bursts { add(burst.moved(by: padding), times: -1) }
+    for burst in bursts {
+      add(burst.moved(by: padding), times: -1)
+    }
   }
 
-  /// The wave that explains most where it begins within a range of `samples`, whose middle may depend on its length.
-  func best(waves: some Sequence<Int>, within reach: Int, of place: (_ count: Int) -> Int) -> FoundBurst {
+  /// The wave that explains most where it begins within a range of `samples`, whose middle may
+  /// depend on its length.
+  func best(waves: some Sequence<Int>, within reach: Int, of place: (_ count: Int) -> Int)
+    -> FoundBurst
+  {
     var best = FoundBurst(wave: 0, start: 0, shift: 0, sine: 0, cosine: 0, energy: -1)
     let matcher = Matcher(self)
     for wave in waves {
@@ -59,7 +65,8 @@ struct BurstField {
         let (sine, cosine) = matcher.parts(of: burst.range, at: index)
         let energy = hasPhase && sine < 0 ? 0 : sine * sine + cosine * cosine
         guard energy > best.energy else { continue }
-        best = FoundBurst(wave: wave, start: index, shift: 0, sine: sine, cosine: cosine, energy: energy)
+        best = FoundBurst(
+          wave: wave, start: index, shift: 0, sine: sine, cosine: cosine, energy: energy)
       }
     }
     return best
@@ -78,11 +85,14 @@ struct BurstField {
     private let hasPhase: Bool
 
     @_lifetime(borrow field) init(_ field: borrowing BurstField) {
-      (samples, sines, cosines) = (field.samples.span, field.table.sines.span, field.table.cosines.span)
+      samples = field.samples.span
+      sines = field.table.sines.span
+      cosines = field.table.cosines.span
       hasPhase = field.hasPhase
     }
 
-    @inline(__always) func parts(of wave: Range<Int>, at index: Int) -> (sine: Float, cosine: Float) {
+    @inline(__always) func parts(of wave: Range<Int>, at index: Int) -> (sine: Float, cosine: Float)
+    {
       (
         DotProduct.of(samples, from: index, sines.extracting(wave)),
         hasPhase ? 0 : DotProduct.of(samples, from: index, cosines.extracting(wave))
@@ -90,12 +100,15 @@ struct BurstField {
     }
   }
 
-  /// Takes a burst away from the samples and says how much of it there was; its start becomes one of the given ones.
+  /// Takes a burst away from the samples and says how much of it there was; its start becomes one
+  /// of the given ones.
   mutating func take(_ found: FoundBurst) -> FoundBurst {
     var found = found
     let beside = [-1, 1].map { offset in
-      best(waves: [found.wave], within: 0) { _ in min(samples.count - table.longest, max(0, found.start + offset)) }
-        .energy
+      best(waves: [found.wave], within: 0) { _ in
+        min(samples.count - table.longest, max(0, found.start + offset))
+      }
+      .energy
     }
     found.shift = SampleMath.top(beside[0], found.energy, beside[1])
     add(found, times: -1)
@@ -135,8 +148,10 @@ struct BurstSearch {
   private static let leastBesideHum = Float(0.3)
   /// How many times the usual rest a burst must reach.
   private static let aboveRest = Float(3.5)
-  /// The part of the power around it that a burst must explain, when it is found and when all others are known.
-  private static let (leastShare, leastAlone) = (Float(0.5), Float(0.55))
+  /// The part of the power around it that a burst must explain, when it is found and when all
+  /// others are known.
+  private static let leastShare = Float(0.5)
+  private static let leastAlone = Float(0.55)
 
   /// - Parameter rest: The samples without the hum.
   func bursts(in rest: [Float]) -> [FoundBurst] {
@@ -150,7 +165,9 @@ struct BurstSearch {
     func least(_ index: Int) -> Float {
       max(floor, Self.aboveRest * noise[index / 8], Self.leastBesideHum * beside[index])
     }
-    let peaks = SampleMath.peaks(smooth, distance: max(1, Int(0.006 * rate))) { smooth[$0] > least($0) }
+    let peaks = SampleMath.peaks(smooth, distance: max(1, Int(0.006 * rate))) {
+      smooth[$0] > least($0)
+    }
     var field = BurstField(rest, table, hasPhase: false)
     var found: [FoundBurst] = []
     for peak in peaks.sorted(by: { smooth[$0] > smooth[$1] }) {
@@ -158,7 +175,8 @@ struct BurstSearch {
       let near = field.samples[center - 6...center + 6].reduce(0) { max($0, abs($1)) }
       // A stronger one explained it already.
       guard near >= 0.6 * least(peak) else { continue }
-      let best = field.finest(around: field.best(waves: table.coarse, within: 12) { center - $0 / 2 })
+      let best = field.finest(
+        around: field.best(waves: table.coarse, within: 12) { center - $0 / 2 })
       let burst = table.bursts[best.wave]
       let around = field.energy(from: best.start - 8 - field.padding, count: burst.count + 16)
       guard best.energy >= Self.leastShare * around else { continue }
@@ -179,7 +197,8 @@ struct BurstSearch {
   }
 }
 
-/// Whether a change of the hum at one moment, from one tone to another, explains a neighbourhood as well as a burst does.
+/// Whether a change of the hum at one moment, from one tone to another, explains a neighbourhood as
+/// well as a burst does.
 struct StepTest {
   let table: VoiceTable
   let samples: [Float]
@@ -187,15 +206,18 @@ struct StepTest {
   let rest, levels: [Float]
   let hertz: [Double]
 
-  /// A burst leaves less than this part of what the best step leaves, and less than that of the excursion from the hum.
-  private static let (ofStep, ofExcursion) = (Float(0.5), Float(0.4))
+  /// A burst leaves less than this part of what the best step leaves, and less than that of the
+  /// excursion from the hum.
+  private static let ofStep = Float(0.5)
+  private static let ofExcursion = Float(0.4)
 
   func isStep(_ burst: FoundBurst) -> Bool {
     let count = table.bursts[burst.wave].count
     let side = Int(0.03 * table.slowness * table.rate)
     let range = max(0, burst.start - side)..<min(samples.count, burst.start + count + side)
     let before = max(0, burst.start - side)..<max(1, min(samples.count, burst.start - 4))
-    let behind = min(samples.count, burst.start + count + 4)..<min(samples.count, burst.start + count + side)
+    let behind =
+      min(samples.count, burst.start + count + 4)..<min(samples.count, burst.start + count + side)
     guard before.lowerBound < before.upperBound else { return false }
     let amplitude = (burst.energy * 2 / Float(count)).squareRoot()
     let beside = max(levels[before].max() ?? 0, behind.isEmpty ? 0 : levels[behind].max() ?? 0)
@@ -204,7 +226,8 @@ struct StepTest {
     guard left <= Self.ofExcursion * (left + burst.energy) else { return true }
     let first = median(before)
     let second = behind.isEmpty ? first : median(behind)
-    return left > Self.ofStep * bestStep(range, around: burst.start..<burst.start + count, first, second)
+    return left > Self.ofStep
+      * bestStep(range, around: burst.start..<burst.start + count, first, second)
   }
 
   private func median(_ range: Range<Int>) -> Double {
@@ -212,28 +235,37 @@ struct StepTest {
     return sorted[sorted.count / 2]
   }
 
-  /// What the best step leaves: on each side a tone whose amplitude moves along a line, by least squares.
-  private func bestStep(_ range: Range<Int>, around burst: Range<Int>, _ first: Double, _ second: Double) -> Float {
+  /// What the best step leaves: on each side a tone whose amplitude moves along a line, by least
+  /// squares.
+  private func bestStep(
+    _ range: Range<Int>, around burst: Range<Int>, _ first: Double, _ second: Double
+  ) -> Float {
     var best = SampleMath.energy(samples, range)
     let steps = Set(
-      stride(from: burst.lowerBound - 12, to: burst.upperBound + 12, by: max(1, burst.count / 8)).filter(range.contains)
+      stride(from: burst.lowerBound - 12, to: burst.upperBound + 12, by: max(1, burst.count / 8))
+        .filter(range.contains)
     )
     var front = ToneFit(hertz: first, rate: table.rate, range: range)
     var left: [Int: Double] = [:]
     for index in range {
-      if steps.contains(index) { left[index] = front.rest }
+      if steps.contains(index) {
+        left[index] = front.rest
+      }
       front.add(samples[index], at: index)
     }
     var back = ToneFit(hertz: second, rate: table.rate, range: range)
     for index in range.reversed() {
       back.add(samples[index], at: index)
-      if let front = left[index] { best = min(best, Float(front + back.rest)) }
+      if let front = left[index] {
+        best = min(best, Float(front + back.rest))
+      }
     }
     return best
   }
 }
 
-/// A tone of a known frequency whose amplitude moves along a line, by least squares over samples that are added.
+/// A tone of a known frequency whose amplitude moves along a line, by least squares over samples
+/// that are added.
 private struct ToneFit {
   private let turn, middle, scale: Double
   private var normal = InlineArray<16, Double>(repeating: 0)
@@ -248,11 +280,14 @@ private struct ToneFit {
 
   mutating func add(_ sample: Float, at index: Int) {
     let offset = (Double(index) - middle)
-    let (c, s) = (cos(turn * offset), sin(turn * offset))
+    let c = cos(turn * offset)
+    let s = sin(turn * offset)
     let basis: InlineArray<4, Double> = [c, s, c * offset * scale, s * offset * scale]
     let value = Double(sample)
     for row in 0..<4 {
-      for column in 0...row { normal[4 * row + column] += basis[row] * basis[column] }
+      for column in 0...row {
+        normal[4 * row + column] += basis[row] * basis[column]
+      }
       right[row] += basis[row] * value
     }
     energy += value * value
@@ -265,21 +300,26 @@ private struct ToneFit {
     for row in 0..<4 {
       for column in 0...row {
         var sum = factor[4 * row + column]
-        for inner in 0..<column { sum -= factor[4 * row + inner] * factor[4 * column + inner] }
+        for inner in 0..<column {
+          sum -= factor[4 * row + inner] * factor[4 * column + inner]
+        }
         if row == column {
           factor[4 * row + row] = (max(0, sum) + 1e-9).squareRoot()
         } else {
           factor[4 * row + column] = sum / factor[4 * column + column]
         }
       }
-      for inner in 0..<row { solved[row] -= factor[4 * row + inner] * solved[inner] }
+      for inner in 0..<row {
+        solved[row] -= factor[4 * row + inner] * solved[inner]
+      }
       solved[row] /= factor[4 * row + row]
     }
     return max(0, energy - (0..<4).reduce(0) { $0 + solved[$1] * solved[$1] })
   }
 }
 
-/// Bursts alone, as close as they may be: the other reading of what hum and bursts leave unexplained.
+/// Bursts alone, as close as they may be: the other reading of what hum and bursts leave
+/// unexplained.
 struct BurstTrains {
   let table: VoiceTable
   /// Amplitudes below which nothing counts.
@@ -287,17 +327,24 @@ struct BurstTrains {
 
   /// Seconds over which readings are compared.
   private static let window = 0.12
-  /// The part of the power that a reading may leave before the other is tried, and the longest that is tried at once.
-  private static let (unexplained, longest) = (Float(0.04), 20.0)
-  /// The other reading wins where what it leaves pays for its bursts by the length of a description (J. Rissanen, Modeling
-  /// by shortest data description, 1978): half a logarithm for each independent sample, of which there are so many a second
-  /// for each hertz of the band, against the numbers of a burst. A hum and its movement cost as much as some bursts, and
-  /// no reading is exact.
-  private static let (independent, perBurst, perHum, inexact) = (2.6, Float(12), Float(2), Float(0.004))
+  /// The part of the power that a reading may leave before the other is tried, and the longest that
+  /// is tried at once.
+  private static let unexplained = Float(0.04)
+  private static let longest = 20.0
+  /// The other reading wins where what it leaves pays for its bursts by the length of a description
+  /// (J. Rissanen, Modeling by shortest data description, 1978): half a logarithm for each
+  /// independent sample, of which there are so many a second for each hertz of the band, against
+  /// the numbers of a burst. A hum and its movement cost as much as some bursts, and no reading is
+  /// exact.
+  private static let independent = 2.6
+  private static let perBurst = Float(12)
+  private static let perHum = Float(2)
+  private static let inexact = Float(0.004)
   /// Bursts in a second at most.
   private static let most = 90.0
   /// The power of a burst as a part of the strongest of all, and of the strongest within 50 ms.
-  private static let (leastPower, leastBeside) = (Float(0.006), Float(0.03))
+  private static let leastPower = Float(0.006)
+  private static let leastBeside = Float(0.03)
   /// Seconds within which two are felt as one.
   private static let together = 0.006
 
@@ -308,16 +355,20 @@ struct BurstTrains {
     var isTrain: [Bool]
   }
 
-  /// The readings that explain the samples with less to say: these bursts, others beside the hum, or others alone.
+  /// The readings that explain the samples with less to say: these bursts, others beside the hum,
+  /// or others alone.
   ///
   /// - Parameter slow: The hum of a range, by longer medians, which ignore several bursts.
-  func find(in samples: [Float], hum: Hum, known: [FoundBurst], slow: (Range<Int>) -> [Float]) -> Reading {
+  func find(in samples: [Float], hum: Hum, known: [FoundBurst], slow: (Range<Int>) -> [Float])
+    -> Reading
+  {
     let rate = table.rate
     let count = Int(Self.window * table.slowness * rate)
     let perRatio = Float(Self.independent * table.band.upperBound * Double(count) / rate) / 2
     let beside = zip(samples, hum.samples).map { $0 - $1 }
     let power = SampleMath.mean(samples.map { $0 * $0 }, over: count)
-    let left = SampleMath.mean(BurstField(beside, table, without: known).rest.map { $0 * $0 }, over: count)
+    let left = SampleMath.mean(
+      BurstField(beside, table, without: known).rest.map { $0 * $0 }, over: count)
     let least = 4 * floor * floor
     let margin = Int(0.05 * table.slowness * rate)
     var reading = Reading(bursts: known, isTrain: [Bool](repeating: false, count: samples.count))
@@ -331,7 +382,8 @@ struct BurstTrains {
     }
     var rest = samples
     for segment in pieces {
-      let range = max(0, segment.lowerBound - margin)..<min(samples.count, segment.upperBound + margin)
+      let range =
+        max(0, segment.lowerBound - margin)..<min(samples.count, segment.upperBound + margin)
       let fewer = Self.density(known, in: range, over: count)
       // By how much each reading is shorter than the first, at each sample.
       func gains(_ bursts: [FoundBurst], _ rest: [Float], hums: Float) -> [Float] {
@@ -349,18 +401,25 @@ struct BurstTrains {
       let besideSlow = zip(samples[range], slow(range)).map { $0 - $1 }
       let pursued = pursue(besideSlow, from: range.lowerBound)
       rest.replaceSubrange(range, with: pursued.rest)
-      let test = StepTest(table: table, samples: samples, rest: rest, levels: hum.levels, hertz: hum.track.hertz)
+      let test = StepTest(
+        table: table, samples: samples, rest: rest, levels: hum.levels, hertz: hum.track.hertz)
       let additional = pursued.bursts.filter { !test.isStep($0) }
       rest.replaceSubrange(range, with: samples[range])
-      let other = BurstField(besideSlow, table, without: additional.map { $0.moved(by: -range.lowerBound) })
+      let other = BurstField(
+        besideSlow, table, without: additional.map { $0.moved(by: -range.lowerBound) })
       let trains = gains(alone.bursts, alone.rest, hums: Self.perHum)
       let both = gains(additional, other.rest, hums: 0)
       func take(_ bursts: [FoundBurst], isTrain: Bool, where isBetter: (Int) -> Bool) {
-        for part in SampleMath.segments(range.count, closing: 1, where: isBetter) where part.count >= count / 2 {
+        for part in SampleMath.segments(range.count, closing: 1, where: isBetter)
+        where part.count >= count / 2 {
           let part = part.lowerBound + range.lowerBound..<part.upperBound + range.lowerBound
           reading.bursts.removeAll { part.contains($0.start) }
           reading.bursts += bursts.filter { part.contains($0.start) }
-          if isTrain { for index in part { reading.isTrain[index] = true } }
+          if isTrain {
+            for index in part {
+              reading.isTrain[index] = true
+            }
+          }
         }
       }
       take(additional, isTrain: false) { both[$0] > max(0, trains[$0]) }
@@ -371,15 +430,20 @@ struct BurstTrains {
   }
 
   /// How many bursts begin within a window around each sample.
-  private static func density(_ bursts: [FoundBurst], in range: Range<Int>, over count: Int) -> [Float] {
+  private static func density(_ bursts: [FoundBurst], in range: Range<Int>, over count: Int)
+    -> [Float]
+  {
     var marks = [Float](repeating: 0, count: range.count)
-    for burst in bursts where range.contains(burst.start) { marks[burst.start - range.lowerBound] += Float(count) }
+    for burst in bursts where range.contains(burst.start) {
+      marks[burst.start - range.lowerBound] += Float(count)
+    }
     return SampleMath.mean(marks, over: count)
   }
 
-  /// Matching pursuit, the strongest first (S. Mallat, Z. Zhang, Matching pursuits with time-frequency dictionaries,
-  /// 1993); each is fitted once more when its neighbours are known.
-  private func pursue(_ samples: [Float], from start: Int) -> (bursts: [FoundBurst], rest: [Float]) {
+  /// Matching pursuit, the strongest first (S. Mallat, Z. Zhang, Matching pursuits with
+  /// time-frequency dictionaries, 1993); each is fitted once more when its neighbours are known.
+  private func pursue(_ samples: [Float], from start: Int) -> (bursts: [FoundBurst], rest: [Float])
+  {
     var field = BurstField(samples, table, hasPhase: true)
     let last = field.samples.count - table.longest
     var best = [FoundBurst?](repeating: nil, count: last)
@@ -387,10 +451,14 @@ struct BurstTrains {
     var tops = [Float](repeating: 0, count: last / 64 + 1)
     func refresh(_ range: Range<Int>) {
       let range = range.clamped(to: 0..<last)
-      for index in range { best[index] = field.best(waves: table.coarse, within: 0) { _ in index } }
+      for index in range {
+        best[index] = field.best(waves: table.coarse, within: 0) { _ in index }
+      }
       guard !range.isEmpty else { return }
       for block in range.lowerBound / 64...(range.upperBound - 1) / 64 {
-        tops[block] = best[block * 64..<min(last, block * 64 + 64)].reduce(0) { max($0, $1?.energy ?? 0) }
+        tops[block] = best[block * 64..<min(last, block * 64 + 64)].reduce(0) {
+          max($0, $1?.energy ?? 0)
+        }
       }
     }
     refresh(0..<last)
@@ -398,7 +466,9 @@ struct BurstTrains {
     var bursts: [FoundBurst] = []
     for _ in 0..<Int(Double(samples.count) / table.rate * Self.most) + 4 {
       guard let block = tops.indices.max(by: { tops[$0] < tops[$1] }), tops[block] >= least,
-        let found = best[block * 64..<min(last, block * 64 + 64)].first(where: { $0?.energy == tops[block] }) ?? nil
+        let found = best[block * 64..<min(last, block * 64 + 64)].first(where: {
+          $0?.energy == tops[block]
+        }) ?? nil
       else { break }
       bursts.append(field.take(field.finest(around: found)))
       refresh(found.start - table.longest..<found.start + table.bursts[found.wave].count)
@@ -407,7 +477,8 @@ struct BurstTrains {
       for index in bursts.indices {
         field.give(bursts[index])
         let start = bursts[index].start + field.padding
-        bursts[index] = field.take(field.finest(around: field.best(waves: table.coarse, within: 8) { _ in start }))
+        bursts[index] = field.take(
+          field.finest(around: field.best(waves: table.coarse, within: 8) { _ in start }))
       }
     }
     return (merged(bursts).map { $0.moved(by: start) }, field.rest)
@@ -418,13 +489,17 @@ struct BurstTrains {
     let bursts = bursts.sorted { $0.start < $1.start }
     var kept: [FoundBurst] = []
     for (index, burst) in bursts.enumerated() {
-      func isNear(_ other: FoundBurst) -> Bool { abs(Double(other.start - burst.start)) < 0.05 * table.rate }
+      func isNear(_ other: FoundBurst) -> Bool {
+        abs(Double(other.start - burst.start)) < 0.05 * table.rate
+      }
       let before = bursts[..<index].reversed().prefix(while: isNear)
       let behind = bursts[index...].prefix(while: isNear)
       let strongest = (Array(before) + Array(behind)).reduce(0) { max($0, $1.energy) }
       guard burst.energy > Self.leastBeside * strongest else { continue }
       if let last = kept.last, burst.onset(table) - last.onset(table) < Self.together * table.rate {
-        if burst.energy > last.energy { kept[kept.count - 1] = burst }
+        if burst.energy > last.energy {
+          kept[kept.count - 1] = burst
+        }
       } else {
         kept.append(burst)
       }

@@ -6,7 +6,9 @@ enum SampleMath {
   /// The sum of squares of a range.
   static func energy(_ samples: [Float], _ range: Range<Int>) -> Float {
     var sum = Float(0)
-    for index in range.clamped(to: samples.indices) { sum += samples[index] * samples[index] }
+    for index in range.clamped(to: samples.indices) {
+      sum += samples[index] * samples[index]
+    }
     return sum
   }
 
@@ -16,7 +18,9 @@ enum SampleMath {
     let half = count / 2
     // Sums of Doubles, so that a loud beginning leaves nothing behind.
     var sum = Double(first) * Double(half + 1)
-    for index in 0..<half { sum += Double(index < samples.count ? samples[index] : last) }
+    for index in 0..<half {
+      sum += Double(index < samples.count ? samples[index] : last)
+    }
     let width = 2 * half + 1
     return samples.indices.map { index in
       sum += Double(index + half < samples.count ? samples[index + half] : last)
@@ -32,7 +36,9 @@ enum SampleMath {
   static func median(_ samples: [Float], over count: Int, step: Int = 1) -> [Float] {
     guard let first = samples.first, let last = samples.last, count > 1 else { return samples }
     let half = count / 2 / step
-    func sample(_ index: Int) -> Float { index < 0 ? first : index < samples.count ? samples[index] : last }
+    func sample(_ index: Int) -> Float {
+      index < 0 ? first : index < samples.count ? samples[index] : last
+    }
     var window = (-half...half).map { sample(step * $0) }.sorted()
     var medians = samples
     for index in stride(from: 0, to: samples.count, by: step) {
@@ -41,7 +47,8 @@ enum SampleMath {
         let share = Float(index - between) / Float(step)
         medians[between] = medians[index - step] * share + medians[index] * (1 - share)
       }
-      let (old, new) = (sample(index - step * half), sample(index + step * (half + 1)))
+      let old = sample(index - step * half)
+      let new = sample(index + step * (half + 1))
       guard old != new else { continue }
       // What lies between the old place and the new one moves by one.
       var place = firstPlace(of: old, in: window)
@@ -59,26 +66,38 @@ enum SampleMath {
   }
 
   private static func firstPlace(of value: Float, in sorted: [Float]) -> Int {
-    var (low, high) = (0, sorted.count - 1)
+    var low = 0
+    var high = sorted.count - 1
     while low < high {
       let middle = (low + high) / 2
-      if sorted[middle] < value { low = middle + 1 } else { high = middle }
+      if sorted[middle] < value {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
     return low
   }
 
   /// The least or greatest within a window that is centred on each sample; O(n).
-  static func extreme(_ samples: [Float], over count: Int, by isBetter: (Float, Float) -> Bool) -> [Float] {
+  static func extreme(_ samples: [Float], over count: Int, by isBetter: (Float, Float) -> Bool)
+    -> [Float]
+  {
     let half = count / 2
     var queue: [Int] = []
-    var (head, next) = (0, 0)
+    var head = 0
+    var next = 0
     return samples.indices.map { index in
       while next < min(samples.count, index + half + 1) {
-        while queue.count > head, let last = queue.last, !isBetter(samples[last], samples[next]) { queue.removeLast() }
+        while queue.count > head, let last = queue.last, !isBetter(samples[last], samples[next]) {
+          queue.removeLast()
+        }
         queue.append(next)
         next += 1
       }
-      while queue[head] < index - half { head += 1 }
+      while queue[head] < index - half {
+        head += 1
+      }
       return samples[queue[head]]
     }
   }
@@ -98,7 +117,9 @@ enum SampleMath {
         continue
       }
       let start = index
-      while index < count, holds(index) { index += 1 }
+      while index < count, holds(index) {
+        index += 1
+      }
       if let last = found.last, start - last.upperBound < gap {
         found[found.count - 1] = last.lowerBound..<index
       } else {
@@ -108,12 +129,15 @@ enum SampleMath {
     return found
   }
 
-  /// The places that are greater than their neighbours, the strongest of those closer than a distance.
+  /// The places that are greater than their neighbours, the strongest of those closer than a
+  /// distance.
   static func peaks(_ samples: [Float], distance: Int, where counts: (Int) -> Bool) -> [Int] {
     let greatest = extreme(samples, over: 2 * distance - 1, by: >)
     var last = -distance
     return samples.indices.filter { index in
-      guard samples[index] == greatest[index], samples[index] > 0, index - last >= distance, counts(index) else {
+      guard samples[index] == greatest[index], samples[index] > 0, index - last >= distance,
+        counts(index)
+      else {
         return false
       }
       last = index
@@ -137,22 +161,31 @@ enum SampleMath {
 
 /// A filter of second order, by the bilinear transform (R. Bristow-Johnson, Audio EQ Cookbook).
 struct SecondOrderFilter {
-  private var (b0, b1, b2, a1, a2) = (Float(1), Float(0), Float(0), Float(0), Float(0))
+  private var b0 = Float(1)
+  private var b1 = Float(0)
+  private var b2 = Float(0)
+  private var a1 = Float(0)
+  private var a2 = Float(0)
 
   /// - Parameters:
   ///   - hertz: The corner, below half the rate.
   ///   - isHighPass: Whether what lies above passes.
   init(hertz: Double, isHighPass: Bool, rate: Double) {
     let angle = 2 * .pi * min(hertz, 0.49 * rate) / rate
-    let (cosine, alpha) = (cos(angle), sin(angle) / 2.0.squareRoot())
+    let cosine = cos(angle)
+    let alpha = sin(angle) / 2.0.squareRoot()
     let gain = (isHighPass ? 1 + cosine : 1 - cosine) / 2 / (1 + alpha)
-    (b0, b1, b2) = (Float(gain), Float(isHighPass ? -2 * gain : 2 * gain), Float(gain))
-    (a1, a2) = (Float(-2 * cosine / (1 + alpha)), Float((1 - alpha) / (1 + alpha)))
+    b0 = Float(gain)
+    b1 = Float(isHighPass ? -2 * gain : 2 * gain)
+    b2 = Float(gain)
+    a1 = Float(-2 * cosine / (1 + alpha))
+    a2 = Float((1 - alpha) / (1 + alpha))
   }
 
   /// The filtered samples, from silence.
   func filtered(_ samples: [Float]) -> [Float] {
-    var (first, second) = (Float(0), Float(0))
+    var first = Float(0)
+    var second = Float(0)
     return samples.map { sample in
       let output = b0 * sample + first
       first = b1 * sample - a1 * output + second
@@ -162,7 +195,9 @@ struct SecondOrderFilter {
   }
 
   /// The samples filtered forwards and backwards, so that nothing is delayed.
-  func filteredTwice(_ samples: [Float]) -> [Float] { filtered(filtered(samples).reversed()).reversed() }
+  func filteredTwice(_ samples: [Float]) -> [Float] {
+    filtered(filtered(samples).reversed()).reversed()
+  }
 }
 
 /// A signal with its quarter turn: a tone's amplitude and phase at each sample.
@@ -171,9 +206,12 @@ struct AnalyticSignal {
 
   /// By one transform of the whole, which is followed by silence.
   init(of samples: [Float], silence: Int) {
-    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: samples.count + silence))
+    var transform = FourierTransform(
+      length: FourierTransform.fastLength(atLeast: samples.count + silence))
     var bins = transform.forward(samples)
-    for index in bins.indices { bins[index] = ComplexNumber(bins[index].imaginary, -bins[index].real) }
+    for index in bins.indices {
+      bins[index] = ComplexNumber(bins[index].imaginary, -bins[index].real)
+    }
     bins[0] = ComplexNumber()
     let turned = transform.backward(bins)
     values = samples.indices.map { ComplexNumber(samples[$0], turned[$0]) }
@@ -182,7 +220,8 @@ struct AnalyticSignal {
   var levels: [Float] { values.map { $0.power.squareRoot() } }
 }
 
-/// A sound at the low rate of the analysis, with silence around it and without what is below all hums.
+/// A sound at the low rate of the analysis, with silence around it and without what is below all
+/// hums.
 struct TracedBand {
   let samples: [Float]
   let rate: Double
@@ -192,8 +231,8 @@ struct TracedBand {
   /// Seconds of silence on both ends.
   private static let silence = 0.15
 
-  /// The rate at which a sound is analysed: eight frames in a period of the highest frequency and 2,000 a second, where
-  /// the sound has as many.
+  /// The rate at which a sound is analysed: eight frames in a period of the highest frequency and
+  /// 2,000 a second, where the sound has as many.
   static func rate(of rate: Double, highest: Double) -> Double {
     rate / max(1, (rate / min(48_000, max(2_000, 8 * highest))).rounded(.down))
   }
@@ -226,7 +265,9 @@ struct ToneSpectrum: ~Copyable {
   init(window count: Int, rate: Double, band: ClosedRange<Double>) {
     let count = max(8, count)
     transform = FourierTransform(length: FourierTransform.fastLength(atLeast: max(512, 2 * count)))
-    window = (0..<count).map { Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(count))) }
+    window = (0..<count).map {
+      Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(count)))
+    }
     self.rate = rate
     let step = rate / Double(transform.length)
     let first = max(1, Int((band.lowerBound / step).rounded(.up)))
@@ -247,7 +288,10 @@ struct ToneSpectrum: ~Copyable {
     var greatest = Float(-1)
     for bin in bins {
       let power = spectrum[bin].power
-      if power > greatest { (best, greatest) = (bin, power) }
+      if power > greatest {
+        best = bin
+        greatest = power
+      }
     }
     func level(_ bin: Int) -> Float { Float(log(Double(spectrum[bin].power) + 1e-24)) }
     let place = Double(best) + SampleMath.top(level(best - 1), level(best), level(best + 1))
@@ -255,11 +299,14 @@ struct ToneSpectrum: ~Copyable {
   }
 
   /// The frequency and the amplitude of the strongest tone.
-  mutating func strongest(_ samples: [Float], at center: Int) -> (hertz: Double, amplitude: Double) {
+  mutating func strongest(_ samples: [Float], at center: Int) -> (hertz: Double, amplitude: Double)
+  {
     let hertz = strongestHertz(samples, at: center)
     // The tone itself, turned back, is better than the height of a bin.
     let turn = -2 * .pi * hertz / rate
-    var (real, imaginary, sum) = (0.0, 0.0, 0.0)
+    var real = 0.0
+    var imaginary = 0.0
+    var sum = 0.0
     for index in window.indices {
       real += Double(frame[index]) * cos(turn * Double(index))
       imaginary += Double(frame[index]) * sin(turn * Double(index))
@@ -280,12 +327,16 @@ struct ToneTrack {
   /// - Parameters:
   ///   - signal: The sound, which is followed by silence.
   ///   - slowness: How many times longer than usual a jump must last.
-  init(of samples: [Float], _ signal: AnalyticSignal, rate: Double, table: VoiceTable, slowness: Double) {
+  init(
+    of samples: [Float], _ signal: AnalyticSignal, rate: Double, table: VoiceTable, slowness: Double
+  ) {
     self.rate = rate
-    let (low, high) = (table.band.lowerBound, table.band.upperBound)
+    let low = table.band.lowerBound
+    let high = table.band.upperBound
     let window = 0.064 * table.slowness
     let hop = max(1, Int(window / 8 * rate))
-    var spectrum = ToneSpectrum(window: Int(window * rate), rate: rate, band: 0.6 * low...1.6 * high)
+    var spectrum = ToneSpectrum(
+      window: Int(window * rate), rate: rate, band: 0.6 * low...1.6 * high)
     let coarse = stride(from: 0, to: samples.count + hop, by: hop).map { center in
       Float(spectrum.strongestHertz(samples, at: center))
     }
@@ -293,16 +344,22 @@ struct ToneTrack {
     hertz = samples.indices.map { index in
       let (place, rest) = index.quotientAndRemainder(dividingBy: hop)
       let share = Double(rest) / Double(hop)
-      return Double(smooth[place]) * (1 - share) + Double(smooth[min(place + 1, smooth.count - 1)]) * share
+      return Double(smooth[place]) * (1 - share) + Double(smooth[min(place + 1, smooth.count - 1)])
+        * share
     }
     let scale = table.slowness * slowness
     // Of several partials at once the phase says nothing of one.
     guard table.overtones.isEmpty else { return }
-    for length in [0.041, 0.025] { sharpen(signal, over: Int(length * scale * rate) | 1, 0.5 * low...2 * high) }
+    for length in [0.041, 0.025] {
+      sharpen(signal, over: Int(length * scale * rate) | 1, 0.5 * low...2 * high)
+    }
   }
 
-  /// Follows jumps and sweeps: the median of the instantaneous frequency beside the track, where there is any sound.
-  private mutating func sharpen(_ signal: AnalyticSignal, over count: Int, _ limits: ClosedRange<Double>) {
+  /// Follows jumps and sweeps: the median of the instantaneous frequency beside the track, where
+  /// there is any sound.
+  private mutating func sharpen(
+    _ signal: AnalyticSignal, over count: Int, _ limits: ClosedRange<Double>
+  ) {
     let still = turnedBack(signal)
     let levels = signal.levels
     let least = max(1e-9, 0.02 * (levels.max() ?? 0))
@@ -316,9 +373,12 @@ struct ToneTrack {
     // In silence the nearest frequency that was heard holds, so that edges are not pulled.
     var next = 0
     for index in offsets.indices where !heard.isEmpty {
-      while next + 1 < heard.count, abs(heard[next + 1] - index) <= abs(heard[next] - index) { next += 1 }
+      while next + 1 < heard.count, abs(heard[next + 1] - index) <= abs(heard[next] - index) {
+        next += 1
+      }
       guard heard[next] != index else { continue }
-      (offsets[index], hertz[index]) = (offsets[heard[next]], hertz[heard[next]])
+      offsets[index] = offsets[heard[next]]
+      hertz[index] = hertz[heard[next]]
     }
     let smooth = SampleMath.median(offsets, over: count, step: 2)
     for index in hertz.indices {
@@ -327,13 +387,16 @@ struct ToneTrack {
     }
   }
 
-  /// The signal without the turning of its tone, or of a partial whose frequency is a multiple of the tone's.
+  /// The signal without the turning of its tone, or of a partial whose frequency is a multiple of
+  /// the tone's.
   func turnedBack(_ signal: AnalyticSignal, times ratio: Double = 1) -> [ComplexNumber] {
     turned(signal.values, by: -ratio)
   }
 
   /// A signal that stood still, turning again: its real part.
-  func turning(_ tone: [ComplexNumber], times ratio: Double = 1) -> [Float] { turned(tone, by: ratio).map { $0.real } }
+  func turning(_ tone: [ComplexNumber], times ratio: Double = 1) -> [Float] {
+    turned(tone, by: ratio).map { $0.real }
+  }
 
   private func turned(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
     var phase = 0.0
@@ -350,9 +413,13 @@ struct ToneTrack {
     var turns = [Float](repeating: 0, count: still.count)
     for index in still.indices.dropFirst() {
       let step = still[index] * still[index - 1].conjugate
-      if step.power > 0 { turns[index] = Float(atan2(Double(step.imaginary), Double(step.real)) * rate / (2 * .pi)) }
+      if step.power > 0 {
+        turns[index] = Float(atan2(Double(step.imaginary), Double(step.real)) * rate / (2 * .pi))
+      }
     }
     let smooth = SampleMath.mean(turns, over: Int(0.03 * rate))
-    for index in hertz.indices { hertz[index] += min(12, max(-12, Double(smooth[index]))) }
+    for index in hertz.indices {
+      hertz[index] += min(12, max(-12, Double(smooth[index])))
+    }
   }
 }

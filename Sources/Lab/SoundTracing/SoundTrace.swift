@@ -36,11 +36,13 @@ public struct TracingOptions: Equatable, Sendable {
   public var style: Style
   /// The most events, at least 0, or nil for all that are found; the weakest are left out.
   public var eventLimit: Int?
-  /// How far curves may be from what was found, in decibels of level, above 0; nil for 1 of vibration and 3 of sounds.
+  /// How far curves may be from what was found, in decibels of level, above 0; nil for 1 of
+  /// vibration and 3 of sounds.
   public var tolerance: Double?
   /// The level relative to the loudest below which nothing counts, in decibels, below 0.
   ///
-  /// Continuous events end at −36 at the latest; of sounds, transients end at −34 and continuous events at −30.
+  /// Continuous events end at −36 at the latest; of sounds, transients end at −34 and continuous
+  /// events at −30.
   public var threshold: Double
   /// Which events are wanted.
   public var parts: Parts
@@ -53,8 +55,12 @@ public struct TracingOptions: Equatable, Sendable {
     kind: Kind = .automatic, style: Style = .full, eventLimit: Int? = nil, tolerance: Double? = nil,
     threshold: Double = defaultThreshold, parts: Parts = .all
   ) {
-    (self.kind, self.style, self.eventLimit) = (kind, style, eventLimit)
-    (self.tolerance, self.threshold, self.parts) = (tolerance, threshold, parts)
+    self.kind = kind
+    self.style = style
+    self.eventLimit = eventLimit
+    self.tolerance = tolerance
+    self.threshold = threshold
+    self.parts = parts
   }
 }
 
@@ -69,15 +75,20 @@ public struct SoundTrace: Sendable {
   /// How well the pattern's own rendering agrees with the sound.
   public let agreement: Agreement
 
-  /// What a rendering has in common with a sound, by levels over 10 ms of vibration and over 20 ms of other sounds.
+  /// What a rendering has in common with a sound, by levels over 10 ms of vibration and over 20 ms
+  /// of other sounds.
   public struct Agreement: Equatable, Sendable {
     /// The correlation of both, −1…1; 0 where one is silent or constant.
     public var correlation: Double
-    /// The root mean square of their differences in decibels, where either is heard; of sounds with their mean taken off.
+    /// The root mean square of their differences in decibels, where either is heard; of sounds with
+    /// their mean taken off.
     public var decibels: Double
 
     /// Makes an agreement.
-    public init(correlation: Double, decibels: Double) { (self.correlation, self.decibels) = (correlation, decibels) }
+    public init(correlation: Double, decibels: Double) {
+      self.correlation = correlation
+      self.decibels = decibels
+    }
   }
 
   /// Transients of the pattern.
@@ -87,12 +98,15 @@ public struct SoundTrace: Sendable {
   /// Control points of the pattern's curves.
   public var pointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 
-  /// The longest sound that is traced, in seconds, and the rates, in hertz.
-  public static let (longest, rates) = (3_600.0, 500.0...1_000_000)
+  /// The maximum length of a sound, in seconds.
+  public static let longest = 3_600.0
+  /// The supported sample rates, in hertz.
+  public static let rates = 500.0...1_000_000
 
-  /// The part of the power that must be below 3.5 times the profile's highest frequency in vibration, and what the
-  /// pattern may leave of it.
-  private static let (inBand, unexplained) = (0.8, 0.25)
+  /// The part of the power that must be below 3.5 times the profile's highest frequency in
+  /// vibration, and what the pattern may leave of it.
+  private static let inBand = 0.8
+  private static let unexplained = 0.25
   /// The tolerances of curves, in decibels.
   private static let tolerances = (vibration: 1.0, sound: 3.0)
 
@@ -103,8 +117,12 @@ public struct SoundTrace: Sendable {
   /// - Parameters:
   ///   - signal: A sound of at most `longest` seconds.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile that cannot be rendered.
-  public init(of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
+  /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile
+  ///   that cannot be rendered.
+  public init(
+    of signal: Signal, profile: TransducerProfile = .phone,
+    options: TracingOptions = TracingOptions()
+  )
     throws(AnalysisError)
   {
     guard Self.rates.contains(signal.rate) else {
@@ -112,31 +130,44 @@ public struct SoundTrace: Sendable {
     }
     guard signal.duration <= Self.longest else {
       throw AnalysisError(
-        .unsupportedLength, "lasts \(Int(signal.duration)) s; at most \(Int(Self.longest)) s are traced")
+        .unsupportedLength,
+        "lasts \(Int(signal.duration)) s; at most \(Int(Self.longest)) s are traced")
     }
     var samples = signal.mono.map { abs($0) < 1e6 ? $0 : 0 }
     // An offset that begins with the sound does not count as an onset.
     let mean = Float(samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)))
-    for index in samples.indices { samples[index] -= mean }
+    for index in samples.indices {
+      samples[index] -= mean
+    }
     let table = try VoiceTable(profile, soundRate: signal.rate)
     var transients: [TracedTransient] = []
     var continuous: [TracedContinuous] = []
     var kind = options.kind
     if kind != .sound, kind == .vibration || Self.isInBand(samples, rate: signal.rate, table) {
-      let trace = VibrationTrace(of: samples, rate: signal.rate, table: table, threshold: options.threshold)
-      (transients, continuous) = (trace.transients, trace.continuous)
-      if kind == .automatic { kind = trace.unexplained <= Self.unexplained ? .vibration : .sound }
+      let trace = VibrationTrace(
+        of: samples, rate: signal.rate, table: table, threshold: options.threshold)
+      transients = trace.transients
+      continuous = trace.continuous
+      if kind == .automatic {
+        kind = trace.unexplained <= Self.unexplained ? .vibration : .sound
+      }
     } else {
       kind = .sound
     }
     if kind == .sound {
       let trace = WidebandTrace(
-        of: samples, rate: signal.rate, table: table, style: options.style, threshold: options.threshold)
-      (transients, continuous) = (trace.transients, trace.continuous)
+        of: samples, rate: signal.rate, table: table, style: options.style,
+        threshold: options.threshold)
+      transients = trace.transients
+      continuous = trace.continuous
     }
     self.kind = kind
-    if options.parts == .transients { continuous = [] }
-    if options.parts == .continuous { transients = [] }
+    if options.parts == .transients {
+      continuous = []
+    }
+    if options.parts == .continuous {
+      transients = []
+    }
     let found = transients.count + continuous.count
     if let limit = options.eventLimit, found > limit {
       let weights = transients.map(TracedPattern.weight) + continuous.map(TracedPattern.weight)
@@ -146,10 +177,13 @@ public struct SoundTrace: Sendable {
       continuous = continuous.indices.filter { kept.contains($0 + tapCount) }.map { continuous[$0] }
     }
     omittedCount = found - transients.count - continuous.count
-    let tolerance = options.tolerance ?? (kind == .vibration ? Self.tolerances.vibration : Self.tolerances.sound)
-    pattern = TracedPattern(transients: transients, continuous: continuous, tolerance: tolerance).pattern
+    let tolerance =
+      options.tolerance ?? (kind == .vibration ? Self.tolerances.vibration : Self.tolerances.sound)
+    pattern =
+      TracedPattern(transients: transients, continuous: continuous, tolerance: tolerance).pattern
     agreement = try Agreement(
-      of: samples, rate: signal.rate, pattern: pattern, profile: profile, isVibration: kind == .vibration)
+      of: samples, rate: signal.rate, pattern: pattern, profile: profile,
+      isVibration: kind == .vibration)
   }
 
   private static func isInBand(_ samples: [Float], rate: Double, _ table: VoiceTable) -> Bool {
@@ -162,24 +196,30 @@ extension SoundTrace.Agreement {
   /// Levels in a second.
   private static let frames = 200.0
 
-  init(of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool)
+  init(
+    of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile,
+    isVibration: Bool
+  )
     throws(AnalysisError)
   {
     let least = 8_000.0
     let rendering = try pattern.rendered(profile, rate: least).0
     let low = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
-    let one = Self.levels(low?.samples ?? samples, rate: low?.rate ?? rate, over: isVibration ? 0.01 : 0.02)
+    let one = Self.levels(
+      low?.samples ?? samples, rate: low?.rate ?? rate, over: isVibration ? 0.01 : 0.02)
     let other = Self.levels(rendering, rate: least, over: isVibration ? 0.01 : 0.02)
     let first = one + [Double](repeating: 0, count: max(0, other.count - one.count))
     let second = other + [Double](repeating: 0, count: max(0, one.count - other.count))
     self.init(
-      correlation: Self.correlation(first, second), decibels: Self.distance(first, second, isAbsolute: isVibration))
+      correlation: Self.correlation(first, second),
+      decibels: Self.distance(first, second, isAbsolute: isVibration))
   }
 
   private static func levels(_ samples: [Float], rate: Double, over seconds: Double) -> [Double] {
     let highPass = SecondOrderFilter(hertz: 20, isHighPass: true, rate: rate)
     let silence = [Float](repeating: 0, count: Int(0.05 * rate))
-    let powers = SampleMath.mean(highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))
+    let powers = SampleMath.mean(
+      highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))
     return stride(from: 0, to: Double(powers.count), by: rate / frames).map {
       Double(max(0, powers[Int($0)])).squareRoot()
     }
@@ -187,8 +227,11 @@ extension SoundTrace.Agreement {
 
   private static func correlation(_ one: [Double], _ other: [Double]) -> Double {
     guard !one.isEmpty else { return 0 }
-    let (first, second) = (one.reduce(0, +) / Double(one.count), other.reduce(0, +) / Double(other.count))
-    var (own, foreign, both) = (0.0, 0.0, 0.0)
+    let first = one.reduce(0, +) / Double(one.count)
+    let second = other.reduce(0, +) / Double(other.count)
+    var own = 0.0
+    var foreign = 0.0
+    var both = 0.0
     for (left, right) in zip(one, other) {
       own += (left - first) * (left - first)
       foreign += (right - second) * (right - second)
@@ -198,7 +241,8 @@ extension SoundTrace.Agreement {
   }
 
   private static func distance(_ one: [Double], _ other: [Double], isAbsolute: Bool) -> Double {
-    let (top, otherTop) = (one.max() ?? 0, other.max() ?? 0)
+    let top = one.max() ?? 0
+    let otherTop = other.max() ?? 0
     guard top > 0, otherTop > 0 else { return 0 }
     let scale = isAbsolute ? 1 : top / otherTop
     let differences = zip(one, other).filter { max($0, $1 * scale) > 0.05 * top }.map {
@@ -206,7 +250,8 @@ extension SoundTrace.Agreement {
     }
     guard !differences.isEmpty else { return 0 }
     let mean = isAbsolute ? 0 : differences.reduce(0, +) / Double(differences.count)
-    return (differences.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(differences.count)).squareRoot()
+    return (differences.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(differences.count))
+      .squareRoot()
   }
 }
 
@@ -214,10 +259,15 @@ extension HapticComposition {
   /// Makes a pattern of a sound: the events and curves whose rendering resembles it.
   ///
   /// - Parameters:
-  ///   - sound: A recording of vibration, or any other sound of at most an hour; channels are averaged.
+  ///   - sound: A recording of vibration, or any other sound of at most an hour; channels are
+  ///     averaged.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  /// - Throws: An `AnalysisError` for a sound that cannot be traced, and a profile that cannot be rendered.
-  public init(tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
+  /// - Throws: An `AnalysisError` for a sound that cannot be traced, and a profile that cannot be
+  ///   rendered.
+  public init(
+    tracing sound: Signal, profile: TransducerProfile = .phone,
+    options: TracingOptions = TracingOptions()
+  )
     throws(AnalysisError)
   { self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern) }
 }

@@ -3,8 +3,9 @@ internal import HapticModel
 
 /// Transients and continuous events as the events and curves of a pattern.
 ///
-/// A hum is one continuous event, with curves where it moves. A curve acts on transients too: each is divided by the
-/// control at its onset, and where that does not suffice, the control passes through the needed value for ±1 ms.
+/// A hum is one continuous event, with curves where it moves. A curve acts on transients too: each
+/// is divided by the control at its onset, and where that does not suffice, the control passes
+/// through the needed value for ±1 ms.
 struct TracedPattern {
   private(set) var pattern = HapticPattern()
   private var intensity = ControlLines(rest: 1)
@@ -19,10 +20,15 @@ struct TracedPattern {
     // Level follows the square of intensity in most profiles.
     relative = (pow(10, tolerance / 20) - 1) / 2
     ofSharpness = 0.05 * max(1, tolerance)
-    for hum in continuous { add(hum) }
-    for tap in transients { add(tap) }
+    for hum in continuous {
+      add(hum)
+    }
+    for tap in transients {
+      add(tap)
+    }
     pattern.events.sort { ($0.time, $0.kind.rawValue) < ($1.time, $1.kind.rawValue) }
-    pattern.curves = intensity.curves(.hapticIntensityControl) + sharpness.curves(.hapticSharpnessControl)
+    pattern.curves =
+      intensity.curves(.hapticIntensityControl) + sharpness.curves(.hapticSharpnessControl)
   }
 
   /// What an event weighs where only some may be kept: intensity squared, by 25 ms.
@@ -41,7 +47,8 @@ struct TracedPattern {
       for part in [0..<half, half..<levels.count] {
         add(
           TracedContinuous(
-            start: start + Double(part.lowerBound) * hum.step, step: hum.step, intensities: Array(levels[part]),
+            start: start + Double(part.lowerBound) * hum.step, step: hum.step,
+            intensities: Array(levels[part]),
             sharpnesses: Array(tones[part])))
       }
       return
@@ -57,14 +64,17 @@ struct TracedPattern {
       || share(levels.count { abs($0 - median) < tolerance($0) }, of: levels.count) > 0.97
     let loud = levels.indices.filter { levels[$0] > 0.35 * top }
     let middle = loud.map { tones[$0] }.sorted()[loud.count / 2]
-    let isSteady = share(loud.count { abs(tones[$0] - middle) < ofSharpness }, of: loud.count) > 0.97
+    let isSteady =
+      share(loud.count { abs(tones[$0] - middle) < ofSharpness }, of: loud.count) > 0.97
     let weights = levels.map { $0 + 1e-6 }
     let mean = zip(tones, weights).reduce(0) { $0 + $1.0 * $1.1 } / weights.reduce(0, +)
     let own = (intensity: isFlat ? median : top, sharpness: isSteady ? middle : mean)
     let event = HapticEvent(
-      kind: .hapticContinuous, time: Self.rounded(start), duration: Self.rounded(Double(levels.count) * hum.step),
+      kind: .hapticContinuous, time: Self.rounded(start),
+      duration: Self.rounded(Double(levels.count) * hum.step),
       parameters: [
-        .hapticIntensity: Self.rounded(value: own.intensity), .hapticSharpness: Self.rounded(value: own.sharpness),
+        .hapticIntensity: Self.rounded(value: own.intensity),
+        .hapticSharpness: Self.rounded(value: own.sharpness),
       ])
     pattern.events.append(event)
     // Every 2 ms.
@@ -73,7 +83,9 @@ struct TracedPattern {
     let times = indices.map { start + Double($0) * hum.step }
     if !isFlat {
       intensity.append(
-        Self.simplified(times, indices.map { levels[$0] }, within: indices.map { tolerance(levels[$0]) }).map {
+        Self.simplified(
+          times, indices.map { levels[$0] }, within: indices.map { tolerance(levels[$0]) }
+        ).map {
           (times[$0], min(1, levels[indices[$0]] / own.intensity))
         })
     }
@@ -88,16 +100,21 @@ struct TracedPattern {
 
   private mutating func add(_ tap: TracedTransient) {
     let time = max(0, tap.time)
-    if intensity.value(at: time) < tap.intensity { intensity.pass(through: min(1, tap.intensity), at: time) }
+    if intensity.value(at: time) < tap.intensity {
+      intensity.pass(through: min(1, tap.intensity), at: time)
+    }
     let tone = tap.sharpness - sharpness.value(at: time)
-    if tone < -0.03 || tone > 1.03 { sharpness.pass(through: 0, at: time) }
+    if tone < -0.03 || tone > 1.03 {
+      sharpness.pass(through: 0, at: time)
+    }
     let own = min(1, tap.intensity / max(intensity.value(at: time), 1e-3))
     pattern.events.append(
       HapticEvent(
         kind: .hapticTransient, time: Self.rounded(time),
         parameters: [
           .hapticIntensity: Self.rounded(value: own),
-          .hapticSharpness: Self.rounded(value: min(1, max(0, tap.sharpness - sharpness.value(at: time)))),
+          .hapticSharpness: Self.rounded(
+            value: min(1, max(0, tap.sharpness - sharpness.value(at: time)))),
         ]))
   }
 
@@ -105,8 +122,11 @@ struct TracedPattern {
   static func rounded(_ seconds: Double) -> Double { (max(0, seconds) * 1e4).rounded() / 1e4 }
   static func rounded(value: Double) -> Float { Float((value * 1_000).rounded() / 1_000) }
 
-  /// The fewest points found so that none is farther from the lines than its tolerance (D. Douglas, T. Peucker, 1973).
-  private static func simplified(_ times: [Double], _ values: [Double], within tolerances: [Double]) -> [Int] {
+  /// The fewest points found so that none is farther from the lines than its tolerance (D. Douglas,
+  /// T. Peucker, 1973).
+  private static func simplified(_ times: [Double], _ values: [Double], within tolerances: [Double])
+    -> [Int]
+  {
     var kept = [0, times.count - 1]
     var stack = [(0, times.count - 1)]
     while let (first, last) = stack.popLast() {
@@ -116,7 +136,9 @@ struct TracedPattern {
         let share = (times[index] - times[first]) / (times[last] - times[first])
         let line = values[first] + (values[last] - values[first]) * share
         let excess = abs(line - values[index]) / tolerances[index]
-        if excess > worst.excess { worst = (excess, index) }
+        if excess > worst.excess {
+          worst = (excess, index)
+        }
       }
       guard worst.index >= 0 else { continue }
       kept.append(worst.index)
@@ -134,14 +156,17 @@ private struct ControlLines {
 
   /// Seconds in which a control returns behind its hum, and passes through a value.
   private static let width = 0.001
-  /// Points of a curve at most; curves in pieces share an end. Source: Apple's documentation of `CHHapticParameterCurve`.
+  /// Points of a curve at most; curves in pieces share an end. Source: Apple's documentation of
+  /// `CHHapticParameterCurve`.
   private static let mostPoints = 16
 
   init(rest: Double) { self.rest = rest }
 
   mutating func append(_ line: [Point]) {
     // The one before returns, unless this one follows at once.
-    if let last = lines.last?.last, line[0].time - last.time > 3 * Self.width { close() }
+    if let last = lines.last?.last, line[0].time - last.time > 3 * Self.width {
+      close()
+    }
     lines.append(line)
   }
 
@@ -158,20 +183,27 @@ private struct ControlLines {
     guard let next = line.firstIndex(where: { $0.time > time }), next > 0 else {
       return time < line[0].time ? line[0].value : line[line.count - 1].value
     }
-    let (from, to) = (line[next - 1], line[next])
-    return from.value + (to.value - from.value) * (time - from.time) / max(to.time - from.time, 1e-9)
+    let from = line[next - 1]
+    let to = line[next]
+    return from.value + (to.value - from.value) * (time - from.time)
+      / max(to.time - from.time, 1e-9)
   }
 
-  func value(at time: Double) -> Double { index(at: time).map { Self.value(lines[$0], at: time) } ?? rest }
+  func value(at time: Double) -> Double {
+    index(at: time).map { Self.value(lines[$0], at: time) } ?? rest
+  }
 
   mutating func pass(through value: Double, at time: Double) {
     guard let index = index(at: time) else { return }
     let line = lines[index]
     let first = max(line[0].time, time - Self.width)
     let last = min(line[line.count - 1].time, time + Self.width)
-    let points = [(first, Self.value(line, at: first)), (time, value), (last, Self.value(line, at: last))]
+    let points = [
+      (first, Self.value(line, at: first)), (time, value), (last, Self.value(line, at: last)),
+    ]
     lines[index] =
-      line.prefix { $0.time < first } + points.map { (time: $0.0, value: $0.1) } + line.drop { $0.time <= last }
+      line.prefix { $0.time < first } + points.map { (time: $0.0, value: $0.1) }
+      + line.drop { $0.time <= last }
   }
 
   func curves(_ id: DynamicParameterID) -> [ParameterCurve] {
@@ -180,7 +212,8 @@ private struct ControlLines {
     return closed.lines.flatMap { line -> [ParameterCurve] in
       // One point at each time, the last.
       let points = line.indices.filter { index in
-        index + 1 == line.count || TracedPattern.rounded(line[index].time) < TracedPattern.rounded(line[index + 1].time)
+        index + 1 == line.count
+          || TracedPattern.rounded(line[index].time) < TracedPattern.rounded(line[index + 1].time)
       }.map { line[$0] }
       return stride(from: 0, to: max(1, points.count - 1), by: Self.mostPoints - 1).map { first in
         let start = TracedPattern.rounded(points[first].time)

@@ -31,9 +31,11 @@ struct VibrationTrace {
   /// Seconds within which two transients are one.
   private static let together = 0.006
   /// Seconds of a gap that does not end a hum, and of the shortest hum.
-  private static let (gap, least) = (0.012, 0.02)
+  private static let gap = 0.012
+  private static let least = 0.02
 
-  /// - Parameter threshold: The level relative to the strongest below which nothing counts, in decibels.
+  /// - Parameter threshold: The level relative to the strongest below which nothing counts, in
+  ///   decibels.
   init(of sound: [Float], rate: Double, table: VoiceTable, threshold: Double) {
     let band = TracedBand(sound, rate: rate, to: table.rate, lowest: table.band.lowerBound)
     let samples = band.samples
@@ -48,7 +50,8 @@ struct VibrationTrace {
       let floor = max(Self.floor, excursion * Float(Decibels.factor(threshold)))
       bursts = BurstSearch(table: table, hum: hum.levels, floor: floor).bursts(in: beside)
       let test = StepTest(
-        table: table, samples: samples, rest: BurstField(beside, table, without: bursts).rest, levels: hum.levels,
+        table: table, samples: samples, rest: BurstField(beside, table, without: bursts).rest,
+        levels: hum.levels,
         hertz: hum.track.hertz)
       bursts.removeAll { test.isStep($0) }
       let rest = BurstField(samples, table, without: bursts).rest
@@ -57,9 +60,11 @@ struct VibrationTrace {
           in: samples, hum: hum, known: bursts,
           slow: { range in
             let margin = 2 * width
-            let wide = max(0, range.lowerBound - margin)..<min(samples.count, range.upperBound + margin)
+            let wide =
+              max(0, range.lowerBound - margin)..<min(samples.count, range.upperBound + margin)
             let slow = Hum(of: Array(rest[wide]), width: 2 * width, table: table, slowness: 2)
-            return Array(slow.samples.dropFirst(range.lowerBound - wide.lowerBound).prefix(range.count))
+            return Array(
+              slow.samples.dropFirst(range.lowerBound - wide.lowerBound).prefix(range.count))
           })
         bursts = reading.bursts
         // Where bursts alone are read there is no hum.
@@ -70,15 +75,19 @@ struct VibrationTrace {
       }
     }
     let left = BurstField(zip(samples, hum.samples).map { $0 - $1 }, table, without: bursts).rest
-    unexplained = Double(SampleMath.energy(left, left.indices) / SampleMath.energy(samples, samples.indices))
+    unexplained = Double(
+      SampleMath.energy(left, left.indices) / SampleMath.energy(samples, samples.indices))
     for burst in bursts {
       let found = TracedTransient(
         time: (burst.onset(table) - Double(band.edge)) / table.rate,
-        intensity: table.intensity(ofBurst: burst.factor(table)), sharpness: table.bursts[burst.wave].sharpness)
+        intensity: table.intensity(ofBurst: burst.factor(table)),
+        sharpness: table.bursts[burst.wave].sharpness)
       // What began before the sound, and two that are one.
       guard found.time > -Self.together else { continue }
       if let last = transients.last, found.time - last.time < Self.together {
-        if found.intensity > last.intensity { transients[transients.count - 1] = found }
+        if found.intensity > last.intensity {
+          transients[transients.count - 1] = found
+        }
       } else {
         transients.append(found)
       }
@@ -89,14 +98,17 @@ struct VibrationTrace {
   }
 
   /// The segments in which the hum is felt.
-  private static func continuous(_ levels: [Float], _ hertz: [Double], _ table: VoiceTable, edge: Int, range: Double)
+  private static func continuous(
+    _ levels: [Float], _ hertz: [Double], _ table: VoiceTable, edge: Int, range: Double
+  )
     -> [TracedContinuous]
   {
     let rate = table.rate
     let least = max(2 * floor, (levels.max() ?? 0) * Float(Decibels.factor(range)))
     let window = Int(0.02 * rate)
     var found: [TracedContinuous] = []
-    for segment in SampleMath.segments(levels.count, closing: Int(gap * rate), where: { levels[$0] > least })
+    for segment in SampleMath.segments(
+      levels.count, closing: Int(gap * rate), where: { levels[$0] > least })
     where Double(segment.count) >= Self.least * rate {
       // It begins and ends where half of what it reaches within 20 ms is passed.
       let head = levels[segment.prefix(window)].max() ?? 0
@@ -130,8 +142,8 @@ struct Hum {
   var track: ToneTrack
   private(set) var samples, levels: [Float]
 
-  /// - Parameter width: Samples of the median, which ignores what is shorter than half of it, in any phase, and keeps
-  ///   edges.
+  /// - Parameter width: Samples of the median, which ignores what is shorter than half of it, in
+  ///   any phase, and keeps edges.
   init(of samples: [Float], width: Int, table: VoiceTable, slowness: Double = 1) {
     let silence = Int(0.1 * table.rate)
     let signal = AnalyticSignal(of: samples, silence: silence)
@@ -144,17 +156,23 @@ struct Hum {
     }
     self.track = track
     still = steady(signal, 1)
-    var partials = [track.turning(still)] + table.overtones.map { _ in [Float](repeating: 0, count: samples.count) }
+    var partials =
+      [track.turning(still)]
+      + table.overtones.map { _ in [Float](repeating: 0, count: samples.count) }
     // Each partial is what is left without the others, twice.
     for round in 0..<(table.overtones.isEmpty ? 0 : 2) {
       for (index, ratio) in ([1] + table.overtones).enumerated() where round > 0 || index > 0 {
         var rest = samples
         for other in partials.indices where other != index {
-          for sample in rest.indices { rest[sample] -= partials[other][sample] }
+          for sample in rest.indices {
+            rest[sample] -= partials[other][sample]
+          }
         }
         let own = steady(AnalyticSignal(of: rest, silence: silence), ratio)
         partials[index] = track.turning(own, times: ratio)
-        if index == 0 { still = own }
+        if index == 0 {
+          still = own
+        }
       }
     }
     self.samples = partials.dropFirst().reduce(partials[0]) { zip($0, $1).map { $0 + $1 } }
@@ -163,7 +181,9 @@ struct Hum {
 
   mutating func silence(where isSilent: [Bool]) {
     for index in still.indices where isSilent[index] {
-      (still[index], samples[index], levels[index]) = (ComplexNumber(), 0, 0)
+      still[index] = ComplexNumber()
+      samples[index] = 0
+      levels[index] = 0
     }
   }
 }
@@ -179,17 +199,24 @@ struct WidebandTrace {
   private static let frames = 1_000.0
   /// The centroids at sharpness 0 and 1, in hertz; logarithmic between.
   private static let centroids = (low: 80.0, high: 4_000.0)
-  /// The rise of the octaves, in decibels, that is an onset, and the level below which they do not count.
-  private static let (rise, gate) = (Float(6), -36.0)
+  /// The rise of the octaves, in decibels, that is an onset, and the level below which they do not
+  /// count.
+  private static let rise = Float(6)
+  private static let gate = -36.0
   /// The loudest part of a sound that has full intensity.
   private static let loudest = 0.997
   /// Decibels below that: of the weakest onset, and of the end of a hum.
-  private static let (leastTap, leastHum) = (-34.0, -30.0)
+  private static let leastTap = -34.0
+  private static let leastHum = -30.0
   /// Seconds of silence on both ends.
   private static let lead = 0.15
 
-  /// - Parameter threshold: Decibels below the loudest below which nothing counts; from −34 for transients and −30 for continuous events on.
-  init(of sound: [Float], rate: Double, table: VoiceTable, style: TracingOptions.Style, threshold: Double) {
+  /// - Parameter threshold: Decibels below the loudest below which nothing counts; from −34 for
+  ///   transients and −30 for continuous events on.
+  init(
+    of sound: [Float], rate: Double, table: VoiceTable, style: TracingOptions.Style,
+    threshold: Double
+  ) {
     let padding = [Float](repeating: 0, count: Int(Self.lead * rate))
     // Offsets and rumble below all octaves are not felt.
     let highPass = SecondOrderFilter(hertz: 20, isHighPass: true, rate: rate)
@@ -226,22 +253,28 @@ struct WidebandTrace {
       let sharpness = Self.sharpness(of: rises, centers)
       transients.append(
         TracedTransient(
-          time: max(0, time - Self.lead), intensity: table.intensity(ofShare: share, sharpness: sharpness),
+          time: max(0, time - Self.lead),
+          intensity: table.intensity(ofShare: share, sharpness: sharpness),
           sharpness: sharpness))
     }
     let powers = zip(octaves, weights.hum).map { octave, weight in
       SampleMath.mean(octave.map { $0 * $0 * weight * weight }, over: 30)
     }
     let least = factor(Self.leastHum) * reference
-    for segment in SampleMath.segments(count, closing: 60, where: { level[$0] * weights.kept > least })
+    for segment in SampleMath.segments(
+      count, closing: 60, where: { level[$0] * weights.kept > least })
     where segment.count >= 60 {
-      let sharpnesses = segment.map { index in Self.sharpness(of: powers.map { Double($0[index]) }, centers) }
+      let sharpnesses = segment.map { index in
+        Self.sharpness(of: powers.map { Double($0[index]) }, centers)
+      }
       let intensities = zip(segment, sharpnesses).map { index, sharpness in
-        table.intensity(ofShare: Double(min(1, level[index] / reference) * weights.kept), sharpness: sharpness)
+        table.intensity(
+          ofShare: Double(min(1, level[index] / reference) * weights.kept), sharpness: sharpness)
       }
       continuous.append(
         TracedContinuous(
-          start: Double(segment.lowerBound) / Self.frames - Self.lead, step: 1 / Self.frames, intensities: intensities,
+          start: Double(segment.lowerBound) / Self.frames - Self.lead, step: 1 / Self.frames,
+          intensities: intensities,
           sharpnesses: sharpnesses))
     }
   }
@@ -256,7 +289,9 @@ struct WidebandTrace {
   private static func total(_ octaves: [[Float]], _ weights: [Float]) -> [Float] {
     var total = [Float](repeating: 0, count: octaves[0].count)
     for (octave, weight) in zip(octaves, weights) {
-      for index in total.indices { total[index] += octave[index] * octave[index] * weight * weight }
+      for index in total.indices {
+        total[index] += octave[index] * octave[index] * weight * weight
+      }
     }
     return total.map { $0.squareRoot() }
   }
@@ -267,24 +302,29 @@ struct WidebandTrace {
     let count = Int(Double(samples.count) / rate * frames) + 1
     var levels: [[Float]] = []
     var centers: [Double] = []
-    var (low, lowRate) = (samples, rate)
+    var low = samples
+    var lowRate = rate
     // From the highest octave down, at ever lower rates.
     for (bottom, top) in zip(corners, corners.dropFirst()).reversed() {
       if lowRate > 14 * top {
         let narrow = TactileBandSignal(of: low, rate: lowRate, least: 6 * top)
-        (low, lowRate) = (narrow.samples, narrow.rate)
+        low = narrow.samples
+        lowRate = narrow.rate
       }
       let above = SecondOrderFilter(hertz: bottom, isHighPass: true, rate: lowRate).filtered(low)
       let band = SecondOrderFilter(hertz: top, isHighPass: false, rate: lowRate).filtered(above)
       let width = max(3, Int(max(0.006, 0.5 / bottom) * lowRate) | 1)
-      let window = (0..<width).map { Float(1 - cos(2 * .pi * (Double($0) + 1) / Double(width + 1))) }
+      let window = (0..<width).map {
+        Float(1 - cos(2 * .pi * (Double($0) + 1) / Double(width + 1)))
+      }
       let sum = window.reduce(0, +)
       let padding = [Float](repeating: 0, count: width)
       let powers = padding + band.map { $0 * $0 } + padding
       levels.append(
         (0..<count).map { index in
           let center = min(Int(Double(index) / frames * lowRate), band.count) + width
-          return max(0, DotProduct.of(powers.span, from: center - width / 2 - 1, window.span) / sum).squareRoot()
+          return max(0, DotProduct.of(powers.span, from: center - width / 2 - 1, window.span) / sum)
+            .squareRoot()
         })
       centers.append((bottom * top).squareRoot())
     }
@@ -294,32 +334,44 @@ struct WidebandTrace {
   /// Where octaves rise over their last 8 to 33 ms, by decibels.
   private static func onsets(_ octaves: [[Float]], _ weights: [Float]) -> [Int] {
     let count = octaves[0].count
-    let floor = Float(Decibels.factor(gate)) * SampleMath.quantile(total(octaves, octaves.map { _ in 1 }), loudest)
+    let floor =
+      Float(Decibels.factor(gate))
+      * SampleMath.quantile(total(octaves, octaves.map { _ in 1 }), loudest)
     var novelty = [Float](repeating: 0, count: count)
-    let share = Float(Double(octaves.count).squareRoot()) / max(weights.prefix(octaves.count).reduce(0, +), 1e-9)
+    let share =
+      Float(Double(octaves.count).squareRoot())
+      / max(weights.prefix(octaves.count).reduce(0, +), 1e-9)
     for (octave, weight) in zip(octaves, weights) {
       let decibels = octave.map { Float(20 * log10(Double($0 + floor) + 1e-12)) }
       let past = SampleMath.extreme(decibels, over: 25, by: >)
-      for index in 20..<count { novelty[index] += weight * share * max(0, decibels[index] - past[index - 20]) }
+      for index in 20..<count {
+        novelty[index] += weight * share * max(0, decibels[index] - past[index - 20])
+      }
     }
     novelty = SampleMath.mean(novelty, over: 5)
     let usual = SampleMath.median(stride(from: 0, to: count, by: 4).map { novelty[$0] }, over: 101)
     return SampleMath.peaks(novelty, distance: 40) { novelty[$0] > rise + 1.5 * usual[$0 / 4] }
   }
 
-  /// The steepest ratio of the 3 ms before and behind, near an onset; in seconds of the padded sound.
+  /// The steepest ratio of the 3 ms before and behind, near an onset; in seconds of the padded
+  /// sound.
   private static func refined(_ onset: Int, _ samples: [Float], rate: Double) -> Double {
     let first = max(0, Int(Double(onset - 20) / frames * rate))
     let end = min(samples.count, Int(Double(onset + 8) / frames * rate))
     let width = Int(0.003 * rate)
     guard end - first > 2 * width + 2, width > 0 else { return Double(onset) / frames }
     var sums = [0.0]
-    for index in first..<end { sums.append(sums[sums.count - 1] + Double(samples[index] * samples[index])) }
+    for index in first..<end {
+      sums.append(sums[sums.count - 1] + Double(samples[index] * samples[index]))
+    }
     let least = 1e-3 * sums[sums.count - 1] / Double(end - first) * Double(width) + 1e-18
     var best = (ratio: 0.0, place: width)
     for place in width..<(end - first - width) {
-      let ratio = (sums[place + width] - sums[place] + least) / (sums[place] - sums[place - width] + least)
-      if ratio > best.ratio { best = (ratio, place) }
+      let ratio =
+        (sums[place + width] - sums[place] + least) / (sums[place] - sums[place - width] + least)
+      if ratio > best.ratio {
+        best = (ratio, place)
+      }
     }
     return Double(first + best.place) / rate
   }

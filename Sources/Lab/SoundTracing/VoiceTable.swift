@@ -5,8 +5,9 @@ internal import SignalAnalysis
 
 /// A profile's laws inverted: which sharpness has a frequency, which intensity has a level.
 ///
-/// Measured from what the renderer makes with the profile, so that every law of every profile is covered: partials,
-/// bursts of any wave, equalised hardware. Some 25 seconds are rendered at 8 kHz.
+/// Measured from what the renderer makes with the profile, so that every law of every profile is
+/// covered: partials, bursts of any wave, equalised hardware. Some 25 seconds are rendered at 8
+/// kHz.
 struct VoiceTable {
   /// The wave of a transient at full intensity, at the rate of the analysis.
   struct Burst {
@@ -45,29 +46,38 @@ struct VoiceTable {
   static let burstCount = 24
   private static let humCount = 13
   /// The part of a burst's energy behind what counts as its end.
-  private static let (tail, intensities) = (Float(0.012), [0.03, 0.08, 0.2, 0.45, 0.75, 1])
+  private static let tail = Float(0.012)
+  private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
 
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapped = profile.bandMapped(rate: 48_000).frequency
     let rate = TracedBand.rate(of: soundRate, highest: mapped.high)
     self.rate = rate
     let strongest = profile.partials.max { abs($0.gain) < abs($1.gain) } ?? .init()
-    overtones = profile.partials.filter { $0 != strongest && abs($0.gain) > 0.1 * abs(strongest.gain) }.map {
+    overtones = profile.partials.filter {
+      $0 != strongest && abs($0.gain) > 0.1 * abs(strongest.gain)
+    }.map {
       $0.ratio / strongest.ratio
     }
     let rates = RenderPlan.supportedSampleRates
-    let factor = min(max(4, (rates.lowerBound / rate).rounded(.up)), max(1, (rates.upperBound / rate).rounded(.down)))
+    let factor = min(
+      max(4, (rates.lowerBound / rate).rounded(.up)),
+      max(1, (rates.upperBound / rate).rounded(.down)))
     let low = max(5, mapped.hertz(atSharpness: 0))
-    let (gap, length) = (max(0.12, 3 / low), max(0.2, 8 / low))
+    let gap = max(0.12, 3 / low)
+    let length = max(0.2, 8 / low)
     var events: [HapticEvent] = []
     var time = gap
-    func add(_ kind: HapticEvent.Kind, _ intensity: Double, _ sharpness: Double, shift: Double = 0) -> Double {
+    func add(_ kind: HapticEvent.Kind, _ intensity: Double, _ sharpness: Double, shift: Double = 0)
+      -> Double
+    {
       let duration = kind == .hapticContinuous ? length : 0.06
       // On a frame of the analysis, so that what is cut out begins alike.
       let start = (time * rate).rounded() / rate
       events.append(
         HapticEvent(
-          kind: kind, time: start + shift / rate, duration: kind == .hapticContinuous ? length : nil,
+          kind: kind, time: start + shift / rate,
+          duration: kind == .hapticContinuous ? length : nil,
           parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)]))
       time += duration + gap
       return start
@@ -75,7 +85,9 @@ struct VoiceTable {
     var starts: [(start: Double, sharpness: Double, shift: Double)] = []
     for index in 0..<Self.burstCount {
       let sharpness = Double(index) / Double(Self.burstCount - 1)
-      for shift in [0, 0.5] { starts.append((add(.hapticTransient, 1, sharpness, shift: shift), sharpness, shift)) }
+      for shift in [0, 0.5] {
+        starts.append((add(.hapticTransient, 1, sharpness, shift: shift), sharpness, shift))
+      }
     }
     let transients = Self.intensities.map { add(.hapticTransient, $0, 0.5) }
     let tones = (0..<Self.humCount).map { index in
@@ -86,7 +98,9 @@ struct VoiceTable {
     let narrow = TactileBandSignal(of: rendering, rate: fineRate, least: rate * 0.99)
     let samples = TracedBand.highPass(lowest: low, rate: rate).filteredTwice(narrow.samples)
     for (start, sharpness, shift) in starts {
-      addBurst(samples, from: Int((start * rate).rounded()), to: Int((start + 0.06 + gap / 2) * rate), sharpness, shift)
+      addBurst(
+        samples, from: Int((start * rate).rounded()), to: Int((start + 0.06 + gap / 2) * rate),
+        sharpness, shift)
     }
     longest = bursts.map { $0.count }.max() ?? 0
     func energy(_ start: Double) -> Double {
@@ -100,16 +114,20 @@ struct VoiceTable {
       return (tones[tones.count - 1].hertz, tones.map { $0.amplitude })
     }
     // What moves against the law, where another partial becomes the strongest, is held.
-    for index in hums.indices.dropFirst() { hums[index].hertz = max(hums[index].hertz, hums[index - 1].hertz + 0.01) }
+    for index in hums.indices.dropFirst() {
+      hums[index].hertz = max(hums[index].hertz, hums[index - 1].hertz + 0.01)
+    }
     band = (hums.first?.hertz ?? low)...(hums.last?.hertz ?? low + 1)
   }
 
-  private mutating func addBurst(_ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double)
-  {
+  private mutating func addBurst(
+    _ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double
+  ) {
     // Between the ends is all but a small part of the energy: filters go on around the wave.
     let range = max(0, start - 8)..<min(samples.count, end)
     let all = SampleMath.energy(samples, range)
-    var (first, last) = (range.lowerBound, range.upperBound - 1)
+    var first = range.lowerBound
+    var last = range.upperBound - 1
     var left = 0.001 * all
     while left > 0, first < last {
       left -= samples[first] * samples[first]
@@ -120,25 +138,33 @@ struct VoiceTable {
       left -= samples[last] * samples[last]
       last -= 1
     }
-    (first, last) = (max(0, first - 2), min(samples.count - 1, last + 2))
+    first = max(0, first - 2)
+    last = min(samples.count - 1, last + 2)
     let wave = Array(samples[first...max(last, first + 3)])
     let norm = max(SampleMath.energy(wave, wave.indices).squareRoot(), 1e-12)
     let sine = wave.map { $0 / norm }
     let padding = [Float](repeating: 0, count: 64)
-    var cosine = AnalyticSignal(of: padding + wave, silence: 256).values.dropFirst(64).map { $0.imaginary }
+    var cosine = AnalyticSignal(of: padding + wave, silence: 256).values.dropFirst(64).map {
+      $0.imaginary
+    }
     let share = zip(sine, cosine).reduce(0) { $0 + $1.0 * $1.1 }
-    for index in cosine.indices { cosine[index] -= share * sine[index] }
+    for index in cosine.indices {
+      cosine[index] -= share * sine[index]
+    }
     let size = max(SampleMath.energy(cosine, cosine.indices).squareRoot(), 1e-12)
     bursts.append(
       Burst(
-        sharpness: sharpness, lead: Double(start - first) + shift, range: sines.count..<sines.count + sine.count,
+        sharpness: sharpness, lead: Double(start - first) + shift,
+        range: sines.count..<sines.count + sine.count,
         norm: norm, peak: sine.reduce(0) { max($0, abs($1)) }))
     sines += sine
     cosines += cosine.map { $0 / size }
   }
 
   /// The sharpness whose hum has a frequency; the nearest one for what lies outside.
-  func sharpness(atHertz hertz: Double) -> Double { place(ofHertz: hertz) / Double(Self.humCount - 1) }
+  func sharpness(atHertz hertz: Double) -> Double {
+    place(ofHertz: hertz) / Double(Self.humCount - 1)
+  }
 
   /// The frequency of a hum of a sharpness.
   private func hertz(atSharpness sharpness: Double) -> Double {
@@ -168,7 +194,9 @@ struct VoiceTable {
   private func levels(atHertz hertz: Double) -> [Double] {
     let place = place(ofHertz: hertz)
     let index = min(Self.humCount - 2, Int(place))
-    return zip(hums[index].levels, hums[index + 1].levels).map { $0 + ($1 - $0) * (place - Double(index)) }
+    return zip(hums[index].levels, hums[index + 1].levels).map {
+      $0 + ($1 - $0) * (place - Double(index))
+    }
   }
 
   /// The intensity of a transient whose wave is so many times that of full intensity, 0…1.
@@ -178,7 +206,8 @@ struct VoiceTable {
   private static func intensity(of level: Double, among levels: [Double]) -> Double {
     let level = max(level, 1e-9)
     let index = min(max(0, (levels.lastIndex { $0 <= level }) ?? 0), levels.count - 2)
-    let (low, high) = (max(levels[index], 1e-9), max(levels[index + 1], 1e-9))
+    let low = max(levels[index], 1e-9)
+    let high = max(levels[index + 1], 1e-9)
     guard high > low else { return intensities[index + 1] }
     let slope = log(intensities[index + 1] / intensities[index]) / log(high / low)
     return min(1, max(0, intensities[index] * pow(level / low, slope)))
@@ -189,7 +218,8 @@ extension HapticPattern {
   /// The pattern as the renderer and the profile's hardware stage make it, and its rate.
   ///
   /// - Parameter tail: Seconds of silence behind it.
-  func rendered(_ profile: TransducerProfile, rate: Double, tail: Double = 0) throws(AnalysisError) -> ([Float], Double)
+  func rendered(_ profile: TransducerProfile, rate: Double, tail: Double = 0) throws(AnalysisError)
+    -> ([Float], Double)
   {
     do throws(RenderError) {
       let plan = try RenderPlan(compiling: self, profile: profile, rate: rate)
@@ -197,6 +227,8 @@ extension HapticPattern {
       settings.routing = settings.routing.fitted(to: [profile])
       var renderer = OfflineRenderer(plan: plan, settings: settings)
       return (renderer.samples(), plan.rate)
-    } catch { throw AnalysisError(.unsupportedProfile, error.description) }
+    } catch {
+      throw AnalysisError(.unsupportedProfile, error.description)
+    }
   }
 }

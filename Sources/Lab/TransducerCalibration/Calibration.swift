@@ -9,7 +9,8 @@ public struct Calibration: Equatable, Sendable {
   public struct Mode: Equatable, Sendable {
     /// Resonance in hertz, and the quality factor there.
     public let resonance, qualityFactor: Double
-    /// The acceleration at its resonance relative to that of the main one at its own; below zero where it is inverted.
+    /// The acceleration at its resonance relative to that of the main one at its own; below zero
+    /// where it is inverted.
     public let gain: Double
   }
 
@@ -35,10 +36,11 @@ public struct Calibration: Equatable, Sendable {
   ///
   /// What a high-pass of the recorder's input takes is made good.
   public let gain: Double
-  /// Seconds of the recording at which the signal's first sample moved the transducer, to a part of a frame.
+  /// Seconds of the recording at which the signal's first sample moved the transducer, to a part of
+  /// a frame.
   public let offset: Double
-  /// In hertz, where they are seen: above which frequency the coil's inductance takes over, and the corner of a high-pass of
-  /// the recorder's input.
+  /// In hertz, where they are seen: above which frequency the coil's inductance takes over, and the
+  /// corner of a high-pass of the recorder's input.
   public let coilCorner, inputCorner: Double?
   /// The frequency in hertz of mains hum that was taken out.
   public let hum: Double?
@@ -62,34 +64,42 @@ public struct Calibration: Equatable, Sendable {
   /// Parts in a million beyond which clocks are not those of sound hardware.
   static let maximumClockError = 200.0
   /// The residual up to which a fit is taken, and the one up to which it can be insisted on.
-  static let (goodResidual, poorResidual) = (-15.0, -10.0)
-  /// The part of the power up to which a fit may leave what is not noise: −22 dB. Beyond, echoes bend the quality by
-  /// more than its interval shows.
+  static let goodResidual = -15.0
+  static let poorResidual = -10.0
+  /// The part of the power up to which a fit may leave what is not noise: −22 dB. Beyond, echoes
+  /// bend the quality by more than its interval shows.
   static let greatestMisfit = 0.0063
   /// The intervals up to which figures are taken: beyond, a brake would be tuned to chance.
-  static let (widestResonance, widestQuality) = (0.01, 0.05)
-  /// By what the figures may differ between sweeps 6 dB apart: movement that stiffens a spring by a share at the
-  /// louder one does so by a quarter of it at the other.
-  static let (greatestResonanceChange, greatestQualityChange) = (0.007, 0.04)
-  /// The change of the resonance up to which it is taken for a spring's, and how many times as much the uncertainty
-  /// covers: four thirds at the sweep's level, four at 4.8 dB more.
-  static let (greatestStiffening, stiffeningReach) = (0.025, 4.0)
-  /// The part of the resonance's width up to which a change is in proportion to the square of the level.
+  static let widestResonance = 0.01
+  static let widestQuality = 0.05
+  /// By what the figures may differ between sweeps 6 dB apart: movement that stiffens a spring by a
+  /// share at the louder one does so by a quarter of it at the other.
+  static let greatestResonanceChange = 0.007
+  static let greatestQualityChange = 0.04
+  /// The change of the resonance up to which it is taken for a spring's, and how many times as much
+  /// the uncertainty covers: four thirds at the sweep's level, four at 4.8 dB more.
+  static let greatestStiffening = 0.025
+  static let stiffeningReach = 4.0
+  /// The part of the resonance's width up to which a change is in proportion to the square of the
+  /// level.
   static let greatestShift = 0.15
-  /// What mounting and heat move a resonance by, besides what a fit leaves open; the least factor on the quality.
-  private static let (drift, leastFactor) = (0.02, 1.05)
+  /// What mounting and heat move a resonance by, besides what a fit leaves open; the least factor
+  /// on the quality.
+  private static let drift = 0.02
+  private static let leastFactor = 1.05
 
   /// Measures.
   ///
   /// - Parameters:
   ///   - recording: All of the signal, with some silence behind the first sweep.
   ///   - sensors: What the recording may be in proportion to.
-  ///   - acceptsPoor: Whether a fit that leaves up to 10 % unexplained, is uncertain or changes with the level is taken
-  ///     all the same.
+  ///   - acceptsPoor: Whether a fit that leaves up to 10 % unexplained, is uncertain or changes
+  ///     with the level is taken all the same.
   /// - Throws: Why nothing can be said.
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal,
-    sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases, acceptsPoor: Bool = false
+    sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases,
+    acceptsPoor: Bool = false
   ) throws(CalibrationError) {
     let take = try SweepTake(recording, signal: signal)
     let pair = take.pair
@@ -106,10 +116,13 @@ public struct Calibration: Equatable, Sendable {
     do throws(CalibrationError) {
       try Self.judge(fit, noise: share, change, band: signal.band, acceptsPoor: acceptsPoor)
       try take.checkDifference()
-    } catch { throw CalibrationError.cause(of: error, behind: take.hum) }
+    } catch {
+      throw CalibrationError.cause(of: error, behind: take.hum)
+    }
     let shape = fit.shape
     let main = shape.main
-    (resonance, qualityFactor) = (main.resonance, main.qualityFactor)
+    resonance = main.resonance
+    qualityFactor = main.qualityFactor
     modes = zip(shape.modes, fit.gains).dropFirst().map { mode, gain in
       // A sensor of another kind saw it by another power of its frequency.
       let order = Double(2 - shape.order)
@@ -118,16 +131,20 @@ public struct Calibration: Equatable, Sendable {
         gain: gain / fit.gains[0] * pow(mode.resonance / main.resonance, order))
     }
     sensor = sensors.first { $0.order == shape.order } ?? .acceleration
-    // With ω² in the numerator, movement and signal have one sign above resonance, and −1 is in the fit.
+    // With ω² in the numerator, movement and signal have one sign above resonance, and −1 is in the
+    // fit.
     isInverted = fit.gains[0] < 0
     gain =
-      fit.still(atHertz: main.resonance).magnitude / max(shape.highPassValue(atHertz: main.resonance).magnitude, 1e-9)
+      fit.still(atHertz: main.resonance).magnitude
+      / max(shape.highPassValue(atHertz: main.resonance).magnitude, 1e-9)
     offset = pair.start + late + shape.delay - signal.firstSweep
     coilCorner = shape.coil > 0 ? 1 / (2 * .pi * shape.coil) : nil
     inputCorner = shape.highPassOrder > 0 ? shape.highPass : nil
     hum = take.hum?.hertz
     (resonanceInterval, qualityInterval) = fit.intervals[0]
-    (levelChange, residual, signalToNoise) = (change, fit.residual, take.signalToNoise)
+    levelChange = change
+    residual = fit.residual
+    signalToNoise = take.signalToNoise
     self.noise = Decibels.of(power: share)
     clockError = (pair.rate / recording.rate - 1) * 1e6
     curve = CalibrationCurve(response, noise: noise, fit: fit)
@@ -137,12 +154,15 @@ public struct Calibration: Equatable, Sendable {
   public struct Conditions: Equatable, Sendable {
     /// The day, in the user's words.
     public var date: String
-    /// Seconds from a sample to its movement, and the acceleration in g that is the recording's full scale, where known.
+    /// Seconds from a sample to its movement, and the acceleration in g that is the recording's
+    /// full scale, where known.
     public var latency, fullScale: Double?
 
     /// Makes circumstances.
     public init(date: String, latency: Double? = nil, fullScale: Double? = nil) {
-      (self.date, self.latency, self.fullScale) = (date, latency, fullScale)
+      self.date = date
+      self.latency = latency
+      self.fullScale = fullScale
     }
   }
 
@@ -150,46 +170,61 @@ public struct Calibration: Equatable, Sendable {
   ///
   /// - Parameter fullScale: The acceleration in g that is the recording's full scale.
   /// - Returns: Nothing where the sensor gave something else than acceleration.
-  public func acceleration(fullScale: Double) -> Double? { sensor == .acceleration ? gain * fullScale : nil }
+  public func acceleration(fullScale: Double) -> Double? {
+    sensor == .acceleration ? gain * fullScale : nil
+  }
 
   /// A profile with what was measured in place of what it said.
   ///
-  /// Figures are rounded to what the measurement tells: resonance to a hundredth of a hertz, quality to a
-  /// hundredth, the band to a tenth.
-  public func applied(to profile: TransducerProfile, in circumstances: Conditions) -> TransducerProfile {
+  /// Figures are rounded to what the measurement tells: resonance to a hundredth of a hertz,
+  /// quality to a hundredth, the band to a tenth.
+  public func applied(to profile: TransducerProfile, in circumstances: Conditions)
+    -> TransducerProfile
+  {
     var profile = profile
     var hardware = profile.hardware ?? TransducerHardware(product: profile.name)
     var known: Set = ["resonance", "qualityFactor", "band", "response"]
     hardware.resonance = Self.rounded(resonance, places: 2)
     hardware.qualityFactor = Self.rounded(qualityFactor, places: 2)
-    // The equaliser reaches beyond the band at 10 dB, so what was published stays as far as it was heard.
+    // The equaliser reaches beyond the band at 10 dB, so what was published stays as far as it was
+    // heard.
     let band = hardware.band ?? curve.band
     let low = max(min(curve.band.lowerBound, band.lowerBound), curve.heard.lowerBound)
     let high = min(max(curve.band.upperBound, band.upperBound), curve.heard.upperBound)
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
     hardware.modes = modes.map {
       TransducerMode(
-        resonance: Self.rounded($0.resonance, places: 2), qualityFactor: Self.rounded($0.qualityFactor, places: 2),
+        resonance: Self.rounded($0.resonance, places: 2),
+        qualityFactor: Self.rounded($0.qualityFactor, places: 2),
         gain: Self.rounded($0.gain, places: 4))
     }
     known.insert("modes")
-    // The resonance explains a good recording better than points could that are further apart than it is wide.
+    // The resonance explains a good recording better than points could that are further apart than
+    // it is wide.
     hardware.response = isPoor ? curve.response : []
     hardware.measured = TransducerMeasurement(
-      date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)), sensor: sensor)
+      date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)),
+      sensor: sensor)
     if let fullScale = circumstances.fullScale, let most = acceleration(fullScale: fullScale) {
-      // The profile's figure is that at continuous power; full scale gives what the amplifier can. No rate changes limits.
-      let share = min(1, (1 / (profile.transducerSettings(rate: 48_000)?.limits.power ?? 1)).squareRoot())
+      // The profile's figure is that at continuous power; full scale gives what the amplifier can.
+      // No rate changes limits.
+      let share = min(
+        1, (1 / (profile.transducerSettings(rate: 48_000)?.limits.power ?? 1)).squareRoot())
       hardware.acceleration = Self.rounded(most * share, places: 3)
       known.insert("acceleration")
     }
     hardware.estimated.removeAll { known.contains($0) }
     let stiffening = levelChange.isStiffness ? Self.stiffeningReach * abs(levelChange.resonance) : 0
-    let uncertainty = Self.uncertainty(resonance: resonanceInterval + stiffening, qualityFactor: qualityInterval)
+    let uncertainty = Self.uncertainty(
+      resonance: resonanceInterval + stiffening, qualityFactor: qualityInterval)
     hardware.uncertainty = isPoor ? .estimated : uncertainty
-    if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
+    if isPoor {
+      hardware.estimated += ["resonance", "qualityFactor"]
+    }
     profile.hardware = hardware
-    if let latency = circumstances.latency { profile.amplifier.latency = Self.rounded(latency, places: 6) }
+    if let latency = circumstances.latency {
+      profile.amplifier.latency = Self.rounded(latency, places: 6)
+    }
     return profile
   }
 
@@ -206,21 +241,34 @@ public struct Calibration: Equatable, Sendable {
   }
 
   static func judge(
-    _ fit: ResonanceFit, noise: Double, _ change: LevelChange, band: ClosedRange<Double>, acceptsPoor: Bool
+    _ fit: ResonanceFit, noise: Double, _ change: LevelChange, band: ClosedRange<Double>,
+    acceptsPoor: Bool
   ) throws(CalibrationError) {
     let unexplained = pow(10, fit.residual / 10)
     let count = fit.shape.modes.count
     let explanation =
       (count == 1 ? "one resonance explains" : "\(count) resonances explain")
-      + " only \(((1 - unexplained) * 100).text(unexplained < 0.03 ? 1 : 0)) % of the recorded power"
+        + """
+         only \(((1 - unexplained) * 100).text(unexplained < 0.03 ? 1 : 0)) % of the recorded \
+        power
+        """
     let advice =
-      "a room's echo or a further resonance is in it: put the sensor on the transducer, not near it, or use '--accept-poor'"
+      """
+      a room's echo or a further resonance is in it: put the sensor on the transducer, not near \
+      it, or use '--accept-poor'
+      """
     let (resonance, quality) = fit.intervals[0]
     let changed = acceptsPoor ? nil : change.refusal
     // The first that holds; those behind the bound are limits of a good fit.
     let refusals: [(Bool, CalibrationError.Kind, String)] = [
-      (fit.residual <= poorResidual && !fit.isAtBound && changed != nil, .changesWithLevel, changed ?? ""),
-      (fit.residual > poorResidual, .noResonance, "\(explanation); is the sensor on the transducer?"),
+      (
+        fit.residual <= poorResidual && !fit.isAtBound && changed != nil, .changesWithLevel,
+        changed ?? ""
+      ),
+      (
+        fit.residual > poorResidual, .noResonance,
+        "\(explanation); is the sensor on the transducer?"
+      ),
       (
         fit.isAtBound, .noResonance,
         "shows no resonance between \(band.lowerBound.text(1)) and \(band.upperBound.text(1)) Hz"
@@ -235,16 +283,24 @@ public struct Calibration: Equatable, Sendable {
       ),
       (
         !acceptsPoor && (resonance > widestResonance || quality > widestQuality), .noResonance,
-        "leaves the resonance uncertain by ±\((resonance * 100).text(2)) % and the Q factor by ±\((quality * 100).text(2)) %, at most 1 % and 5 % are allowed; \(advice)"
+        """
+        leaves the resonance uncertain by ±\((resonance * 100).text(2)) % and the Q factor by \
+        ±\((quality * 100).text(2)) \
+        %, at most 1 % and 5 % are allowed; \(advice)
+        """
       ),
     ]
-    if let (_, kind, text) = refusals.first(where: \.0) { throw CalibrationError(kind, text) }
+    if let (_, kind, text) = refusals.first(where: \.0) {
+      throw CalibrationError(kind, text)
+    }
   }
 
   /// What the resonances explain, and what the rest is: one sentence.
   public var verdict: String {
     let unexplained = pow(10, residual / 10)
-    let share = unexplained < 1e-5 ? "more than 99.999" : ((1 - unexplained) * 100).text(unexplained < 0.001 ? 3 : 1)
+    let share =
+      unexplained < 1e-5
+      ? "more than 99.999" : ((1 - unexplained) * 100).text(unexplained < 0.001 ? 3 : 1)
     let explained =
       (modes.isEmpty ? "One resonance explains" : "\(modes.count + 1) resonances explain")
       + " \(share) % of the recorded power"
@@ -258,20 +314,30 @@ public struct Calibration: Equatable, Sendable {
     let changed = levelChange.refusal.map { "The recording \($0.prefix { $0 != ";" })." }
     let clock = "\(abs(clockError).text(0)) ppm \(clockError > 0 ? "faster" : "slower")"
     let further = modes.map { mode in
-      "A further resonance is at \(mode.resonance.text(1)) Hz, with a Q factor of \(mode.qualityFactor.text(1)), at "
+      """
+      A further resonance is at \(mode.resonance.text(1)) Hz, with a Q factor of \
+      \(mode.qualityFactor.text(1)), at 
+      """
         + "\(Decibels.of(amplitude: abs(mode.gain)).text(1)) dB."
     }
     return [
       isPoor ? "The fit is poor; the values are marked as estimates." : nil,
-      signalToNoise < 20 ? "The sweeps are only \(signalToNoise.text(1)) dB above the noise." : nil, changed,
+      signalToNoise < 20 ? "The sweeps are only \(signalToNoise.text(1)) dB above the noise." : nil,
+      changed,
       levelChange.stiffness,
     ].compactMap(\.self) + further
       + [
         hum.map { "Mains hum at \($0.text(2)) Hz was removed." },
-        abs(clockError) > 20 ? "The recorder's clock is \(clock) than the player's; this was corrected." : nil,
-        inputCorner.map { "The recorder's input has a high-pass at \($0.text(1)) Hz; this was corrected." },
+        abs(clockError) > 20
+          ? "The recorder's clock is \(clock) than the player's; this was corrected." : nil,
+        inputCorner.map {
+          "The recorder's input has a high-pass at \($0.text(1)) Hz; this was corrected."
+        },
         coilCorner.map {
-          "Coil inductance reduces the response above \($0.text(0)) Hz; the drive does not compensate for it."
+          """
+          Coil inductance reduces the response above \($0.text(0)) Hz; the drive does not \
+          compensate for it.
+          """
         },
       ].compactMap(\.self)
   }
@@ -279,7 +345,8 @@ public struct Calibration: Equatable, Sendable {
   /// Whether the figures are no more than estimates.
   public var isPoor: Bool {
     levelChange.refusal != nil || residual > Self.goodResidual
-      || pow(10, residual / 10) - pow(10, noise / 10) > Self.greatestMisfit || resonanceInterval > Self.widestResonance
+      || pow(10, residual / 10) - pow(10, noise / 10) > Self.greatestMisfit
+      || resonanceInterval > Self.widestResonance
       || qualityInterval > Self.widestQuality
   }
 }
@@ -289,11 +356,14 @@ extension Calibration.LevelChange {
     func fit(_ part: SweepPair.Part) -> ResonanceFit {
       ResonanceFit(refining: shape, pair.response(part, without: SweepPair.preRoll), band: band)
     }
-    let (quiet, loud) = (fit(.quiet), fit(.loud))
+    let quiet = fit(.quiet)
+    let loud = fit(.loud)
     resonance = loud.shape.main.resonance / quiet.shape.main.resonance - 1
     qualityFactor = loud.shape.main.qualityFactor / quiet.shape.main.qualityFactor - 1
     shift = resonance * shape.main.qualityFactor
-    func both(_ left: Double, _ right: Double) -> Double { (left * left + right * right).squareRoot() }
+    func both(_ left: Double, _ right: Double) -> Double {
+      (left * left + right * right).squareRoot()
+    }
     resonanceInterval = both(quiet.intervals[0].resonance, loud.intervals[0].resonance)
     qualityInterval = both(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
   }
@@ -309,22 +379,30 @@ extension Calibration.LevelChange {
     )
   }
 
-  /// Whether a spring stiffens or softens so little that the figures of small movement follow from both sweeps.
+  /// Whether a spring stiffens or softens so little that the figures of small movement follow from
+  /// both sweeps.
   var isStiffness: Bool {
     isSeen.resonance && !isSeen.qualityFactor && abs(resonance) <= Calibration.greatestStiffening
       && abs(shift) <= Calibration.greatestShift
   }
 
   private var words: String {
-    "changes with the level: the resonance of the louder sweep is \((abs(resonance) * 100).text(1)) % "
-      + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens") + " with movement"
+    """
+    changes with the level: the resonance of the louder sweep is \
+    \((abs(resonance) * 100).text(1)) % 
+    """
+      + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens")
+      + " with movement"
   }
 
   /// What is to be known of a spring that stiffens or softens a little.
   var stiffness: String? {
     guard isStiffness else { return nil }
     return
-      "The recording \(words). The figures are those of small movement; the uncertainty covers levels up to 5 dB above the sweep's."
+      """
+      The recording \(words). The figures are those of small movement; the uncertainty covers \
+      levels up to 5 dB above the sweep's.
+      """
   }
 
   var refusal: String? {
@@ -333,10 +411,17 @@ extension Calibration.LevelChange {
     let seen = isSeen
     if seen.resonance { return "\(words); \(advice)" }
     guard seen.qualityFactor else { return nil }
-    return "changes with the level: the Q factor of the louder sweep is \((abs(qualityFactor) * 100).text(1)) % "
-      + (qualityFactor < 0
-        ? "lower, as where the recorder or the amplifier compresses; lower their gains, or \(advice)"
-        : "higher, as with friction; use a higher '--level', or '--accept-poor'")
+    return
+      """
+      changes with the level: the Q factor of the louder sweep is \
+      \((abs(qualityFactor) * 100).text(1)) % 
+      """
+        + (qualityFactor < 0
+          ? """
+          lower, as where the recorder or the amplifier compresses; lower their gains, or \
+          \(advice)
+          """
+          : "higher, as with friction; use a higher '--level', or '--accept-poor'")
   }
 }
 
@@ -368,10 +453,12 @@ public struct CalibrationDrift: Equatable, Sendable {
     guard let hardware = profile.hardware, let model = hardware.model else { return nil }
     let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
     resonance = Figure(
-      stated: model.resonance, measured: calibration.resonance, interval: calibration.resonanceInterval,
+      stated: model.resonance, measured: calibration.resonance,
+      interval: calibration.resonanceInterval,
       allowed: (1 - doubt.resonance)...(1 + doubt.resonance))
     qualityFactor = Figure(
-      stated: model.qualityFactor, measured: calibration.qualityFactor, interval: calibration.qualityInterval,
+      stated: model.qualityFactor, measured: calibration.qualityFactor,
+      interval: calibration.qualityInterval,
       allowed: (1 / doubt.qualityFactor)...doubt.qualityFactor)
   }
 }
@@ -406,27 +493,34 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
   public var description: String
 
   /// Makes an error.
-  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
 
   static func cause(of error: CalibrationError, behind hum: MainsHum?) -> CalibrationError {
     guard let hum, hum.isMoving else { return error }
     return CalibrationError(
       .unsuitableRecording,
-      "has mains hum whose frequency moves, at \(hum.hertz.text(1)) Hz, which cannot be taken out; keep the sensor's leads away from mains leads, or record on battery power"
+      """
+      has mains hum whose frequency moves, at \(hum.hertz.text(1)) Hz, which cannot be taken \
+      out; keep the sensor's leads away from mains leads, or record on battery power
+      """
     )
   }
 }
 
 /// A measured acceleration response with the fitted one, by frequency.
 ///
-/// What a sensor of velocity or displacement gave is brought to acceleration; the greatest of what was
-/// measured and stands out of the noise is 0 dB.
+/// What a sensor of velocity or displacement gave is brought to acceleration; the greatest of what
+/// was measured and stands out of the noise is 0 dB.
 public struct CalibrationCurve: Equatable, Sendable {
   /// A place on the curve.
   public struct Point: Equatable, Sendable {
     /// Frequency in hertz.
     public let hertz: Double
-    /// In decibels: what was measured, what the resonances give, and what is left when that is taken from it, phase and all.
+    /// In decibels: what was measured, what the resonances give, and what is left when that is
+    /// taken from it, phase and all.
     public let measured, fitted, residual: Double
     /// Whether what was measured stands out of the noise, from here to the resonance.
     public let isAboveNoise: Bool
@@ -441,10 +535,13 @@ public struct CalibrationCurve: Equatable, Sendable {
   /// Whether the band may go on below or above what the sweep went through.
   public let isOpenBelow, isOpenAbove: Bool
 
-  /// Decibels that are lost at the ends of the band, and points to both sides that it is judged by: a twelfth of an octave.
-  private static let (bandLoss, reach) = (10.0, 4)
+  /// Decibels that are lost at the ends of the band, and points to both sides that it is judged by:
+  /// a twelfth of an octave.
+  private static let bandLoss = 10.0
+  private static let reach = 4
   /// How many times the power of noise is heard, and points of a response in a profile.
-  private static let (prominence, responseCount) = (4.0, 24)
+  private static let prominence = 4.0
+  private static let responseCount = 24
 
   /// - Parameter noise: What noise adds to the response, in the same groups.
   init(_ response: MeasuredResponse, noise: MeasuredResponse, fit: ResonanceFit) {
@@ -466,13 +563,16 @@ public struct CalibrationCurve: Equatable, Sendable {
       return Point(
         hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
         fitted: Decibels.of(amplitude: fitted.magnitude * factor),
-        residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor), isAboveNoise: isAboveNoise)
+        residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor),
+        isAboveNoise: isAboveNoise)
     }
     self.points = points
     let reached = levels.indices.map { heard[$0] ? levels[$0] : 0 }
     guard let peak = reached.indices.max(by: { reached[$0] < reached[$1] }) else {
-      (band, self.heard) = (1...1, 1...1)
-      (isOpenBelow, isOpenAbove) = (true, true)
+      band = 1...1
+      self.heard = 1...1
+      isOpenBelow = true
+      isOpenAbove = true
       return
     }
     let least = reached[peak] * pow(10, -Self.bandLoss / 10)
@@ -490,7 +590,9 @@ public struct CalibrationCurve: Equatable, Sendable {
   ///
   /// What noise hides is left out.
   public var response: [ResponsePoint] {
-    guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else { return [] }
+    guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else {
+      return []
+    }
     let width = log2(last / first) / Double(Self.responseCount)
     var found: [ResponsePoint] = []
     for index in 0..<Self.responseCount {
@@ -499,7 +601,9 @@ public struct CalibrationCurve: Equatable, Sendable {
       let inside = points.filter { $0.hertz >= low && $0.hertz < high }
       guard !inside.isEmpty, inside.allSatisfy(\.isAboveNoise) else { continue }
       let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
-      found.append(ResponsePoint(hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.of(power: power)))
+      found.append(
+        ResponsePoint(
+          hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.of(power: power)))
     }
     let most = found.map(\.decibels).max() ?? 0
     return found.map { ResponsePoint(hertz: $0.hertz, decibels: Self.rounded($0.decibels - most)) }
@@ -513,7 +617,9 @@ public struct CalibrationCurve: Equatable, Sendable {
   }
 
   /// The mean power around a group, brought to acceleration.
-  private static func power(_ response: MeasuredResponse, around index: Int, order: Double) -> Double {
+  private static func power(_ response: MeasuredResponse, around index: Int, order: Double)
+    -> Double
+  {
     let groups = response.groups
     let range = max(0, index - reach)...min(groups.count - 1, index + reach)
     let power = range.reduce(0) { $0 + groups[$1].gain.power * pow(groups[$1].hertz, 2 * order) }

@@ -2,9 +2,10 @@ internal import CMath
 
 /// Mains hum of a recording, fitted to its silences alone.
 ///
-/// The phase carries over from silence to silence, so that a second of each yields the frequency to millihertz. Sums of
-/// sines at the mains frequency and its harmonics are fitted by least squares. Where silences fitted each by itself
-/// explain more, the frequency has moved: `HumPhase` follows it.
+/// The phase carries over from silence to silence, so that a second of each yields the frequency to
+/// millihertz. Sums of sines at the mains frequency and its harmonics are fitted by least squares.
+/// Where silences fitted each by itself explain more, the frequency has moved: `HumPhase` follows
+/// it.
 struct MainsHum {
   /// The frequency in hertz, at the middle of the silences where it moves.
   let hertz: Double
@@ -13,17 +14,21 @@ struct MainsHum {
   private let amplitudes: [(sine: Double, cosine: Double)]
 
   /// The mains frequencies of the world, and how far they and a recorder's clock stray.
-  private static let (nominal, reach) = ([50.0, 60], 0.3)
-  /// Steps of the search in hertz: over 15 s, harmonics of the nearest first step are a fraction of a turn off.
+  private static let nominal = [50.0, 60]
+  private static let reach = 0.3
+  /// Steps of the search in hertz: over 15 s, harmonics of the nearest first step are a fraction of
+  /// a turn off.
   private static let steps = [0.005, 0.001, 0.0002]
   static let harmonicCount = 8
   /// Blocks in a second that are looked at.
   private static let blockRate = 2_000.0
   /// The least part of the silences' power that a hum explains, and the fewest seconds of silence.
-  private static let (leastShare, leastSilence) = (0.1, 0.4)
-  /// The part of the hum by which silences fitted each by itself must explain more where the frequency moves, and how
-  /// many times as much as they would of noise.
-  private static let (leastGain, certainty) = (1e-4, 4.0)
+  private static let leastShare = 0.1
+  private static let leastSilence = 0.4
+  /// The part of the hum by which silences fitted each by itself must explain more where the
+  /// frequency moves, and how many times as much as they would of noise.
+  private static let leastGain = 1e-4
+  private static let certainty = 4.0
 
   init?(in samples: [Float], rate: Double, silences: [Range<Int>]) {
     let block = max(1, Int(rate / Self.blockRate))
@@ -31,26 +36,34 @@ struct MainsHum {
     let count = runs.reduce(0) { $0 + $1.values.count }
     guard Double(count * block) >= Self.leastSilence * rate else { return nil }
     let mean = runs.reduce(0) { $0 + $1.values.reduce(0, +) } / Double(count)
-    for index in runs.indices { runs[index].subtract(mean) }
+    for index in runs.indices {
+      runs[index].subtract(mean)
+    }
     let power = runs.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1 * $1 } }
     guard power > 0 else { return nil }
 
     let steady = Self.search(runs)
-    let locals = runs.compactMap { run in run.values.isEmpty ? nil : (run: run, fit: Self.search([run])) }
+    let locals = runs.compactMap { run in
+      run.values.isEmpty ? nil : (run: run, fit: Self.search([run]))
+    }
     let most = locals.reduce(0) { $0 + $1.fit.gained }
     let chance = Double(locals.count * (2 * Self.harmonicCount + 2)) / Double(count)
     isMoving =
       locals.count > 1 && most > 0.5 * power
       && most - steady.gained > Self.leastGain * most + Self.certainty * chance * (power - most)
     let moved = isMoving ? HumPhase(through: locals.map { ($0.run, $0.fit.hertz) }) : nil
-    let fit = moved.flatMap { phase in Self.fit(runs) { phase.turns(at: $0) }.map { (phase: phase, fit: $0) } }
+    let fit = moved.flatMap { phase in
+      Self.fit(runs) { phase.turns(at: $0) }.map { (phase: phase, fit: $0) }
+    }
     let factors: [Double]
     if let fit, fit.fit.gained > steady.gained {
       guard fit.fit.gained >= Self.leastShare * power else { return nil }
-      (phase, factors) = (fit.phase, fit.fit.factors)
+      phase = fit.phase
+      factors = fit.fit.factors
     } else {
       guard steady.gained >= Self.leastShare * power || isMoving else { return nil }
-      (phase, factors) = (HumPhase(hertz: steady.hertz), steady.factors)
+      phase = HumPhase(hertz: steady.hertz)
+      factors = steady.factors
     }
     let hertz = phase.middle
     self.hertz = hertz
@@ -62,7 +75,9 @@ struct MainsHum {
     }
   }
 
-  private static func search(_ runs: [HumSilence]) -> (hertz: Double, gained: Double, factors: [Double]) {
+  private static func search(_ runs: [HumSilence]) -> (
+    hertz: Double, gained: Double, factors: [Double]
+  ) {
     var best: (hertz: Double, gained: Double, factors: [Double]) = (0, 0, [])
     func look(at hertz: Double) {
       guard let fit = fit(hertz, runs), fit.gained > best.gained else { return }
@@ -70,11 +85,15 @@ struct MainsHum {
     }
     for nominal in nominal {
       let count = Int((reach / steps[0]).rounded())
-      for step in -count...count { look(at: nominal + Double(step) * steps[0]) }
+      for step in -count...count {
+        look(at: nominal + Double(step) * steps[0])
+      }
     }
     for step in steps.dropFirst() {
       let center = best.hertz
-      for place in -4...4 where place != 0 { look(at: center + Double(place) * step) }
+      for place in -4...4 where place != 0 {
+        look(at: center + Double(place) * step)
+      }
     }
     return best
   }
@@ -93,18 +112,24 @@ struct MainsHum {
     }
   }
 
-  /// The squares that a frequency with its harmonics and a constant explains, and the factors of each.
-  private static func fit(_ hertz: Double, _ runs: [HumSilence]) -> (gained: Double, factors: [Double])? {
+  /// The squares that a frequency with its harmonics and a constant explains, and the factors of
+  /// each.
+  private static func fit(_ hertz: Double, _ runs: [HumSilence]) -> (
+    gained: Double, factors: [Double]
+  )? {
     // Products of sines are sums of sines at the sum and the difference of their numbers.
     let sums = (0...2 * harmonicCount).map { number in
       runs.reduce(Phasor.zero) { $0 + $1.sum(atHertz: Double(number) * hertz) }
     }
     let constant = 2 * harmonicCount
-    var rows = [[Double]](repeating: [Double](repeating: 0, count: constant + 2), count: constant + 1)
+    var rows = [[Double]](
+      repeating: [Double](repeating: 0, count: constant + 2), count: constant + 1)
     for first in 1...harmonicCount {
-      let (sine, cosine) = (2 * first - 2, 2 * first - 1)
+      let sine = 2 * first - 2
+      let cosine = 2 * first - 1
       for second in 1...harmonicCount {
-        let (plus, minus) = (sums[first + second], sums[abs(first - second)])
+        let plus = sums[first + second]
+        let minus = sums[abs(first - second)]
         rows[sine][2 * second - 2] = (minus.real - plus.real) / 2
         rows[cosine][2 * second - 1] = (minus.real + plus.real) / 2
         let sign = first > second ? 1.0 : first < second ? -1 : 0
@@ -115,7 +140,9 @@ struct MainsHum {
       rows[cosine][constant] = sums[first].real
       rows[constant][sine] = sums[first].imaginary
       rows[constant][cosine] = sums[first].real
-      let correlation = runs.reduce(Phasor.zero) { $0 + $1.correlation(atHertz: Double(first) * hertz) }
+      let correlation = runs.reduce(Phasor.zero) {
+        $0 + $1.correlation(atHertz: Double(first) * hertz)
+      }
       rows[sine][constant + 1] = correlation.imaginary
       rows[cosine][constant + 1] = correlation.real
     }
@@ -125,7 +152,9 @@ struct MainsHum {
     return (zip(factors, explained).reduce(0) { $0 + $1.0 * $1.1 }, factors)
   }
 
-  private static func fit(_ runs: [HumSilence], turns: (Double) -> Double) -> (gained: Double, factors: [Double])? {
+  private static func fit(_ runs: [HumSilence], turns: (Double) -> Double) -> (
+    gained: Double, factors: [Double]
+  )? {
     let rows = runs.map { $0.rows(turns: turns) }.reduce(nil) { (sum: [[Double]]?, rows) in
       sum.map { zip($0, rows).map { zip($0, $1).map(+) } } ?? rows
     }
@@ -150,7 +179,11 @@ struct HumSilence {
     }
   }
 
-  mutating func subtract(_ mean: Double) { for index in values.indices { values[index] -= mean } }
+  mutating func subtract(_ mean: Double) {
+    for index in values.indices {
+      values[index] -= mean
+    }
+  }
 
   /// Seconds of its middle.
   var middle: Double { start + spacing * Double(values.count - 1) / 2 }
@@ -178,7 +211,8 @@ struct HumSilence {
     return sum
   }
 
-  /// The normal equations of sine and cosine of each harmonic and a constant, the values last, for any phase.
+  /// The normal equations of sine and cosine of each harmonic and a constant, the values last, for
+  /// any phase.
   /// - Parameter turns: Turns of the fundamental at a time in seconds.
   func rows(turns: (Double) -> Double) -> [[Double]] {
     let count = 2 * MainsHum.harmonicCount + 1
@@ -194,9 +228,17 @@ struct HumSilence {
         now = now * first
       }
       terms[count] = value
-      for row in 0..<count { for column in row...count { rows[row][column] += terms[row] * terms[column] } }
+      for row in 0..<count {
+        for column in row...count {
+          rows[row][column] += terms[row] * terms[column]
+        }
+      }
     }
-    for row in 0..<count { for column in 0..<row { rows[row][column] = rows[column][row] } }
+    for row in 0..<count {
+      for column in 0..<row {
+        rows[row][column] = rows[column][row]
+      }
+    }
     return rows
   }
 }
@@ -220,17 +262,22 @@ struct HumPhase {
 
   /// Steps of a turn in which the phase of a silence is looked for.
   private static let phaseSteps = 32
-  /// How well silences show the frequency, and their phases the mean frequency between them, in hertz.
-  private static let (localDeviation, meanDeviation) = (0.02, 0.002)
+  /// How well silences show the frequency, and their phases the mean frequency between them, in
+  /// hertz.
+  private static let localDeviation = 0.02
+  private static let meanDeviation = 0.002
 
-  /// The phase through silences whose frequencies are known, or nothing where there is one silence alone.
+  /// The phase through silences whose frequencies are known, or nothing where there is one silence
+  /// alone.
   ///
-  /// In each silence the hum is that of the first, but for a phase. The phases by which all are explained best make the
-  /// mean frequencies between the silences known to millihertz, but for whole turns, of which those are taken that
-  /// agree with the frequencies in the silences.
+  /// In each silence the hum is that of the first, but for a phase. The phases by which all are
+  /// explained best make the mean frequencies between the silences known to millihertz, but for
+  /// whole turns, of which those are taken that agree with the frequencies in the silences.
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
     guard silences.count > 1 else { return nil }
-    let rows = silences.map { place in place.silence.rows { ($0 - place.silence.middle) * place.hertz } }
+    let rows = silences.map { place in
+      place.silence.rows { ($0 - place.silence.middle) * place.hertz }
+    }
     var sum = rows[0]
     var phases = [0.0]
     for later in rows.dropFirst() {
@@ -240,9 +287,13 @@ struct HumPhase {
         let turned = zip(sum, Self.turned(later, by: phase)).map { zip($0, $1).map(+) }
         guard let factors = LevenbergMarquardt.solve(turned) else { return }
         let gained = zip(factors, turned).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
-        if gained > best.gained { best = (gained, phase, turned) }
+        if gained > best.gained {
+          best = (gained, phase, turned)
+        }
       }
-      for step in 0..<Self.phaseSteps { look(at: Double(step) / Double(Self.phaseSteps)) }
+      for step in 0..<Self.phaseSteps {
+        look(at: Double(step) / Double(Self.phaseSteps))
+      }
       var width = 0.5 / Double(Self.phaseSteps)
       for _ in 0..<8 {
         let middle = best.phase
@@ -270,25 +321,31 @@ struct HumPhase {
       let expected = turns(at: middles[index]) - turns(at: middles[index - 1])
       let part = phases[index] - phases[index - 1]
       let turnCount = (expected - part).rounded()
-      known.append((mean(times[index - 1], times[index]), (turnCount + part) / span, Self.meanDeviation))
+      known.append(
+        (mean(times[index - 1], times[index]), (turnCount + part) / span, Self.meanDeviation))
     }
     frequency = Self.solve(known, count: min(3, known.count - 1))
   }
 
-  /// Normal equations for a phase that is ahead by a part of a turn: what was sine is then a mix of sine and cosine.
+  /// Normal equations for a phase that is ahead by a part of a turn: what was sine is then a mix of
+  /// sine and cosine.
   private static func turned(_ rows: [[Double]], by phase: Double) -> [[Double]] {
     var rows = rows
     for harmonic in 0..<MainsHum.harmonicCount {
       let turn = 2 * Double.pi * phase * Double(harmonic + 1)
-      let (cosine, sine) = (cos(turn), sin(turn))
-      let (first, second) = (2 * harmonic, 2 * harmonic + 1)
+      let cosine = cos(turn)
+      let sine = sin(turn)
+      let first = 2 * harmonic
+      let second = 2 * harmonic + 1
       for column in rows[first].indices {
-        let (a, b) = (rows[first][column], rows[second][column])
+        let a = rows[first][column]
+        let b = rows[second][column]
         rows[first][column] = cosine * a + sine * b
         rows[second][column] = cosine * b - sine * a
       }
       for row in rows.indices {
-        let (a, b) = (rows[row][first], rows[row][second])
+        let a = rows[row][first]
+        let b = rows[row][second]
         rows[row][first] = cosine * a + sine * b
         rows[row][second] = cosine * b - sine * a
       }
@@ -296,20 +353,27 @@ struct HumPhase {
     return rows
   }
 
-  /// The frequency, slope and bend that fit what is known best, the last left out where it is not asked for.
-  private static func solve(_ known: [(terms: SIMD3<Double>, value: Double, width: Double)], count: Int) -> SIMD3<
+  /// The frequency, slope and bend that fit what is known best, the last left out where it is not
+  /// asked for.
+  private static func solve(
+    _ known: [(terms: SIMD3<Double>, value: Double, width: Double)], count: Int
+  ) -> SIMD3<
     Double
   > {
     var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     for (terms, value, width) in known {
       let weight = 1 / (width * width)
       for row in 0..<count {
-        for column in 0..<count { rows[row][column] += weight * terms[row] * terms[column] }
+        for column in 0..<count {
+          rows[row][column] += weight * terms[row] * terms[column]
+        }
         rows[row][count] += weight * terms[row] * value
       }
     }
     var found = SIMD3<Double>()
-    for (index, value) in (LevenbergMarquardt.solve(rows) ?? []).enumerated() { found[index] = value }
+    for (index, value) in (LevenbergMarquardt.solve(rows) ?? []).enumerated() {
+      found[index] = value
+    }
     return found
   }
 }

@@ -21,9 +21,11 @@ struct MeasuredResponse {
 
   /// Reduces spectra of one length.
   ///
-  /// Weighted by the sweep's power, a fit to the groups is a plain least-squares fit to the recording.
+  /// Weighted by the sweep's power, a fit to the groups is a plain least-squares fit to the
+  /// recording.
   ///
-  /// - Parameter bins: The recording's spectrum in the band, with their frequencies and that of the sweep.
+  /// - Parameter bins: The recording's spectrum in the band, with their frequencies and that of the
+  ///   sweep.
   init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], lowest: Double) {
     var groups: [Group] = []
     var last = Int.min
@@ -42,7 +44,9 @@ struct MeasuredResponse {
     self.init(
       groups.compactMap { group in
         guard group.weight > 0 else { return nil }
-        return Group(hertz: group.hertz / group.weight, gain: group.gain * (1 / group.weight), weight: group.weight)
+        return Group(
+          hertz: group.hertz / group.weight, gain: group.gain * (1 / group.weight),
+          weight: group.weight)
       })
   }
 
@@ -76,7 +80,10 @@ struct MeasuredResponse {
 struct Phasor: Equatable, BitwiseCopyable {
   var real, imaginary: Double
 
-  init(_ real: Double, _ imaginary: Double) { (self.real, self.imaginary) = (real, imaginary) }
+  init(_ real: Double, _ imaginary: Double) {
+    self.real = real
+    self.imaginary = imaginary
+  }
 
   static let zero = Phasor(0, 0)
 
@@ -98,9 +105,13 @@ struct Phasor: Equatable, BitwiseCopyable {
       left.real * right.imaginary + left.imaginary * right.real)
   }
 
-  static func * (left: Phasor, right: Double) -> Phasor { Phasor(left.real * right, left.imaginary * right) }
+  static func * (left: Phasor, right: Double) -> Phasor {
+    Phasor(left.real * right, left.imaginary * right)
+  }
 
-  static func / (left: Phasor, right: Phasor) -> Phasor { left * right.conjugate * (1 / right.power) }
+  static func / (left: Phasor, right: Phasor) -> Phasor {
+    left * right.conjugate * (1 / right.power)
+  }
 }
 
 /// Finds by how much one spectrum lags another.
@@ -109,7 +120,9 @@ enum DelaySearch {
   /// - Parameters:
   ///   - terms: Products of one spectrum and another's conjugate, with their frequencies in hertz.
   ///   - ignoresSign: Whether a turned polarity counts as much.
-  static func delay(of terms: [(hertz: Double, value: Phasor)], within reach: Double, ignoresSign: Bool) -> Double {
+  static func delay(
+    of terms: [(hertz: Double, value: Phasor)], within reach: Double, ignoresSign: Bool
+  ) -> Double {
     let highest = terms.last?.hertz ?? 0
     guard highest > 0 else { return 0 }
     // Six steps of the fastest period leave no peak out.
@@ -125,7 +138,11 @@ enum DelaySearch {
         value = value * advance
       }
     }
-    if ignoresSign { for index in sums.indices { sums[index] = abs(sums[index]) } }
+    if ignoresSign {
+      for index in sums.indices {
+        sums[index] = abs(sums[index])
+      }
+    }
     let best = sums.indices.max { sums[$0] < sums[$1] } ?? count
     return refine(terms, from: Double(best - count) * step, step: step, ignoresSign: ignoresSign)
   }
@@ -151,26 +168,33 @@ enum DelaySearch {
     // 50 rounds narrow the interval by a factor of 6e8.
     for _ in 0..<50 {
       let third = (high - low) / 3
-      if sum(low + third) < sum(high - third) { low += third } else { high -= third }
+      if sum(low + third) < sum(high - third) {
+        low += third
+      } else {
+        high -= third
+      }
     }
     return (low + high) / 2
   }
 }
 
-/// Both sweeps of a recording cut out and brought to one level, and the clock error and noise between them.
+/// Both sweeps of a recording cut out and brought to one level, and the clock error and noise
+/// between them.
 struct SweepPair {
   struct Bin: BitwiseCopyable {
     var hertz: Double
     var played, first, second: Phasor
   }
 
-  /// Seconds in front of a sweep that are cut out with it, since a peak is later than its beginning.
+  /// Seconds in front of a sweep that are cut out with it, since a peak is later than its
+  /// beginning.
   static let preRoll = 0.25
   /// Seconds of the pause that are cut out behind it; the rest is the lead of the next.
   static let postRoll = 1.1
 
   let bins: [Bin]
-  /// Frames per second of the recorder by the player's clock, and the second at which the cut begins, by that rate.
+  /// Frames per second of the recorder by the player's clock, and the second at which the cut
+  /// begins, by that rate.
   let rate, start: Double
 
   /// - Parameters:
@@ -185,7 +209,8 @@ struct SweepPair {
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: count))
     let played = transform.forward(sweep)
     let one = transform.forward(Self.cut(recording.samples, from: beginning, count: count))
-    let other = transform.forward(Self.cut(recording.samples, from: beginning + wholeGap, count: count))
+    let other = transform.forward(
+      Self.cut(recording.samples, from: beginning + wholeGap, count: count))
     let spacing = rate / Double(transform.length)
     let lowest = Int((signal.band.lowerBound / spacing).rounded(.up))
     let highest = min(Int(signal.band.upperBound / spacing), transform.binCount - 1)
@@ -206,7 +231,8 @@ struct SweepPair {
   /// Seconds by which the second sweep is later than it should be.
   var clockSkew: Double {
     // Neighbours within a hertz turn together for all delays that are looked for.
-    let width = max(1, Int(Double(bins.count) / ((bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0))))
+    let width = max(
+      1, Int(Double(bins.count) / ((bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0))))
     let terms = stride(from: 0, to: bins.count, by: width).map { start in
       let run = bins[start..<min(start + width, bins.count)]
       return (
@@ -219,7 +245,8 @@ struct SweepPair {
 
   /// The power in which the sweeps differ, as a part of the power of one.
   var difference: Double {
-    var (different, power) = (0.0, 0.0)
+    var different = 0.0
+    var power = 0.0
     for bin in bins {
       different += (bin.first - bin.second).power
       power += (bin.first.power + bin.second.power) / 2
@@ -227,7 +254,8 @@ struct SweepPair {
     return power > 0 ? different / power : 1
   }
 
-  /// By what factor the second sweep is stronger than the first would have it; 1 where nothing changed its gain.
+  /// By what factor the second sweep is stronger than the first would have it; 1 where nothing
+  /// changed its gain.
   var levelRatio: Double {
     let first = bins.reduce(0) { $0 + $1.first.power }
     let second = bins.reduce(0) { $0 + $1.second.power }
@@ -239,7 +267,8 @@ struct SweepPair {
     case both
     case quiet
     case loud
-    /// What both lead to where movement vanishes: a spring that stiffens does so with the square of the level.
+    /// What both lead to where movement vanishes: a spring that stiffens does so with the square of
+    /// the level.
     case still
   }
 
@@ -264,7 +293,8 @@ struct SweepPair {
     // The variance of the weighted mean over that of the difference.
     let share = (Self.quietWeight * (1 - Self.quietWeight)).squareRoot()
     return MeasuredResponse(
-      bins: bins.map { ($0.hertz, ($0.first - $0.second) * share, $0.played) }, lowest: bins.first?.hertz ?? 1)
+      bins: bins.map { ($0.hertz, ($0.first - $0.second) * share, $0.played) },
+      lowest: bins.first?.hertz ?? 1)
   }
 
   /// The quiet sweep's weight in the mean: its noise is raised with it.
@@ -278,14 +308,19 @@ struct SweepPair {
     let range = max(0, min(start, samples.count))..<max(0, min(start + count, samples.count))
     let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(max(1, range.count))
     var part = [Float](repeating: 0, count: count)
-    for frame in range { part[frame - start] = samples[frame] - Float(mean) }
+    for frame in range {
+      part[frame - start] = samples[frame] - Float(mean)
+    }
     return part
   }
 }
 
-extension Phasor { init(_ number: ComplexNumber) { self.init(Double(number.real), Double(number.imaginary)) } }
+extension Phasor {
+  init(_ number: ComplexNumber) { self.init(Double(number.real), Double(number.imaginary)) }
+}
 
-/// What a sensor on the transducer gave while the signal was played: one channel, to be judged and measured.
+/// What a sensor on the transducer gave while the signal was played: one channel, to be judged and
+/// measured.
 public struct CalibrationRecording: Equatable, Sendable {
   /// The samples, in −1…1.
   public let samples: [Float]
@@ -293,20 +328,30 @@ public struct CalibrationRecording: Equatable, Sendable {
   public let rate: Double
 
   /// Makes a recording.
-  public init(samples: [Float], rate: Double) { (self.samples, self.rate) = (samples, rate) }
+  public init(samples: [Float], rate: Double) {
+    self.samples = samples
+    self.rate = rate
+  }
 
   /// Seconds.
   public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
 
-  /// The most seconds that are looked through, and the rates that are understood.
-  public static let (longest, rates) = (180.0, 4_000.0...384_000.0)
+  /// The maximum length of a recording, in seconds.
+  public static let longest = 180.0
+  /// The supported sample rates, in hertz.
+  public static let rates = 4_000.0...384_000.0
 
   func check(for signal: SweepSignal) throws(CalibrationError) {
-    func refusal(_ text: String) -> CalibrationError { CalibrationError(.unsuitableRecording, text) }
+    func refusal(_ text: String) -> CalibrationError {
+      CalibrationError(.unsuitableRecording, text)
+    }
     guard !samples.isEmpty else { throw refusal("is empty") }
-    guard Self.rates.contains(rate) else { throw refusal("is at \(rate.text(0)) Hz; supported: 4000 to 384000 Hz") }
+    guard Self.rates.contains(rate) else {
+      throw refusal("is at \(rate.text(0)) Hz; supported: 4000 to 384000 Hz")
+    }
     guard rate >= 2.5 * signal.band.upperBound else {
-      let (highest, needed) = (signal.band.upperBound.text(1), (2.5 * signal.band.upperBound).text(0))
+      let highest = signal.band.upperBound.text(1)
+      let needed = (2.5 * signal.band.upperBound).text(0)
       throw refusal("is at \(rate.text(0)) Hz; a sweep up to \(highest) Hz needs \(needed) Hz")
     }
     let needed = signal.measuredLength - SweepSignal.margin - SweepSignal.pause
@@ -314,13 +359,16 @@ public struct CalibrationRecording: Equatable, Sendable {
       throw refusal("lasts \(duration.text(1)) s; the two sweeps take \(needed.text(1)) s")
     }
     guard duration <= Self.longest else {
-      throw refusal("lasts \(duration.text(1)) s; cut it to the signal, at most \(Self.longest.text(0)) s")
+      throw refusal(
+        "lasts \(duration.text(1)) s; cut it to the signal, at most \(Self.longest.text(0)) s")
     }
     // No comparison holds for a sample that is undefined.
     if let frame = samples.firstIndex(where: { !(abs($0) < 1e6) }) {
       throw refusal("contains NaN or infinity at \(place(of: frame)) s")
     }
-    if samples.allSatisfy({ $0 == samples[0] }) { throw refusal("contains only silence") }
+    if samples.allSatisfy({ $0 == samples[0] }) {
+      throw refusal("contains only silence")
+    }
   }
 
   /// Seconds of a frame, as sentences have them.
@@ -348,27 +396,35 @@ struct SweepTake {
       let start = Int(place * rate)
       let range = max(0, start - Int(0.1 * rate))..<(start + Int((signal.duration + 0.1) * rate))
       if let frame = ClippingDetector.firstFrame(in: recording.samples, range: range) {
-        throw CalibrationError(.clipped, "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
+        throw CalibrationError(
+          .clipped, "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
       }
     }
     let silences = Self.silences(places, signal, recording)
     let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
     self.hum = hum
     let recording =
-      hum.map { CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate) }
+      hum.map {
+        CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate)
+      }
       ?? recording
     self.recording = recording
-    do { (pair, signalToNoise) = try Self.pair(recording, signal: signal, places) } catch {
+    do {
+      (pair, signalToNoise) = try Self.pair(recording, signal: signal, places)
+    } catch {
       throw CalibrationError.cause(of: error, behind: hum)
     }
   }
 
-  /// The least factor between the sweeps, brought to one level, that is not a gain which changed; noise is in it.
+  /// The least factor between the sweeps, brought to one level, that is not a gain which changed;
+  /// noise is in it.
   private static let leastRatio = 0.6
 
-  /// The sweeps by the player's clock, and decibels between the louder one and the silence in front of it.
+  /// The sweeps by the player's clock, and decibels between the louder one and the silence in front
+  /// of it.
   private static func pair(
-    _ recording: CalibrationRecording, signal: SweepSignal, _ places: (first: Double, second: Double)
+    _ recording: CalibrationRecording, signal: SweepSignal,
+    _ places: (first: Double, second: Double)
   ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
     let rate = recording.rate
     let first = SweepPair(recording, signal: signal, rate: rate, first: places.first)
@@ -376,7 +432,10 @@ struct SweepTake {
     guard abs(error) * 1e6 <= Calibration.maximumClockError else {
       throw CalibrationError(
         .clockMismatch,
-        "has a sample clock that is \((abs(error) * 1e6).text(0)) ppm too \(error > 0 ? "fast" : "slow"); record on the device that plays the signal"
+        """
+        has a sample clock that is \((abs(error) * 1e6).text(0)) ppm too \
+        \(error > 0 ? "fast" : "slow"); record on the device that plays the signal
+        """
       )
     }
     let signalToNoise = NoiseMeasurement.signalToNoise(
@@ -384,7 +443,11 @@ struct SweepTake {
     guard signalToNoise >= Calibration.minimumSignalToNoise else {
       throw CalibrationError(
         .tooQuiet,
-        "is too quiet: the sweeps are \(signalToNoise.text(1)) dB above the noise, at least 6 dB are required")
+        """
+        is too quiet: the sweeps are \(signalToNoise.text(1)) dB above the noise, at least 6 dB \
+        are required
+        """
+      )
     }
     let pair = SweepPair(recording, signal: signal, rate: rate * (1 + error), first: places.first)
     let ratio = pair.levelRatio
@@ -392,7 +455,11 @@ struct SweepTake {
       let step = -Decibels.of(amplitude: SweepSignal.quietShare)
       throw CalibrationError(
         .unsuitableRecording,
-        "has its second sweep only \((step + Decibels.of(amplitude: ratio)).text(1)) dB above the first, not \(step.text(1)) dB; record the signal of this version, with automatic gain control off"
+        """
+        has its second sweep only \((step + Decibels.of(amplitude: ratio)).text(1)) dB above \
+        the first, not \(step.text(1)) dB; record the signal of this version, with automatic \
+        gain control off
+        """
       )
     }
     return (pair, signalToNoise)
@@ -405,14 +472,18 @@ struct SweepTake {
     guard pair.difference <= Self.mostDifference + expected else {
       throw CalibrationError(
         .unsuitableRecording,
-        "has two sweeps that differ by \((pair.difference.squareRoot() * 100).text(0)) %; avoid movement and noise, and record again"
+        """
+        has two sweeps that differ by \((pair.difference.squareRoot() * 100).text(0)) %; avoid \
+        movement and noise, and record again
+        """
       )
     }
   }
 
   /// Frames of a recording in which nothing is played and nothing rings any more.
   private static func silences(
-    _ places: (first: Double, second: Double), _ signal: SweepSignal, _ recording: CalibrationRecording
+    _ places: (first: Double, second: Double), _ signal: SweepSignal,
+    _ recording: CalibrationRecording
   ) -> [Range<Int>] {
     // A place is that of a sweep's peak, up to a pre-roll behind its beginning.
     let ring = 0.6
@@ -438,7 +509,9 @@ public struct ReferenceDelay: Equatable, Sendable {
   /// Measures.
   ///
   /// - Throws: Why it cannot; `noResonance` where the channel holds something else than the signal.
-  public init(measuring recording: CalibrationRecording, of signal: SweepSignal) throws(CalibrationError) {
+  public init(measuring recording: CalibrationRecording, of signal: SweepSignal)
+    throws(CalibrationError)
+  {
     let take = try SweepTake(recording, signal: signal)
     try take.checkDifference()
     let pair = take.pair
@@ -458,20 +531,26 @@ public struct ReferenceDelay: Equatable, Sendable {
 /// How far a recording's sweeps stand above its noise, in the band of the sweep.
 enum NoiseMeasurement {
   /// Seconds of the pause that are taken for noise, and by how many they end before the next sweep.
-  private static let (length, distance) = (0.5, 0.1)
+  private static let length = 0.5
+  private static let distance = 0.1
 
   /// Decibels between the power of the second sweep and that of the pause in front of it.
   /// - Parameter second: Frame at which the second sweep begins.
-  static func signalToNoise(of samples: [Float], rate: Double, signal: SweepSignal, second: Int) -> Double {
+  static func signalToNoise(of samples: [Float], rate: Double, signal: SweepSignal, second: Int)
+    -> Double
+  {
     let end = second - Int(distance * rate)
     let noise = power(samples, from: end - Int(length * rate), to: end, rate: rate, signal)
-    let sweep = power(samples, from: second, to: second + Int(signal.duration * rate), rate: rate, signal)
+    let sweep = power(
+      samples, from: second, to: second + Int(signal.duration * rate), rate: rate, signal)
     // The sweep's part holds noise as well.
     return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
   }
 
   /// The mean power in the band, through a window of Hann.
-  private static func power(_ samples: [Float], from start: Int, to end: Int, rate: Double, _ signal: SweepSignal)
+  private static func power(
+    _ samples: [Float], from start: Int, to end: Int, rate: Double, _ signal: SweepSignal
+  )
     -> Double
   {
     let range = max(0, min(start, samples.count))..<max(0, min(end, samples.count))
@@ -488,22 +567,27 @@ enum NoiseMeasurement {
     let bins = transform.forward(windowed)
     let spacing = rate / Double(transform.length)
     var total = 0.0
-    for index in bins.indices where signal.band.contains(Double(index) * spacing) { total += Double(bins[index].power) }
+    for index in bins.indices where signal.band.contains(Double(index) * spacing) {
+      total += Double(bins[index].power)
+    }
     return 2 * total / (Double(transform.length) * energy)
   }
 }
 
 /// Finds where a recorder or an amplifier cut the peaks off.
 ///
-/// A swept resonance is near its greatest value for a moment only. Where much of all that comes near it lies
-/// flat at the very top, something was cut.
+/// A swept resonance is near its greatest value for a moment only. Where much of all that comes
+/// near it lies flat at the very top, something was cut.
 enum ClippingDetector {
   /// What counts as the very top, and as near it, as shares of the peak.
-  private static let (top, near) = (Float(0.998), Float(0.968))
-  /// The part of what is near that lies at the top where peaks are cut; a steady sine has a quarter.
+  private static let top = Float(0.998)
+  private static let near = Float(0.968)
+  /// The part of what is near that lies at the top where peaks are cut; a steady sine has a
+  /// quarter.
   private static let share = 0.5
   /// The level at which whole numbers end, and samples there that may be chance.
-  private static let (full, chance) = (Float(0.9995), 3)
+  private static let full = Float(0.9995)
+  private static let chance = 3
 
   /// The first frame of a range that is cut off, or nothing.
   static func firstFrame(in samples: [Float], range: Range<Int>) -> Int? {
@@ -515,7 +599,9 @@ enum ClippingDetector {
       guard peak > 0 else { continue }
       let nearPeak = range.filter { sign * samples[$0] >= peak * near }
       let atTop = nearPeak.filter { sign * samples[$0] >= peak * top }
-      if atTop.count > 10 * chance, Double(atTop.count) > share * Double(nearPeak.count) { return atTop[0] }
+      if atTop.count > 10 * chance, Double(atTop.count) > share * Double(nearPeak.count) {
+        return atTop[0]
+      }
     }
     return nil
   }
@@ -527,9 +613,10 @@ enum ClippingDetector {
 struct SweepSearch {
   /// How far the second sweep may lie from its place, in seconds: what the pause allows.
   static let tolerance = 0.05
-  /// How far an impulse has to stand out of the rest, as a multiple of the median, and the least part of it that the
-  /// other may be.
-  private static let (prominence, likeness) = (Float(9), Float(0.2))
+  /// How far an impulse has to stand out of the rest, as a multiple of the median, and the least
+  /// part of it that the other may be.
+  private static let prominence = Float(9)
+  private static let likeness = Float(0.2)
 
   private let impulses: [Float]
   /// Impulse samples in a second.
@@ -570,13 +657,18 @@ struct SweepSearch {
     guard best.height > Self.prominence * median else {
       throw CalibrationError(
         .unsuitableRecording,
-        "contains no sweep from \(signal.band.lowerBound.text(1)) to \(signal.band.upperBound.text(1)) Hz of \(signal.duration.text(1)) s above the noise"
+        """
+        contains no sweep from \(signal.band.lowerBound.text(1)) to \
+        \(signal.band.upperBound.text(1)) Hz of \(signal.duration.text(1)) s above the noise
+        """
       )
     }
     let later = peak(around: best.time + signal.sweepSpacing)
     let earlier = peak(around: best.time - signal.sweepSpacing)
     let other = later.height >= earlier.height ? later : earlier
-    if other.height >= Self.likeness * best.height { return (min(best.time, other.time), max(best.time, other.time)) }
+    if other.height >= Self.likeness * best.height {
+      return (min(best.time, other.time), max(best.time, other.time))
+    }
     throw misalignment(best)
   }
 
@@ -591,12 +683,19 @@ struct SweepSearch {
     guard other.height >= Self.likeness * best.height else {
       return CalibrationError(
         .unsuitableRecording,
-        "contains only one sweep, at \(best.time.text(2)) s; record from before the first to after the second")
+        """
+        contains only one sweep, at \(best.time.text(2)) s; record from before the first to \
+        after the second
+        """
+      )
     }
     let found = abs(other.time - best.time).text(2)
     return CalibrationError(
       .clockMismatch,
-      "has its sweeps \(found) s apart, not \(signal.sweepSpacing.text(2)) s: the recording has another sample rate or signal"
+      """
+      has its sweeps \(found) s apart, not \(signal.sweepSpacing.text(2)) s: the recording has \
+      another sample rate or signal
+      """
     )
   }
 
@@ -608,7 +707,9 @@ struct SweepSearch {
   private func peak(in seconds: ClosedRange<Double>) -> (time: Double, height: Float) {
     let first = min(impulses.count, Int(seconds.lowerBound * rate))
     let last = min(impulses.count, max(first, Int(seconds.upperBound * rate) + 1))
-    guard let index = (first..<last).max(by: { impulses[$0] < impulses[$1] }) else { return (seconds.lowerBound, 0) }
+    guard let index = (first..<last).max(by: { impulses[$0] < impulses[$1] }) else {
+      return (seconds.lowerBound, 0)
+    }
     return (Double(index) / rate, impulses[index])
   }
 }

@@ -15,46 +15,69 @@ struct ResonanceFit {
   /// Half of the 95 % intervals of each resonance and its quality, as fractions of them.
   let intervals: [(resonance: Double, qualityFactor: Double)]
 
-  /// What is tried: qualities, time constants of a coil in seconds, and corners of a recorder's high-pass in hertz.
-  static let (qualities, coils, highPasses) = (0.2...100.0, 1e-6...5e-3, 0.5...200.0)
+  /// What is tried: qualities, time constants of a coil in seconds, and corners of a recorder's
+  /// high-pass in hertz.
+  static let qualities = 0.2...100.0
+  static let coils = 1e-6...5e-3
+  static let highPasses = 0.5...200.0
   /// The most resonances that are looked for.
   static let mostModes = 3
 
-  /// What another sensor, a coil or a further resonance must leave of the rest to be believed in, 3 dB less, and what a
-  /// high-pass of the recorder must.
-  private static let (advantage, highPassAdvantage) = (0.5, 0.6)
+  /// What another sensor, a coil or a further resonance must leave of the rest to be believed in, 3
+  /// dB less, and what a high-pass of the recorder must.
+  private static let advantage = 0.5
+  private static let highPassAdvantage = 0.6
   /// The residual in decibels above which a high-pass is looked for from every start.
   private static let doubtful = -20.0
-  /// The residual in decibels up to which no further resonance is looked for, and how far above noise it begins.
-  private static let (clean, aboveNoise) = (-36.0, 2.0)
-  /// The least factor of a further resonance, as a part of the strongest, 30 dB, and its least quality.
-  private static let (leastGain, leastQuality) = (0.03, 1.0)
-  /// How strong a resonance must be, as a part of the strongest, to be the main one where it is the lowest.
+  /// The residual in decibels up to which no further resonance is looked for, and how far above
+  /// noise it begins.
+  private static let clean = -36.0
+  private static let aboveNoise = 2.0
+  /// The least factor of a further resonance, as a part of the strongest, 30 dB, and its least
+  /// quality.
+  private static let leastGain = 0.03
+  private static let leastQuality = 1.0
+  /// How strong a resonance must be, as a part of the strongest, to be the main one where it is the
+  /// lowest.
   private static let mainGain = 0.5
 
   /// - Parameter noise: The power that noise leaves, as a part of the response's.
   init(
-    _ response: MeasuredResponse, band: ClosedRange<Double>, sensors: [TransducerMeasurement.Sensor], noise: Double = 0
+    _ response: MeasuredResponse, band: ClosedRange<Double>,
+    sensors: [TransducerMeasurement.Sensor], noise: Double = 0
   ) {
     let search = ResonanceSearch(response: response, band: band)
     var best: (shape: ResonanceShape, cost: Double)?
     for sensor in sensors {
       let starts = InitialEstimates.shapes(for: response, order: sensor.order, band: band)
       guard let own = search.best(of: starts) else { continue }
-      if own.cost < (best.map { $0.cost * Self.advantage } ?? .infinity) { best = own }
+      if own.cost < (best.map { $0.cost * Self.advantage } ?? .infinity) {
+        best = own
+      }
     }
     var shape =
-      best?.shape ?? ResonanceShape(modes: [.init(resonance: band.lowerBound, qualityFactor: 1)], delay: 0, order: 2)
+      best?.shape
+      ?? ResonanceShape(
+        modes: [.init(resonance: band.lowerBound, qualityFactor: 1)], delay: 0, order: 2)
     shape = Self.withCoil(shape, search)
     shape = Self.withHighPass(shape, search, sensors: sensors)
-    let floor = max(response.power * pow(10, Self.clean / 10), response.power * noise * pow(10, Self.aboveNoise / 10))
+    let floor = max(
+      response.power * pow(10, Self.clean / 10),
+      response.power * noise * pow(10, Self.aboveNoise / 10))
     while shape.modes.count < Self.mostModes, shape.match(response).cost > floor,
       let more = Self.withMode(shape, search)
-    { shape = more }
+    {
+      shape = more
+    }
     if shape.modes.count > 1 {
-      // What was taken for a coil or a high-pass may have been a resonance, and the other way round.
-      if shape.coil == 0 { shape = Self.withCoil(shape, search) }
-      if shape.highPassOrder == 0 { shape = Self.withHighPass(shape, search, sensors: []) }
+      // What was taken for a coil or a high-pass may have been a resonance, and the other way
+      // round.
+      if shape.coil == 0 {
+        shape = Self.withCoil(shape, search)
+      }
+      if shape.highPassOrder == 0 {
+        shape = Self.withHighPass(shape, search, sensors: [])
+      }
       shape = Self.sorted(shape, by: shape.match(response).gains)
     }
     self.init(shape, response, band: band)
@@ -68,11 +91,13 @@ struct ResonanceFit {
   private init(_ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>) {
     self.shape = shape
     let match = shape.match(response)
-    (gains, cost) = (match.gains, match.cost)
+    gains = match.gains
+    cost = match.cost
     intervals = Self.intervals(of: shape, response)
     residual = Decibels.of(power: cost / max(response.power, 1e-300))
     let main = shape.main
-    let octaves = min(log2(main.resonance / band.lowerBound), log2(band.upperBound / main.resonance))
+    let octaves = min(
+      log2(main.resonance / band.lowerBound), log2(band.upperBound / main.resonance))
     isAtBound =
       octaves < 1.0 / 6 || main.qualityFactor < Self.qualities.lowerBound * 1.001
       || main.qualityFactor > Self.qualities.upperBound * 0.999
@@ -81,7 +106,9 @@ struct ResonanceFit {
   /// The sum at a frequency, without the delay.
   func still(atHertz hertz: Double) -> Phasor {
     var sum = Phasor.zero
-    for (index, gain) in gains.enumerated() { sum = sum + shape.still(index, atHertz: hertz) * gain }
+    for (index, gain) in gains.enumerated() {
+      sum = sum + shape.still(index, atHertz: hertz) * gain
+    }
     return sum * shape.passed(atHertz: hertz)
   }
 
@@ -91,19 +118,26 @@ struct ResonanceFit {
   private static func sorted(_ shape: ResonanceShape, by gains: [Double]) -> ResonanceShape {
     let strongest = gains.map(abs).max() ?? 0
     let strong = shape.modes.indices.filter { abs(gains[$0]) >= mainGain * strongest }
-    guard let main = strong.min(by: { shape.modes[$0].resonance < shape.modes[$1].resonance }) else { return shape }
+    guard let main = strong.min(by: { shape.modes[$0].resonance < shape.modes[$1].resonance })
+    else { return shape }
     var shape = shape
-    let others = shape.modes.indices.filter { $0 != main }.sorted { abs(gains[$0]) > abs(gains[$1]) }
+    let others = shape.modes.indices.filter { $0 != main }.sorted {
+      abs(gains[$0]) > abs(gains[$1])
+    }
     shape.modes = ([main] + others).map { shape.modes[$0] }
     return shape
   }
 
-  private static func withMode(_ shape: ResonanceShape, _ search: ResonanceSearch) -> ResonanceShape? {
+  private static func withMode(_ shape: ResonanceShape, _ search: ResonanceSearch)
+    -> ResonanceShape?
+  {
     let response = search.response
     let before = shape.match(response)
     var plain = shape
-    (plain.coil, plain.highPassOrder) = (0, 0)
-    let places = Self.peaks(of: before.left, response) + [0.5, 0.7, 1.4, 2].map { $0 * shape.main.resonance }
+    plain.coil = 0
+    plain.highPassOrder = 0
+    let places =
+      Self.peaks(of: before.left, response) + [0.5, 0.7, 1.4, 2].map { $0 * shape.main.resonance }
     var starts: [ResonanceShape] = []
     for base in plain == shape ? [shape] : [shape, plain] {
       for place in places where search.band.contains(place) {
@@ -112,12 +146,15 @@ struct ResonanceFit {
         starts.append(start)
       }
     }
-    guard let found = search.best(of: starts), found.cost < advantage * before.cost else { return nil }
+    guard let found = search.best(of: starts), found.cost < advantage * before.cost else {
+      return nil
+    }
     let gains = found.shape.match(response).gains.map(abs)
     let strongest = gains.max() ?? 0
     for (mode, gain) in zip(found.shape.modes, gains) {
       guard gain >= leastGain * strongest, search.band.contains(mode.resonance),
-        (leastQuality...qualities.upperBound * 0.99).contains(mode.qualityFactor) || mode == found.shape.main
+        (leastQuality...qualities.upperBound * 0.99).contains(mode.qualityFactor)
+          || mode == found.shape.main
       else { return nil }
     }
     return found.shape
@@ -128,13 +165,19 @@ struct ResonanceFit {
     let reach = Int(MeasuredResponse.groupsPerOctave / 12)
     var remaining = response.groups.indices.map { index in
       let range = max(0, index - reach)...min(response.groups.count - 1, index + reach)
-      return range.reduce(0) { $0 + left[2 * $1] * left[2 * $1] + left[2 * $1 + 1] * left[2 * $1 + 1] }
+      return range.reduce(0) {
+        $0 + left[2 * $1] * left[2 * $1] + left[2 * $1 + 1] * left[2 * $1 + 1]
+      }
     }
     var found: [Double] = []
     for _ in 0..<3 {
-      guard let top = remaining.indices.max(by: { remaining[$0] < remaining[$1] }), remaining[top] > 0 else { break }
+      guard let top = remaining.indices.max(by: { remaining[$0] < remaining[$1] }),
+        remaining[top] > 0
+      else { break }
       found.append(response.groups[top].hertz)
-      for index in max(0, top - 2 * reach)...min(remaining.count - 1, top + 2 * reach) { remaining[index] = 0 }
+      for index in max(0, top - 2 * reach)...min(remaining.count - 1, top + 2 * reach) {
+        remaining[index] = 0
+      }
     }
     return found
   }
@@ -150,7 +193,9 @@ struct ResonanceFit {
     let residual = Decibels.of(power: least / max(response.power, 1e-300))
     var starts = [shape]
     if residual > doubtful {
-      starts += sensors.flatMap { InitialEstimates.shapes(for: response, order: $0.order, band: search.band).prefix(2) }
+      starts += sensors.flatMap {
+        InitialEstimates.shapes(for: response, order: $0.order, band: search.band).prefix(2)
+      }
     }
     let corners = residual > doubtful ? [15.0, 50] : [15]
     for order in 1...2 {
@@ -165,12 +210,16 @@ struct ResonanceFit {
               ? InitialEstimates.delayed(start, response, band: search.band) : start
           }
         })
-      if let own, own.cost < highPassAdvantage * least { (best, least) = (own.shape, own.cost) }
+      if let own, own.cost < highPassAdvantage * least {
+        best = own.shape
+        least = own.cost
+      }
     }
     return best
   }
 
-  private static func withCoil(_ shape: ResonanceShape, _ search: ResonanceSearch) -> ResonanceShape {
+  private static func withCoil(_ shape: ResonanceShape, _ search: ResonanceSearch) -> ResonanceShape
+  {
     let starts = [1e-4, 5e-4, 1.5e-3].map { coil in
       var start = shape
       start.coil = coil
@@ -178,7 +227,9 @@ struct ResonanceFit {
       start.delay -= 0.7 * coil
       return start
     }
-    guard let coiled = search.best(of: starts), coiled.cost < advantage * shape.match(search.response).cost else {
+    guard let coiled = search.best(of: starts),
+      coiled.cost < advantage * shape.match(search.response).cost
+    else {
       return shape
     }
     return coiled.shape
@@ -189,7 +240,9 @@ struct ResonanceFit {
   )] {
     let parameters = ResonanceParameters(shape)
     let left = shape.match(response).left
-    let columns = LevenbergMarquardt.columns(at: parameters.point, steps: parameters.steps, left: left) {
+    let columns = LevenbergMarquardt.columns(
+      at: parameters.point, steps: parameters.steps, left: left
+    ) {
       parameters.shape($0).match(response).left
     }
     guard let found = intervals(of: columns, left: left, gainCount: shape.modes.count) else {
@@ -200,18 +253,21 @@ struct ResonanceFit {
 
   /// Half of the 95 % intervals by the curvature of the squares at their least.
   ///
-  /// The variance is that of what is left, widened by how much neighbours are alike: what the model lacks is not
-  /// independent from group to group.
+  /// The variance is that of what is left, widened by how much neighbours are alike: what the model
+  /// lacks is not independent from group to group.
   /// - Parameters:
   ///   - columns: What is left over the parameters, by each of them.
   ///   - left: What is left: real and imaginary parts in turn.
   ///   - gainCount: Factors that were fitted besides.
   static func intervals(of columns: [[Double]], left: [Double], gainCount: Int) -> [Double]? {
     guard let inverse = LevenbergMarquardt.inverse(of: columns) else { return nil }
-    var (cost, alike) = (0.0, 0.0)
+    var cost = 0.0
+    var alike = 0.0
     for index in left.indices {
       cost += left[index] * left[index]
-      if index >= 2 { alike += left[index] * left[index - 2] }
+      if index >= 2 {
+        alike += left[index] * left[index - 2]
+      }
     }
     let correlation = min(0.97, max(0, alike / max(cost, 1e-300)))
     let freedom = Double(max(1, left.count - columns.count - gainCount))
@@ -228,7 +284,8 @@ struct ResonanceSearch {
   private let thinned: MeasuredResponse
 
   init(response: MeasuredResponse, band: ClosedRange<Double>) {
-    (self.response, self.band) = (response, band)
+    self.response = response
+    self.band = band
     thinned = response.thinned(by: 3)
   }
 
@@ -238,7 +295,9 @@ struct ResonanceSearch {
     for start in starts {
       let shape = refine(start, thinned, .coarse)
       let cost = shape.match(thinned).cost
-      if cost < best?.cost ?? .infinity { best = (shape, cost) }
+      if cost < best?.cost ?? .infinity {
+        best = (shape, cost)
+      }
     }
     return best.map {
       let shape = refine($0.shape)
@@ -249,12 +308,15 @@ struct ResonanceSearch {
   /// Adapts resonances, qualities, delay and, where it has them, the coil and the high-pass.
   func refine(_ start: ResonanceShape) -> ResonanceShape { refine(start, response, .full) }
 
-  private func refine(_ start: ResonanceShape, _ response: MeasuredResponse, _ precision: LevenbergMarquardt.Precision)
+  private func refine(
+    _ start: ResonanceShape, _ response: MeasuredResponse, _ precision: LevenbergMarquardt.Precision
+  )
     -> ResonanceShape
   {
     let parameters = ResonanceParameters(start, band: band)
     let found = LevenbergMarquardt.fit(
-      from: parameters.point, steps: parameters.steps, bounds: parameters.bounds, precision: precision
+      from: parameters.point, steps: parameters.steps, bounds: parameters.bounds,
+      precision: precision
     ) { parameters.shape($0).match(response).left }
     return parameters.shape(found)
   }
@@ -263,7 +325,9 @@ struct ResonanceSearch {
 /// What of a shape is fitted, as a point, and how.
 private struct ResonanceParameters {
   private let start: ResonanceShape
-  private(set) var (point, steps, bounds) = ([Double](), [Double](), [ClosedRange<Double>]())
+  private(set) var point = [Double]()
+  private(set) var steps = [Double]()
+  private(set) var bounds = [ClosedRange<Double>]()
 
   /// Seconds that the delay is counted in, so that its steps are like the others'.
   private static let unit = 1.0 / 48_000
@@ -277,8 +341,12 @@ private struct ResonanceParameters {
     point.append(start.delay / Self.unit)
     steps.append(1e-3)
     bounds.append(-1e7...1e7)
-    if start.coil > 0 { add(start.coil, step: 1e-4, within: ResonanceFit.coils) }
-    if start.highPassOrder > 0 { add(start.highPass, step: 1e-4, within: ResonanceFit.highPasses) }
+    if start.coil > 0 {
+      add(start.coil, step: 1e-4, within: ResonanceFit.coils)
+    }
+    if start.highPassOrder > 0 {
+      add(start.highPass, step: 1e-4, within: ResonanceFit.highPasses)
+    }
   }
 
   private mutating func add(_ value: Double, step: Double, within range: ClosedRange<Double>) {
@@ -290,13 +358,18 @@ private struct ResonanceParameters {
   func shape(_ point: [Double]) -> ResonanceShape {
     var shape = start
     for index in shape.modes.indices {
-      shape.modes[index] = .init(resonance: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
+      shape.modes[index] = .init(
+        resonance: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
     }
     let next = 2 * shape.modes.count
     shape.delay = point[next] * Self.unit
-    if start.coil > 0 { shape.coil = exp(point[next + 1]) }
+    if start.coil > 0 {
+      shape.coil = exp(point[next + 1])
+    }
     // The last.
-    if start.highPassOrder > 0 { shape.highPass = exp(point[point.count - 1]) }
+    if start.highPassOrder > 0 {
+      shape.highPass = exp(point[point.count - 1])
+    }
     return shape
   }
 }
@@ -357,16 +430,20 @@ struct ResonanceShape: Equatable {
     return Phasor(cos(turn), -sin(turn))
   }
 
-  /// The factors on the resonances that bring their sum nearest to what was measured, and what is then left over.
+  /// The factors on the resonances that bring their sum nearest to what was measured, and what is
+  /// then left over.
   /// - Parameter left: The rest of each group, real and imaginary parts, by the root of its weight.
   func match(_ response: MeasuredResponse) -> (gains: [Double], cost: Double, left: [Double]) {
     let groups = response.groups
     let measured = response.weighted
-    var columns = [[Phasor]](repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
+    var columns = [[Phasor]](
+      repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
     for index in groups.indices {
       let hertz = groups[index].hertz
       let common = passed(atHertz: hertz) * turn(atHertz: hertz) * response.roots[index]
-      for mode in modes.indices { columns[mode][index] = still(mode, atHertz: hertz) * common }
+      for mode in modes.indices {
+        columns[mode][index] = still(mode, atHertz: hertz) * common
+      }
     }
     func overlap(_ left: [Phasor], _ right: [Phasor]) -> Double {
       var sum = 0.0
@@ -387,7 +464,9 @@ struct ResonanceShape: Equatable {
     var cost = 0.0
     for index in groups.indices {
       var remaining = measured[index]
-      for mode in columns.indices { remaining = remaining - columns[mode][index] * gains[mode] }
+      for mode in columns.indices {
+        remaining = remaining - columns[mode][index] * gains[mode]
+      }
       left.append(remaining.real)
       left.append(remaining.imaginary)
       cost += remaining.power
@@ -408,12 +487,17 @@ extension TransducerMeasurement.Sensor {
 
 /// Shapes to start a fit from: the best of a grid, by magnitude alone.
 enum InitialEstimates {
-  /// Steps of the resonance in an octave, groups of the response that are taken as one, and how many starts are kept.
-  private static let (stepsPerOctave, coarseness, count) = (24.0, 3, 4)
+  /// Steps of the resonance in an octave, groups of the response that are taken as one, and how
+  /// many starts are kept.
+  private static let stepsPerOctave = 24.0
+  private static let coarseness = 3
+  private static let count = 4
   private static let qualities = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
 
   /// The starts for a sensor, best first; their delays are those that fit them best.
-  static func shapes(for response: MeasuredResponse, order: Int, band: ClosedRange<Double>) -> [ResonanceShape] {
+  static func shapes(for response: MeasuredResponse, order: Int, band: ClosedRange<Double>)
+    -> [ResonanceShape]
+  {
     // Wider groups are enough to find where to begin.
     let groups = stride(from: 0, to: response.groups.count, by: coarseness).map { start in
       let run = response.groups[start..<min(start + coarseness, response.groups.count)]
@@ -439,12 +523,16 @@ enum InitialEstimates {
         abs(log2(shape.main.resonance / $0.main.resonance)) > 1.0 / 6
           || abs(log(shape.main.qualityFactor / $0.main.qualityFactor)) > 0.8
       }
-      if isNew { kept.append(shape) }
+      if isNew {
+        kept.append(shape)
+      }
     }
     return kept.map { delayed($0, response, band: band) }
   }
 
-  static func delayed(_ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>)
+  static func delayed(
+    _ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>
+  )
     -> ResonanceShape
   {
     let terms = response.groups.map { group in
@@ -459,7 +547,8 @@ enum InitialEstimates {
   private struct Magnitude { var hertz, value, weight: Double }
 
   private static func cost(of shape: ResonanceShape, _ groups: [Magnitude]) -> Double {
-    var (overlap, own) = (0.0, 0.0)
+    var overlap = 0.0
+    var own = 0.0
     for group in groups {
       let power = shape.still(0, atHertz: group.hertz).power
       overlap += group.weight * power.squareRoot() * group.value
@@ -474,18 +563,21 @@ enum InitialEstimates {
 ///
 /// Levenberg, Quarterly of Applied Mathematics 2, 1944; Marquardt, Journal of SIAM 11, 1963.
 enum LevenbergMarquardt {
-  /// When a search ends: after so many rounds, or where a round gains less than a part of the squares.
+  /// When a search ends: after so many rounds, or where a round gains less than a part of the
+  /// squares.
   struct Precision {
     var rounds: Int
     var gain: Double
 
-    static let (full, coarse) = (Precision(rounds: 60, gain: 1e-10), Precision(rounds: 30, gain: 1e-4))
+    static let full = Precision(rounds: 60, gain: 1e-10)
+    static let coarse = Precision(rounds: 30, gain: 1e-4)
   }
 
   /// The parameters for which the squares of the residuals sum to the least.
   /// - Parameter steps: How far each parameter is moved to see what it does.
   static func fit(
-    from start: [Double], steps: [Double], bounds: [ClosedRange<Double>], precision: Precision = .full,
+    from start: [Double], steps: [Double], bounds: [ClosedRange<Double>],
+    precision: Precision = .full,
     residuals: ([Double]) -> [Double]
   ) -> [Double] {
     var point = start
@@ -494,7 +586,8 @@ enum LevenbergMarquardt {
     var damping = 1e-3
     for _ in 0..<precision.rounds {
       let columns = columns(at: point, steps: steps, left: left, residuals)
-      var (isBetter, isDone) = (false, false)
+      var isBetter = false
+      var isDone = false
       while damping < 1e8, !isBetter {
         guard let move = step(columns, left, damping: damping) else { return point }
         let next = point.indices.map { index in
@@ -506,7 +599,9 @@ enum LevenbergMarquardt {
         damping = isBetter ? max(damping / 10, 1e-12) : damping * 10
         guard isBetter else { continue }
         isDone = cost - nextCost < precision.gain * cost
-        (point, left, cost) = (next, remaining, nextCost)
+        point = next
+        left = remaining
+        cost = nextCost
       }
       if !isBetter || isDone { return point }
     }
@@ -514,7 +609,9 @@ enum LevenbergMarquardt {
   }
 
   /// What moving each parameter does to the residuals, which are what is left at a point.
-  static func columns(at point: [Double], steps: [Double], left: [Double], _ residuals: ([Double]) -> [Double])
+  static func columns(
+    at point: [Double], steps: [Double], left: [Double], _ residuals: ([Double]) -> [Double]
+  )
     -> [[Double]]
   {
     point.indices.map { index in
@@ -527,13 +624,17 @@ enum LevenbergMarquardt {
   /// Solves (JᵀJ + damping·diagonal)·move = −Jᵀ·left by elimination.
   private static func step(_ columns: [[Double]], _ left: [Double], damping: Double) -> [Double]? {
     let count = columns.count
-    var rows = (0..<count).map { row in (0..<count).map { dot(columns[row], columns[$0]) } + [-dot(columns[row], left)]
+    var rows = (0..<count).map { row in
+      (0..<count).map { dot(columns[row], columns[$0]) } + [-dot(columns[row], left)]
     }
-    for index in 0..<count { rows[index][index] += damping * rows[index][index] + 1e-300 }
+    for index in 0..<count {
+      rows[index][index] += damping * rows[index][index] + 1e-300
+    }
     return solve(rows)
   }
 
-  /// The solution of linear equations whose matrix is symmetric and positive; each row ends with its right side.
+  /// The solution of linear equations whose matrix is symmetric and positive; each row ends with
+  /// its right side.
   static func solve(_ rows: [[Double]]) -> [Double]? {
     var rows = rows
     let count = rows.count
@@ -542,7 +643,9 @@ enum LevenbergMarquardt {
       guard rows[pivot][pivot] > 0, rows[pivot][pivot].isFinite else { return nil }
       for row in 0..<count where row != pivot {
         let factor = rows[row][pivot] / rows[pivot][pivot]
-        for column in pivot...count { rows[row][column] -= factor * rows[pivot][column] }
+        for column in pivot...count {
+          rows[row][column] -= factor * rows[pivot][column]
+        }
       }
     }
     let found = (0..<count).map { rows[$0][count] / rows[$0][$0] }
@@ -563,7 +666,9 @@ enum LevenbergMarquardt {
 
   private static func dot(_ left: [Double], _ right: [Double]) -> Double {
     var sum = 0.0
-    for index in left.indices { sum += left[index] * right[index] }
+    for index in left.indices {
+      sum += left[index] * right[index]
+    }
     return sum
   }
 }

@@ -3,15 +3,17 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The resonance of a transducer from its impedance: the voltage at a resistor in series with it, recorded while the
-/// amplifier plays the sweep.
+/// The resonance of a transducer from its impedance: the voltage at a resistor in series with it,
+/// recorded while the amplifier plays the sweep.
 ///
-/// The coil moves in its magnet and so is a sensor of velocity: Z = Re + jωLe + Res / (1 + jQms·(f/f₀ − f₀/f)); after R. H.
-/// Small, "Direct-Radiator Loudspeaker System Analysis", JAES 20, 1972.
+/// The coil moves in its magnet and so is a sensor of velocity: Z = Re + jωLe + Res / (1 +
+/// jQms·(f/f₀ − f₀/f)); after R. H. Small, "Direct-Radiator Loudspeaker System Analysis", JAES 20,
+/// 1972.
 public struct ImpedanceMeasurement: Equatable, Sendable {
   /// Resonance in hertz.
   public let resonance: Double
-  /// The Q factor by friction, that by the coil's short circuit over the amplifier, and that by both, without the resistor.
+  /// The Q factor by friction, that by the coil's short circuit over the amplifier, and that by
+  /// both, without the resistor.
   public let mechanicalQualityFactor, electricalQualityFactor, qualityFactor: Double
   /// The coil's resistance in ohms: measured with a reference, else 85 % of the nominal impedance.
   public let coilResistance: Double
@@ -19,32 +21,39 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   public let inductance: Double
   /// Half of the 95 % intervals of the resonance and of `qualityFactor`, as fractions of them.
   public let resonanceInterval, qualityInterval: Double
-  /// What the fit leaves unexplained of what the resonance takes from the current, in decibels of its power.
+  /// What the fit leaves unexplained of what the resonance takes from the current, in decibels of
+  /// its power.
   public let residual: Double
 
-  /// The part of the nominal impedance that is the coil's resistance, as IEC 60268-5 allows 0.8 at least, and its doubt.
-  private static let (nominalShare, nominalDoubt) = (0.85, 0.2)
-  /// The least part of the coil's and resistor's resistance by which the impedance rises at a resonance.
+  /// The part of the nominal impedance that is the coil's resistance, as IEC 60268-5 allows 0.8 at
+  /// least, and its doubt.
+  private static let nominalShare = 0.85
+  private static let nominalDoubt = 0.2
+  /// The least part of the coil's and resistor's resistance by which the impedance rises at a
+  /// resonance.
   private static let leastRise = 0.05
-  /// Octaves around the resonance that are fitted: beyond, eddy currents make a coil's inductance fall with frequency.
+  /// Octaves around the resonance that are fitted: beyond, eddy currents make a coil's inductance
+  /// fall with frequency.
   fileprivate static let reach = 2.0
 
   /// Measures.
   ///
   /// - Parameters:
   ///   - recording: The voltage at the resistor.
-  ///   - reference: That of the amplifier at the same gain; it yields the coil's resistance, and takes out what
-  ///     amplifier and recorder do to the signal.
+  ///   - reference: That of the amplifier at the same gain; it yields the coil's resistance, and
+  ///     takes out what amplifier and recorder do to the signal.
   ///   - resistor: In ohms.
   ///   - nominal: The nominal impedance in ohms, which is needed without a reference.
   /// - Throws: Why nothing can be said.
   public init(
-    measuring recording: CalibrationRecording, reference: CalibrationRecording?, of signal: SweepSignal,
+    measuring recording: CalibrationRecording, reference: CalibrationRecording?,
+    of signal: SweepSignal,
     resistor: Double, nominal: Double?
   ) throws(CalibrationError) {
     guard reference != nil || nominal != nil else {
       throw CalibrationError(
-        .unsuitableSignal, "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
+        .unsuitableSignal,
+        "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
     }
     let take = try SweepTake(recording, signal: signal)
     try take.checkDifference()
@@ -57,12 +66,16 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       response = response.divided(by: pair.response(without: SweepPair.preRoll))
     }
     let band = signal.band
-    guard let fit = ImpedanceFit.best(response, band: band, orders: reference == nil ? 0...2 : 0...0),
+    guard
+      let fit = ImpedanceFit.best(response, band: band, orders: reference == nil ? 0...2 : 0...0),
       fit.shape.rise > Self.leastRise, fit.cost < 0.1 * fit.taken
     else {
       throw CalibrationError(
         .noResonance,
-        "shows no resonance of an impedance between \(band.lowerBound.text(1)) and \(band.upperBound.text(1)) Hz; check that it is the voltage at the resistor"
+        """
+        shows no resonance of an impedance between \(band.lowerBound.text(1)) and \
+        \(band.upperBound.text(1)) Hz; check that it is the voltage at the resistor
+        """
       )
     }
     let shape = fit.shape
@@ -71,9 +84,14 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     guard reference == nil || gain > 0 && gain < 1 else {
       throw CalibrationError(
         .unsuitableRecording,
-        "has more voltage at the resistor than at the amplifier; exchange '--channel' and '--reference'")
+        """
+        has more voltage at the resistor than at the amplifier; exchange '--channel' and \
+        '--reference'
+        """
+      )
     }
-    coilResistance = reference == nil ? Self.nominalShare * (nominal ?? 0) : resistor * (1 / gain - 1)
+    coilResistance =
+      reference == nil ? Self.nominalShare * (nominal ?? 0) : resistor * (1 / gain - 1)
     let ratio = resistor / coilResistance
     resonance = shape.resonance
     mechanicalQualityFactor = shape.loadedQuality * (1 + shape.rise)
@@ -85,20 +103,29 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     let byRise = share * (1 / (1 + shape.rise) - ratio / (1 + shape.rise))
     let byCoil = reference == nil ? share * ratio * Self.nominalDoubt : 0
     resonanceInterval = fit.intervals[0]
-    qualityInterval = [fit.intervals[1], byRise * fit.intervals[2], byCoil].reduce(0) { $0 + $1 * $1 }.squareRoot()
-    guard resonanceInterval <= Calibration.widestResonance, qualityInterval <= Calibration.widestQuality,
+    qualityInterval = [fit.intervals[1], byRise * fit.intervals[2], byCoil].reduce(0) {
+      $0 + $1 * $1
+    }.squareRoot()
+    guard resonanceInterval <= Calibration.widestResonance,
+      qualityInterval <= Calibration.widestQuality,
       residual <= Calibration.goodResidual
     else {
       throw CalibrationError(
         .noResonance,
-        "leaves the resonance uncertain by ±\((resonanceInterval * 100).text(2)) % and the Q factor by ±\((qualityInterval * 100).text(2)) %, at most 1 % and 5 % are allowed; use '--reference', a smaller resistor or a higher '--level'"
+        """
+        leaves the resonance uncertain by ±\((resonanceInterval * 100).text(2)) % and the Q \
+        factor by ±\((qualityInterval * 100).text(2)) %, at most 1 % and 5 % are allowed; use \
+        '--reference', a smaller resistor or a higher '--level'
+        """
       )
     }
   }
 
-  /// A profile with resonance and Q factor as measured; a measured response, which is another's, is dropped.
+  /// A profile with resonance and Q factor as measured; a measured response, which is another's, is
+  /// dropped.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
-    let uncertainty = Calibration.uncertainty(resonance: resonanceInterval, qualityFactor: qualityInterval)
+    let uncertainty = Calibration.uncertainty(
+      resonance: resonanceInterval, qualityFactor: qualityInterval)
     var profile = profile.with(resonance: Calibration.rounded(resonance, places: 2), uncertainty)
     profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
     profile.hardware?.estimated.removeAll { $0 == "qualityFactor" }
@@ -109,13 +136,17 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
 }
 
 extension TransducerProfile {
-  /// A profile with another resonance in hertz; what was measured around the former one is left out.
+  /// A profile with another resonance in hertz; what was measured around the former one is left
+  /// out.
   func with(resonance: Double, _ uncertainty: TransducerUncertainty) -> TransducerProfile {
     var profile = self
     var hardware = hardware ?? TransducerHardware(product: name)
     hardware.resonance = resonance
-    hardware.band = hardware.band.map { min($0.lowerBound, resonance)...max($0.upperBound, resonance) }
-    (hardware.response, hardware.measured) = ([], nil)
+    hardware.band = hardware.band.map {
+      min($0.lowerBound, resonance)...max($0.upperBound, resonance)
+    }
+    hardware.response = []
+    hardware.measured = nil
     hardware.estimated.removeAll { $0 == "resonance" }
     hardware.uncertainty = uncertainty
     profile.hardware = hardware
@@ -139,9 +170,11 @@ struct ImpedanceShape: Equatable {
   func value(atHertz hertz: Double) -> Phasor {
     let turn = hertz / resonance - resonance / hertz
     let mechanical = Phasor(1, loadedQuality * (1 + rise) * turn)
-    let whole = Phasor(1, loadedQuality * turn) * (1 + rise) + mechanical * Phasor(0, 2 * .pi * hertz * coil)
+    let whole =
+      Phasor(1, loadedQuality * turn) * (1 + rise) + mechanical * Phasor(0, 2 * .pi * hertz * coil)
     let angle = 2 * Double.pi * hertz * delay
-    return mechanical / whole * input.highPassValue(atHertz: hertz) * Phasor(cos(angle), -sin(angle))
+    return mechanical / whole * input.highPassValue(atHertz: hertz)
+      * Phasor(cos(angle), -sin(angle))
   }
 }
 
@@ -156,20 +189,26 @@ private struct ImpedanceFit {
   /// Half of the 95 % intervals of resonance, loaded quality and rise, as fractions of them.
   let intervals: [Double]
 
-  /// Seconds in which delays are counted, and what a high-pass must leave of the rest to be believed in.
-  private static let (unit, advantage) = (1.0 / 48_000, 0.6)
+  /// Seconds in which delays are counted, and what a high-pass must leave of the rest to be
+  /// believed in.
+  private static let unit = 1.0 / 48_000
+  private static let advantage = 0.6
 
-  /// The best by what is left of what the resonance takes, from several starts, near whose resonances they are fitted.
+  /// The best by what is left of what the resonance takes, from several starts, near whose
+  /// resonances they are fitted.
   ///
   /// - Parameter orders: Those of the high-pass of a recorder that are tried.
-  static func best(_ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>) -> ImpedanceFit? {
+  static func best(
+    _ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>
+  ) -> ImpedanceFit? {
     func near(_ shape: ImpedanceShape) -> MeasuredResponse {
       let reach = pow(2, ImpedanceMeasurement.reach)
       return response.within(shape.resonance / reach...shape.resonance * reach)
     }
     let edge = pow(2, 1.0 / 6)
     let found = grid(response, band: band, orders: orders).map { start in
-      ImpedanceFit(start, near(start).thinned(by: 3), orders: 0...min(1, orders.upperBound), .coarse)
+      ImpedanceFit(
+        start, near(start).thinned(by: 3), orders: 0...min(1, orders.upperBound), .coarse)
     }.filter { (band.lowerBound * edge...band.upperBound / edge).contains($0.shape.resonance) }
     return found.min { $0.cost / $0.taken < $1.cost / $1.taken }.map {
       ImpedanceFit($0.shape, near($0.shape), orders: orders, .full)
@@ -184,14 +223,19 @@ private struct ImpedanceFit {
     for order in orders {
       var start = start
       start.input.highPassOrder = order
-      if start.input.highPass == 0 { start.input.highPass = 8 }
+      if start.input.highPass == 0 {
+        start.input.highPass = 8
+      }
       let found = LevenbergMarquardt.fit(
-        from: Self.point(start), steps: [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4].dropLast(order > 0 ? 0 : 1),
+        from: Self.point(start),
+        steps: [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4].dropLast(order > 0 ? 0 : 1),
         bounds: Self.bounds.dropLast(order > 0 ? 0 : 1), precision: precision
       ) { Self.match(Self.shape($0, order), response).left }
       let shape = Self.shape(found, order)
       let cost = Self.match(shape, response).left.reduce(0) { $0 + $1 * $1 }
-      if cost < (best.map { $0.cost * Self.advantage } ?? .infinity) { best = (shape, cost) }
+      if cost < (best.map { $0.cost * Self.advantage } ?? .infinity) {
+        best = (shape, cost)
+      }
     }
     let shape = best?.shape ?? start
     self.shape = shape
@@ -200,54 +244,74 @@ private struct ImpedanceFit {
     cost = left.reduce(0) { $0 + $1 * $1 }
     var still = shape
     still.rise = 0
-    taken = response.groups.reduce(0) { $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power }
+    taken = response.groups.reduce(0) {
+      $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power
+    }
     let order = shape.input.highPassOrder
     let point = Self.point(shape)
-    let columns = LevenbergMarquardt.columns(at: point, steps: point.map { _ in 1e-4 }, left: left) {
+    let columns = LevenbergMarquardt.columns(at: point, steps: point.map { _ in 1e-4 }, left: left)
+    {
       Self.match(Self.shape($0, order), response).left
     }
     intervals = ResonanceFit.intervals(of: columns, left: left, gainCount: 1) ?? [1, 1, 1]
   }
 
   private static func point(_ shape: ImpedanceShape) -> [Double] {
-    [log(shape.resonance), log(shape.loadedQuality), log(shape.rise), log(shape.coil), shape.delay / unit]
+    [
+      log(shape.resonance), log(shape.loadedQuality), log(shape.rise), log(shape.coil),
+      shape.delay / unit,
+    ]
       + (shape.input.highPassOrder > 0 ? [log(shape.input.highPass)] : [])
   }
 
   private static func shape(_ point: [Double], _ order: Int) -> ImpedanceShape {
     var shape = ImpedanceShape(
-      resonance: exp(point[0]), loadedQuality: exp(point[1]), rise: exp(point[2]), coil: exp(point[3]),
+      resonance: exp(point[0]), loadedQuality: exp(point[1]), rise: exp(point[2]),
+      coil: exp(point[3]),
       delay: point[4] * unit)
-    if order > 0 { (shape.input.highPass, shape.input.highPassOrder) = (exp(point[5]), order) }
+    if order > 0 {
+      shape.input.highPass = exp(point[5])
+      shape.input.highPassOrder = order
+    }
     return shape
   }
 
   private static var bounds: [ClosedRange<Double>] {
-    func logs(_ range: ClosedRange<Double>) -> ClosedRange<Double> { log(range.lowerBound)...log(range.upperBound) }
+    func logs(_ range: ClosedRange<Double>) -> ClosedRange<Double> {
+      log(range.lowerBound)...log(range.upperBound)
+    }
     return [
-      logs(SweepSignal.frequencies), logs(ResonanceFit.qualities), logs(1e-3...1e3), logs(1e-7...5e-3), -1e7...1e7,
+      logs(SweepSignal.frequencies), logs(ResonanceFit.qualities), logs(1e-3...1e3),
+      logs(1e-7...5e-3), -1e7...1e7,
       logs(ResonanceFit.highPasses),
     ]
   }
 
   /// The best of a grid by magnitude, each at the delay that fits it.
-  private static func grid(_ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>)
+  private static func grid(
+    _ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>
+  )
     -> [ImpedanceShape]
   {
     let thinned = response.thinned(by: 6)
     var figures: [(quality: Double, rise: Double, coil: Double, order: Int)] = []
     for quality in [0.5, 1.5, 5] {
       for coil in [1e-5, 1e-4, 4e-4] {
-        for order in 0...min(1, orders.upperBound) { figures += [0.5, 3].map { (quality, $0, coil, order) } }
+        for order in 0...min(1, orders.upperBound) {
+          figures += [0.5, 3].map { (quality, $0, coil, order) }
+        }
       }
     }
     var candidates: [(cost: Double, shape: ImpedanceShape)] = []
     for step in 1..<max(2, Int(12 * log2(band.upperBound / band.lowerBound))) {
       for (quality, rise, coil, order) in figures {
         var shape = ImpedanceShape(
-          resonance: band.lowerBound * pow(2, Double(step) / 12), loadedQuality: quality, rise: rise, coil: coil)
-        (shape.input.highPass, shape.input.highPassOrder) = (8, order)
-        var (overlap, power) = (0.0, 1e-300)
+          resonance: band.lowerBound * pow(2, Double(step) / 12), loadedQuality: quality,
+          rise: rise, coil: coil)
+        shape.input.highPass = 8
+        shape.input.highPassOrder = order
+        var overlap = 0.0
+        var power = 1e-300
         for group in thinned.groups {
           let size = shape.value(atHertz: group.hertz).magnitude
           overlap += group.weight * size * group.gain.magnitude
@@ -258,7 +322,8 @@ private struct ImpedanceFit {
     }
     var kept: [ImpedanceShape] = []
     for (_, shape) in candidates.sorted(by: { $0.cost < $1.cost })
-    where kept.count < 5 && kept.allSatisfy({ abs(log2(shape.resonance / $0.resonance)) > 1.0 / 3 }) {
+    where kept.count < 5 && kept.allSatisfy({ abs(log2(shape.resonance / $0.resonance)) > 1.0 / 3 })
+    {
       var shape = shape
       let terms = response.groups.map { group in
         (group.hertz, group.gain * shape.value(atHertz: group.hertz).conjugate * group.weight)
@@ -270,9 +335,12 @@ private struct ImpedanceFit {
   }
 
   /// The factor that brings a shape nearest to a response, and what is then left.
-  private static func match(_ shape: ImpedanceShape, _ response: MeasuredResponse) -> (gain: Double, left: [Double]) {
+  private static func match(_ shape: ImpedanceShape, _ response: MeasuredResponse) -> (
+    gain: Double, left: [Double]
+  ) {
     let values = zip(response.groups, response.roots).map { shape.value(atHertz: $0.hertz) * $1 }
-    var (overlap, power) = (0.0, 1e-300)
+    var overlap = 0.0
+    var power = 1e-300
     for (value, measured) in zip(values, response.weighted) {
       overlap += value.real * measured.real + value.imaginary * measured.imaginary
       power += value.power
@@ -288,10 +356,11 @@ private struct ImpedanceFit {
   }
 }
 
-/// The resonance of a transducer, found by a person who presses a key where slow tones are felt most.
+/// The resonance of a transducer, found by a person who presses a key where slow tones are felt
+/// most.
 ///
-/// Tones rise and fall in turn. A reaction comes late in both, so rising tones give too high a frequency and falling ones
-/// too low a one by the same interval; the middle is the resonance.
+/// Tones rise and fall in turn. A reaction comes late in both, so rising tones give too high a
+/// frequency and falling ones too low a one by the same interval; the middle is the resonance.
 public struct HandCalibration: Equatable, Sendable {
   /// One slow tone.
   public struct Tone: Equatable, Sendable {
@@ -304,7 +373,9 @@ public struct HandCalibration: Equatable, Sendable {
     public var duration: Double { abs(log2(end / start)) / HandCalibration.pace }
 
     /// Hertz at a time in seconds, which is clamped to its duration.
-    public func hertz(at seconds: Double) -> Double { start * pow(end / start, min(max(seconds / duration, 0), 1)) }
+    public func hertz(at seconds: Double) -> Double {
+      start * pow(end / start, min(max(seconds / duration, 0), 1))
+    }
   }
 
   /// A key pressed in a tone.
@@ -315,7 +386,10 @@ public struct HandCalibration: Equatable, Sendable {
     public let isRising: Bool
 
     /// Makes a press.
-    public init(hertz: Double, isRising: Bool) { (self.hertz, self.isRising) = (hertz, isRising) }
+    public init(hertz: Double, isRising: Bool) {
+      self.hertz = hertz
+      self.isRising = isRising
+    }
   }
 
   /// Resonance in hertz, and how far the true one may be off, as a fraction of it.
@@ -327,20 +401,24 @@ public struct HandCalibration: Equatable, Sendable {
 
   /// Octaves a second: a reaction of 0.08 s more or less is half a percent.
   private static let pace = 0.1
-  /// Octaves from the stated resonance to where tones start, which differ so that counting seconds does not help, and to
-  /// where they end.
-  private static let (reaches, farthest) = ([0.75, 0.95, 0.85], 0.95)
-  /// Octaves from the stated resonance within which the found one must lie to be between the ends of the tones.
+  /// Octaves from the stated resonance to where tones start, which differ so that counting seconds
+  /// does not help, and to where they end.
+  private static let reaches = [0.75, 0.95, 0.85]
+  private static let farthest = 0.95
+  /// Octaves from the stated resonance within which the found one must lie to be between the ends
+  /// of the tones.
   private static let widest = 0.55
   /// Octaves that presses in one direction may lie apart from their median: 9 %.
   private static let agreement = 0.125
-  /// Octaves by which rising tones may be pressed above falling ones: a reaction of 0.25 s and, each way, 1.5 dB behind
-  /// the peak of a Q factor of 2.
+  /// Octaves by which rising tones may be pressed above falling ones: a reaction of 0.25 s and,
+  /// each way, 1.5 dB behind the peak of a Q factor of 2.
   private static let lags = -0.1...0.6
-  /// The least uncertainty: what heat, mounting and the slope of a person's sensitivity leave. The greatest that is worth
-  /// having: half of a data sheet's; keys by the clock leave more.
-  private static let (leastUncertainty, greatestUncertainty) = (0.04, 0.075)
-  /// Standard errors in an interval of 95 % with three or four degrees of freedom, by Student's distribution.
+  /// The least uncertainty: what heat, mounting and the slope of a person's sensitivity leave. The
+  /// greatest that is worth having: half of a data sheet's; keys by the clock leave more.
+  private static let leastUncertainty = 0.04
+  private static let greatestUncertainty = 0.075
+  /// Standard errors in an interval of 95 % with three or four degrees of freedom, by Student's
+  /// distribution.
   private static let width = 3.0
 
   /// The tones around the resonance that a profile states, six, rising and falling in turn.
@@ -353,22 +431,26 @@ public struct HandCalibration: Equatable, Sendable {
     }
   }
 
-  /// A profile whose sharpness 0…1 goes through all frequencies of the tones, unfiltered, at a level of full intensity.
+  /// A profile whose sharpness 0…1 goes through all frequencies of the tones, unfiltered, at a
+  /// level of full intensity.
   ///
-  /// Its level falls with frequency as the acceleration of a free mass and the sensitivity of a person rise, so that a
-  /// transducer is felt most at its resonance, and as much less an interval above it as below.
+  /// Its level falls with frequency as the acceleration of a free mass and the sensitivity of a
+  /// person rise, so that a transducer is felt most at its resonance, and as much less an interval
+  /// above it as below.
   ///
   /// - Parameters:
   ///   - profile: The transducer with a resonance and a quality.
-  ///   - level: The greatest peak in dBFS; it is lowered to what the transducer can take, wherever the profile's
-  ///     uncertainty has its resonance.
+  ///   - level: The greatest peak in dBFS; it is lowered to what the transducer can take, wherever
+  ///     the profile's uncertainty has its resonance.
   /// - Throws: `unsuitableSignal` where the profile has no resonance and quality.
-  public static func toneProfile(for profile: TransducerProfile, level: Double) throws(CalibrationError)
+  public static func toneProfile(for profile: TransducerProfile, level: Double)
+    throws(CalibrationError)
     -> TransducerProfile
   {
     guard var hardware = profile.hardware, let model = hardware.model else {
       throw CalibrationError(
-        .unsuitableSignal, "\(profile.name) has no resonance and Q factor to start from; add estimates to the profile")
+        .unsuitableSignal,
+        "\(profile.name) has no resonance and Q factor to start from; add estimates to the profile")
     }
     let band = (model.resonance * pow(2, -farthest))...(model.resonance * pow(2, farthest))
     let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
@@ -377,20 +459,28 @@ public struct HandCalibration: Equatable, Sendable {
       model.resonance * (1 - max(doubt.resonance, TransducerUncertainty.estimated.resonance))
     weakest.hardware?.qualityFactor = model.qualityFactor * doubt.qualityFactor
     let excess = SweepLimits(weakest).excess(ofAmplitude: Decibels.factor(level), within: band)
-    (hardware.resonance, hardware.modes, hardware.band) = (nil, [], nil)
+    hardware.resonance = nil
+    hardware.modes = []
+    hardware.band = nil
     hardware.response = [
       ResponsePoint(hertz: band.lowerBound, decibels: 0),
-      ResponsePoint(hertz: band.upperBound, decibels: Decibels.of(amplitude: band.upperBound / band.lowerBound)),
+      ResponsePoint(
+        hertz: band.upperBound,
+        decibels: Decibels.of(amplitude: band.upperBound / band.lowerBound)),
     ]
     return TransducerProfile(
-      name: profile.name, summary: "", frequency: FrequencyMapping(low: band.lowerBound, high: band.upperBound),
-      level: Decibels.factor(level - max(0, excess)), thresholds: profile.thresholds, hardware: hardware,
+      name: profile.name, summary: "",
+      frequency: FrequencyMapping(low: band.lowerBound, high: band.upperBound),
+      level: Decibels.factor(level - max(0, excess)), thresholds: profile.thresholds,
+      hardware: hardware,
       drive: DriveSettings(
-        isBandMapped: false, reach: 40, isEqualized: false, hasEqualSensation: true, feltBy: profile.drive.feltBy),
+        isBandMapped: false, reach: 40, isEqualized: false, hasEqualSensation: true,
+        feltBy: profile.drive.feltBy),
       amplifier: profile.amplifier)
   }
 
-  /// Combines presses, one for each tone; the one that is farthest off is left out where it disagrees with all others.
+  /// Combines presses, one for each tone; the one that is farthest off is left out where it
+  /// disagrees with all others.
   ///
   /// - Parameters:
   ///   - presses: At least two in each direction.
@@ -403,7 +493,9 @@ public struct HandCalibration: Equatable, Sendable {
       return sorted.isEmpty ? 0 : (sorted[sorted.count / 2] + sorted[(sorted.count - 1) / 2]) / 2
     }
     func distances(_ presses: [Press]) -> [Double] {
-      presses.map { press in abs(place(press) - median(presses.filter { $0.isRising == press.isRising }.map(place))) }
+      presses.map { press in
+        abs(place(press) - median(presses.filter { $0.isRising == press.isRising }.map(place)))
+      }
     }
     var kept = presses
     var leftOut: Press?
@@ -411,13 +503,15 @@ public struct HandCalibration: Equatable, Sendable {
     if let worst = apart.indices.max(by: { apart[$0] < apart[$1] }), apart[worst] > Self.agreement {
       leftOut = kept.remove(at: worst)
     }
-    let (rising, falling) = (kept.filter(\.isRising).map(place), kept.filter { !$0.isRising }.map(place))
+    let rising = kept.filter(\.isRising).map(place)
+    let falling = kept.filter { !$0.isRising }.map(place)
     func mean(_ places: [Double]) -> Double { places.reduce(0, +) / Double(places.count) }
     func refusal(_ text: String) -> CalibrationError { CalibrationError(.pressesDisagree, text) }
     let squares = [rising, falling].reduce(0) { sum, places in
       places.reduce(sum) { $0 + ($1 - mean(places)) * ($1 - mean(places)) }
     }
-    let variance = squares / Double(kept.count - 2) * (1 / Double(rising.count) + 1 / Double(falling.count)) / 4
+    let variance =
+      squares / Double(kept.count - 2) * (1 / Double(rising.count) + 1 / Double(falling.count)) / 4
     uncertainty = max(Self.leastUncertainty, pow(2, Self.width * variance.squareRoot()) - 1)
     guard rising.count > 1, falling.count > 1, distances(kept).allSatisfy({ $0 <= Self.agreement }),
       Self.lags.contains(mean(rising) - mean(falling)), uncertainty <= Self.greatestUncertainty
@@ -426,27 +520,37 @@ public struct HandCalibration: Equatable, Sendable {
         presses.filter { $0.isRising == isRising }.map { $0.hertz.text(1) }.joined(separator: ", ")
       }
       throw refusal(
-        "the presses do not agree: at \(list(true)) Hz in rising tones and \(list(false)) Hz in falling ones; press once in each tone, where it is strongest; raise the level with + if it is hardly felt"
+        """
+        the presses do not agree: at \(list(true)) Hz in rising tones and \(list(false)) Hz in \
+        falling ones; press once in each tone, where it is strongest; raise the level with + if \
+        it is hardly felt
+        """
       )
     }
     let found = (mean(rising) + mean(falling)) / 2
     resonance = stated * pow(2, found)
     guard abs(found) <= Self.widest else {
       throw refusal(
-        "the strongest buzz is at \(resonance.text(1)) Hz, too near the end of the tones; set the resonance of the profile to that and repeat"
+        """
+        the strongest buzz is at \(resonance.text(1)) Hz, too near the end of the tones; set \
+        the resonance of the profile to that and repeat
+        """
       )
     }
-    (self.presses, self.leftOut) = (kept, leftOut)
+    self.presses = kept
+    self.leftOut = leftOut
   }
 
   /// A profile with the resonance in place of what it said; the quality and its uncertainty stay.
   ///
-  /// The resonance is rounded to a tenth of a hertz. A measured response, which has another resonance, is dropped.
+  /// The resonance is rounded to a tenth of a hertz. A measured response, which has another
+  /// resonance, is dropped.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let doubt = profile.hardware?.uncertainty ?? profile.hardware?.assumedUncertainty ?? .estimated
     var profile = profile.with(
       resonance: Calibration.rounded(resonance, places: 1),
-      TransducerUncertainty(resonance: (uncertainty * 1_000).rounded(.up) / 1_000, qualityFactor: doubt.qualityFactor))
+      TransducerUncertainty(
+        resonance: (uncertainty * 1_000).rounded(.up) / 1_000, qualityFactor: doubt.qualityFactor))
     profile.sources.append("Resonance found by hand, \(date)")
     return profile
   }

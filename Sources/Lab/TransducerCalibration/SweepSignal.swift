@@ -3,12 +3,13 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The signal that a transducer is measured with: a sweep at half of the level, one at the level, then tones and
-/// bursts to feel.
+/// The signal that a transducer is measured with: a sweep at half of the level, one at the level,
+/// then tones and bursts to feel.
 ///
-/// The sweeps are exponential sines after Farina, "Simultaneous measurement of impulse response and distortion
-/// with a swept-sine technique", AES 108th convention, 2000. Two levels show what is not linear. The signal follows from its figures alone, at any
-/// rate, so that a recording is understood without the file that was played.
+/// The sweeps are exponential sines after Farina, "Simultaneous measurement of impulse response and
+/// distortion with a swept-sine technique", AES 108th convention, 2000. Two levels show what is not
+/// linear. The signal follows from its figures alone, at any rate, so that a recording is
+/// understood without the file that was played.
 public struct SweepSignal: Equatable, Sendable {
   /// The frequencies a sweep goes through, in hertz.
   public let band: ClosedRange<Double>
@@ -25,8 +26,12 @@ public struct SweepSignal: Equatable, Sendable {
   public static let defaultDuration = 6.0
   /// Its level: a quarter of full scale, a sixteenth of full power.
   public static let defaultLevel = -12.0
-  /// The levels in dBFS, lengths in seconds and frequencies in hertz that are accepted.
-  public static let (levels, durations, frequencies) = (-40.0 ... -3.0, 0.5...30.0, 1.0...10_000.0)
+  /// The accepted levels, in dBFS.
+  public static let levels = -40.0 ... -3.0
+  /// The accepted durations, in seconds.
+  public static let durations = 0.5...30.0
+  /// The accepted frequencies, in hertz.
+  public static let frequencies = 1.0...10_000.0
 
   /// Makes a signal.
   ///
@@ -38,44 +43,60 @@ public struct SweepSignal: Equatable, Sendable {
   ///   - hasTones: Whether tones and bursts follow the sweeps.
   /// - Throws: `unsuitableSignal` for figures outside their limits.
   public init(
-    band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration, level: Double = defaultLevel,
+    band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration,
+    level: Double = defaultLevel,
     toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
   ) throws(CalibrationError) {
     func refusal(_ text: String) -> CalibrationError { CalibrationError(.unsuitableSignal, text) }
-    guard Self.frequencies.contains(band.lowerBound), Self.frequencies.contains(band.upperBound) else {
+    guard Self.frequencies.contains(band.lowerBound), Self.frequencies.contains(band.upperBound)
+    else {
       throw refusal("sweep frequencies must be 1 to 10000 Hz")
     }
     let ratio = band.upperBound / band.lowerBound
     guard (4...1_000).contains(ratio) else {
       throw refusal("the end frequency must be 4 to 1000 times the start frequency")
     }
-    guard Self.durations.contains(duration) else { throw refusal("the sweep duration must be 0.5 to 30 s") }
+    guard Self.durations.contains(duration) else {
+      throw refusal("the sweep duration must be 0.5 to 30 s")
+    }
     guard duration * band.lowerBound >= 5 else {
       throw refusal("the sweep must last at least five periods of its lowest frequency")
     }
-    guard Self.levels.contains(level) else { throw refusal("the sweep level must be -40 to -3 dBFS") }
-    (self.band, self.duration, self.level) = (band, duration, level)
+    guard Self.levels.contains(level) else {
+      throw refusal("the sweep level must be -40 to -3 dBFS")
+    }
+    self.band = band
+    self.duration = duration
+    self.level = level
     self.toneBand = (toneBand ?? band).clamped(to: band)
     self.hasTones = hasTones
   }
 
   /// Seconds of the signal of a quick check.
   public static let checkLength = 5.0
-  /// How far its sweeps reach around the resonance, as a factor, and their lowest frequency in hertz.
-  private static let (checkReach, checkLowest) = (4.0, 7.0)
+  /// How far its sweeps reach around the resonance, as a factor, and their lowest frequency in
+  /// hertz.
+  private static let checkReach = 4.0
+  private static let checkLowest = 7.0
 
-  /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s in all.
+  /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s
+  /// in all.
   ///
-  /// - Throws: `unsuitableSignal` where the profile has no resonance, or one that such sweeps cannot reach.
-  public init(checking profile: TransducerProfile, level: Double = defaultLevel) throws(CalibrationError) {
+  /// - Throws: `unsuitableSignal` where the profile has no resonance, or one that such sweeps
+  ///   cannot reach.
+  public init(checking profile: TransducerProfile, level: Double = defaultLevel)
+    throws(CalibrationError)
+  {
     guard let model = profile.hardware?.model else {
       throw CalibrationError(
-        .unsuitableSignal, "\(profile.name) has no resonance and quality to check; calibrate it first")
+        .unsuitableSignal,
+        "\(profile.name) has no resonance and quality to check; calibrate it first")
     }
     let low = max(Self.checkLowest, model.resonance / Self.checkReach)
     let duration = (Self.checkLength - Self.margin) / 2 - Self.pause
     try self.init(
-      band: low...max(4 * low, model.resonance * Self.checkReach), duration: duration, level: level, hasTones: false)
+      band: low...max(4 * low, model.resonance * Self.checkReach), duration: duration, level: level,
+      hasTones: false)
   }
 
   /// The peak as a factor of full scale.
@@ -84,9 +105,11 @@ public struct SweepSignal: Equatable, Sendable {
   /// What the first sweep's amplitude is of the second's.
   static let quietShare = 0.5
   /// Seconds of silence at both ends, and behind each sweep, in which the transducer stops.
-  static let (margin, pause) = (0.5, 1.5)
+  static let margin = 0.5
+  static let pause = 1.5
   /// How many tones there are, and bursts, and seconds from one to the next.
-  static let (toneCount, toneSpacing) = (6, 0.5)
+  static let toneCount = 6
+  static let toneSpacing = 0.5
 
   /// Seconds from the beginning to that of the first sweep.
   var firstSweep: Double { Self.margin }
@@ -96,20 +119,25 @@ public struct SweepSignal: Equatable, Sendable {
   public var measuredLength: Double { Self.margin + 2 * sweepSpacing }
   /// Seconds of the whole signal.
   public var length: Double {
-    hasTones ? measuredLength + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin : measuredLength
+    hasTones
+      ? measuredLength + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
+      : measuredLength
   }
 
-  /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not overshoot.
+  /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not
+  /// overshoot.
   private static let attackPeriods = 1.5
   /// Seconds in which sweeps and tones end, and behind a sweep until the high-pass has settled.
-  private static let (release, settling) = (0.01, 0.25)
+  private static let release = 0.01
+  private static let settling = 0.25
   /// Periods of a burst.
   private static let burstPeriods = 3.0
 
   /// The whole signal.
   ///
   /// - Parameter rate: Frames per second, at least 2.5 times the highest frequency.
-  /// - Parameter isWhole: Whether the tones and bursts are there too, which a measurement does not need.
+  /// - Parameter isWhole: Whether the tones and bursts are there too, which a measurement does not
+  ///   need.
   /// - Throws: `unsuitableSignal` where the rate is too low.
   public func samples(rate: Double, isWhole: Bool = true) throws(CalibrationError) -> [Float] {
     try check(rate: rate)
@@ -117,7 +145,8 @@ public struct SweepSignal: Equatable, Sendable {
     let seconds = isWhole ? length : measuredLength
     var signal = [Double](repeating: 0, count: Int((seconds * rate).rounded(.up)))
     let sweep = rawSweep(rate: rate)
-    Self.lay(sweep.map { Self.quietShare * $0 }, at: Int((firstSweep * rate).rounded()), in: &signal)
+    Self.lay(
+      sweep.map { Self.quietShare * $0 }, at: Int((firstSweep * rate).rounded()), in: &signal)
     Self.lay(sweep, at: Int(((firstSweep + sweepSpacing) * rate).rounded()), in: &signal)
     if isWhole {
       for index in 0..<Self.toneCount {
@@ -131,7 +160,8 @@ public struct SweepSignal: Equatable, Sendable {
   }
 
   /// The louder sweep as it is in the signal, and what the high-pass adds behind it.
-  /// - Parameter rate: Frames per second; need not be whole, so that a clock's error can be followed.
+  /// - Parameter rate: Frames per second; need not be whole, so that a clock's error can be
+  ///   followed.
   func sweep(rate: Double) -> [Float] {
     let silence = [Double](repeating: 0, count: Int(Self.settling * rate))
     return filtered(rawSweep(rate: rate) + silence, rate: rate)
@@ -142,12 +172,18 @@ public struct SweepSignal: Equatable, Sendable {
       let needed = (2.5 * band.upperBound).text(0)
       throw CalibrationError(
         .unsuitableSignal,
-        "a sweep up to \(band.upperBound.text(1)) Hz needs \(needed) frames per second, not \(rate.text(0))")
+        """
+        a sweep up to \(band.upperBound.text(1)) Hz needs \(needed) frames per second, not \
+        \(rate.text(0))
+        """
+      )
     }
   }
 
   private static func lay(_ part: [Double], at start: Int, in signal: inout [Double]) {
-    for index in part.indices where start + index < signal.count { signal[start + index] += part[index] }
+    for index in part.indices where start + index < signal.count {
+      signal[start + index] += part[index]
+    }
   }
 
   private func filtered(_ signal: [Double], rate: Double) -> [Float] {
@@ -158,7 +194,9 @@ public struct SweepSignal: Equatable, Sendable {
   private func rawSweep(rate: Double) -> [Double] {
     let pace = duration / log(band.upperBound / band.lowerBound)
     let turn = 2 * Double.pi * band.lowerBound * pace
-    return samples(rate: rate, of: duration) { amplitude * fade($0, of: duration) * sin(turn * expm1($0 / pace)) }
+    return samples(rate: rate, of: duration) {
+      amplitude * fade($0, of: duration) * sin(turn * expm1($0 / pace))
+    }
   }
 
   private func samples(rate: Double, of seconds: Double, _ value: (Double) -> Double) -> [Double] {
@@ -169,7 +207,9 @@ public struct SweepSignal: Equatable, Sendable {
     let place = Double(index) / Double(Self.toneCount - 1)
     let hertz = toneBand.lowerBound * pow(toneBand.upperBound / toneBand.lowerBound, place)
     let seconds = 0.9 * Self.toneSpacing
-    return samples(rate: rate, of: seconds) { amplitude * fade($0, of: seconds) * sin(2 * .pi * hertz * $0) }
+    return samples(rate: rate, of: seconds) {
+      amplitude * fade($0, of: seconds) * sin(2 * .pi * hertz * $0)
+    }
   }
 
   private func burst(rate: Double) -> [Double] {
@@ -222,7 +262,8 @@ public struct SweepLimits: Equatable, Sendable {
   /// Decibels that are kept to the limits.
   private static let reserve = 1.0
 
-  /// Takes the limits from a profile; one without hardware has none. The rate decides nothing that is asked here.
+  /// Takes the limits from a profile; one without hardware has none. The rate decides nothing that
+  /// is asked here.
   public init(_ profile: TransducerProfile, rate: Double = 48_000) {
     let settings = profile.transducerSettings(rate: rate)
     name = profile.name
@@ -234,7 +275,9 @@ public struct SweepLimits: Equatable, Sendable {
   public var isKnown: Bool { limits?.excursion != nil || limits?.power != nil }
 
   /// By how many decibels a signal is too strong; below zero is what it could be stronger.
-  public func excess(of signal: SweepSignal) -> Double { excess(ofAmplitude: signal.amplitude, within: signal.band) }
+  public func excess(of signal: SweepSignal) -> Double {
+    excess(ofAmplitude: signal.amplitude, within: signal.band)
+  }
 
   func excess(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var excess = -Double.infinity
@@ -257,6 +300,7 @@ public struct SweepLimits: Equatable, Sendable {
       .tooStrong,
       "a sweep at \(signal.level.text(1)) dBFS is \(excess.text(1)) dB too strong for \(name); "
         + (level >= SweepSignal.levels.lowerBound
-          ? "use '--level \(level.text(1))'" : "lower the amplifier gain and set amplifier.power in the profile"))
+          ? "use '--level \(level.text(1))'"
+          : "lower the amplifier gain and set amplifier.power in the profile"))
   }
 }

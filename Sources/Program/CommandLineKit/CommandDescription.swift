@@ -9,12 +9,16 @@ package struct CommandDescription: Sendable {
     var command: String
     var purpose: String
 
-    package init(_ command: String, _ purpose: String) { (self.command, self.purpose) = (command, purpose) }
+    package init(_ command: String, _ purpose: String) {
+      self.command = command
+      self.purpose = purpose
+    }
   }
 
   package var name: String
   package var abstract: String
-  /// Paragraphs with an empty line between, written when they are shown; indented ones are kept as they are.
+  /// Paragraphs with an empty line between, written when they are shown; indented ones are kept as
+  /// they are.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
   /// At most one repeats; the optional ones come after the required ones.
@@ -28,15 +32,20 @@ package struct CommandDescription: Sendable {
   package var run: Body
 
   package init(
-    _ name: String, abstract: String, discussion: @autoclosure @escaping @Sendable () -> String = "",
+    _ name: String, abstract: String,
+    discussion: @autoclosure @escaping @Sendable () -> String = "",
     arguments: [Argument] = [], options: [any OptionDeclaration] = [], groups: [OptionGroup] = [],
     verbs: [CommandDescription] = [], examples: [Example] = [], run: @escaping Body
   ) {
-    (self.name, self.abstract) = (name, abstract)
+    self.name = name
+    self.abstract = abstract
     makeDiscussion = discussion
     self.arguments = arguments
     self.options = options.map(\.option)
-    (self.groups, self.verbs, self.examples, self.run) = (groups, verbs, examples, run)
+    self.groups = groups
+    self.verbs = verbs
+    self.examples = examples
+    self.run = run
     let spellings = everyOption.flatMap(\.names)
     assert(Set(spellings).count == spellings.count)
     assert(arguments.filter(\.isRepeatable).count <= 1)
@@ -48,9 +57,15 @@ package struct CommandDescription: Sendable {
 
   package func option(named name: String) -> Option? {
     // Every value of a command line is looked for: the lists are not joined for it.
-    if let option = options.first(where: { $0.names.contains(name) }) { return option }
+    if let option = options.first(where: { $0.names.contains(name) }) {
+      return option
+    }
     if Option.help.names.contains(name) { return Option.help }
-    for group in groups { if let option = group.options.first(where: { $0.names.contains(name) }) { return option } }
+    for group in groups {
+      if let option = group.options.first(where: { $0.names.contains(name) }) {
+        return option
+      }
+    }
     return nil
   }
 
@@ -59,19 +74,23 @@ package struct CommandDescription: Sendable {
   ///   - optionHints: The options to name in the message about an unknown option.
   ///   - acceptedFlags: Flags that have no effect where the verb does not declare them.
   func parse(
-    _ words: [String], optionHints: [String: (option: String, value: String)] = [:], acceptedFlags: [String] = []
+    _ words: [String], optionHints: [String: (option: String, value: String)] = [:],
+    acceptedFlags: [String] = []
   ) throws(UsageError) -> ParsedArguments {
     var reader = WordReader(
       command: self, words: words, optionHints: optionHints, acceptedFlags: acceptedFlags)
     try reader.readAll()
     let assigned = try assign(reader.positionals)
     return ParsedArguments(
-      command: self, given: reader.given.merging(assigned) { first, _ in first }, positionals: reader.positionals)
+      command: self, given: reader.given.merging(assigned) { first, _ in first },
+      positionals: reader.positionals)
   }
 
   private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
-    if words.count < required.count { throw UsageError("missing \(required[words.count].name)") }
+    if words.count < required.count {
+      throw UsageError("missing \(required[words.count].name)")
+    }
     var given: [String: [String]] = [:]
     var rest = words[...]
     for (index, argument) in arguments.enumerated() {
@@ -85,7 +104,9 @@ package struct CommandDescription: Sendable {
       }
       given[argument.name] = Array(taken)
     }
-    if let word = rest.first { throw UsageError("unexpected argument \(word.inQuotes)") }
+    if let word = rest.first {
+      throw UsageError("unexpected argument \(word.inQuotes)")
+    }
     return given
   }
 
@@ -99,8 +120,12 @@ package struct CommandDescription: Sendable {
     layout.paragraphs(abstract)
     layout.heading("Usage")
     layout.lines(usage(of: program), indent: 2)
-    if !verbs.isEmpty { layout.lines("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2) }
-    if !isShort { layout.paragraphs(discussion) }
+    if !verbs.isEmpty {
+      layout.lines("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2)
+    }
+    if !isShort {
+      layout.paragraphs(discussion)
+    }
     if !verbs.isEmpty {
       layout.heading("Verbs")
       layout.table(verbs.map { ($0.name, $0.abstract) })
@@ -114,7 +139,9 @@ package struct CommandDescription: Sendable {
       layout.table(section.options.map { ($0.label, $0.fullHelp) })
     }
     layout.examples(examples)
-    if !verbs.isEmpty { layout.paragraphs("'\(program) help \(name) VERB' explains a verb.") }
+    if !verbs.isEmpty {
+      layout.paragraphs("'\(program) help \(name) VERB' explains a verb.")
+    }
     if isShort, !groups.isEmpty || !discussion.isEmpty {
       let titles = groups.map { $0.title.lowercased() }
       let more = titles.isEmpty ? "" : " and the options for \(titles.joined(separator: ", "))"
@@ -163,9 +190,12 @@ private struct WordReader {
 
   /// `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these.
   private mutating func readShort(_ word: String) throws(UsageError) {
-    // A long option with a dash too few would otherwise be read as a cluster: `-output` as `-o utput`.
+    // A long option with a dash too few would otherwise be read as a cluster: `-output` as `-o
+    // utput`.
     let long = "-" + word.prefix { $0 != "=" }
-    if long.isLongName, command.option(named: long) != nil { throw unknown(String(long.dropFirst())) }
+    if long.isLongName, command.option(named: long) != nil {
+      throw unknown(String(long.dropFirst()))
+    }
 
     var rest = word.dropFirst()
     while let letter = rest.popFirst() {
@@ -184,14 +214,20 @@ private struct WordReader {
     }
   }
 
-  private mutating func record(_ option: Option, as name: String, attached: String?) throws(UsageError) {
+  private mutating func record(_ option: Option, as name: String, attached: String?)
+    throws(UsageError)
+  {
     guard let placeholder = option.value else {
-      if let attached { throw UsageError("\(name.inQuotes) takes no value, but got \(attached.inQuotes)") }
+      if let attached {
+        throw UsageError("\(name.inQuotes) takes no value, but got \(attached.inQuotes)")
+      }
       given[option.key, default: []].append("")
       return
     }
     let value = if let attached { attached } else { try takeValue(for: name, placeholder) }
-    if !option.isRepeatable && given[option.key] != nil { throw UsageError("\(name.inQuotes) is given twice") }
+    if !option.isRepeatable && given[option.key] != nil {
+      throw UsageError("\(name.inQuotes) is given twice")
+    }
     if !option.choices.isEmpty && !option.choices.contains(value) {
       throw .notAllowed(name, value, choices: option.choices)
     }
@@ -199,7 +235,9 @@ private struct WordReader {
   }
 
   /// The next word, unless it looks like an option: then the value was forgotten.
-  private mutating func takeValue(for name: String, _ placeholder: String) throws(UsageError) -> String {
+  private mutating func takeValue(for name: String, _ placeholder: String) throws(UsageError)
+    -> String
+  {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
     guard next < words.count, words[next] != "--" else { throw UsageError(missing) }
     let word = words[next]
@@ -213,7 +251,8 @@ private struct WordReader {
 
   private func unknown(_ name: String) -> UsageError {
     if let hint = optionHints[name], command.option(named: hint.option) != nil {
-      return UsageError("unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
+      return UsageError(
+        "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
     }
     let names = command.everyOption.flatMap(\.names)
     return .unknown("option", name, among: name.isShortName ? [] : names.filter(\.isLongName))

@@ -19,13 +19,19 @@ package struct TextLayout {
   package mutating func paragraphs(_ body: String) {
     for paragraph in Self.split(body) {
       emptyLine()
-      if paragraph.first == " " { verbatim(paragraph, indent: 0) } else { lines(paragraph, indent: 0) }
+      if paragraph.first == " " {
+        verbatim(paragraph, indent: 0)
+      } else {
+        lines(paragraph, indent: 0)
+      }
     }
   }
 
   package mutating func lines(_ body: String, indent: Int) {
     let margin = String(repeating: " ", count: indent)
-    for line in Self.wrap(body, width: width - indent) { text += margin + line + "\n" }
+    for line in Self.wrap(body, width: width - indent) {
+      text += margin + line + "\n"
+    }
   }
 
   /// A line to be copied, never wrapped.
@@ -51,7 +57,11 @@ package struct TextLayout {
     }
   }
 
-  private mutating func emptyLine() { if !text.isEmpty { text += "\n" } }
+  private mutating func emptyLine() {
+    if !text.isEmpty {
+      text += "\n"
+    }
+  }
 
   package static func split(_ body: String) -> [String] {
     var paragraphs: [String] = []
@@ -77,12 +87,15 @@ package struct TextLayout {
       let count = word.count
       if length > 0 && length + 1 + count > width {
         lines.append(line)
-        (line, length) = ("", 0)
+        line = ""
+        length = 0
       }
       line += (length > 0 ? " " : "") + word
       length += (length > 0 ? 1 : 0) + count
     }
-    if length > 0 { lines.append(line) }
+    if length > 0 {
+      lines.append(line)
+    }
     return lines
   }
 }
@@ -90,16 +103,25 @@ package struct TextLayout {
 package enum ColumnText {
   package static func text(_ rows: [[String]]) -> String { lines(rows).map { $0 + "\n" }.joined() }
 
-  /// A line for each row, two spaces between columns; with `isRight`, all columns but the first end together.
+  /// A line for each row, two spaces between columns; with `isRight`, all columns but the first end
+  /// together.
   package static func lines(_ rows: [[String]], isRight: Bool = false) -> [String] {
     let count = rows.map(\.count).max() ?? 0
-    let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+    let widths = (0..<count).map { column in
+      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+    }
     return rows.map { row in
       var line = ""
       for (column, word) in row.enumerated() {
         let blank = String(repeating: " ", count: widths[column] - word.count)
-        if column > 0 { line += "  " }
-        if isRight && column > 0 { line += blank + word } else { line += word + (column == row.count - 1 ? "" : blank) }
+        if column > 0 {
+          line += "  "
+        }
+        if isRight && column > 0 {
+          line += blank + word
+        } else {
+          line += word + (column == row.count - 1 ? "" : blank)
+        }
       }
       return line
     }
@@ -118,22 +140,35 @@ extension Program {
       page.paragraphs(discussion)
     }
     page.section("Options")
-    for option in Self.options { page.item(option) }
+    for option in Self.options {
+      page.item(option)
+    }
     page.section("Verbs")
     let verbs = everyCommand.flatMap { command in
       [(command, name)] + command.verbs.map { ($0, "\(name) \(command.name)") }
     }
     let groups = verbs.flatMap(\.0.groups)
-    let shared = groups.filter { group in groups.count { $0 == group } > 1 }.reduce(into: [OptionGroup]()) {
-      shared, group in if !shared.contains(where: { $0.title == group.title }) { shared.append(group) }
+    let shared = groups.filter { group in groups.count { $0 == group } > 1 }.reduce(
+      into: [OptionGroup]()
+    ) {
+      shared, group in
+      if !shared.contains(where: { $0.title == group.title }) {
+        shared.append(group)
+      }
     }
-    for (command, program) in verbs { page.verb(command, of: program, shared: shared) }
+    for (command, program) in verbs {
+      page.verb(command, of: program, shared: shared)
+    }
     for group in shared {
       page.section("Options for \(group.title)")
-      for option in group.options { page.item(option) }
+      for option in group.options {
+        page.item(option)
+      }
     }
     page.section("Exit status")
-    for status in ExitStatus.allCases { page.item(["\(status.rawValue)"], nil, text: status.meaning) }
+    for status in ExitStatus.allCases {
+      page.item(["\(status.rawValue)"], nil, text: status.meaning)
+    }
     page.section("Environment")
     page.item(["NO_COLOR"], nil, text: "If set and not empty, output has no colours.")
     for section in manualSections {
@@ -170,7 +205,11 @@ private struct ManualPage {
 
   mutating func paragraphs(_ body: String) {
     for paragraph in TextLayout.split(body) {
-      if paragraph.first == " " { verbatim(paragraph) } else { roff += ".PP\n" + Self.line(paragraph) }
+      if paragraph.first == " " {
+        verbatim(paragraph)
+      } else {
+        roff += ".PP\n" + Self.line(paragraph)
+      }
     }
   }
 
@@ -187,11 +226,17 @@ private struct ManualPage {
     roff += ".SS \(Self.quoted(command.usage(of: program)))\n"
     roff += Self.line(command.abstract)
     paragraphs(command.discussion)
-    for argument in command.arguments { item([argument.usage], nil, text: argument.fullHelp) }
+    for argument in command.arguments {
+      item([argument.usage], nil, text: argument.fullHelp)
+    }
     let own = command.groups.filter { !shared.contains($0) }
-    for option in command.options + own.flatMap(\.options) { item(option) }
+    for option in command.options + own.flatMap(\.options) {
+      item(option)
+    }
     let elsewhere = command.groups.filter(shared.contains).map { $0.title.lowercased() }
-    if !elsewhere.isEmpty { paragraphs("Options for \(elsewhere.joined(separator: ", ")): see below.") }
+    if !elsewhere.isEmpty {
+      paragraphs("Options for \(elsewhere.joined(separator: ", ")): see below.")
+    }
     if !command.examples.isEmpty {
       roff += ".PP\nExamples:\n"
       examples(command.examples)
@@ -207,7 +252,9 @@ private struct ManualPage {
 
   private mutating func verbatim(_ text: String) {
     roff += ".PP\n.nf\n"
-    for line in text.split(separator: "\n") { roff += Self.line(String(line)) }
+    for line in text.split(separator: "\n") {
+      roff += Self.line(String(line))
+    }
     roff += ".fi\n"
   }
 

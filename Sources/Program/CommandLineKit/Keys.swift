@@ -1,14 +1,16 @@
 internal import Glibc
 internal import SystemSupport
 
-/// The keyboard, key by key and without echo; Ctrl-C and Ctrl-Z keep their meaning. The terminal is as it was at the
-/// end, before a signal ends or stops the process, and while that runs in the background.
+/// The keyboard, key by key and without echo; Ctrl-C and Ctrl-Z keep their meaning. The terminal is
+/// as it was at the end, before a signal ends or stops the process, and while that runs in the
+/// background.
 package final class RawTerminal {
   private let descriptor: Int32
   private var decoder = KeyDecoder()
   package private(set) var isClosed = false
 
-  /// Takes the keys of standard input, one at a time, or nothing where it is not this process's terminal.
+  /// Takes the keys of standard input, one at a time, or nothing where it is not this process's
+  /// terminal.
   package init?(_ descriptor: Int32 = STDIN_FILENO) {
     guard TerminalMode.begin(on: descriptor) else { return nil }
     self.descriptor = descriptor
@@ -17,13 +19,15 @@ package final class RawTerminal {
 
   deinit { TerminalMode.end() }
 
-  /// The descriptors to wait for, until they can be read, before asking for keys; ask again each time.
+  /// The descriptors to wait for, until they can be read, before asking for keys; ask again each
+  /// time.
   package var descriptors: [Int32] {
     let wake = TerminalMode.wakeDescriptor
     return isClosed || !TerminalMode.enter() ? [wake] : [wake, descriptor]
   }
 
-  /// How long to wait at most; a job behind looks now and then, since no shell reports that it comes to the front.
+  /// How long to wait at most; a job behind looks now and then, since no shell reports that it
+  /// comes to the front.
   package func timeout(at now: Duration) -> Duration? {
     if let deadline = decoder.deadline { return max(.zero, deadline - now) }
     return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.interval
@@ -44,7 +48,8 @@ package final class RawTerminal {
       return []
     }
     guard TerminalMode.enter() else { return [] }
-    // Should another job take the terminal just now, a blocked SIGTTIN makes the read fail, not stop.
+    // Should another job take the terminal just now, a blocked SIGTTIN makes the read fail, not
+    // stop.
     var only = sigset_t()
     var before = sigset_t()
     unsafe sigemptyset(&only)
@@ -53,12 +58,15 @@ package final class RawTerminal {
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
-    if count < 0 && errno == EIO && TerminalMode.isForeground(descriptor) { isClosed = true }
+    if count < 0 && errno == EIO && TerminalMode.isForeground(descriptor) {
+      isClosed = true
+    }
     return Array(bytes.prefix(max(0, count)))
   }
 }
 
-/// Makes keys of a terminal's bytes: sequences of ECMA-48 as xterm and its kin send them; unknown ones are dropped.
+/// Makes keys of a terminal's bytes: sequences of ECMA-48 as xterm and its kin send them; unknown
+/// ones are dropped.
 struct KeyDecoder {
   /// How long the rest of a key is waited for: far above a slow line's gaps, too short to be felt.
   static let patience = Duration.milliseconds(50)
@@ -73,15 +81,20 @@ struct KeyDecoder {
     var keys: [KeyPress] = []
     // A lone escape is the key; any other rest was none.
     if let deadline, now >= deadline {
-      if pending == [0x1B] { keys.append(.escape) }
-      (pending, self.deadline) = ([], nil)
+      if pending == [0x1B] {
+        keys.append(.escape)
+      }
+      pending = []
+      self.deadline = nil
     }
     if bytes.isEmpty { return keys }
     pending += bytes
     var start = 0
     while start < pending.count {
       guard let (key, length) = Self.first(in: pending[start...]) else { break }
-      if let key { keys.append(key) }
+      if let key {
+        keys.append(key)
+      }
       start += length
     }
     pending.removeFirst(start)
@@ -89,7 +102,8 @@ struct KeyDecoder {
     return keys
   }
 
-  /// The first key and its length, no key for what means nothing, and nothing at all where more is needed.
+  /// The first key and its length, no key for what means nothing, and nothing at all where more is
+  /// needed.
   private static func first(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     guard let byte = bytes.first else { return nil }
     switch byte {
@@ -116,9 +130,14 @@ struct KeyDecoder {
     let whole = bytes.prefix(length)
     guard length > 1, whole.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return (nil, 1) }
     guard whole.count == length else { return nil }
-    guard let text = String(validating: whole, as: UTF8.self), let character = text.first else { return (nil, 1) }
+    guard let text = String(validating: whole, as: UTF8.self), let character = text.first else {
+      return (nil, 1)
+    }
     // C1 controls are as little a key as unknown sequences.
-    return (bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character), length)
+    return (
+      bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character),
+      length
+    )
   }
 
   private static func sequence(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
@@ -139,7 +158,9 @@ struct KeyDecoder {
     let rest = hasBracket ? body.dropFirst() : body
     let parameters = rest.prefix { (0x20...0x3F).contains($0) }
     let length = 2 + (hasBracket ? 1 : 0) + parameters.count
-    guard let final = rest.dropFirst(parameters.count).first else { return length < longest ? nil : (nil, length) }
+    guard let final = rest.dropFirst(parameters.count).first else {
+      return length < longest ? nil : (nil, length)
+    }
     // Another control in the middle restarts.
     guard (0x40...0x7E).contains(final) else { return (nil, length) }
     if hasBracket { return (nil, length + 1) }
@@ -150,11 +171,13 @@ struct KeyDecoder {
   }
 
   private static let editingKeys: [String: KeyPress] = [
-    "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home, "8": .end,
+    "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home,
+    "8": .end,
   ]
 
   private static let cursorKeys: [Unicode.Scalar: KeyPress] = [
-    "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab, "M": .enter,
+    "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab,
+    "M": .enter,
   ]
 
   private static func cursorKey(_ final: UInt8) -> KeyPress? { cursorKeys[Unicode.Scalar(final)] }

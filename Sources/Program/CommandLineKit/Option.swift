@@ -13,19 +13,28 @@ package struct Option: Equatable, Sendable {
   /// What shells offer for the value; the choices where there are any.
   package var completion: Completion
   package var isRepeatable: Bool
-  /// Endings, without dots, of a file to write, none where the verb decides; nil for an option that names no such file.
+  /// Endings, without dots, of a file to write, none where the verb decides; nil for an option that
+  /// names no such file.
   package var outputEndings: [String]?
 
   package init(
-    _ names: String..., value: String? = nil, help: String, defaultText: String? = nil, choices: [String] = [],
-    completion: Completion = .none, isRepeatable: Bool = false, writes outputEndings: [String]? = nil
+    _ names: String..., value: String? = nil, help: String, defaultText: String? = nil,
+    choices: [String] = [],
+    completion: Completion = .none, isRepeatable: Bool = false,
+    writes outputEndings: [String]? = nil
   ) {
     precondition(
-      !names.isEmpty && names.allSatisfy { $0.isShortName || $0.isLongName }, "An option is spelled -x or --word.")
+      !names.isEmpty && names.allSatisfy { $0.isShortName || $0.isLongName },
+      "An option is spelled -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
-    (self.names, self.value, self.help, self.defaultText, self.choices) = (names, value, help, defaultText, choices)
+    self.names = names
+    self.value = value
+    self.help = help
+    self.defaultText = defaultText
+    self.choices = choices
     self.completion = choices.isEmpty ? completion : .words(choices)
-    (self.isRepeatable, self.outputEndings) = (isRepeatable, outputEndings)
+    self.isRepeatable = isRepeatable
+    self.outputEndings = outputEndings
   }
 
   package static let help = Option("-h", "--help", help: "Show this help.")
@@ -35,9 +44,15 @@ package struct Option: Equatable, Sendable {
 
   var fullHelp: String {
     var text = help
-    if !choices.isEmpty { text += " One of \(choices.joinedWithOr)." }
-    if let defaultText { text += " Default: \(defaultText)." }
-    if isRepeatable && !isFlag { text += " May be repeated." }
+    if !choices.isEmpty {
+      text += " One of \(choices.joinedWithOr)."
+    }
+    if let defaultText {
+      text += " Default: \(defaultText)."
+    }
+    if isRepeatable && !isFlag {
+      text += " May be repeated."
+    }
     return text
   }
 }
@@ -58,7 +73,8 @@ package struct TypedOption<Value>: OptionDeclaration {
   ) {
     var option = option
     option.defaultText = option.defaultText ?? text
-    (self.option, self.read) = (option, read)
+    self.option = option
+    self.read = read
   }
 }
 
@@ -68,7 +84,8 @@ extension Option {
   }
 
   package func int(in range: ClosedRange<Int>, default value: Int) -> TypedOption<Int> {
-    TypedOption(self, default: "\(value)") { arguments throws(UsageError) in try arguments.int(key, in: range) ?? value
+    TypedOption(self, default: "\(value)") { arguments throws(UsageError) in
+      try arguments.int(key, in: range) ?? value
     }
   }
 
@@ -83,16 +100,22 @@ extension Option {
     }
   }
 
-  package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(of type: Choice.Type)
+  package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+    of type: Choice.Type
+  )
     -> TypedOption<Choice?>
   {
     var option = self
     option.choices = Choice.allCases.map(\.rawValue)
     option.completion = .words(option.choices)
-    return TypedOption(option) { arguments throws(UsageError) in arguments.value(key).flatMap(Choice.init(rawValue:)) }
+    return TypedOption(option) { arguments throws(UsageError) in
+      arguments.value(key).flatMap(Choice.init(rawValue:))
+    }
   }
 
-  package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(default value: Choice)
+  package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+    default value: Choice
+  )
     -> TypedOption<Choice>
   {
     let choice = choice(of: Choice.self)
@@ -128,13 +151,17 @@ package struct Argument: Sendable {
   package var isOptional: Bool
 
   package init(
-    _ name: String, help: String, choices: [String] = [], completion: Completion = .none, isRepeatable: Bool = false,
+    _ name: String, help: String, choices: [String] = [], completion: Completion = .none,
+    isRepeatable: Bool = false,
     isOptional: Bool = false
   ) {
     precondition(!name.hasPrefix("-"), "An argument's name does not look like an option.")
-    (self.name, self.help, self.choices) = (name, help, choices)
+    self.name = name
+    self.help = help
+    self.choices = choices
     self.completion = choices.isEmpty ? completion : .words(choices)
-    (self.isRepeatable, self.isOptional) = (isRepeatable, isOptional)
+    self.isRepeatable = isRepeatable
+    self.isOptional = isOptional
   }
 
   /// The argument in a usage line: `PATTERN`, `PATTERN...`, `[PATTERN]`.
@@ -150,18 +177,22 @@ package struct Argument: Sendable {
 package struct Completion: Equatable, Sendable {
   package enum Paths: Equatable, Sendable {
     case none
-    /// Files whose names end in one of these (no dots), and folders in between; all files when empty.
+    /// Files whose names end in one of these (no dots), and folders in between; all files when
+    /// empty.
     case files(endings: [String])
     case folders
   }
 
   package var words: [String]
-  /// Words of this program's command line that print more to offer, one on each line: plain names only.
+  /// Words of this program's command line that print more to offer, one on each line: plain names
+  /// only.
   package var query: String
   package var paths: Paths
 
   package init(words: [String] = [], query: String = "", paths: Paths = .none) {
-    (self.words, self.query, self.paths) = (words, query, paths)
+    self.words = words
+    self.query = query
+    self.paths = paths
   }
 
   package static let none = Completion()
@@ -169,6 +200,8 @@ package struct Completion: Equatable, Sendable {
   package static let folder = Completion(paths: .folders)
 
   /// Offers files with one of these endings, written without the dot.
-  package static func file(endingIn endings: String...) -> Completion { Completion(paths: .files(endings: endings)) }
+  package static func file(endingIn endings: String...) -> Completion {
+    Completion(paths: .files(endings: endings))
+  }
   package static func words(_ words: [String]) -> Completion { Completion(words: words) }
 }

@@ -1,6 +1,7 @@
 package import SystemSupport
 
-/// The values of a command line by declared names, in any spelling of an option; other names stop the program.
+/// The values of a command line by declared names, in any spelling of an option; other names stop
+/// the program.
 package struct ParsedArguments: Sendable {
   package let command: CommandDescription
   /// Options by key, arguments by name; a flag has one empty value for each time it was given.
@@ -20,22 +21,31 @@ package struct ParsedArguments: Sendable {
   package func values(_ name: String) -> [String] { given[key(name)] ?? [] }
 
   package func argument(_ name: String) -> String {
-    guard let value = value(name) else { preconditionFailure("\(name) is not a required argument of \(command.name).") }
+    guard let value = value(name) else {
+      preconditionFailure("\(name) is not a required argument of \(command.name).")
+    }
     return value
   }
 
-  package subscript<Value>(_ option: TypedOption<Value>) -> Value { get throws(UsageError) { try option.read(self) } }
+  package subscript<Value>(_ option: TypedOption<Value>) -> Value {
+    get throws(UsageError) { try option.read(self) }
+  }
 
   private func key(_ name: String) -> String {
     if let option = command.option(named: name) { return option.key }
-    precondition(command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
+    precondition(
+      command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
     return name
   }
 
   /// A whole number within a range; `Int.max` as its end means no upper limit.
-  package func int(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max) throws(UsageError) -> Int? {
+  package func int(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max)
+    throws(UsageError) -> Int?
+  {
     guard let text = value(name) else { return nil }
-    guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)), range.contains(number) else {
+    guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)),
+      range.contains(number)
+    else {
       throw notTaken(
         name, text, "a whole number", range.lowerBound == .min ? nil : "\(range.lowerBound)",
         range.upperBound == .max ? nil : "\(range.upperBound)")
@@ -44,12 +54,17 @@ package struct ParsedArguments: Sendable {
   }
 
   /// A finite number within a range; an infinite end means no limit there.
-  package func double(_ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity)
+  package func double(
+    _ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity
+  )
     throws(UsageError) -> Double?
   {
     guard let text = value(name) else { return nil }
-    guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number) else {
-      let ends = [range.lowerBound, range.upperBound].map { $0.isFinite ? NumberFormatting.short($0) : nil }
+    guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number)
+    else {
+      let ends = [range.lowerBound, range.upperBound].map {
+        $0.isFinite ? NumberFormatting.short($0) : nil
+      }
       throw notTaken(name, text, "a number", ends[0], ends[1])
     }
     return number
@@ -72,11 +87,14 @@ package struct ParsedArguments: Sendable {
 
   /// The units in which values can be given, longest first, by what stands for them in help.
   private static let units: [String: [(unit: String, factor: Double)]] = [
-    "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)], "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
+    "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)],
+    "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
     "DB": [("db", 1)], "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
-  private func notTaken(_ name: String, _ text: String, _ what: String, _ lower: String?, _ upper: String?)
+  private func notTaken(
+    _ name: String, _ text: String, _ what: String, _ lower: String?, _ upper: String?
+  )
     -> UsageError
   {
     let limits =
@@ -101,7 +119,9 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
   }
 
   /// `'--gap' takes seconds, not 'soon'`
-  package static func takes(_ name: String, _ what: String, not text: some StringProtocol) -> UsageError {
+  package static func takes(_ name: String, _ what: String, not text: some StringProtocol)
+    -> UsageError
+  {
     UsageError("\(name.inQuotes) takes \(what), not \(String(text).inQuotes)")
   }
 
@@ -118,8 +138,12 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 extension OutputGuard {
   /// Refuses an output that would destroy an input, or that no folder is there for.
   package func check(_ path: String, option: String) throws(UsageError) {
-    if isInput(path) { throw UsageError("\(path.inQuotes) is an input; choose another \(option.inQuotes)") }
-    if let obstacle = Self.obstacle(to: path) { throw UsageError("\(path.inQuotes) cannot be written: \(obstacle)") }
+    if isInput(path) {
+      throw UsageError("\(path.inQuotes) is an input; choose another \(option.inQuotes)")
+    }
+    if let obstacle = Self.obstacle(to: path) {
+      throw UsageError("\(path.inQuotes) cannot be written: \(obstacle)")
+    }
   }
 }
 
@@ -128,10 +152,14 @@ extension ParsedArguments {
 
   package var inputs: OutputGuard {
     var paths: [String] = []
-    for argument in command.arguments { paths += given[argument.name] ?? [] }
+    for argument in command.arguments {
+      paths += given[argument.name] ?? []
+    }
     for option in command.everyOption where option.outputEndings == nil {
       let values = given[option.key] ?? []
-      if option.completion.paths != .none { paths += values }
+      if option.completion.paths != .none {
+        paths += values
+      }
       // `2=haptics,profile=mine.json`
       paths += values.flatMap { $0.split(separator: ",") }.compactMap { word in
         word.lastIndex(of: "=").map { String(word[word.index(after: $0)...]) }
@@ -140,7 +168,8 @@ extension ParsedArguments {
     return OutputGuard(reading: paths)
   }
 
-  /// The rules for files to write, before a verb runs: none destroys an input or another; kind and folder are right.
+  /// The rules for files to write, before a verb runs: none destroys an input or another; kind and
+  /// folder are right.
   func checkOutputs() throws(UsageError) {
     let inputs = inputs
     var places: [String: String] = [:]
@@ -154,7 +183,8 @@ extension ParsedArguments {
           throw UsageError("unknown file extension of \(path.inQuotes); use \(known)")
         }
         if let other = places.updateValue(option.key, forKey: OutputGuard.place(of: path)) {
-          throw UsageError("\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
+          throw UsageError(
+            "\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
         }
       }
     }

@@ -5,8 +5,11 @@ package struct CommandEntry: Sendable {
   package let name: String
   package let description: @Sendable () -> CommandDescription
 
-  package init(_ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription) {
-    (self.name, self.description) = (name, description)
+  package init(
+    _ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription
+  ) {
+    self.name = name
+    self.description = description
   }
 
   package init(_ description: CommandDescription) { self.init(description.name, description) }
@@ -31,7 +34,8 @@ package struct Program: Sendable {
   package var flagsOfEveryVerb: [String]
   /// Completes what a command line says, before it is checked and the verb runs.
   package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
-  /// The options that a verb may have for what other programs call otherwise, and what their values are.
+  /// The options that a verb may have for what other programs call otherwise, and what their values
+  /// are.
   package var optionHints: [String: (option: String, value: String)]
   package var message: @Sendable (any Error) -> String
   package var status: @Sendable (any Error) -> ExitStatus
@@ -46,11 +50,20 @@ package struct Program: Sendable {
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
-    (self.name, self.version, self.date, self.abstract, self.discussion) = (name, version, date, abstract, discussion)
+    self.name = name
+    self.version = version
+    self.date = date
+    self.abstract = abstract
+    self.discussion = discussion
     entries = commands
-    (self.examples, self.manualSections, self.alternatives) = (examples, manualSections, alternatives)
+    self.examples = examples
+    self.manualSections = manualSections
+    self.alternatives = alternatives
     self.flagsOfEveryVerb = flagsOfEveryVerb
-    (self.prepare, self.optionHints, self.message, self.status) = (prepare, optionHints, message, status)
+    self.prepare = prepare
+    self.optionHints = optionHints
+    self.message = message
+    self.status = status
   }
 
   package static let options = [Option.help, Option("--version", help: "Show the version.")]
@@ -62,7 +75,9 @@ package struct Program: Sendable {
 
   /// The verb of this name, or nil; no other is created.
   package func command(named name: String) -> CommandDescription? {
-    if let entry = entries.first(where: { $0.name == name }) { return entry.description() }
+    if let entry = entries.first(where: { $0.name == name }) {
+      return entry.description()
+    }
     return name == Self.help ? helpCommand(listing: commands) : nil
   }
 
@@ -85,7 +100,9 @@ package struct Program: Sendable {
       var command = try find(first)
       var program = name
       for word in words.dropFirst() {
-        guard !command.verbs.isEmpty else { throw UsageError("unexpected argument \(word.inQuotes)") }
+        guard !command.verbs.isEmpty else {
+          throw UsageError("unexpected argument \(word.inQuotes)")
+        }
         program += " " + command.name
         command = try command.find(word)
       }
@@ -96,7 +113,9 @@ package struct Program: Sendable {
 
   package func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = command(named: verb) { return command }
-    if let alternative = alternatives[verb] { throw UsageError("unknown verb \(verb.inQuotes); \(alternative)") }
+    if let alternative = alternatives[verb] {
+      throw UsageError("unknown verb \(verb.inQuotes); \(alternative)")
+    }
     throw .unknown("verb", verb, among: entries.map(\.name) + [Self.help])
   }
 
@@ -121,18 +140,24 @@ package struct Program: Sendable {
       var program = name
       var rest = words.dropFirst()
       // What is wrong with the words after `help` is found in the list of verbs.
-      if command.name != Self.help { called += " " + command.name }
+      if command.name != Self.help {
+        called += " " + command.name
+      }
       if !command.verbs.isEmpty, let word = rest.first, !word.hasPrefix("-") {
         (program, command, rest) = (called, try command.find(word), rest.dropFirst())
         called += " " + command.name
       }
       // Help wins over everything else up to `--`.
-      if let word = rest.prefix(while: { $0 != "--" }).first(where: { Option.help.names.contains($0) }) {
+      if let word = rest.prefix(while: { $0 != "--" }).first(where: {
+        Option.help.names.contains($0)
+      }) {
         let isShort = word == Option.help.names[0]
-        try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
+        try terminal.output.write(
+          command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
         return .done
       }
-      var arguments = try command.parse(Array(rest), optionHints: optionHints, acceptedFlags: flagsOfEveryVerb)
+      var arguments = try command.parse(
+        Array(rest), optionHints: optionHints, acceptedFlags: flagsOfEveryVerb)
       try prepare(&arguments, terminal)
       try arguments.checkOutputs()
       return try command.run(arguments, terminal)
@@ -140,7 +165,9 @@ package struct Program: Sendable {
       terminal.report("\(name): \(error)")
       terminal.report("See '\(called) --help'.")
       return .usage
-    } catch let error as StreamError where error.isBrokenPipe { return .done } catch {
+    } catch let error as StreamError where error.isBrokenPipe {
+      return .done
+    } catch {
       terminal.report("\(name): \(message(error))")
       return status(error)
     }
@@ -148,7 +175,9 @@ package struct Program: Sendable {
 
   private func misplacedOption(_ word: String) -> UsageError {
     let option = String(word.prefix { $0 != "=" })
-    if let alternative = alternatives[option] { return UsageError("unknown option \(option.inQuotes); \(alternative)") }
+    if let alternative = alternatives[option] {
+      return UsageError("unknown option \(option.inQuotes); \(alternative)")
+    }
     if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
       return UsageError("\(option.inQuotes) must follow a verb")
     }
@@ -196,11 +225,16 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
 
   package var meaning: String {
     switch self {
-    case .done: "Success."
-    case .failure: "The operation failed, for example for lack of space, permission or a device."
-    case .invalidInput: "Invalid input; messages name file, line and column."
-    case .differs: "A difference exceeds --tolerance, or what was measured the uncertainty of a profile."
-    case .usage: "Usage error."
+    case .done:
+      "Success."
+    case .failure:
+      "The operation failed, for example for lack of space, permission or a device."
+    case .invalidInput:
+      "Invalid input; messages name file, line and column."
+    case .differs:
+      "A difference exceeds --tolerance, or what was measured the uncertainty of a profile."
+    case .usage:
+      "Usage error."
     }
   }
 }

@@ -22,7 +22,8 @@ extension Program {
     return commands.map { command in
       guard command.name == "help" else { return command }
       var help = command
-      (help.arguments, help.verbs) = ([], names)
+      help.arguments = []
+      help.verbs = names
       return help
     }
   }
@@ -33,7 +34,9 @@ extension Program {
 extension String {
   /// The text as one word of a POSIX shell, zsh included, quoted only where it must be.
   package var asShellWord: String {
-    let isPlain = allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0)) }
+    let isPlain = allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
+    }
     return isPlain && !isEmpty ? self : shellQuoted
   }
 
@@ -148,23 +151,31 @@ extension Program {
     text += "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellName)_words \(names)\n"
     // Bash does not count positions: any argument may be what is typed.
     var offers = bashOffers(.words(command.verbs.map(\.name)))
-    for offer in command.arguments.flatMap({ bashOffers($0.completion) }) where !offers.contains(offer) {
+    for offer in command.arguments.flatMap({ bashOffers($0.completion) })
+    where !offers.contains(offer) {
       offers.append(offer)
     }
-    if !offers.isEmpty { text += "\(margin)else\n" + offers.map { "\(margin)  \($0)\n" }.joined() }
+    if !offers.isEmpty {
+      text += "\(margin)else\n" + offers.map { "\(margin)  \($0)\n" }.joined()
+    }
     return text + "\(margin)fi\n"
   }
 
   private func bashOffers(_ completion: Completion) -> [String] {
     var offers: [String] = []
-    if !completion.words.isEmpty { offers.append("_\(shellName)_words \(bashWords(completion.words))") }
+    if !completion.words.isEmpty {
+      offers.append("_\(shellName)_words \(bashWords(completion.words))")
+    }
     if !completion.query.isEmpty {
       offers.append("_\(shellName)_words \"$(\(name) \(completion.query) 2> /dev/null)\"")
     }
     switch completion.paths {
-    case .none: break
-    case .folders: offers.append("_\(shellName)_folders")
-    case .files(let endings): offers.append((["_\(shellName)_files"] + endings).joined(separator: " "))
+    case .none:
+      break
+    case .folders:
+      offers.append("_\(shellName)_folders")
+    case .files(let endings):
+      offers.append((["_\(shellName)_files"] + endings).joined(separator: " "))
     }
     return offers
   }
@@ -177,11 +188,13 @@ extension Program {
   /// A script for zsh, to be found along `fpath` as `_NAME` or read with `source`.
   func zshCompletion() -> String {
     let function = "_" + shellName
+    let verbFunctions = completedCommands.map { zshFunction($0, prefix: function + "_verb_") }
+      .joined()
     return """
       #compdef \(name)
       # Completion of \(name) for zsh.
       \(zshVerbs(everyCommand, function: function + "_verbs"))\
-      \(completedCommands.map { zshFunction($0, prefix: function + "_verb_") }.joined())\(function)() {
+      \(verbFunctions)\(function)() {
         local curcontext=$curcontext state line ret=1
         _arguments -C -S \\
           '(- : *)'{-h,--help}'[\(zshText(Option.help.help))]' \\
@@ -235,7 +248,8 @@ extension Program {
       let help = "[\(zshText(option.fullHelp))]\(action)".shellQuoted
       let isRepeatable = option.isRepeatable || (option.isFlag && option.key != Option.help.key)
       let prefix =
-        option.key == Option.help.key ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
+        option.key == Option.help.key
+        ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
       let names = option.names.map { $0 + (option.isFlag ? "" : $0.isLongName ? "=" : "+") }
       let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
       specs.append(prefix.shellQuoted + spelled + help)
@@ -262,19 +276,24 @@ extension Program {
 
         """
     }
-    return text + "\(function)() {\n  _arguments -s -S \\\n    " + specs.joined(separator: " \\\n    ") + "\n}\n"
+    return text + "\(function)() {\n  _arguments -s -S \\\n    "
+      + specs.joined(separator: " \\\n    ") + "\n}\n"
   }
 
   /// The action that offers a completion; words beside paths need a function of their own.
-  private func zshOffer(_ completion: Completion, of name: String, in function: String, helper: inout String) -> String
-  {
+  private func zshOffer(
+    _ completion: Completion, of name: String, in function: String, helper: inout String
+  ) -> String {
     let words = completion.words.map { $0.escaping([" ", ":", "(", ")", "\\", "'"]) }
     let list = "(\(words.joined(separator: " ")))"
     var paths = ""
     switch completion.paths {
-    case .none where completion.query.isEmpty: return words.isEmpty ? " " : list
-    case .none: break
-    case .folders: paths = "_files -/"
+    case .none where completion.query.isEmpty:
+      return words.isEmpty ? " " : list
+    case .none:
+      break
+    case .folders:
+      paths = "_files -/"
     case .files(let endings):
       // One ending alone in parentheses would be a glob qualifier.
       let pattern = endings.count == 1 ? endings[0] : "(\(endings.joined(separator: "|")))"
@@ -289,12 +308,16 @@ extension Program {
       offered = "\"words:\(name):($names)\""
     }
     helper += "  _alternative \(offered)"
-    if !paths.isEmpty { helper += " " + "paths:file:\(paths)".shellQuoted }
+    if !paths.isEmpty {
+      helper += " " + "paths:file:\(paths)".shellQuoted
+    }
     helper += "\n}\n"
     return own
   }
 
-  private func zshText(_ help: String) -> String { help.firstSentence.escaping(["[", "]", ":", "\\"]) }
+  private func zshText(_ help: String) -> String {
+    help.firstSentence.escaping(["[", "]", ":", "\\"])
+  }
 
   /// A script for fish 3.0 and later.
   func fishCompletion() -> String {
@@ -308,22 +331,32 @@ extension Program {
       complete -c \(name) -f
 
       """
-    for option in Self.options { text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help) }
+    for option in Self.options {
+      text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help)
+    }
     let commands = completedCommands
-    for command in commands { text += fishLine("__fish_use_subcommand", "-a \(command.name)", help: command.abstract) }
+    for command in commands {
+      text += fishLine("__fish_use_subcommand", "-a \(command.name)", help: command.abstract)
+    }
     for command in commands {
       // A verb behind another may be called as this one is.
       let namesakes = commands.filter { $0.verbs.contains { $0.name == command.name } }
       var condition = Self.fishSeen([command])
-      if !namesakes.isEmpty { condition += "; and not " + Self.fishSeen(namesakes) }
+      if !namesakes.isEmpty {
+        condition += "; and not " + Self.fishSeen(namesakes)
+      }
       guard !command.verbs.isEmpty else {
         text += fishLines(of: command, condition)
         continue
       }
       let early = condition + "; and not " + Self.fishSeen(command.verbs)
-      for verb in command.verbs { text += fishLine(early, "-a \(verb.name)", help: verb.abstract) }
+      for verb in command.verbs {
+        text += fishLine(early, "-a \(verb.name)", help: verb.abstract)
+      }
       text += fishLines(of: command, early)
-      for verb in command.verbs { text += fishLines(of: verb, condition + "; and " + Self.fishSeen([verb])) }
+      for verb in command.verbs {
+        text += fishLines(of: verb, condition + "; and " + Self.fishSeen([verb]))
+      }
     }
     return text
   }
@@ -350,17 +383,24 @@ extension Program {
   }
 
   private func fishNames(_ option: Option) -> String {
-    option.names.map { $0.isLongName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }.joined(separator: " ")
+    option.names.map { $0.isLongName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }.joined(
+      separator: " ")
   }
 
   private func fishOffer(_ completion: Completion) -> String {
     var words = completion.words.map { $0.escaping([" ", "(", ")", "$", "\\", "'", "\""]) }
-    if !completion.query.isEmpty { words.append("(\(name) \(completion.query) 2>/dev/null)") }
+    if !completion.query.isEmpty {
+      words.append("(\(name) \(completion.query) 2>/dev/null)")
+    }
     switch completion.paths {
-    case .none: break
-    case .folders: words.append("(__fish_complete_directories)")
+    case .none:
+      break
+    case .folders:
+      words.append("(__fish_complete_directories)")
     case .files(let endings):
-      if endings.isEmpty { return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))" }
+      if endings.isEmpty {
+        return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))"
+      }
       words.append("(__\(shellName)_files \(endings.joined(separator: " ")))")
     }
     return words.isEmpty ? " -f" : " -f -a \(fishQuoted(words.joined(separator: " ")))"

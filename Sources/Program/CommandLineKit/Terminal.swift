@@ -17,9 +17,12 @@ package struct Output: Sendable {
 
   package init(
     isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80, isColoured: Bool,
-    isUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true, sink: @escaping Sink
+    isUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true,
+    sink: @escaping Sink
   ) {
-    (self.isTerminal, self.isColoured, self.isUnicode) = (isTerminal, isColoured, isUnicode)
+    self.isTerminal = isTerminal
+    self.isColoured = isColoured
+    self.isUnicode = isUnicode
     columns = width
     foreground = isForeground
     self.sink = sink
@@ -27,12 +30,19 @@ package struct Output: Sendable {
 
   /// Whether the stream is a terminal that no other job has: a line can be rewritten in place.
   var canRewrite: Bool { isTerminal && foreground() }
-  package func write(_ bytes: Span<UInt8>) throws(StreamError) { if !bytes.isEmpty { try sink(bytes) } }
+  package func write(_ bytes: Span<UInt8>) throws(StreamError) {
+    if !bytes.isEmpty {
+      try sink(bytes)
+    }
+  }
 
-  /// Writes text for people, on a terminal broken at spaces unless `wraps` is false: laid out, or for programs.
+  /// Writes text for people, on a terminal broken at spaces unless `wraps` is false: laid out, or
+  /// for programs.
   package func write(_ text: String, wraps: Bool = true) throws(StreamError) {
     var text = isUnicode ? text : text.asASCII
-    if wraps, isTerminal { text = text.wrapped(to: width) }
+    if wraps, isTerminal {
+      text = text.wrapped(to: width)
+    }
     try write(text.utf8Span.span)
   }
 
@@ -45,7 +55,9 @@ package struct Output: Sendable {
   /// How text can stand out; the raw value is the parameter of ECMA-48's SGR.
   package enum Style: Int, Sendable { case bold = 1, dim = 2, red = 31, green = 32, yellow = 33 }
 
-  package static var standardOutput: Output { Output(descriptor: STDOUT_FILENO, name: "standard output") }
+  package static var standardOutput: Output {
+    Output(descriptor: STDOUT_FILENO, name: "standard output")
+  }
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
 
   package init(descriptor: Int32, name: String) {
@@ -53,16 +65,18 @@ package struct Output: Sendable {
     let isDumb = environment("TERM") == "dumb"
     let allowsColour = environment("NO_COLOR").isEmpty && !isDumb
     self.init(
-      isTerminal: isTerminal, width: terminalColumns(descriptor), isColoured: isTerminal && allowsColour,
+      isTerminal: isTerminal, width: terminalColumns(descriptor),
+      isColoured: isTerminal && allowsColour,
       isUnicode: hasUnicodeLocale,
-      // A terminal of another session has no jobs of ours to be behind; one that cannot move its cursor shows
-      // no line in place.
+      // A terminal of another session has no jobs of ours to be behind; one that cannot move its
+      // cursor shows no line in place.
       isForeground: !isDumb && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor))
     ) { bytes throws(StreamError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamError) in
         var written = 0
         while written < buffer.count {
-          let count = unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+          let count = unsafe Glibc.write(
+            descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
           if count >= 0 {
             written += count
           } else if errno == EAGAIN {
@@ -85,12 +99,14 @@ private func environment(_ name: String) -> String {
 
 /// Whether the locale's characters are UTF-8: the first of these that is set decides, as in POSIX.
 private var hasUnicodeLocale: Bool {
-  let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(environment).first { !$0.isEmpty }?.lowercased() ?? ""
+  let locale =
+    ["LC_ALL", "LC_CTYPE", "LANG"].map(environment).first { !$0.isEmpty }?.lowercased() ?? ""
   return locale.mentions("utf-8") || locale.mentions("utf8")
 }
 
 extension String {
-  /// The text with lines of at most so many columns; a broken line goes on below its last column of words.
+  /// The text with lines of at most so many columns; a broken line goes on below its last column of
+  /// words.
   func wrapped(to width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.utf8.count > width ? Self.wrapped(line, to: width) : String(line)
@@ -99,17 +115,26 @@ extension String {
 
   private static func wrapped(_ line: Substring, to width: Int) -> String {
     var words: [(gap: Int, text: Substring, length: Int)] = []
-    var (gap, end, margin) = (-1, 0, 0)
+    var gap = -1
+    var end = 0
+    var margin = 0
     for word in line.split(separator: " ", omittingEmptySubsequences: false) {
       gap += 1
       if word.isEmpty { continue }
-      if words.isEmpty { margin = gap + 2 } else if gap > 1, end + gap <= width * 2 / 3 { margin = end + gap }
+      if words.isEmpty {
+        margin = gap + 2
+      } else if gap > 1, end + gap <= width * 2 / 3 {
+        margin = end + gap
+      }
       words.append((gap, word, word.columnCount))
       end += gap + word.columnCount
       gap = 0
     }
-    if words.contains(where: { margin + $0.length > width }) { margin = words[0].gap + 2 }
-    var (text, column) = ("", 0)
+    if words.contains(where: { margin + $0.length > width }) {
+      margin = words[0].gap + 2
+    }
+    var text = ""
+    var column = 0
     for word in words {
       if column > 0, column + word.gap + word.length > width {
         text += "\n" + String(repeating: " ", count: margin)
@@ -129,7 +154,9 @@ extension Substring {
   /// Columns on a terminal, on which colours (ECMA-48's SGR) take none.
   fileprivate var columnCount: Int {
     let pieces: [Substring] = split(separator: "\u{1B}", omittingEmptySubsequences: false)
-    return pieces.dropFirst().reduce(pieces[0].count) { $0 + $1.drop { $0 != "m" }.dropFirst().count }
+    return pieces.dropFirst().reduce(pieces[0].count) {
+      $0 + $1.drop { $0 != "m" }.dropFirst().count
+    }
   }
 }
 
@@ -145,7 +172,10 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
   /// The error number of `write`.
   package var code: Int32
 
-  package init(stream: String, code: Int32) { (self.stream, self.code) = (stream, code) }
+  package init(stream: String, code: Int32) {
+    self.stream = stream
+    self.code = code
+  }
 
   /// Whether the reader has all it wants, as `head` does.
   package var isBrokenPipe: Bool { code == EPIPE }
@@ -164,7 +194,9 @@ package struct Terminal: Sendable {
   package var clock: @Sendable () -> Duration
 
   package init(output: Output, error: Output, clock: @escaping @Sendable () -> Duration) {
-    (self.output, self.error, self.clock) = (output, error, clock)
+    self.output = output
+    self.error = error
+    self.clock = clock
   }
 
   /// This process's streams; a reader that leaves is from now on an error, no longer a signal.
@@ -176,10 +208,11 @@ package struct Terminal: Sendable {
   package func report(_ message: String) { try? error.line(message) }
 }
 
-/// One line on standard error that shows how far the work is, rewritten in place; silent where that is not a terminal.
+/// One line on standard error that shows how far the work is, rewritten in place; silent where that
+/// is not a terminal.
 ///
-/// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window keeps it there, so
-/// that all pieces of the line are behind it and are erased.
+/// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window
+/// keeps it there, so that all pieces of the line are behind it and are erased.
 package struct ProgressLine {
   /// The least time between two rewrites: fast enough to look alive, too slow to cost anything.
   package static let interval = Duration.milliseconds(100)
@@ -193,7 +226,8 @@ package struct ProgressLine {
   private var lastWidth = 0
 
   package init(on terminal: Terminal, interval: Duration = Self.interval) {
-    (self.terminal, self.interval) = (terminal, interval)
+    self.terminal = terminal
+    self.interval = interval
   }
 
   /// Shows a text cut to the line, unless the last one is too recent; then it is not even made.
@@ -204,7 +238,8 @@ package struct ProgressLine {
     }
   }
 
-  /// Shows what is made for the columns there are, unless the last one is too recent and was as wide.
+  /// Shows what is made for the columns there are, unless the last one is too recent and was as
+  /// wide.
   package mutating func draw(_ make: (_ width: Int) -> (text: String, length: Int)) {
     guard terminal.error.isTerminal else { return }
     let now = terminal.clock()
@@ -230,6 +265,7 @@ package struct ProgressLine {
     lastLength = 0
   }
 
-  /// The columns of a line; the last one stays free, since some terminals wrap as soon as it is filled.
+  /// The columns of a line; the last one stays free, since some terminals wrap as soon as it is
+  /// filled.
   private var width: Int { max(0, terminal.error.width - 1) }
 }

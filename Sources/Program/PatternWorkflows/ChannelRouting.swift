@@ -5,9 +5,9 @@ internal import SystemSupport
 
 /// What each channel carries.
 ///
-/// What is not said is as usual: on one channel everything, on more the haptics on all and the two sides of
-/// the audio on the first two. A pattern of as many places as channels have haptics is felt on one channel for each,
-/// where no channel names its place and no array pans it.
+/// What is not said is as usual: on one channel everything, on more the haptics on all and the two
+/// sides of the audio on the first two. A pattern of as many places as channels have haptics is
+/// felt on one channel for each, where no channel names its place and no array pans it.
 public struct ChannelRouting: Sendable {
   /// A channel that carries something.
   public struct Entry: Equatable, Sendable {
@@ -17,7 +17,10 @@ public struct ChannelRouting: Sendable {
     public var gain: Float
 
     /// A channel with a factor.
-    public init(index: Int, gain: Float = 1) { (self.index, self.gain) = (index, gain) }
+    public init(index: Int, gain: Float = 1) {
+      self.index = index
+      self.gain = gain
+    }
   }
 
   /// Settings of one channel, which outrank the lists.
@@ -45,11 +48,13 @@ public struct ChannelRouting: Sendable {
 
   /// The channels of haptics; nothing for all.
   public var haptics: [Entry]?
-  /// The channels of audio, left and right in turn; one channel alone carries both. Nothing for the first two.
+  /// The channels of audio, left and right in turn; one channel alone carries both. Nothing for the
+  /// first two.
   public var audio: [Entry]?
   /// Settings of single channels.
   public var channels: [Channel] = []
-  /// The transducers, where a file says what they are; it stands in the place of `haptics` and `channels`.
+  /// The transducers, where a file says what they are; it stands in the place of `haptics` and
+  /// `channels`.
   public var array: TransducerArray?
   /// Where patterns are felt in the array; nothing for all transducers alike.
   public var pan: PanPath?
@@ -79,18 +84,23 @@ public struct ChannelRouting: Sendable {
   ///   - profile: The profile of channels that have none of their own.
   ///   - placeCount: Places of what is played.
   public func routing(
-    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all, placeCount: Int = 0
+    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
+    placeCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
     if let haptics, buses != .audio {
-      for index in channels.indices { channels[index].hapticBus = nil }
+      for index in channels.indices {
+        channels[index].hapticBus = nil
+      }
       for entry in haptics where entry.index < channels.count {
         channels[entry.index].hapticBus = 0
         channels[entry.index].hapticGain = entry.gain
       }
     }
     if let audio, buses != .haptics {
-      for index in channels.indices { channels[index].audio = .none }
+      for index in channels.indices {
+        channels[index].audio = .none
+      }
       let sides: [OutputRouting.Channel.Audio] = audio.count == 1 ? [.both] : [.left, .right]
       for (place, entry) in audio.enumerated() where entry.index < channels.count {
         channels[entry.index].audio = sides[place % sides.count]
@@ -109,17 +119,21 @@ public struct ChannelRouting: Sendable {
       channels[word.index].filters = word.filters
     }
     if let array {
-      return Self.routing(of: array, channels, rate: rate, buses: buses, placeCount: pan == nil ? placeCount : 0)
+      return Self.routing(
+        of: array, channels, rate: rate, buses: buses, placeCount: pan == nil ? placeCount : 0)
     }
     let felt = channels.indices.filter { channels[$0].hapticBus != nil }
-    let distributesPlaces = placeCount > 1 && felt.count == placeCount && !self.channels.contains { $0.source != nil }
+    let distributesPlaces =
+      placeCount > 1 && felt.count == placeCount && !self.channels.contains { $0.source != nil }
     var profiles: [TransducerProfile] = []
     for (place, index) in felt.enumerated() {
       let own = self.channels.first { $0.index == index }
       var wanted = own?.profile ?? profile
       wanted.place = distributesPlaces ? "\(place + 1)" : own?.source
       let bus = profiles.firstIndex(of: wanted) ?? profiles.count
-      if bus == profiles.count { profiles.append(wanted) }
+      if bus == profiles.count {
+        profiles.append(wanted)
+      }
       channels[index].hapticBus = bus
     }
     let routing = OutputRouting(channels: channels).fitted(to: profiles)
@@ -128,22 +142,29 @@ public struct ChannelRouting: Sendable {
 
   /// The routing with a haptic bus for each transducer.
   private static func routing(
-    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses,
+    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double,
+    buses: RenderSettings.Buses,
     placeCount: Int
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = usual
-    for index in channels.indices { channels[index].hapticBus = nil }
-    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count {
+    for index in channels.indices {
+      channels[index].hapticBus = nil
+    }
+    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count
+    {
       let index = transducer.channel - 1
       let gain = Float(NumberFormatting.amplitude(decibels: transducer.gain))
-      if buses != .audio { channels[index].hapticBus = bus }
+      if buses != .audio {
+        channels[index].hapticBus = bus
+      }
       channels[index].hapticGain = gain
       channels[index].audioGain *= gain
       channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
     let distributesPlaces =
-      placeCount > 1 && placeCount == array.transducers.count && !array.transducers.contains { $0.source != nil }
+      placeCount > 1 && placeCount == array.transducers.count
+      && !array.transducers.contains { $0.source != nil }
     let profiles = array.transducers.enumerated().map { bus, transducer in
       var profile = transducer.profile
       profile.place = distributesPlaces ? "\(bus + 1)" : transducer.source
@@ -162,7 +183,9 @@ extension ArrayPosition {
   /// Reads a number, or on a plane two with a slash between; nothing for any other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
-    let found = numbers.compactMap { $0 }.filter { $0.magnitude <= (layout == .ring ? Self.mostDegrees : Self.most) }
+    let found = numbers.compactMap { $0 }.filter {
+      $0.magnitude <= (layout == .ring ? Self.mostDegrees : Self.most)
+    }
     guard found.count == numbers.count else { return nil }
     switch (layout, found.count) {
     case (.plane, 2): self.init(found[0], found[1])

@@ -24,7 +24,10 @@ public struct PatternConversion: Sendable {
     public var place: SourcePlace
 
     /// Makes a loss at a place.
-    public init(loss: Loss, place: SourcePlace) { (self.loss, self.place) = (loss, place) }
+    public init(loss: Loss, place: SourcePlace) {
+      self.loss = loss
+      self.place = place
+    }
   }
 
   /// What a conversion gives.
@@ -44,9 +47,15 @@ public struct PatternConversion: Sendable {
 
   /// Makes a conversion to a format.
   public init(
-    to target: HapticFormat, from source: HapticFormat? = nil, reading: ReadingOptions = ReadingOptions(),
+    to target: HapticFormat, from source: HapticFormat? = nil,
+    reading: ReadingOptions = ReadingOptions(),
     writing: WritingOptions = WritingOptions()
-  ) { (self.target, self.source, self.reading, self.writing) = (target, source, reading, writing) }
+  ) {
+    self.target = target
+    self.source = source
+    self.reading = reading
+    self.writing = writing
+  }
 
   private static let unwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
@@ -57,15 +66,22 @@ public struct PatternConversion: Sendable {
   /// layout, unless an option asks for more.
   ///
   /// - Throws: The first error of reading, or why nothing can be written.
-  public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError) -> Result {
+  public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError)
+    -> Result
+  {
     let format = if let source { source } else { try formats.format(of: file) }
-    let examination = source?.examine(file, options: reading) ?? formats.examine(file, options: reading)
+    let examination =
+      source?.examine(file, options: reading) ?? formats.examine(file, options: reading)
     var composition = try examination.get()
-    if leavesOutSounds { composition.removeSoundFiles() }
+    if leavesOutSounds {
+      composition.removeSoundFiles()
+    }
     func result(_ files: [Writing.File], _ losses: [Loss] = []) -> Result {
       Result(
         source: format, files: files, sounds: sounds(of: examination, in: files),
-        losses: losses.map { PlacedLoss(loss: $0, place: $0.place ?? examination.places.place(of: $0.element)) },
+        losses: losses.map {
+          PlacedLoss(loss: $0, place: $0.place ?? examination.places.place(of: $0.element))
+        },
         findings: examination.findings.filter { $0.severity < .error })
     }
     if format.id == target.id, isPlain, let canonical = try format.canonical(file) {
@@ -73,16 +89,22 @@ public struct PatternConversion: Sendable {
     }
     guard let written = try target.write(composition, options: writing) else {
       throw InputError(
-        Finding(Self.unwritable, place: SourcePlace(name: file.name), "the format \(target.id) cannot be written"))
+        Finding(
+          Self.unwritable, place: SourcePlace(name: file.name),
+          "the format \(target.id) cannot be written"))
     }
     return result(written.files, examination.losses + written.losses)
   }
 
   /// The sound files of a pattern that written files still name, each path once.
-  private func sounds(of examination: Examination, in files: [Writing.File]) -> [Examination.SoundReference] {
+  private func sounds(of examination: Examination, in files: [Writing.File]) -> [Examination
+    .SoundReference]
+  {
     guard !examination.sounds.isEmpty else { return [] }
     let written = files.filter { $0.ending == nil }.flatMap { file in
-      target.examine(SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false)).sounds
+      target.examine(
+        SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false)
+      ).sounds
     }
     var names = Set(written.map(\.path))
     return examination.sounds.filter { names.remove($0.path) != nil }
@@ -139,19 +161,28 @@ public enum FormatMatrix {
   public static func example(_ content: Content) -> HapticComposition {
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
-        kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+        kind: .hapticTransient, time: time,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     }
-    func hum(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
+    func hum(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float)
+      -> HapticEvent
+    {
       HapticEvent(
         kind: .hapticContinuous, time: time, duration: duration,
         parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     }
-    func curve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)]) -> ParameterCurve {
-      ParameterCurve(id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+    func curve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)])
+      -> ParameterCurve
+    {
+      ParameterCurve(
+        id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
     }
     var pattern = HapticPattern()
     switch content {
-    case .transients: pattern.events = [tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1)]
+    case .transients:
+      pattern.events = [
+        tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1),
+      ]
     case .continuous:
       pattern.events = [hum(0, 0.8, 1, 0.4), hum(1.2, 0.6, 0.8, 0.6)]
       pattern.curves = [
@@ -161,10 +192,15 @@ public enum FormatMatrix {
         curve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
       ]
     case .mixed:
-      pattern.events = [hum(0, 1, 0.7, 0.2), hum(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5), tap(1.8, 0.5, 0.5)]
+      pattern.events = [
+        hum(0, 1, 0.7, 0.2), hum(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5), tap(1.8, 0.5, 0.5),
+      ]
       pattern.events[0].parameters[.attackTime] = 0.4
       pattern.events[0].parameters[.releaseTime] = 0.5
-    case .audio: pattern.events = [tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5)]
+    case .audio:
+      pattern.events = [
+        tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5),
+      ]
     }
     return HapticComposition(pattern)
   }
@@ -173,30 +209,41 @@ public enum FormatMatrix {
   ///
   /// The example is first written in the source's format and read again, so that it is one that the
   /// format can hold; where the source is only read, the example itself is taken.
-  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat) -> Measurement {
+  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat)
+    -> Measurement
+  {
     let example = example(content)
     let given = source.isWritable ? pass(example, through: source)?.composition ?? example : example
     guard let arrived = pass(given, through: target) else {
       return Measurement(grade: .none, difference: 1, losses: [])
     }
-    let losses: [String] = arrived.losses.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    let losses: [String] = arrived.losses.reduce(into: []) {
+      if !$0.contains($1) {
+        $0.append($1)
+      }
+    }
     let difference = CompositionDifference(given, arrived.composition).largest
     let grade: Grade =
-      difference <= exactness && losses.isEmpty ? .exact : difference <= closeness ? .close : .approximate
+      difference <= exactness && losses.isEmpty
+      ? .exact : difference <= closeness ? .close : .approximate
     return Measurement(grade: grade, difference: difference, losses: losses)
   }
 
   /// A composition as it is after being written in a format and read again; nil where it cannot be.
   package static func pass(
-    _ composition: HapticComposition, through format: HapticFormat, options: WritingOptions = WritingOptions()
+    _ composition: HapticComposition, through format: HapticFormat,
+    options: WritingOptions = WritingOptions()
   ) -> (composition: HapticComposition, losses: [String])? {
-    guard let writing = (try? format.write(composition, options: options)) ?? nil else { return nil }
+    guard let writing = (try? format.write(composition, options: options)) ?? nil else {
+      return nil
+    }
     var layers: [HapticComposition.Layer] = []
     var losses = writing.losses.map(\.message)
     var loop: HapticComposition.LoopPoints?
     for file in writing.files where file.ending == nil {
       let name = "x" + file.suffix + "." + (format.endings.first ?? format.id)
-      let examination = format.examine(SourceFile(file.bytes, name: name), options: ReadingOptions())
+      let examination = format.examine(
+        SourceFile(file.bytes, name: name), options: ReadingOptions())
       guard let read = try? examination.get() else { return nil }
       layers += read.layers
       loop = read.loop ?? loop

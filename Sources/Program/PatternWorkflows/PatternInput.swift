@@ -46,9 +46,14 @@ public struct PatternInput: Equatable, Sendable {
   public var sounds = SoundLookup.besidePattern
 
   /// A pattern by the place of its content.
-  public init(origin: Origin, outputStem: String, isFromFolder: Bool = false, formats: FormatRegistry = .standard) {
-    (self.origin, self.outputStem) = (origin, outputStem)
-    (self.isFromFolder, self.formats) = (isFromFolder, formats)
+  public init(
+    origin: Origin, outputStem: String, isFromFolder: Bool = false,
+    formats: FormatRegistry = .standard
+  ) {
+    self.origin = origin
+    self.outputStem = outputStem
+    self.isFromFolder = isFromFolder
+    self.formats = formats
   }
 
   /// The name messages give the pattern.
@@ -80,24 +85,36 @@ public struct PatternInput: Equatable, Sendable {
 
   /// What the user's words stand for, and what is wrong with some of them.
   ///
-  /// Words are files, folders, names of shipped patterns, or `-`. A folder stands for the patterns in and below it; links
-  /// to folders are not followed. Files whose ending is that of other kinds of files, too, are taken by their content.
-  public static func find(_ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern)
+  /// Words are files, folders, names of shipped patterns, or `-`. A folder stands for the patterns
+  /// in and below it; links to folders are not followed. Files whose ending is that of other kinds
+  /// of files, too, are taken by their content.
+  public static func find(
+    _ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern
+  )
     -> (inputs: [PatternInput], problems: [FileError])
   {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
     for word in words {
-      do throws(FileError) { inputs += try find(word, formats, &problems) } catch { problems.append(error) }
+      do throws(FileError) {
+        inputs += try find(word, formats, &problems)
+      } catch {
+        problems.append(error)
+      }
     }
-    for index in inputs.indices { inputs[index].sounds = sounds }
+    for index in inputs.indices {
+      inputs[index].sounds = sounds
+    }
     return (inputs, problems)
   }
 
-  private static func find(_ word: String, _ formats: FormatRegistry, _ problems: inout [FileError]) throws(FileError)
+  private static func find(_ word: String, _ formats: FormatRegistry, _ problems: inout [FileError])
+    throws(FileError)
     -> [PatternInput]
   {
-    if word == "-" { return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)] }
+    if word == "-" {
+      return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)]
+    }
     if word.isEmpty { throw FileError("''", "is not a pattern name") }
     switch FileSystem.entry(at: word) {
     case .file, .other:
@@ -106,7 +123,9 @@ public struct PatternInput: Equatable, Sendable {
     case .folder:
       let known = problems.count
       let found = try patterns(in: word, below: "", formats, &problems)
-      guard !found.isEmpty || problems.count > known else { throw FileError(word, "contains no pattern files") }
+      guard !found.isEmpty || problems.count > known else {
+        throw FileError(word, "contains no pattern files")
+      }
       return found
     case .nothing:
       if let reason = nameProblem(word) { throw FileError(word, reason) }
@@ -126,17 +145,24 @@ public struct PatternInput: Equatable, Sendable {
     for name in try FileSystem.names(in: folder) {
       let path = FileSystem.join(folder, name)
       let named = formats.formats(named: name)
-      let isNamedPattern = named.contains { !$0.sharesEndings } || (!named.isEmpty && isCertain(path, named))
+      let isNamedPattern =
+        named.contains { !$0.sharesEndings } || (!named.isEmpty && isCertain(path, named))
       switch FileSystem.entry(at: path) {
       case .folder where !FileSystem.isLink(path):
         do throws(FileError) {
           inputs += try patterns(in: path, below: FileSystem.join(stem, name), formats, &problems)
-        } catch { problems.append(error) }
+        } catch {
+          problems.append(error)
+        }
       case .file where isNamedPattern:
         let output = FileSystem.join(stem, FileSystem.stem(of: name))
-        inputs.append(PatternInput(origin: .file(path), outputStem: output, isFromFolder: true, formats: formats))
-      case .nothing where isNamedPattern: problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
-      default: continue
+        inputs.append(
+          PatternInput(
+            origin: .file(path), outputStem: output, isFromFolder: true, formats: formats))
+      case .nothing where isNamedPattern:
+        problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
+      default:
+        continue
       }
     }
     return inputs
@@ -144,21 +170,26 @@ public struct PatternInput: Equatable, Sendable {
 
   /// Whether a file can be read and its content is of one of some formats without doubt.
   private static func isCertain(_ path: String, _ formats: [HapticFormat]) -> Bool {
-    guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else { return false }
+    guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
+      return false
+    }
     return formats.contains { $0.recognize(bytes.span) == .certain }
   }
 
   /// Why a name cannot be looked up: bytes that are not text come with a replacement character.
   private static func nameProblem(_ name: String) -> String? {
-    name.unicodeScalars.contains("\u{FFFD}") ? "the file name is not valid UTF-8; rename the file" : nil
+    name.unicodeScalars.contains("\u{FFFD}")
+      ? "the file name is not valid UTF-8; rename the file" : nil
   }
 
-  /// Refuses to rewrite a file through a link that was found in a folder: the user did not name its target.
+  /// Refuses to rewrite a file through a link that was found in a folder: the user did not name its
+  /// target.
   ///
   /// - Throws: A `FileError` that names the link.
   package func checkRewriting() throws(FileError) {
     guard case .file(let path) = origin, isFromFolder, FileSystem.isLink(path) else { return }
-    throw FileError(path, "is a link in a folder and is not rewritten; name the file that it leads to")
+    throw FileError(
+      path, "is a link in a folder and is not rewritten; name the file that it leads to")
   }
 
   /// The content, not yet read as any format.
@@ -180,14 +211,17 @@ public enum TakeInput: Equatable, Sendable {
 
   /// What the user's words stand for, and what is wrong with some of them.
   ///
-  /// A file that begins as a sound file does or is named like one is one; all else is looked up as a
-  /// pattern.
+  /// A file that begins as a sound file does or is named like one is one; all else is looked up as
+  /// a pattern.
   public static func find(
-    _ words: [String], formats: FormatRegistry = .standard, sounds: PatternInput.SoundLookup = .besidePattern
+    _ words: [String], formats: FormatRegistry = .standard,
+    sounds: PatternInput.SoundLookup = .besidePattern
   ) -> (inputs: [TakeInput], problems: [FileError]) {
     let found = words.map { word -> (inputs: [TakeInput], problems: [FileError]) in
       let isFile = word != "-" && FileSystem.entry(at: word) == .file
-      if isFile, SoundFileFormat.container(ofName: word) != nil || isSound(word) { return ([.sound(path: word)], []) }
+      if isFile, SoundFileFormat.container(ofName: word) != nil || isSound(word) {
+        return ([.sound(path: word)], [])
+      }
       let found = PatternInput.find([word], formats: formats, sounds: sounds)
       return (found.inputs.map(TakeInput.pattern), found.problems)
     }
@@ -206,13 +240,26 @@ public enum TakeInput: Equatable, Sendable {
   public var name: String { input.name }
 
   /// The file that it is read from, if it is one.
-  public var path: String? { if case .file(let path) = input.origin { path } else { nil } }
+  public var path: String? {
+    if case .file(let path) = input.origin {
+      path
+    } else {
+      nil
+    }
+  }
 
-  /// A Boolean value that indicates whether it is a pattern that was found in a folder that the user named.
+  /// A Boolean value that indicates whether it is a pattern that was found in a folder that the
+  /// user named.
   package var isFromFolder: Bool { input.isFromFolder }
 
   /// The files that it is made from, sounds of a pattern included; what cannot be read names none.
-  package var sources: [String] { if case .pattern(let input) = self { input.sources } else { [name] } }
+  package var sources: [String] {
+    if case .pattern(let input) = self {
+      input.sources
+    } else {
+      [name]
+    }
+  }
 
   /// What an output made from it is called, without ending.
   public var outputStem: String { input.outputStem }
@@ -229,7 +276,8 @@ public enum TakeInput: Equatable, Sendable {
 
   /// Compiles and renders a pattern that was read.
   public static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
-    let (input, composition) = (pattern.input, pattern.composition)
+    let input = pattern.input
+    let composition = pattern.composition
     let profiles = Array(job.channels().profiles.prefix(1))
     let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
     let settings = job.settings(for: plan)
@@ -239,10 +287,12 @@ public enum TakeInput: Equatable, Sendable {
     var samples: [Float] = []
     samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
     let rendering = OfflineRenderer(plan: plan, settings: settings)
-    _ = try job.render(rendering, interrupted: FileError(input.name, "interrupted")) { block, frameCount, _ in
+    _ = try job.render(rendering, interrupted: FileError(input.name, "interrupted")) {
+      block, frameCount, _ in
       samples += block[..<(frameCount * job.channelCount)]
     }
-    let signal = Signal(interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
+    let signal = Signal(
+      interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
     var take = Take(
       name: input.name, source: .pattern(composition), signal: signal, profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
@@ -257,11 +307,16 @@ public enum TakeInput: Equatable, Sendable {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
-    func damaged(_ text: String) -> SoundFileError { SoundFileError(kind: .damaged, path: path, description: text) }
+    func damaged(_ text: String) -> SoundFileError {
+      SoundFileError(kind: .damaged, path: path, description: text)
+    }
     guard sound.frameCount > 0 else { throw damaged("contains no audio") }
     let badCount = sound.interleaved.count { !$0.isFinite }
-    guard badCount == 0 else { throw damaged("\(badCount) of \(sound.interleaved.count) samples are NaN or infinite") }
-    let signal = Signal(interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
+    guard badCount == 0 else {
+      throw damaged("\(badCount) of \(sound.interleaved.count) samples are NaN or infinite")
+    }
+    let signal = Signal(
+      interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
     return Take(name: path, source: .sound, signal: signal, profile: job.profile)
   }
 
@@ -277,18 +332,28 @@ public enum TakeInput: Equatable, Sendable {
 
   /// Reads several at one rate, so that they can be laid over each other.
   ///
-  /// That is the rate asked for, else the greatest of the sound files', else the job's: a pattern is
-  /// rendered at the rate of the recording it is held against, and nothing is resampled in vain. Haptic patterns
-  /// that are all longer than a minute are rendered at 8 kHz, eight times what they hold.
+  /// That is the rate asked for, else the greatest of the sound files', else the job's: a pattern
+  /// is rendered at the rate of the recording it is held against, and nothing is resampled in vain.
+  /// Haptic patterns that are all longer than a minute are rendered at 8 kHz, eight times what they
+  /// hold.
   ///
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   public static func takes(_ inputs: [TakeInput], _ job: RenderJob, rate: Int?) throws -> [Take] {
     var job = job
-    let takes = try inputs.map { input -> Take? in if case .sound(let path) = input { try read(path, job) } else { nil }
+    let takes = try inputs.map { input -> Take? in
+      if case .sound(let path) = input {
+        try read(path, job)
+      } else {
+        nil
+      }
     }
     let rates = takes.compactMap { $0?.signal.rate }
     let patterns = try inputs.map { input -> LoadedPattern? in
-      if case .pattern(let input) = input { try LoadedPattern(input, reading: job.reading) } else { nil }
+      if case .pattern(let input) = input {
+        try LoadedPattern(input, reading: job.reading)
+      } else {
+        nil
+      }
     }
     let isLong = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
     job.rate = rate ?? rates.max().map { Int($0) } ?? (isLong ? longRate : job.rate)
@@ -344,16 +409,23 @@ public struct LoadedPattern: Sendable {
     file = try input.file()
     let examination = input.formats.examine(file, options: reading)
     var composition = try examination.get().linearized()
-    if input.sounds == .none { composition.removeSoundFiles() }
-    (self.input, self.composition) = (input, composition)
-    (details, places, findings) = (examination.details, examination.places, examination.findings)
+    if input.sounds == .none {
+      composition.removeSoundFiles()
+    }
+    self.input = input
+    self.composition = composition
+    details = examination.details
+    places = examination.places
+    findings = examination.findings
     sounds = input.sounds == .none ? [] : examination.sounds
   }
 
   /// The paths of the files that the pattern is made from.
   public var sources: [String] {
     var sources = sounds.map { FileSystem.join(input.folder ?? "", $0.path) }
-    if case .file(let path) = input.origin { sources.append(path) }
+    if case .file(let path) = input.origin {
+      sources.append(path)
+    }
     return sources
   }
 
@@ -362,8 +434,11 @@ public struct LoadedPattern: Sendable {
     try WaveformFiles.load(sounds, from: input.folder, rate: rate)
   }
 
-  /// What of the pattern and its sound files does not play as it is written; reads the sound files once more.
-  public func warnings() -> [Finding] { findings + WaveformFiles.warnings(sounds, from: input.folder) }
+  /// What of the pattern and its sound files does not play as it is written; reads the sound files
+  /// once more.
+  public func warnings() -> [Finding] {
+    findings + WaveformFiles.warnings(sounds, from: input.folder)
+  }
 
   /// That places of the pattern sound together, where none of the profiles is that of one place.
   public func mergedPlaces(on profiles: [TransducerProfile]) -> Finding? {
@@ -372,14 +447,22 @@ public struct LoadedPattern: Sendable {
   }
 
   /// Compiles the pattern, once for each profile that differs.
-  public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws -> [RenderPlan] {
+  public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws
+    -> [RenderPlan]
+  {
     let samples = try samples(rate: rate)
     return try profiles.indices.reduce(into: []) { plans, index in
-      if let same = profiles[..<index].firstIndex(of: profiles[index]) { return plans.append(plans[same]) }
+      if let same = profiles[..<index].firstIndex(of: profiles[index]) {
+        return plans.append(plans[same])
+      }
       do throws(RenderError) {
         plans.append(
-          try RenderPlan(compiling: composition, profile: profiles[index], rate: rate, samples: samples, isRaw: isRaw))
-      } catch { throw InputError(error, places: places.place(of:)) }
+          try RenderPlan(
+            compiling: composition, profile: profiles[index], rate: rate, samples: samples,
+            isRaw: isRaw))
+      } catch {
+        throw InputError(error, places: places.place(of:))
+      }
     }
   }
 }
@@ -387,37 +470,48 @@ public struct LoadedPattern: Sendable {
 extension HapticComposition {
   /// Leaves out the events that play sound files.
   package mutating func removeSoundFiles() {
-    for index in layers.indices { layers[index].pattern.events.removeAll { $0.kind.playsFile } }
+    for index in layers.indices {
+      layers[index].pattern.events.removeAll { $0.kind.playsFile }
+    }
   }
 }
 
 /// Loads the sound files a pattern names, from its own folder and nowhere else.
 package enum WaveformFiles {
   /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
-  package static func load(_ waveforms: [Examination.SoundReference], from folder: String?, rate: Double)
+  package static func load(
+    _ waveforms: [Examination.SoundReference], from folder: String?, rate: Double
+  )
     throws(InputError) -> [String: AudioBuffer]
   {
     var samples: [String: AudioBuffer] = [:]
     for waveform in waveforms where samples[waveform.path] == nil {
       do throws(SoundFileError) {
         let sound = try read(waveform.path, from: folder).resampled(to: rate, path: waveform.path)
-        samples[waveform.path] = AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
-      } catch { throw InputError(finding(error, of: waveform, in: folder)) }
+        samples[waveform.path] = AudioBuffer(
+          interleaved: sound.interleaved, channelCount: sound.channelCount)
+      } catch {
+        throw InputError(finding(error, of: waveform, in: folder))
+      }
     }
     return samples
   }
 
   /// The real path of a sound file that a pattern names; whether it is sound is not looked at.
-  package static func file(_ waveform: Examination.SoundReference, in folder: String?) throws(InputError) -> String {
-    do throws(SoundFileError) { return try soundFolder(folder, waveform.path).file(at: waveform.path) } catch {
+  package static func file(_ waveform: Examination.SoundReference, in folder: String?)
+    throws(InputError) -> String
+  {
+    do throws(SoundFileError) {
+      return try soundFolder(folder, waveform.path).file(at: waveform.path)
+    } catch {
       throw InputError(finding(error, of: waveform, in: folder))
     }
   }
 
   /// The real path of a sound file that a pattern names, once the file has been decoded as a sound.
   ///
-  /// Some kinds of sound files begin with text, so that a script can be one. Therefore, the file must also begin with
-  /// the mark of a common kind.
+  /// Some kinds of sound files begin with text, so that a script can be one. Therefore, the file
+  /// must also begin with the mark of a common kind.
   package static func soundFile(_ waveform: Examination.SoundReference, in folder: String?)
     throws(InputError) -> String
   {
@@ -430,32 +524,45 @@ package enum WaveformFiles {
           kind: .notSound, path: waveform.path, description: "is not a sound file of a common kind")
       }
       return path
-    } catch { throw InputError(finding(error, of: waveform, in: folder)) }
+    } catch {
+      throw InputError(finding(error, of: waveform, in: folder))
+    }
   }
 
-  private static func finding(_ error: SoundFileError, of waveform: Examination.SoundReference, in folder: String?)
+  private static func finding(
+    _ error: SoundFileError, of waveform: Examination.SoundReference, in folder: String?
+  )
     -> Finding
   {
     Finding(
-      .soundMissing, place: waveform.place, "the sound file \(waveform.path.inQuotes) \(error.description)",
+      .soundMissing, place: waveform.place,
+      "the sound file \(waveform.path.inQuotes) \(error.description)",
       suggestion: error.kind == .missing
-        ? folder.flatMap { SoundFolder(root: $0).suggestion(for: waveform.path) }.map { "did you mean \($0.inQuotes)?" }
+        ? folder.flatMap { SoundFolder(root: $0).suggestion(for: waveform.path) }.map {
+          "did you mean \($0.inQuotes)?"
+        }
           ?? "use '--sounds FOLDER' or '--without-sounds'" : nil)
   }
 
   /// What is wrong with the sound files a pattern names.
-  package static func findings(_ waveforms: [Examination.SoundReference], from folder: String?) -> [Finding] {
+  package static func findings(_ waveforms: [Examination.SoundReference], from folder: String?)
+    -> [Finding]
+  {
     waveforms.flatMap { waveform -> [Finding] in
       do throws(SoundFileError) {
         let sound = try read(waveform.path, from: folder)
         _ = try sound.resampled(to: 48_000, path: waveform.path)
         return damage(of: sound, waveform)
-      } catch { return [finding(error, of: waveform, in: folder)] }
+      } catch {
+        return [finding(error, of: waveform, in: folder)]
+      }
     }
   }
 
   /// What of the sound files does not play as it should; those that cannot be read are left out.
-  package static func warnings(_ waveforms: [Examination.SoundReference], from folder: String?) -> [Finding] {
+  package static func warnings(_ waveforms: [Examination.SoundReference], from folder: String?)
+    -> [Finding]
+  {
     var names: Set<String> = []
     return waveforms.filter { names.insert($0.path).inserted }.flatMap { waveform in
       (try? read(waveform.path, from: folder)).map { damage(of: $0, waveform) } ?? []
@@ -464,12 +571,15 @@ package enum WaveformFiles {
 
   private static func damage(of sound: Sound, _ waveform: Examination.SoundReference) -> [Finding] {
     let name = waveform.path.inQuotes
-    var complaints = sound.truncation.map { ["the sound file \(name) \($0.text); only these play"] } ?? []
-    let (count, badCount) = (sound.interleaved.count, sound.interleaved.count { !$0.isFinite })
+    var complaints =
+      sound.truncation.map { ["the sound file \(name) \($0.text); only these play"] } ?? []
+    let count = sound.interleaved.count
+    let badCount = sound.interleaved.count { !$0.isFinite }
     if badCount == count, count > 0 {
       complaints.append("the sound file \(name) has no finite samples; it plays as silence")
     } else if badCount > 0 {
-      complaints.append("\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
+      complaints.append(
+        "\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
     }
     return complaints.map { Finding(.soundDamaged, place: waveform.place, $0) }
   }
@@ -479,9 +589,12 @@ package enum WaveformFiles {
   }
 
   /// The folder of a pattern's sound files; shipped patterns have none.
-  private static func soundFolder(_ folder: String?, _ path: String) throws(SoundFileError) -> SoundFolder {
+  private static func soundFolder(_ folder: String?, _ path: String) throws(SoundFileError)
+    -> SoundFolder
+  {
     guard let folder else {
-      throw SoundFileError(kind: .outside, path: path, description: "is not available to shipped patterns")
+      throw SoundFileError(
+        kind: .outside, path: path, description: "is not available to shipped patterns")
     }
     return SoundFolder(root: folder)
   }
@@ -509,16 +622,22 @@ public struct SoundMeasurement {
   /// The attacks in the mean of the channels, where the sound is short enough.
   public let onsets: [Onset]?
 
-  /// Measures a file, and reports the share that is done now and then; throws a `FileError` or `SoundFileError`.
+  /// Measures a file, and reports the share that is done now and then; throws a `FileError` or
+  /// `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     truncation = SoundTruncation(readingDescriptor: descriptor)
     let reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
-    (container, encoding, rate) = (reader.container, reader.encoding, reader.rate)
-    let (channelCount, promised) = (reader.channelCount, max(1, Double(reader.frameCount)))
+    container = reader.container
+    encoding = reader.encoding
+    rate = reader.rate
+    let channelCount = reader.channelCount
+    let promised = max(1, Double(reader.frameCount))
     let workers: SoundMeasurementWorkers
-    do throws(AnalysisError) { workers = try SoundMeasurementWorkers(reader) } catch {
+    do throws(AnalysisError) {
+      workers = try SoundMeasurementWorkers(reader)
+    } catch {
       throw FileError(path, error.description)
     }
     var frames = 0
@@ -526,12 +645,17 @@ public struct SoundMeasurement {
     var block = try workers.next()
     while !block.isEmpty {
       frames += block.count / channelCount
-      if frames > Int(Self.longestForOnsets * rate) { kept = nil }
-      kept?.append(contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: rate).mono)
+      if frames > Int(Self.longestForOnsets * rate) {
+        kept = nil
+      }
+      kept?.append(
+        contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: rate).mono)
       block = try workers.next(measuring: block)
       progress(min(1, Double(frames) / promised))
     }
-    guard frames > 0 else { throw SoundFileError(kind: .notSound, path: path, description: "contains no audio") }
+    guard frames > 0 else {
+      throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
+    }
     frameCount = frames
     (whole, channels, spectra) = workers.finish()
     onsets = kept.map { [rate] in Array(Onsets(in: Signal($0, rate: rate))) }
@@ -561,7 +685,9 @@ private final class SoundMeasurementWorkers: Sendable {
         let count = try reader.read(into: &span)
         samples.removeLast(size - count * reader.channelCount)
         block = .success(samples)
-      } catch { block = .failure(error) }
+      } catch {
+        block = .failure(error)
+      }
     }
   }
 
@@ -572,7 +698,8 @@ private final class SoundMeasurementWorkers: Sendable {
   }
 
   init(_ reader: consuming sending SoundFileReader) throws(AnalysisError) {
-    let (count, rate) = (reader.channelCount, reader.rate)
+    let count = reader.channelCount
+    let rate = reader.rate
     channelCount = count
     loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate))
     channels = (0..<count).map { _ in Channel(rate: rate) }
@@ -584,12 +711,18 @@ private final class SoundMeasurementWorkers: Sendable {
     // The longest pieces first, so that none is left alone at the end.
     WorkerPool.run(block == nil ? 2 : channelCount + 2) { [self] piece in
       switch piece {
-      case 0: if let block { loudness.withLock { $0.add(block.span) } }
-      case 1: reading.withLock { $0.next() }
+      case 0:
+        if let block {
+          loudness.withLock { $0.add(block.span) }
+        }
+      case 1:
+        reading.withLock { $0.next() }
       default:
         let channel = piece - 2
         if let block {
-          channels[channel].measurement.withLock { $0.add(block.span, channel: channel, channelCount: channelCount) }
+          channels[channel].measurement.withLock {
+            $0.add(block.span, channel: channel, channelCount: channelCount)
+          }
         }
       }
     } meanwhile: { _ in

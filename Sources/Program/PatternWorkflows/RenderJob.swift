@@ -27,7 +27,8 @@ public struct RenderJob: Sendable {
   public var passCount = 1
   /// Seconds of the output, or nothing for the pattern's own.
   public var duration: Double?
-  /// Seconds of silence behind the sound, or nothing for as long as the hardware needs to come to rest.
+  /// Seconds of silence behind the sound, or nothing for as long as the hardware needs to come to
+  /// rest.
   public var tail: Double?
   /// How samples are written.
   public var format = SampleFormat.s16
@@ -37,12 +38,14 @@ public struct RenderJob: Sendable {
   public var routing = ChannelRouting()
   /// Whether the file is what the transducer would do instead of what drives it.
   public var rendersAcceleration = false
-  /// Whether the file is the model's signal alone: no limiter, removal of offsets, hardware stage or edges.
+  /// Whether the file is the model's signal alone: no limiter, removal of offsets, hardware stage
+  /// or edges.
   public var isRaw = false
   /// How patterns are read.
   public var reading = ReadingOptions()
 
-  /// Asked between blocks of any rendering, on any thread; where it answers true, the work is given up.
+  /// Asked between blocks of any rendering, on any thread; where it answers true, the work is given
+  /// up.
   public var isCancelled: @Sendable () -> Bool = { false }
 
   /// A job with the usual settings: 48 kHz, one channel, 16 bits.
@@ -59,19 +62,25 @@ public struct RenderJob: Sendable {
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
     var reading = reading
-    if isRaw, channels().profiles.allSatisfy({ $0.name == "mpeg" }) { reading.signalRate = Double(rate) }
+    if isRaw, channels().profiles.allSatisfy({ $0.name == "mpeg" }) {
+      reading.signalRate = Double(rate)
+    }
     let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(
-      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate), isRaw: isRaw)
+      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles,
+      rate: Double(rate), isRaw: isRaw)
     return (plans, pattern)
   }
 
   /// What the channels carry, and the profiles for it.
   ///
   /// - Parameter placeCount: Places of the pattern.
-  public func channels(placeCount: Int = 0) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+  public func channels(placeCount: Int = 0) -> (
+    routing: OutputRouting, profiles: [TransducerProfile]
+  ) {
     routing.routing(
-      channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses, placeCount: placeCount)
+      channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses,
+      placeCount: placeCount)
   }
 
   /// The same for plans of a pattern; one alone is that of all places.
@@ -89,11 +98,14 @@ public struct RenderJob: Sendable {
     let tail = tail ?? routing.tail(rate: seconds, isRinging: rendersAcceleration)
     var length = soundLength(of: plans) + FrameConversion.frame(seconds: tail, rate: seconds)
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
-    if let duration { length = FrameConversion.frame(seconds: duration, rate: seconds) }
+    if let duration {
+      length = FrameConversion.frame(seconds: duration, rate: seconds)
+    }
     let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: seconds), length)
     let silence = duration == nil ? FrameConversion.frame(seconds: tail, rate: seconds) : fade
     var settings = RenderSettings(
-      routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount, length: length,
+      routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount,
+      length: length,
       // The fade stays behind the sound, unless the file is cut; then a cut must not click.
       fadeLength: isRaw ? 0 : max(min(fade, silence), min(48, length)))
     settings.isRaw = isRaw
@@ -102,24 +114,32 @@ public struct RenderJob: Sendable {
 
   /// The frames of all passes, without silence behind them.
   fileprivate func soundLength(of plans: [RenderPlan]) -> Int64 {
-    let furtherPasses = passCount > 1 ? (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) : 0
+    let furtherPasses =
+      passCount > 1 ? (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) : 0
     return (plans.map(\.length).max() ?? 0) + furtherPasses
   }
 
   /// Writes a pattern's plans as a sound file that can be sought.
   public func write(
-    _ plans: [RenderPlan], title: String, to descriptor: Int32, path: String, container: SoundFileFormat.Container,
+    _ plans: [RenderPlan], title: String, to descriptor: Int32, path: String,
+    container: SoundFileFormat.Container,
     progress: (Double) -> Void
   ) throws -> RenderStatistics {
     var settings = settings(for: plans)
-    if isNormalized { settings.gain *= try normalisingGain(plans, settings) }
+    if isNormalized {
+      settings.gain *= try normalisingGain(plans, settings)
+    }
     let length = settings.length ?? 0
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: path, format: SoundFileFormat(container: container, samples: format), rate: rate,
-      channelCount: channelCount, frameCount: length, tags: SoundFileTags(rendering: title, by: sourceOfSound))
-    var felt = rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
+      descriptor: descriptor, path: path,
+      format: SoundFileFormat(container: container, samples: format), rate: rate,
+      channelCount: channelCount, frameCount: length,
+      tags: SoundFileTags(rendering: title, by: sourceOfSound))
+    var felt =
+      rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
     let interrupted = FileError(path, "interrupted; nothing was written")
-    let statistics = try render(rendering(of: plans, settings), interrupted: interrupted) { block, frameCount, left in
+    let statistics = try render(rendering(of: plans, settings), interrupted: interrupted) {
+      block, frameCount, left in
       felt?.replace(&block, frameCount: frameCount)
       try writer.write(block.span.extracting(first: frameCount * channelCount))
       progress(1 - Double(left) / Double(length))
@@ -135,7 +155,8 @@ public struct RenderJob: Sendable {
     }
     defer { unsafe fclose(spool) }
     let descriptor = unsafe fileno(spool)
-    _ = try write(plans, title: title, to: descriptor, path: title, container: .wav, progress: { _ in })
+    _ = try write(
+      plans, title: title, to: descriptor, path: title, container: .wav, progress: { _ in })
     let size = Int(lseek(descriptor, 0, SEEK_END))
     lseek(descriptor, 0, SEEK_SET)
     var bytes: [UInt8] = []
@@ -143,7 +164,8 @@ public struct RenderJob: Sendable {
     return bytes
   }
 
-  /// Renders block by block, with the frames of each and those that are left; throws `interrupted` where it is cancelled.
+  /// Renders block by block, with the frames of each and those that are left; throws `interrupted`
+  /// where it is cancelled.
   func render(
     _ rendering: consuming OfflineRenderer, interrupted: FileError,
     _ take: (_ block: inout [Float], _ frameCount: Int, _ left: Int64) throws -> Void
@@ -164,12 +186,15 @@ public struct RenderJob: Sendable {
   }
 
   /// What shaped the sound, as the file tells it.
-  private var sourceOfSound: String { routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)" }
+  private var sourceOfSound: String {
+    routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)"
+  }
 
   /// The factor that brings the greatest peak just below the ceiling.
   private func normalisingGain(_ plans: [RenderPlan], _ settings: RenderSettings) throws -> Float {
     let interrupted = FileError("render", "interrupted; nothing was written")
-    let peak = try render(rendering(of: plans, settings), interrupted: interrupted) { _, _, _ in }.peak
+    let peak = try render(rendering(of: plans, settings), interrupted: interrupted) { _, _, _ in }
+      .peak
     return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1
   }
 }
@@ -208,7 +233,12 @@ public struct RenderBatch: Sendable {
     public init(
       input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
       buses: RenderSettings.Buses = .all
-    ) { (self.input, self.destination, self.container, self.buses) = (input, destination, container, buses) }
+    ) {
+      self.input = input
+      self.destination = destination
+      self.container = container
+      self.buses = buses
+    }
 
     /// The path of the file, or the name of the stream.
     public var name: String {
@@ -221,8 +251,8 @@ public struct RenderBatch: Sendable {
 
   /// What became of one file.
   public enum Outcome: Sendable {
-    /// The file is complete: seconds of sound, without the silence behind it unless the job has a duration; what
-    /// the renderer counted; and what of the pattern does not play as it is written.
+    /// The file is complete: seconds of sound, without the silence behind it unless the job has a
+    /// duration; what the renderer counted; and what of the pattern does not play as it is written.
     case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
     /// Nothing was written, and why.
     case failed(any Error)
@@ -234,20 +264,27 @@ public struct RenderBatch: Sendable {
   public var items: [Item]
 
   /// Files to write by one job.
-  public init(job: RenderJob, items: [Item]) { (self.job, self.items) = (job, items) }
+  public init(job: RenderJob, items: [Item]) {
+    self.job = job
+    self.items = items
+  }
 
   /// Renders everything and answers what became of each item, in their order.
   ///
-  /// As many threads as cores work at once; `job.isCancelled` ends what is running and what is left.
-  /// - Parameter progress: Called now and then on this thread, with the files that are done and, of a
-  ///   single one, the fraction that is rendered. Without it a single file is rendered on this thread.
+  /// As many threads as cores work at once; `job.isCancelled` ends what is running and what is
+  /// left.
+  /// - Parameter progress: Called now and then on this thread, with the files that are done and, of
+  ///   a single one, the fraction that is rendered. Without it a single file is rendered on this
+  ///   thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
     let inputs = inputs()
     let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
     let fraction = Mutex(0.0)
     let work: @Sendable (Int) -> Void = { index in
       let outcome = render(items[index], reading: inputs) { part in
-        if items.count == 1 { fraction.withLock { $0 = part } }
+        if items.count == 1 {
+          fraction.withLock { $0 = part }
+        }
       }
       outcomes.withLock { $0[index] = outcome }
     }
@@ -263,7 +300,11 @@ public struct RenderBatch: Sendable {
   /// What all patterns are made from, so that no rendering replaces a sound of another pattern.
   private func inputs() -> OutputGuard {
     let wouldReplace = items.contains {
-      if case .file(let path) = $0.destination { FileSystem.entry(at: path) != .nothing } else { false }
+      if case .file(let path) = $0.destination {
+        FileSystem.entry(at: path) != .nothing
+      } else {
+        false
+      }
     }
     // A single pattern names its files when it is read.
     guard items.count > 1, wouldReplace else { return OutputGuard() }
@@ -279,7 +320,9 @@ public struct RenderBatch: Sendable {
   /// Renders one pattern to its file; whatever goes wrong is the outcome.
   ///
   /// - Parameter inputs: What the other patterns are made from.
-  private func render(_ item: Item, reading inputs: OutputGuard, progress: (Double) -> Void) -> Outcome {
+  private func render(_ item: Item, reading inputs: OutputGuard, progress: (Double) -> Void)
+    -> Outcome
+  {
     do {
       if job.isCancelled() { throw FileError(item.name, "interrupted") }
       var job = job
@@ -291,35 +334,49 @@ public struct RenderBatch: Sendable {
       case .file(let path):
         var inputs = inputs
         inputs.insert(pattern.sources)
-        guard !inputs.isInput(path) else { throw FileError(path, "is an input; choose another '--output'") }
+        guard !inputs.isInput(path) else {
+          throw FileError(path, "is an input; choose another '--output'")
+        }
         try FileSystem.makeFolder(FileSystem.folder(of: path))
         var file = try AtomicFileWriter(path)
         statistics = try job.write(
-          plans, title: name, to: file.descriptor, path: path, container: item.container, progress: progress)
+          plans, title: name, to: file.descriptor, path: path, container: item.container,
+          progress: progress)
         // A rendering can be made again: waiting for the disk would make a folder of them slow.
         try file.commit(isFlushed: false)
-      case .stream(_, let write): statistics = try spool(plans, item, job: job, title: name, to: write)
+      case .stream(_, let write):
+        statistics = try spool(plans, item, job: job, title: name, to: write)
       }
       let seconds = job.duration ?? Double(job.soundLength(of: plans)) / Double(job.rate)
       let merged = pattern.mergedPlaces(on: job.channels(of: plans).profiles).map { [$0] } ?? []
-      return .written(seconds: seconds, statistics: statistics, warnings: pattern.warnings() + merged)
-    } catch { return .failed(error) }
+      return .written(
+        seconds: seconds, statistics: statistics, warnings: pattern.warnings() + merged)
+    } catch {
+      return .failed(error)
+    }
   }
 
   /// A header is completed last, so the file is made apart and copied out.
   private func spool(
-    _ plans: [RenderPlan], _ item: Item, job: RenderJob, title: String, to write: (Span<UInt8>) throws -> Void
+    _ plans: [RenderPlan], _ item: Item, job: RenderJob, title: String,
+    to write: (Span<UInt8>) throws -> Void
   ) throws -> RenderStatistics {
-    guard let spool = unsafe tmpfile() else { throw FileError.system(item.name, "no space for a temporary file") }
+    guard let spool = unsafe tmpfile() else {
+      throw FileError.system(item.name, "no space for a temporary file")
+    }
     defer { unsafe fclose(spool) }
     let descriptor = unsafe fileno(spool)
-    let statistics = try job.write(plans, title: title, to: descriptor, path: item.name, container: item.container) {
+    let statistics = try job.write(
+      plans, title: title, to: descriptor, path: item.name, container: item.container
+    ) {
       _ in
     }
     lseek(descriptor, 0, SEEK_SET)
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe read(descriptor, $0.baseAddress, $0.count)
+      }
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { return statistics }
       try write(buffer.span.extracting(first: count))

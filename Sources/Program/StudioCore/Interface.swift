@@ -5,8 +5,8 @@ internal import RealtimeMemory
 internal import SignalAnalysis
 internal import TransducerProfiles
 
-// The interface for pages and for programs in C, whose words are in C/temblor.h: numbers, and bytes in memory. All state
-// is the host's; one thread at a time may use one.
+// The interface for pages and for programs in C, whose words are in C/temblor.h: numbers, and bytes
+// in memory. All state is the host's; one thread at a time may use one.
 
 /// What a host works with, and the memory of what was made last.
 @safe package final class Host: @unchecked Sendable {
@@ -109,40 +109,52 @@ public func temblorRelease(_ host: Handle) { unsafe Unmanaged<Host>.fromOpaque(h
 
 // MARK: - Memory
 
-/// Memory for the bytes of the next calls, for pages, whose own it cannot see; it stays until it is asked for again.
+/// Memory for the bytes of the next calls, for pages, whose own it cannot see; it stays until it is
+/// asked for again.
 @_expose(wasm, "input") @_cdecl("temblor_input")
 public func temblorInput(_ host: Handle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
   let host = unsafe Host.of(host)
-  if Int(count) > host.input.count { host.input = FixedBuffer(repeating: 0, count: Int(count)) }
+  if Int(count) > host.input.count {
+    host.input = FixedBuffer(repeating: 0, count: Int(count))
+  }
   return unsafe host.input.address
 }
 
 /// The bytes that the last call has made, until the next.
 @_expose(wasm, "output") @_cdecl("temblor_output")
-public func temblorOutput(_ host: Handle) -> UnsafeMutablePointer<UInt8> { unsafe Host.of(host).output.address }
+public func temblorOutput(_ host: Handle) -> UnsafeMutablePointer<UInt8> {
+  unsafe Host.of(host).output.address
+}
 
 /// How many bytes they are.
 @_expose(wasm, "outputLength") @_cdecl("temblor_output_length")
-public func temblorOutputLength(_ host: Handle) -> Int32 { unsafe Int32(clamping: Host.of(host).output.count) }
+public func temblorOutputLength(_ host: Handle) -> Int32 {
+  unsafe Int32(clamping: Host.of(host).output.count)
+}
 
 /// The samples of the last rendering, in −1…1.
 @_expose(wasm, "samples") @_cdecl("temblor_samples")
-public func temblorSamples(_ host: Handle) -> UnsafeMutablePointer<Float> { unsafe Host.of(host).samples.address }
+public func temblorSamples(_ host: Handle) -> UnsafeMutablePointer<Float> {
+  unsafe Host.of(host).samples.address
+}
 
 // MARK: - Patterns
 
-/// Reads a file of any format into a slot, 0…65,535; 1 where it can be used. Where it cannot, the output is why, and the
-/// pattern before it stays the one that sounds.
+/// Reads a file of any format into a slot, 0…65,535; 1 where it can be used. Where it cannot, the
+/// output is why, and the pattern before it stays the one that sounds.
 @_expose(wasm, "open") @_cdecl("temblor_open")
 public func temblorOpen(
-  _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ content: Bytes?, _ length: Int32
+  _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ content: Bytes?,
+  _ length: Int32
 ) -> Int32 {
   unsafe Host.of(host).open(slot, SourceFile(bytes(content, length), name: text(name, nameLength)))
 }
 
 /// Puts a text in the place of another; 1 where it can be used, else the output is why.
 @_expose(wasm, "replace") @_cdecl("temblor_replace")
-public func temblorReplace(_ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32) -> Int32 {
+public func temblorReplace(_ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32)
+  -> Int32
+{
   let host = unsafe Host.of(host)
   return host.at(slot) { slot in
     unsafe slot.replace(bytes(content, length))
@@ -152,13 +164,17 @@ public func temblorReplace(_ host: Handle, _ slot: Int32, _ content: Bytes?, _ l
 
 /// Makes a list of changes at once, in JSON; 0 where one is refused, and the output is why.
 @_expose(wasm, "change") @_cdecl("temblor_change")
-public func temblorChange(_ host: Handle, _ slot: Int32, _ changes: Bytes?, _ length: Int32) -> Int32 {
+public func temblorChange(_ host: Handle, _ slot: Int32, _ changes: Bytes?, _ length: Int32)
+  -> Int32
+{
   let host = unsafe Host.of(host)
   return host.at(slot) { slot in
     do throws(InputError) {
       try slot.change(unsafe [PatternChange](json: bytes(changes, length)))
       return 1
-    } catch { return host.fail(error) }
+    } catch {
+      return host.fail(error)
+    }
   }
 }
 
@@ -179,10 +195,13 @@ public func temblorStep(_ host: Handle, _ slot: Int32, _ forward: Int32) -> Int3
 
 /// Makes a report the output, by its name; its bytes, none where it has no such report or slot.
 ///
-/// `text` and `original` are bytes of a slot; its `history`, changed `lines`, `score`, `origin` and, with a profile,
+/// `text` and `original` are bytes of a slot; its `history`, changed `lines`, `score`, `origin`
+/// and, with a profile,
 /// `check` are JSON, as are the `losses` of the last conversion, all `formats` and `profiles`.
 @_expose(wasm, "report") @_cdecl("temblor_report")
-public func temblorReport(_ host: Handle, _ name: Bytes?, _ length: Int32, _ slot: Int32, _ profile: Int32) -> Int32 {
+public func temblorReport(
+  _ host: Handle, _ name: Bytes?, _ length: Int32, _ slot: Int32, _ profile: Int32
+) -> Int32 {
   let (host, name) = unsafe (Host.of(host), text(name, length))
   return host.give(host.studio.report(name, slot: Int(slot), profile: Int(profile)))
 }
@@ -212,7 +231,8 @@ public func temblorHertz(_ host: Handle, _ profile: Int32, _ sharpness: Double) 
 /// Hands a sound file over by the name that patterns have for it: interleaved samples.
 @_expose(wasm, "sound") @_cdecl("temblor_sound")
 public func temblorSound(
-  _ host: Handle, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
+  _ host: Handle, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?,
+  _ count: Int32,
   _ channels: Int32, _ rate: Double
 ) -> Int32 {
   guard channels > 0, rate >= 1, rate.isFinite, let samples = unsafe samples else { return 0 }
@@ -221,21 +241,28 @@ public func temblorSound(
   return 1
 }
 
-/// Makes a pattern of a sound, interleaved samples of at most an hour, and opens it in a slot, 0…65,535, as AHAP of a name;
-/// 1, or 0 where it cannot, and the output is why.
+/// Makes a pattern of a sound, interleaved samples of at most an hour, and opens it in a slot,
+/// 0…65,535, as AHAP of a name; 1, or 0 where it cannot, and the output is why.
 ///
-/// The profile is the one that a recording of vibration was made with, or that the pattern is made for.
+/// The profile is the one that a recording of vibration was made with, or that the pattern is made
+/// for.
 @_expose(wasm, "trace") @_cdecl("temblor_trace")
 public func temblorTrace(
-  _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
+  _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32,
+  _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double, _ profile: Int32
 ) -> Int32 {
   guard channels > 0, rate > 0, rate.isFinite, let samples = unsafe samples else { return 0 }
   let host = unsafe Host.of(host)
-  let sound = unsafe Signal(interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
+  let sound = unsafe Signal(
+    interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
   do throws(InputError) {
-    return host.open(slot, try Conversion.trace(sound, named: unsafe text(name, nameLength), host.profile(profile)))
-  } catch { return host.fail(error) }
+    return host.open(
+      slot, try Conversion.trace(sound, named: unsafe text(name, nameLength), host.profile(profile))
+    )
+  } catch {
+    return host.fail(error)
+  }
 }
 
 /// Adds a profile of a user by its JSON text; its number, or −1, and the output is why.
@@ -243,17 +270,21 @@ public func temblorTrace(
 public func temblorAddProfile(_ host: Handle, _ content: Bytes?, _ length: Int32) -> Int32 {
   let host = unsafe Host.of(host)
   do throws(InputError) {
-    host.studio.profiles.append(try unsafe ProfileFile.read(text: bytes(content, length), name: "profile"))
+    host.studio.profiles.append(
+      try unsafe ProfileFile.read(text: bytes(content, length), name: "profile"))
     return Int32(clamping: host.studio.profiles.count - 1)
-  } catch { return host.fail(error, -1) }
+  } catch {
+    return host.fail(error, -1)
+  }
 }
 
 /// Renders a slot; the number of samples, of one channel.
 ///
-/// Returns 0 if the slot cannot be rendered, and the output is the reason. After a rendering the output is empty, also
-/// after one without samples.
+/// Returns 0 if the slot cannot be rendered, and the output is the reason. After a rendering the
+/// output is empty, also after one without samples.
 @_expose(wasm, "render") @_cdecl("temblor_render")
-public func temblorRender(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
+public func temblorRender(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32
+{
   let host = unsafe Host.of(host)
   host.studio.rendered = ([], rate, Int(profile))
   host.samples = FixedBuffer(repeating: 0, count: 0)
@@ -272,11 +303,13 @@ public func temblorRender(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rat
 @_expose(wasm, "wav") @_cdecl("temblor_wav")
 public func temblorWav(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
   let host = unsafe Host.of(host)
-  return host.give(WaveFile.bytes(of: host.studio.render(Int(slot), profile: Int(profile), rate: rate), rate: rate))
+  return host.give(
+    WaveFile.bytes(of: host.studio.render(Int(slot), profile: Int(profile), rate: rate), rate: rate)
+  )
 }
 
-/// Decibels of the last rendering between two times, column by column, the rows from 0 Hz to 500 Hz or to 1.5 times the
-/// highest frequency of its profile.
+/// Decibels of the last rendering between two times, column by column, the rows from 0 Hz to 500 Hz
+/// or to 1.5 times the highest frequency of its profile.
 @_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram")
 public func temblorSpectrogram(
   _ host: Handle, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
@@ -286,12 +319,15 @@ public func temblorSpectrogram(
   let part = Studio.part(of: samples, rate: rate, from: start, to: end)
   let top = max(500, 1.5 * host.studio.hertz(profile: profile, sharpness: 1))
   return host.give(
-    Spectrogram.decibels(of: part, rate: rate, columns: Int(columns), rows: Int(rows), upTo: min(top, rate / 2)))
+    Spectrogram.decibels(
+      of: part, rate: rate, columns: Int(columns), rows: Int(rows), upTo: min(top, rate / 2)))
 }
 
-/// The extremes of each column of what the profile's hardware does; nothing where that is not known.
+/// The extremes of each column of what the profile's hardware does; nothing where that is not
+/// known.
 @_expose(wasm, "felt") @_cdecl("temblor_felt")
-public func temblorFelt(_ host: Handle, _ slot: Int32, _ profile: Int32, _ columns: Int32) -> Int32 {
+public func temblorFelt(_ host: Handle, _ slot: Int32, _ profile: Int32, _ columns: Int32) -> Int32
+{
   let host = unsafe Host.of(host)
   let motion = host.studio.acceleration(Int(slot), profile: Int(profile), rate: Studio.usualRate)
   return host.give(Studio.envelope(of: motion, columns: Int(columns)))
@@ -303,12 +339,15 @@ public func temblorFelt(_ host: Handle, _ slot: Int32, _ profile: Int32, _ colum
 @_expose(wasm, "plan") @_cdecl("temblor_plan")
 public func temblorPlan(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
   let host = unsafe Host.of(host)
-  guard let plan = host.plan(slot, profile: profile, rate: rate) else { return host.give([UInt8]()) }
+  guard let plan = host.plan(slot, profile: profile, rate: rate) else {
+    return host.give([UInt8]())
+  }
   host.output = plan.bytes()
   return Int32(clamping: host.output.count)
 }
 
-/// Memory for a plan's bytes, which no other call uses: they may be copied piece by piece, over several blocks of sound.
+/// Memory for a plan's bytes, which no other call uses: they may be copied piece by piece, over
+/// several blocks of sound.
 @_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input")
 public func temblorLivePlanInput(_ host: Handle, _ length: Int32) -> UnsafeMutablePointer<UInt8> {
   let host = unsafe Host.of(host)
@@ -316,14 +355,19 @@ public func temblorLivePlanInput(_ host: Handle, _ length: Int32) -> UnsafeMutab
   return unsafe host.arriving.address
 }
 
-/// Plays the plan whose bytes were copied from where the one before is; 0 where they are not a plan of this build.
+/// Plays the plan whose bytes were copied from where the one before is; 0 where they are not a plan
+/// of this build.
 @_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
-public func temblorLivePlan(_ host: Handle, _ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
+public func temblorLivePlan(_ host: Handle, _ slot: Int32, _ length: Int32, _ profile: Int32)
+  -> Int32
+{
   let host = unsafe Host.of(host)
   return host.play(slot, profile: profile) { live in
     var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
     swap(&bytes, &host.arriving)
-    return RenderPlan.placed(in: bytes, count: Int(length)).flatMap { $0.rate == live.rate ? $0 : nil }
+    return RenderPlan.placed(in: bytes, count: Int(length)).flatMap {
+      $0.rate == live.rate ? $0 : nil
+    }
   }
 }
 
@@ -331,9 +375,12 @@ public func temblorLivePlan(_ host: Handle, _ slot: Int32, _ length: Int32, _ pr
 
 /// Makes live sound of the slots 0 and 1 at a rate, block by block.
 @_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
-public func temblorLiveStart(_ host: Handle, _ rate: Double) { unsafe Host.of(host).live = LiveSound(rate: rate) }
+public func temblorLiveStart(_ host: Handle, _ rate: Double) {
+  unsafe Host.of(host).live = LiveSound(rate: rate)
+}
 
-/// Reads an AHAP text into a slot and plays it from where the one before is; 0 where it cannot be used.
+/// Reads an AHAP text into a slot and plays it from where the one before is; 0 where it cannot be
+/// used.
 @_expose(wasm, "liveLoad") @_cdecl("temblor_live_load")
 public func temblorLiveLoad(
   _ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32, _ profile: Int32
@@ -341,7 +388,8 @@ public func temblorLiveLoad(
   let host = unsafe Host.of(host)
   return host.play(slot, profile: profile) { live in
     host.studio.slots[Int(slot)].open(unsafe SourceFile(bytes(content, length), name: "live.ahap"))
-    return host.studio.slots[Int(slot)].isReadable ? host.plan(slot, profile: profile, rate: live.rate) : nil
+    return host.studio.slots[Int(slot)].isReadable
+      ? host.plan(slot, profile: profile, rate: live.rate) : nil
   }
 }
 
@@ -360,13 +408,17 @@ public func temblorLiveLoop(_ host: Handle, _ isLooping: Int32, _ start: Int32, 
 /// Chooses the slot that is heard.
 @_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
 public func temblorLiveHear(_ host: Handle, _ slot: Int32) {
-  if 0..<2 ~= slot { unsafe Host.of(host).live?.hear(Int(slot)) }
+  if 0..<2 ~= slot {
+    unsafe Host.of(host).live?.hear(Int(slot))
+  }
 }
 
 /// Sets a live control: 0 intensity, 1 sharpness.
 @_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
 public func temblorLiveControl(_ host: Handle, _ control: Int32, _ value: Double) {
-  if 0..<2 ~= control { unsafe Host.of(host).live?.setControl(Int(control), value) }
+  if 0..<2 ~= control {
+    unsafe Host.of(host).live?.setControl(Int(control), value)
+  }
 }
 
 /// Renders the next frames, at most 4,096; where they are.
@@ -383,4 +435,6 @@ public func temblorLivePosition(_ host: Handle) -> Int32 {
 
 /// 1 while the pattern that is heard runs.
 @_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
-public func temblorLivePhase(_ host: Handle) -> Int32 { unsafe Host.of(host).live?.isRunning == true ? 1 : 0 }
+public func temblorLivePhase(_ host: Handle) -> Int32 {
+  unsafe Host.of(host).live?.isRunning == true ? 1 : 0
+}

@@ -3,10 +3,11 @@ internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// What is heard: A and B in step, of which one sounds, while their patterns, the profile and the controls change.
+/// What is heard: A and B in step, of which one sounds, while their patterns, the profile and the
+/// controls change.
 ///
-/// One thread does everything, between the blocks of an audio worklet. Taking a plan over takes memory for its voices
-/// and a look at those that may sound where it begins.
+/// One thread does everything, between the blocks of an audio worklet. Taking a plan over takes
+/// memory for its voices and a look at those that may sound where it begins.
 final class LiveSound {
   static let blockLength = 4_096
 
@@ -45,9 +46,13 @@ final class LiveSound {
       for other in old.players.indices where other != slot {
         guard let plan = old.players[other]?.plan else { continue }
         stage.put(plan, in: other)
-        if isPlaying { start(other, from: old.position(of: other)) }
+        if isPlaying {
+          start(other, from: old.position(of: other))
+        }
       }
-      if isPlaying { fading = old }
+      if isPlaying {
+        fading = old
+      }
     }
     let replaces = stage.players[slot] != nil
     stage.put(plan, in: slot)
@@ -61,12 +66,15 @@ final class LiveSound {
   func play(_ isPlaying: Bool, from frame: Int64) {
     self.isPlaying = isPlaying
     if !isPlaying { return send { .stop($1, at: 0) } }
-    for slot in stage.players.indices { start(slot, from: frame) }
+    for slot in stage.players.indices {
+      start(slot, from: frame)
+    }
   }
 
   /// Repeats a part of the patterns, or all where the end is 0; or plays to the end once.
   func setLoop(_ isLooping: Bool, from start: Int64, to end: Int64) {
-    (self.isLooping, loop) = (isLooping, (max(0, start), max(0, end)))
+    self.isLooping = isLooping
+    loop = (max(0, start), max(0, end))
     send { loopCommand(of: $1) }
   }
 
@@ -91,7 +99,9 @@ final class LiveSound {
   /// Sends a command to the player of each slot, where there is one.
   private func send(_ command: (Int, RenderPlayer) -> RenderCommand?) {
     for (slot, player) in stage.players.enumerated() {
-      if let player, let command = command(slot, player) { stage.send([command]) }
+      if let player, let command = command(slot, player) {
+        stage.send([command])
+      }
     }
   }
 
@@ -105,7 +115,9 @@ final class LiveSound {
     let gain: Double = slot == heard ? 1 : 0
     commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
     commands.append(.start(player, at: 0, from: frame > 0 ? stage.cue(player, at: frame) : nil))
-    if fadesIn { commands.append(.gain(player, gain, over: stage.fadeLength, at: 0)) }
+    if fadesIn {
+      commands.append(.gain(player, gain, over: stage.fadeLength, at: 0))
+    }
     stage.send(commands)
   }
 
@@ -138,10 +150,13 @@ private final class LiveStage {
   init(profile: TransducerProfile, rate: Double) {
     self.profile = profile
     let routing = OutputRouting().fitted(to: [profile])
-    renderer = Renderer(rate: rate, settings: RenderSettings(routing: routing, passCount: nil), link: port)
+    renderer = Renderer(
+      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), link: port)
   }
 
-  func position(of slot: Int) -> Int64 { players[slot]?.withStatus { $0.position.load(ordering: .relaxed) } ?? 0 }
+  func position(of slot: Int) -> Int64 {
+    players[slot]?.withStatus { $0.position.load(ordering: .relaxed) } ?? 0
+  }
 
   /// Puts a player of a plan in the place of another, which fades out.
   func put(_ plan: RenderPlan, in slot: Int) {

@@ -13,13 +13,15 @@ struct Slot {
     var composition: HapticComposition
   }
 
-  /// A step that can be taken back or made again: what it is called, and the text on its other side.
+  /// A step that can be taken back or made again: what it is called, and the text on its other
+  /// side.
   private struct Step {
     var label: String
     var text: [UInt8]
   }
 
-  /// The most steps that are kept, and the most bytes of their texts; the oldest are forgotten first.
+  /// The most steps that are kept, and the most bytes of their texts; the oldest are forgotten
+  /// first.
   private static let historyLimits = (steps: 1_000, bytes: 64 << 20)
   /// What a step is called that was given no name.
   private static let usualLabel = "Change"
@@ -45,10 +47,15 @@ struct Slot {
 
   /// Puts a file in the slot and forgets the steps of the one before.
   ///
-  /// What is of another format is made into AHAP. A file that cannot be read leaves the pattern that sounds as it is.
+  /// What is of another format is made into AHAP. A file that cannot be read leaves the pattern
+  /// that sounds as it is.
   mutating func open(_ file: SourceFile) {
-    (name, undoSteps, redoSteps, origin) = (file.name, [], [], nil)
-    (nextLabel, isStepOpen) = (Self.usualLabel, false)
+    name = file.name
+    undoSteps = []
+    redoSteps = []
+    origin = nil
+    nextLabel = Self.usualLabel
+    isStepOpen = false
     do {
       let format = try FormatRegistry.standard.format(of: file)
       var bytes = file.bytes
@@ -70,7 +77,9 @@ struct Slot {
     do {
       editor = try AHAPEditor(text: text, name: name)
       error = nil
-    } catch { self.error = error }
+    } catch {
+      self.error = error
+    }
   }
 
   /// What sounds; nil before the first text that could be read.
@@ -79,18 +88,25 @@ struct Slot {
     return editor?.reading.composition
   }
 
-  /// What can be undone and redone, by name, and whether the text differs from the one that was opened.
+  /// What can be undone and redone, by name, and whether the text differs from the one that was
+  /// opened.
   var history: (undo: String?, redo: String?, isChanged: Bool) {
     (undoSteps.last?.label, redoSteps.last?.label, text != original)
   }
 
   /// Names a step; changes up to the next name are one.
-  mutating func begin(_ label: String) { (nextLabel, isStepOpen) = (label.isEmpty ? Self.usualLabel : label, false) }
+  mutating func begin(_ label: String) {
+    nextLabel = label.isEmpty ? Self.usualLabel : label
+    isStepOpen = false
+  }
 
-  /// Puts another text in place, whether it can be read or not; a step of its own unless one was begun.
+  /// Puts another text in place, whether it can be read or not; a step of its own unless one was
+  /// begun.
   mutating func replace(_ text: [UInt8]) {
     let wasOpen = isStepOpen
-    if wasOpen { begin("Edit text") }
+    if wasOpen {
+      begin("Edit text")
+    }
     let old = self.text
     stepStart = nil
     read(text)
@@ -102,21 +118,30 @@ struct Slot {
     if let error { throw error }
     guard let editor else { throw InputError(changing: "", of: name, "the slot is empty") }
     let changed = try editor.applying(changes)
-    if !isStepOpen { stepStart = editor }
+    if !isStepOpen {
+      stepStart = editor
+    }
     // Values that are as they were are spelled as they were.
     let result = stepStart.flatMap { $0.pattern == changed.pattern ? $0 : nil } ?? changed
     let old = text
-    (self.editor, text) = (result, result.text)
+    self.editor = result
+    text = result.text
     note(old)
   }
 
-  /// Takes the last step back, or makes that again which was taken back last; false where there is none.
+  /// Takes the last step back, or makes that again which was taken back last; false where there is
+  /// none.
   mutating func step(forward: Bool) -> Bool {
     guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
     let back = Step(label: step.label, text: text)
-    if forward { undoSteps.append(back) } else { redoSteps.append(back) }
+    if forward {
+      undoSteps.append(back)
+    } else {
+      redoSteps.append(back)
+    }
     read(step.text)
-    (nextLabel, isStepOpen) = (Self.usualLabel, false)
+    nextLabel = Self.usualLabel
+    isStepOpen = false
     return true
   }
 
@@ -127,7 +152,9 @@ struct Slot {
       undoSteps.append(Step(label: nextLabel, text: old))
       isStepOpen = true
       var bytes = undoSteps.reduce(0) { $0 + $1.text.count }
-      while undoSteps.count > Self.historyLimits.steps || (bytes > Self.historyLimits.bytes && undoSteps.count > 1) {
+      while undoSteps.count > Self.historyLimits.steps
+        || (bytes > Self.historyLimits.bytes && undoSteps.count > 1)
+      {
         bytes -= undoSteps.removeFirst().text.count
       }
     }
@@ -161,16 +188,21 @@ struct Slot {
 }
 
 extension [PatternChange] {
-  /// Reads a list of changes: `{"set": "events[3].time", "to": 1.25}`, `{"remove": "curves[0].points[2]"}`,
+  /// Reads a list of changes: `{"set": "events[3].time", "to": 1.25}`, `{"remove":
+  /// "curves[0].points[2]"}`,
   /// `{"add": {…}, "after": "events[3]"}`, `{"duplicate": "events[3]"}`,
   /// `{"addPoint": {"time": 0.2, "value": 0.5}, "to": "curves[0]"}`.
   init(json text: [UInt8]) throws(InputError) {
     let document: JSONDocument
-    do { document = try JSONDocument(text: text, name: "changes") } catch {
+    do {
+      document = try JSONDocument(text: text, name: "changes")
+    } catch {
       throw InputError(changing: "", of: "changes", error.message, error.suggestion)
     }
     self = []
-    for element in document.root.elements { append(try PatternChange(element)) }
+    for element in document.root.elements {
+      append(try PatternChange(element))
+    }
   }
 }
 
@@ -199,7 +231,8 @@ extension PatternChange {
       var writer = JSONWriter(layout: .compact)
       writer.value(copying: entry)
       self = .add(writer.bytes, after: json["after"]?.string)
-    } else if let point = json["addPoint"], let time = point["time"]?.number, let value = point["value"]?.number,
+    } else if let point = json["addPoint"], let time = point["time"]?.number,
+      let value = point["value"]?.number,
       let path = to?.string
     {
       self = .addPoint(time: time, value: value, to: path)

@@ -9,9 +9,11 @@ internal import SoundTracing
 internal import TransducerProfiles
 internal import VendorFormats
 
-/// What a page or another host works with: patterns in slots, how they sound, and what is said about them.
+/// What a page or another host works with: patterns in slots, how they sound, and what is said
+/// about them.
 ///
-/// Not for several threads at once; a host that needs several makes an instance of the module for each.
+/// Not for several threads at once; a host that needs several makes an instance of the module for
+/// each.
 final class Studio {
   /// A and B, and one for copies.
   var slots = [Slot(), Slot(), Slot()]
@@ -27,23 +29,43 @@ final class Studio {
   private static let slotLimit = 65_536
 
   /// Makes the slots up to a number, where so many may be.
-  func makeSlots(upTo number: Int) { while slots.count <= number, number < Self.slotLimit { slots.append(Slot()) } }
+  func makeSlots(upTo number: Int) {
+    while slots.count <= number, number < Self.slotLimit {
+      slots.append(Slot())
+    }
+  }
 
   /// What is asked for by a name, as bytes.
   func report(_ name: String, slot: Int, profile: Int) -> [UInt8] {
     switch name {
-    case "formats": return listFormats()
-    case "losses": return JSONWriter.list { $0.elements(losses) }
-    case "profiles": return listProfiles()
-    case _ where !slots.indices.contains(slot): return []
-    case "text": return slots[slot].text
-    case "original": return slots[slot].original
-    case "history": return history(slot)
-    case "lines": return JSONWriter.list { list in for line in slots[slot].changedLines { list.element(line) } }
-    case "score": return score(slot)
-    case "origin": return origin(slot)
-    case "check": return check(slot, profile: profile)
-    default: return []
+    case "formats":
+      return listFormats()
+    case "losses":
+      return JSONWriter.list { $0.elements(losses) }
+    case "profiles":
+      return listProfiles()
+    case _ where !slots.indices.contains(slot):
+      return []
+    case "text":
+      return slots[slot].text
+    case "original":
+      return slots[slot].original
+    case "history":
+      return history(slot)
+    case "lines":
+      return JSONWriter.list { list in
+        for line in slots[slot].changedLines {
+          list.element(line)
+        }
+      }
+    case "score":
+      return score(slot)
+    case "origin":
+      return origin(slot)
+    case "check":
+      return check(slot, profile: profile)
+    default:
+      return []
     }
   }
 
@@ -53,7 +75,11 @@ final class Studio {
         list.object { object in
           object.member("id", format.id)
           object.member("title", format.title)
-          object.array("extensions") { endings in for ending in format.endings { endings.element(ending) } }
+          object.array("extensions") { endings in
+            for ending in format.endings {
+              endings.element(ending)
+            }
+          }
           object.member("reads", true)
           object.member("writes", format.isWritable)
         }
@@ -86,17 +112,23 @@ final class Studio {
     let history = slots[slot].history
     return JSONWriter.fields { object in
       for (key, label) in [("undo", history.undo), ("redo", history.redo)] {
-        if let label { object.member(key, label) } else { object.null(key) }
+        if let label {
+          object.member(key, label)
+        } else {
+          object.null(key)
+        }
       }
       object.member("changed", history.isChanged)
       object.member("readable", slots[slot].isReadable)
     }
   }
 
-  /// What is drawn of a slot: events as they are written and as they are felt, curves and parameters.
+  /// What is drawn of a slot: events as they are written and as they are felt, curves and
+  /// parameters.
   ///
-  /// `felt` has time, intensity and sharpness of each corner, one behind the other; `points` time and value. The
-  /// numbers of points in paths are `order`, where the text does not have them by time.
+  /// `felt` has time, intensity and sharpness of each corner, one behind the other; `points` time
+  /// and value. The numbers of points in paths are `order`, where the text does not have them by
+  /// time.
   func score(_ slot: Int) -> [UInt8] {
     guard let editor = slots[slot].editor else { return [] }
     let pattern = editor.pattern
@@ -104,7 +136,9 @@ final class Studio {
     return JSONWriter.fields { file in
       file.member("duration", pattern.duration)
       file.member("name", slots[slot].name)
-      if let title = editor.reading.metadata["Project"] { file.member("title", title) }
+      if let title = editor.reading.metadata["Project"] {
+        file.member("title", title)
+      }
       file.member("format", slots[slot].origin?.format.id ?? HapticFormat.ahap.id)
       file.array("events") { list in
         for (index, event) in pattern.events.enumerated() {
@@ -125,7 +159,11 @@ final class Studio {
             }
             let order = editor.pointOrder(ofCurve: index)
             if order != Array(order.indices) {
-              object.array("order") { list in for number in order { list.element(number) } }
+              object.array("order") { list in
+                for number in order {
+                  list.element(number)
+                }
+              }
             }
           }
         }
@@ -145,7 +183,8 @@ final class Studio {
 
   /// The rules there are, for allowances.
   private static let rules =
-    FormatRegistry.standard.rules + PatternRules.composition + PatternRules.defaults + PatternRules.hardware
+    FormatRegistry.standard.rules + PatternRules.composition + PatternRules.defaults
+    + PatternRules.hardware
     + PatternRules.refusals
 
   /// What is wrong with a text, in its order, as `temblor check --profile` reports it.
@@ -162,7 +201,8 @@ final class Studio {
     let places = examination.places.place(of:)
     var others: [Finding] = examination.sounds.filter { sounds[$0.path] == nil }.map { sound in
       Finding(
-        .soundMissing, severity: .warning, place: sound.place, "the sound file \(sound.path.quoted()) is not here",
+        .soundMissing, severity: .warning, place: sound.place,
+        "the sound file \(sound.path.quoted()) is not here",
         suggestion: "drop it on the page")
     }
     if let composition = examination.composition {
@@ -175,7 +215,9 @@ final class Studio {
           others += PatternRules.hardwareFindings(
             in: composition, profile: self.profile(profile), plan: plan, places: places)
         }
-      } catch { others.append(InputError(error, places: places).finding) }
+      } catch {
+        others.append(InputError(error, places: places).finding)
+      }
     }
     return examination.judged(adding: others, rules: Self.rules)
   }
@@ -198,7 +240,8 @@ final class Studio {
     profiles.indices.contains(index) ? profiles[index] : profiles.first ?? .phone
   }
 
-  /// The profiles as JSON: name, what it is, and the frequencies of sharpness 0 and 1 as they are played.
+  /// The profiles as JSON: name, what it is, and the frequencies of sharpness 0 and 1 as they are
+  /// played.
   func listProfiles() -> [UInt8] {
     JSONWriter.list { list in
       for profile in profiles {
@@ -217,13 +260,17 @@ final class Studio {
   }
 
   func hertz(profile index: Int, sharpness: Double) -> Double {
-    profile(index).bandMapped(rate: Self.usualRate).frequency.hertz(atSharpness: min(max(sharpness, 0), 1))
+    profile(index).bandMapped(rate: Self.usualRate).frequency.hertz(
+      atSharpness: min(max(sharpness, 0), 1))
   }
 
   static let usualRate = 48_000.0
 
-  /// Compiles a composition for a profile; events whose sound file was not handed over are left out.
-  func plan(of composition: HapticComposition, profile index: Int, rate: Double) throws(RenderError) -> RenderPlan {
+  /// Compiles a composition for a profile; events whose sound file was not handed over are left
+  /// out.
+  func plan(of composition: HapticComposition, profile index: Int, rate: Double) throws(RenderError)
+    -> RenderPlan
+  {
     var composition = composition.linearized()
     var samples: [String: AudioBuffer] = [:]
     for layer in composition.layers.indices {
@@ -232,12 +279,14 @@ final class Studio {
         guard let sound = sounds[path] else { return true }
         if samples[path] == nil {
           samples[path] = AudioBuffer(
-            interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate, playedAt: rate)
+            interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate,
+            playedAt: rate)
         }
         return false
       }
     }
-    return try RenderPlan(compiling: composition, profile: profile(index), rate: rate, samples: samples)
+    return try RenderPlan(
+      compiling: composition, profile: profile(index), rate: rate, samples: samples)
   }
 
   /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
@@ -245,9 +294,11 @@ final class Studio {
     try? compile(slot, profile: profile, rate: rate)
   }
 
-  private static let emptySlot = Rule.error("slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
+  private static let emptySlot = Rule.error(
+    "slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
 
-  /// Renders a slot as `temblor render` does by itself: one channel, with the silence in which its hardware comes to rest.
+  /// Renders a slot as `temblor render` does by itself: one channel, with the silence in which its
+  /// hardware comes to rest.
   ///
   /// - Returns: The samples, in −1…1; none if the slot cannot be rendered.
   func render(_ slot: Int, profile index: Int, rate: Double) -> [Float] {
@@ -256,7 +307,8 @@ final class Studio {
 
   /// Renders a slot, or tells why it cannot be rendered.
   ///
-  /// - Throws: An error if the slot has no pattern, or if its pattern cannot be compiled at the rate.
+  /// - Throws: An error if the slot has no pattern, or if its pattern cannot be compiled at the
+  ///   rate.
   func samples(of slot: Int, profile index: Int, rate: Double) throws(InputError) -> [Float] {
     let plan = try compile(slot, profile: index, rate: rate)
     let routing = OutputRouting().fitted(to: [profile(index)])
@@ -265,7 +317,8 @@ final class Studio {
     let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: rate), length)
     var renderer = OfflineRenderer(
       plan: plan,
-      settings: RenderSettings(routing: routing, length: length, fadeLength: max(min(fade, tail), min(48, length))))
+      settings: RenderSettings(
+        routing: routing, length: length, fadeLength: max(min(fade, tail), min(48, length))))
     return renderer.samples()
   }
 
@@ -283,8 +336,8 @@ final class Studio {
     }
   }
 
-  /// The acceleration of a profile's transducer for what a slot drives it with, 1 for a full-scale sine at resonance;
-  /// empty where that is not known.
+  /// The acceleration of a profile's transducer for what a slot drives it with, 1 for a full-scale
+  /// sine at resonance; empty where that is not known.
   func acceleration(_ slot: Int, profile index: Int, rate: Double) -> [Float] {
     guard let hardware = profile(index).hardware, let model = hardware.model else { return [] }
     var simulation = TransducerSimulation(model, modes: hardware.modes, rate: rate)
@@ -292,10 +345,13 @@ final class Studio {
   }
 
   /// The samples between two times; silence where there are none.
-  static func part(of samples: [Float], rate: Double, from start: Double, to end: Double) -> [Float] {
+  static func part(of samples: [Float], rate: Double, from start: Double, to end: Double) -> [Float]
+  {
     let first = FrameConversion.frame(seconds: start, rate: rate)
     let last = max(first, min(FrameConversion.frame(seconds: end, rate: rate), first + longestPart))
-    return (first..<last).map { samples.indices.contains(Int(clamping: $0)) ? samples[Int(clamping: $0)] : 0 }
+    return (first..<last).map {
+      samples.indices.contains(Int(clamping: $0)) ? samples[Int(clamping: $0)] : 0
+    }
   }
 
   private static let longestPart: Int64 = 1 << 24
@@ -305,7 +361,9 @@ final class Studio {
     guard !samples.isEmpty, columns > 0 else { return [] }
     return (0..<columns).flatMap { column -> [Float] in
       // Of 64 bits, since the product may have more than a memory address.
-      func place(_ column: Int) -> Int { Int(Int64(samples.count) * Int64(column) / Int64(columns)) }
+      func place(_ column: Int) -> Int {
+        Int(Int64(samples.count) * Int64(column) / Int64(columns))
+      }
       let part = samples[place(column)..<max(place(column) + 1, place(column + 1))]
       return [part.min() ?? 0, part.max() ?? 0]
     }
@@ -338,8 +396,12 @@ extension JSONObjectWriter {
     member("kind", event.kind.rawValue)
     member("path", path)
     member("time", event.time)
-    if let duration = event.duration { member("duration", duration) }
-    if let waveform = event.waveform { member("file", waveform.path) }
+    if let duration = event.duration {
+      member("duration", duration)
+    }
+    if let waveform = event.waveform {
+      member("file", waveform.path)
+    }
     for field in AHAPField.allCases {
       guard let id = field.parameter, event.kind.responds(to: id) else { continue }
       if event.parameters[id] != nil || id == .hapticIntensity || id == .hapticSharpness {
@@ -349,7 +411,9 @@ extension JSONObjectWriter {
     guard event.kind.isHaptic else { return }
     array("felt") { points in
       for point in felt.points(of: event) {
-        for number in [point.time, point.intensity, point.sharpness] { points.element(number) }
+        for number in [point.time, point.intensity, point.sharpness] {
+          points.element(number)
+        }
       }
     }
   }
@@ -361,13 +425,17 @@ extension JSONObjectWriter {
     member("severity", finding.severity.description)
     member("rule", finding.rule.text)
     member("message", finding.message)
-    if let suggestion = finding.suggestion { member("hint", suggestion) }
+    if let suggestion = finding.suggestion {
+      member("hint", suggestion)
+    }
     member("file", finding.place.name)
     if case .text(let line, let column) = finding.place.position {
       member("line", line)
       member("column", column)
     }
-    if let path { member("path", path) }
+    if let path {
+      member("path", path)
+    }
     member("place", finding.place.path)
   }
 }
@@ -375,17 +443,23 @@ extension JSONObjectWriter {
 /// Pictures of how much of each frequency a sound has over time.
 enum Spectrogram {
   /// Seconds of the window, and the decibels of silence.
-  private static let (window, silence) = (0.064, Float(-120))
+  private static let window = 0.064
+  private static let silence = Float(-120)
 
   /// Decibels relative to full scale of each row of each column, the rows from 0 Hz up.
   ///
-  /// Under Hann windows around the middle of each column; the sound is first taken to four times the highest frequency.
-  static func decibels(of samples: [Float], rate: Double, columns: Int, rows: Int, upTo hertz: Double) -> [Float] {
+  /// Under Hann windows around the middle of each column; the sound is first taken to four times
+  /// the highest frequency.
+  static func decibels(
+    of samples: [Float], rate: Double, columns: Int, rows: Int, upTo hertz: Double
+  ) -> [Float] {
     guard columns > 0, rows > 0, hertz > 0, !samples.isEmpty else { return [] }
     let lower = min(rate, 4 * hertz)
     let signal = SignalResampler.resampled(samples, from: rate, to: lower)
     let length = max(8, Int((window * lower).rounded()))
-    let weights = (0..<length).map { Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(length))) }
+    let weights = (0..<length).map {
+      Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(length)))
+    }
     let sum = weights.reduce(0, +)
     // Cosine and sine of each row, under the window; 1 for a full-scale sine.
     let waves = (0..<rows).flatMap { row -> [SIMD2<Float>] in
@@ -402,7 +476,9 @@ enum Spectrogram {
       let used = max(0, -start)..<max(max(0, -start), min(length, signal.count - start))
       for row in 0..<rows {
         var total = SIMD2<Float>()
-        for index in used { total += waves[row * length + index] * signal[start + index] }
+        for index in used {
+          total += waves[row * length + index] * signal[start + index]
+        }
         let power = total.x * total.x + total.y * total.y
         result.append(power > 1e-12 ? Float(10 * log10(Double(power))) : silence)
       }
@@ -422,13 +498,18 @@ enum Conversion {
   private static let unwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
 
-  /// The bytes of a file in another format, and what they lack. One file where the format would have several.
-  static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat) throws(InputError) -> (
-    bytes: [UInt8], losses: [PlacedLoss], composition: HapticComposition
-  ) {
+  /// The bytes of a file in another format, and what they lack. One file where the format would
+  /// have several.
+  static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat)
+    throws(InputError) -> (
+      bytes: [UInt8], losses: [PlacedLoss], composition: HapticComposition
+    )
+  {
     let examination = source.examine(file)
     let composition = try examination.get()
-    if source.id == target.id, let canonical = try source.canonical(file) { return (canonical, [], composition) }
+    if source.id == target.id, let canonical = try source.canonical(file) {
+      return (canonical, [], composition)
+    }
     let written = try write(composition, as: target, name: file.name)
     let losses = (examination.losses + written.losses).map { loss in
       PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
@@ -436,7 +517,8 @@ enum Conversion {
     return (written.bytes, losses, composition)
   }
 
-  private static func write(_ composition: HapticComposition, as target: HapticFormat, name: String) throws(InputError)
+  private static func write(_ composition: HapticComposition, as target: HapticFormat, name: String)
+    throws(InputError)
     -> (bytes: [UInt8], losses: [Loss])
   {
     var options = WritingOptions(name: FormatRegistry.standard.stem(of: name))
@@ -447,7 +529,9 @@ enum Conversion {
     }
     guard let written, let first = written.files.first else {
       throw InputError(
-        Finding(Self.unwritable, place: SourcePlace(name: name), "the format \(target.id) cannot be written"))
+        Finding(
+          Self.unwritable, place: SourcePlace(name: name),
+          "the format \(target.id) cannot be written"))
     }
     return (first.bytes, written.losses)
   }
@@ -456,13 +540,17 @@ enum Conversion {
     "sound-untraceable", "syntax", "A sound must last at most an hour, at 500 Hz to 1 MHz.")
 
   /// An AHAP file of a sound that was made with a profile, or for it.
-  static func trace(_ sound: Signal, named name: String, _ profile: TransducerProfile) throws(InputError) -> SourceFile
+  static func trace(_ sound: Signal, named name: String, _ profile: TransducerProfile)
+    throws(InputError) -> SourceFile
   {
     let pattern: HapticPattern
-    do { pattern = try SoundTrace(of: sound, profile: profile).pattern } catch {
+    do {
+      pattern = try SoundTrace(of: sound, profile: profile).pattern
+    } catch {
       throw InputError(Finding(Self.untraceable, place: SourcePlace(name: name), error.description))
     }
-    return SourceFile(try write(HapticComposition(pattern), as: .ahap, name: name).bytes, name: name)
+    return SourceFile(
+      try write(HapticComposition(pattern), as: .ahap, name: name).bytes, name: name)
   }
 }
 

@@ -4,8 +4,8 @@ internal import _Concurrency
 extension PatternPlayer {
   /// Waits for the next end, by itself or by a stop.
   ///
-  /// Returns at once where the player is idle and no start is to come, and without an end where the driver has
-  /// stopped or the task is cancelled.
+  /// Returns at once where the player is idle and no start is to come, and without an end where the
+  /// driver has stopped or the task is cancelled.
   public var finished: Void {
     get async {
       let count = endCount
@@ -16,7 +16,9 @@ extension PatternPlayer {
         await withCheckedContinuation { continuation in
           wait(waiter, after: count) { continuation.resume() }
           // A task that was cancelled before has resumed nothing yet.
-          if Task.isCancelled { resume(waiter) }
+          if Task.isCancelled {
+            resume(waiter)
+          }
         }
       } onCancel: {
         resume(waiter)

@@ -10,14 +10,18 @@ internal import PatternWorkflows
 internal import SystemSupport
 
 extension HapticComposition {
-  private static let unreadable = Rule.error("file-unreadable", "file", "The file must be readable.")
+  private static let unreadable = Rule.error(
+    "file-unreadable", "file", "The file must be readable.")
 
   /// Reads a pattern file of any format, recognised by its content.
   ///
-  /// - Throws: `InputError` with the place of the first error, or the reason why the file cannot be read.
+  /// - Throws: `InputError` with the place of the first error, or the reason why the file cannot be
+  ///   read.
   public init(contentsOf path: String, registry: FormatRegistry = .standard) throws(InputError) {
     let bytes: [UInt8]
-    do throws(FileError) { bytes = try FileSystem.read(path) } catch {
+    do throws(FileError) {
+      bytes = try FileSystem.read(path)
+    } catch {
       throw InputError(Finding(Self.unreadable, place: SourcePlace(name: path), error.reason))
     }
     self = try registry.read(SourceFile(bytes, name: path))
@@ -30,33 +34,40 @@ extension HapticComposition {
   ///   - rate: Frames per second, 8,000–192,000, rounded to a whole number.
   ///   - channelCount: Channels of the result, 1–64; all carry the same.
   ///   - sounds: The folder of the sound files that the composition plays.
-  /// - Throws: `RenderError` for a composition that cannot be compiled, `SoundFileError` for a sound file that
-  ///   cannot be read.
+  /// - Throws: `RenderError` for a composition that cannot be compiled, `SoundFileError` for a
+  ///   sound file that cannot be read.
   public func render(
-    profile: TransducerProfile = .phone, rate: Double = 48_000, channelCount: Int = 1, sounds: SoundFolder? = nil
+    profile: TransducerProfile = .phone, rate: Double = 48_000, channelCount: Int = 1,
+    sounds: SoundFolder? = nil
   ) throws -> RenderedSound {
     var samples: [String: AudioBuffer] = [:]
     if let sounds {
       let paths = Set(layers.flatMap(\.pattern.events).compactMap(\.waveform?.path))
       for path in paths {
         let sound = try sounds.sound(at: path).resampled(to: rate, path: path)
-        samples[path] = AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
+        samples[path] = AudioBuffer(
+          interleaved: sound.interleaved, channelCount: sound.channelCount)
       }
     }
-    let plan = try RenderPlan(compiling: self, profile: profile, rate: rate.rounded(), samples: samples)
+    let plan = try RenderPlan(
+      compiling: self, profile: profile, rate: rate.rounded(), samples: samples)
     var job = RenderJob(profile: profile)
     job.rate = Int(rate.rounded())
     job.channelCount = min(max(1, channelCount), OutputRouting.maximumChannelCount)
     var renderer = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
     return RenderedSound(
-      composition: self, profile: profile, rate: job.rate, channelCount: job.channelCount, samples: renderer.samples(),
+      composition: self, profile: profile, rate: job.rate, channelCount: job.channelCount,
+      samples: renderer.samples(),
       statistics: renderer.statistics)
   }
 
-  /// Renders both with a profile and lists the differences of the other one, this being the reference.
+  /// Renders both with a profile and lists the differences of the other one, this being the
+  /// reference.
   ///
   /// - Throws: What `render(profile:rate:channelCount:sounds:)` throws.
-  public func compare(with other: HapticComposition, profile: TransducerProfile = .phone) throws -> Comparison {
+  public func compare(with other: HapticComposition, profile: TransducerProfile = .phone) throws
+    -> Comparison
+  {
     Comparison(
       try render(profile: profile).take(named: title ?? "A"),
       try other.render(profile: profile).take(named: other.title ?? "B"))
@@ -77,18 +88,23 @@ public struct RenderedSound: Sendable {
   public let statistics: RenderStatistics
 
   /// The samples channel by channel, for analysis.
-  public var signal: Signal { Signal(interleaved: samples, channelCount: channelCount, rate: Double(rate)) }
+  public var signal: Signal {
+    Signal(interleaved: samples, channelCount: channelCount, rate: Double(rate))
+  }
 
   /// The sound with what it was made from, for comparison.
   public func take(named name: String) -> Take {
-    Take(name: name, source: .pattern(composition), signal: signal, profile: profile, feeling: composition.notes)
+    Take(
+      name: name, source: .pattern(composition), signal: signal, profile: profile,
+      feeling: composition.notes)
   }
 
   /// Writes a sound file, which replaces one of the name only when it is complete.
   ///
   /// - Parameters:
   ///   - path: The file; its folder must exist.
-  ///   - format: How it is written, or nil for 16 bits in the container that the path's ending names.
+  ///   - format: How it is written, or nil for 16 bits in the container that the path's ending
+  ///     names.
   /// - Throws: `SoundFileError`
   public func write(to path: String, as format: SoundFileFormat? = nil) throws(SoundFileError) {
     guard let container = format?.container ?? SoundFileFormat.container(ofName: path) else {
@@ -100,13 +116,23 @@ public struct RenderedSound: Sendable {
       SoundFileError(kind: .systemRefused, path: path, description: error.reason)
     }
     var file: AtomicFileWriter
-    do throws(FileError) { file = try AtomicFileWriter(path) } catch { throw refused(error) }
+    do throws(FileError) {
+      file = try AtomicFileWriter(path)
+    } catch {
+      throw refused(error)
+    }
     var writer = try SoundFileWriter(
-      descriptor: file.descriptor, path: path, format: format ?? SoundFileFormat(container: container, samples: .s16),
+      descriptor: file.descriptor, path: path,
+      format: format ?? SoundFileFormat(container: container, samples: .s16),
       rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
-      tags: SoundFileTags(rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))
+      tags: SoundFileTags(
+        rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))
     try writer.write(samples.span)
     try writer.close()
-    do throws(FileError) { try file.commit() } catch { throw refused(error) }
+    do throws(FileError) {
+      try file.commit()
+    } catch {
+      throw refused(error)
+    }
   }
 }

@@ -1,4 +1,5 @@
-// One import for users of the library: everything of the package but Apple's interface and the program.
+// One import for users of the library: everything of the package but Apple's interface and the
+// program.
 
 @_exported public import ReviewPages
 @_exported public import Reading

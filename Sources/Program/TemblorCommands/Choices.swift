@@ -1,6 +1,7 @@
 import Glibc
 
-/// What was chosen before a command: by variables of the environment, and by `temblor setup` in a file.
+/// What was chosen before a command: by variables of the environment, and by `temblor setup` in a
+/// file.
 struct Choices: Sendable {
   /// The file; nil where no folder for settings is known.
   let path: String?
@@ -17,18 +18,23 @@ struct Choices: Sendable {
       variables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
   }
 
-  /// Fills in omitted options of a verb that plays, and names the saved settings in use on standard error.
+  /// Fills in omitted options of a verb that plays, and names the saved settings in use on standard
+  /// error.
   ///
-  /// The option `--no-config` marks the verbs that play. All other verbs judge or write files: their results depend on
-  /// the command line only, as do those of `fileModes`.
+  /// The option `--no-config` marks the verbs that play. All other verbs judge or write files:
+  /// their results depend on the command line only, as do those of `fileModes`.
   func complete(_ arguments: inout ParsedArguments, on terminal: Terminal) throws {
     let command = arguments.command
-    guard command.option(named: SharedOptions.noConfig.key) != nil, !Self.worksOnFiles(arguments) else { return }
-    func has(_ option: String) -> Bool { command.option(named: option) != nil && !arguments.values(option).isEmpty }
+    guard command.option(named: SharedOptions.noConfig.key) != nil, !Self.worksOnFiles(arguments)
+    else { return }
+    func has(_ option: String) -> Bool {
+      command.option(named: option) != nil && !arguments.values(option).isEmpty
+    }
     let saved = has("--no-config") ? SavedChoices() : try read()
     let hasArray = has("--array")
     // Channels and level are those of a device: they are used on no other.
-    let device = has("--device") ? arguments.value("--device") : variables["TEMBLOR_DEVICE"] ?? saved.device
+    let device =
+      has("--device") ? arguments.value("--device") : variables["TEMBLOR_DEVICE"] ?? saved.device
     let isOnSavedDevice = device == saved.device
     // Other verbs have a '--channel' of another meaning.
     let isRouted =
@@ -40,12 +46,18 @@ struct Choices: Sendable {
       ("--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profile.map { [$0] } ?? [], "profile"),
       ("--haptics", nil, isRouted && !haptics.isEmpty ? [haptics] : [], "haptics on channel"),
       ("--channel", nil, isRouted ? saved.channels : [], "channel"),
-      ("--strength", nil, isOnSavedDevice ? saved.strength.map { [NumberFormatting.short($0)] } ?? [] : [], "strength"),
+      (
+        "--strength", nil,
+        isOnSavedDevice ? saved.strength.map { [NumberFormatting.short($0)] } ?? [] : [], "strength"
+      ),
     ]
     var used: [String] = []
     for row in rows where command.option(named: row.option) != nil && !has(row.option) {
-      if let name = row.variable, let value = variables[name], row.option == "--device" || !hasArray {
-        if row.option == "--profile" { try Self.checkProfile(value, of: name) }
+      if let name = row.variable, let value = variables[name], row.option == "--device" || !hasArray
+      {
+        if row.option == "--profile" {
+          try Self.checkProfile(value, of: name)
+        }
         arguments.choose([value], for: row.option, from: name)
       } else if !row.saved.isEmpty {
         arguments.choose(row.saved, for: row.option, from: path ?? "")
@@ -53,10 +65,12 @@ struct Choices: Sendable {
       }
     }
     guard !used.isEmpty, !has("--quiet") else { return }
-    terminal.report("Using saved settings: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
+    terminal.report(
+      "Using saved settings: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
   }
 
-  /// The options and arguments with which a verb that can play works on files, by the name of the verb.
+  /// The options and arguments with which a verb that can play works on files, by the name of the
+  /// verb.
   private static let fileModes = [
     "abx": ["--simulate"],
     "calibrate": ["RECORDING"],
@@ -71,14 +85,22 @@ struct Choices: Sendable {
   }
 
   private static func checkProfile(_ word: String, of variable: String) throws {
-    do { _ = try ProfileInput.find(word) } catch let error as UsageError { throw UsageError("\(variable): \(error)") }
+    do {
+      _ = try ProfileInput.find(word)
+    } catch let error as UsageError {
+      throw UsageError("\(variable): \(error)")
+    }
   }
 
   func read() throws -> SavedChoices {
     guard let path, FileSystem.entry(at: path) != .nothing else { return SavedChoices() }
-    guard FileSystem.entry(at: path) == .file else { throw FileError(path, "is not a file; remove it") }
+    guard FileSystem.entry(at: path) == .file else {
+      throw FileError(path, "is not a file; remove it")
+    }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
-    do { return try SavedChoices(text: text, name: path, library: .fromEnvironment()) } catch {
+    do {
+      return try SavedChoices(text: text, name: path, library: .fromEnvironment())
+    } catch {
       throw ChoicesRefusal(error: error)
     }
   }
@@ -106,6 +128,10 @@ struct ChoicesRefusal: Error, CustomStringConvertible {
 
   var description: String {
     let others = error.otherErrorCount > 0 ? " (and \(error.otherErrorCount) more)" : ""
-    return "\(error)\(others); correct the file, remove it with 'temblor setup --forget', or use '--no-config'"
+    return
+      """
+      \(error)\(others); correct the file, remove it with 'temblor setup --forget', or use \
+      '--no-config'
+      """
   }
 }

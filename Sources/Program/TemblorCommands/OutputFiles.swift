@@ -2,7 +2,8 @@ import Glibc
 
 struct RenderOutputs: Sendable {
   static let container = Option(
-    "--container", value: "KIND", help: "File format if the output name does not set one.", defaultText: "wav"
+    "--container", value: "KIND", help: "File format if the output name does not set one.",
+    defaultText: "wav"
   ).choice(of: SoundFileFormat.Container.self)
 
   private(set) var items: [RenderBatch.Item] = []
@@ -19,7 +20,8 @@ struct RenderOutputs: Sendable {
       }
       items = inputs.map {
         RenderBatch.Item(
-          input: $0, destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
+          input: $0,
+          destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
           container: asked ?? .wav)
       }
       return
@@ -36,9 +38,13 @@ struct RenderOutputs: Sendable {
         let stem = place.isFolder ? input.outputStem : FileSystem.stem(of: place.path)
         let ending = place.path.lastIndex(of: ".").map { String(place.path[$0...]) } ?? ""
         let beside = FileSystem.join(FileSystem.folder(of: place.path), stem + suffix + ending)
-        let path = hasStems && !place.isFolder ? beside : place.file(stem + suffix, container.rawValue)
-        if input.isFromFolder { try place.checkLinks(to: path) }
-        items.append(.init(input: input, destination: .file(path: path), container: container, buses: buses))
+        let path =
+          hasStems && !place.isFolder ? beside : place.file(stem + suffix, container.rawValue)
+        if input.isFromFolder {
+          try place.checkLinks(to: path)
+        }
+        items.append(
+          .init(input: input, destination: .file(path: path), container: container, buses: buses))
       }
     }
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
@@ -52,7 +58,9 @@ struct RenderOutputs: Sendable {
         throw UsageError(reason)
       }
     }
-    if case .stream? = items.first?.destination { try SharedOptions.checkStandardOutput(terminal) }
+    if case .stream? = items.first?.destination {
+      try SharedOptions.checkStandardOutput(terminal)
+    }
   }
 }
 
@@ -68,13 +76,16 @@ struct OutputPlace {
     self.isFolder =
       output != OutputNames.standardOutput
       && (count > 1 || isFolder || output == nil || path.hasSuffix("/") || entry == .folder)
-    guard count > 1, self.isFolder, output != nil, !path.hasSuffix("/"), entry != .folder else { return }
+    guard count > 1, self.isFolder, output != nil, !path.hasSuffix("/"), entry != .folder else {
+      return
+    }
     let isFile =
       SoundFileFormat.container(ofName: path) != nil || PlotFormat(ofName: path) != nil
       || FormatRegistry.standard.format(named: path) != nil
       || (OutputNames.pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
     guard isFile || entry != .nothing else { return }
-    throw UsageError("\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
+    throw UsageError(
+      "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
   /// The kind of the files: of one file as its name says, of several as asked for or usual.
@@ -84,19 +95,24 @@ struct OutputPlace {
     if isFolder { return asked ?? usual }
     if let asked, let named, asked != named {
       throw UsageError(
-        "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is " + asked.rawValue)
+        "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is "
+          + asked.rawValue)
     }
     guard let kind = asked ?? named else {
-      throw UsageError("unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
+      throw UsageError(
+        "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
     }
     return kind
   }
 
-  func file(_ stem: String, _ ending: String) -> String { isFolder ? FileSystem.join(path, stem + "." + ending) : path }
+  func file(_ stem: String, _ ending: String) -> String {
+    isFolder ? FileSystem.join(path, stem + "." + ending) : path
+  }
 
   /// Refuses to write an output through a link below the folder.
   ///
-  /// - Parameter file: The output of a file that was found in a folder, so that the user did not name it.
+  /// - Parameter file: The output of a file that was found in a folder, so that the user did not
+  ///   name it.
   func checkLinks(to file: String) throws(FileError) {
     guard isFolder else { return }
     let name = path.isEmpty ? file : String(file.dropFirst(path.count))
@@ -108,7 +124,8 @@ enum OutputNames {
   /// - Parameter noun: Of what several go to a folder.
   static func option(_ noun: String) -> Option {
     Option(
-      "-o", "--output", value: "PATH", help: "Output file, or folder for several \(noun); - for standard output.",
+      "-o", "--output", value: "PATH",
+      help: "Output file, or folder for several \(noun); - for standard output.",
       completion: .file, writes: [])
   }
 
@@ -125,7 +142,8 @@ enum OutputNames {
     var owners: [String: String] = [:]
     for (input, path) in files {
       if let other = owners.updateValue(input, forKey: path) {
-        throw UsageError("\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
+        throw UsageError(
+          "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
       }
     }
   }
@@ -133,32 +151,43 @@ enum OutputNames {
 
 struct PageOutput {
   /// Refuses a terminal as standard output, and opening what has no name.
-  static func check(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws(UsageError) {
+  static func check(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal)
+    throws(UsageError)
+  {
     guard path == OutputNames.standardOutput else { return }
     try SharedOptions.checkStandardOutput(terminal)
-    if arguments.flag("--open") { throw UsageError("'--open' requires a file, not '--output -'") }
+    if arguments.flag("--open") {
+      throw UsageError("'--open' requires a file, not '--output -'")
+    }
   }
 
   static func write(
-    _ page: [UInt8], to path: String, saying what: String, _ arguments: ParsedArguments, _ work: inout BatchWork,
+    _ page: [UInt8], to path: String, saying what: String, _ arguments: ParsedArguments,
+    _ work: inout BatchWork,
     _ terminal: Terminal
   ) throws {
-    if path == OutputNames.standardOutput { return try terminal.output.write(page.span) }
+    if path == OutputNames.standardOutput {
+      return try terminal.output.write(page.span)
+    }
     try AtomicFileWriter.write(page, to: path)
     let output = PageOutput(path: path, byteCount: page.count, isOpened: arguments.flag("--open"))
-    if !arguments.flag("--quiet") { output.report(what, on: terminal) }
+    if !arguments.flag("--quiet") {
+      output.report(what, on: terminal)
+    }
     try work.attempt { _ in try output.open() }
   }
 
   static func option(_ usual: String) -> Option {
     Option(
-      "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usual,
+      "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
+      defaultText: usual,
       completion: .file(endingIn: "html"), writes: OutputNames.pageEndings)
   }
 
   static let open = Option("--open", help: "Open the page in a browser.")
   static let studio = Option(
-    "--studio", value: "ADDRESS", help: "Address of a page by 'temblor studio' that the patterns can be opened in.",
+    "--studio", value: "ADDRESS",
+    help: "Address of a page by 'temblor studio' that the patterns can be opened in.",
     completion: .file(endingIn: "html"))
   /// The status by which shells say that there is no such program.
   private static let notFound: Int32 = 127
@@ -169,11 +198,17 @@ struct PageOutput {
 
   /// `report.html: written, 197 kB; open it in a browser`, in a log as on a terminal.
   func report(_ what: String, on terminal: Terminal) {
-    terminal.report("\(path.printable): \(what), \(byteCount / 1_000) kB" + (isOpened ? "" : "; open it in a browser"))
+    terminal.report(
+      "\(path.printable): \(what), \(byteCount / 1_000) kB"
+        + (isOpened ? "" : "; open it in a browser"))
   }
 
   /// Opens the page where that is wanted; a browser that stays is not waited for.
-  func open() throws(FileError) { if isOpened { try Self.open(path, "was written") } }
+  func open() throws(FileError) {
+    if isOpened {
+      try Self.open(path, "was written")
+    }
+  }
 
   /// - Parameter state: What the page or address is without a browser: `was written`.
   static func open(_ path: String, _ state: String) throws(FileError) {
@@ -181,15 +216,23 @@ struct PageOutput {
     let script = """
       command -v xdg-open > /dev/null || exit \(notFound)
       xdg-open \(file) > /dev/null 2>&1 &
-      for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2> /dev/null || { wait $!; exit; }; sleep 0.1; done
+      for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2> /dev/null || { wait $!; exit; }; sleep\
+       0.1; done
       """
     let status = unsafe system(script) >> 8 & 0xFF
     guard status != 0 else { return }
     throw FileError(
       path,
       status == notFound
-        ? "\(state) but not opened: there is no xdg-open (package xdg-utils); open it in a browser yourself"
-        : "\(state) but not opened: xdg-open failed with status \(status); open it in a browser yourself")
+        ? """
+        \(state) but not opened: there is no xdg-open (package xdg-utils); open it in a browser \
+        yourself
+        """
+        : """
+        \(state) but not opened: xdg-open failed with status \(status); open it in a browser \
+        yourself
+        """
+    )
   }
 }
 
@@ -212,11 +255,16 @@ struct PlotOutputs: Sendable {
         extensions: ".png, .svg or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
       let path = place.file(stem, format.rawValue)
-      if inputs.contains(where: \.isFromFolder) { try place.checkLinks(to: path) }
+      if inputs.contains(where: \.isFromFolder) {
+        try place.checkLinks(to: path)
+      }
       items.append((inputs, path, format))
     }
     // Two pictures of one name would overwrite one another, and one must not replace what it shows.
-    try OutputNames.refuseClashes(items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
-    for item in items { try OutputNames.checkInputs(item.path, of: items.flatMap(\.inputs)) }
+    try OutputNames.refuseClashes(
+      items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
+    for item in items {
+      try OutputNames.checkInputs(item.path, of: items.flatMap(\.inputs))
+    }
   }
 }

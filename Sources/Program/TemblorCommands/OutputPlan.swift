@@ -9,8 +9,8 @@ struct SoundCopy {
   ///   - references: The sound files that the output names.
   ///   - input: The pattern.
   ///   - folder: The folder of the output, or nil for a stream, which gets no copies.
-  /// - Returns: The copies, and a loss for each sound file that is missing, is no sound, or has a name that is not
-  ///   written.
+  /// - Returns: The copies, and a loss for each sound file that is missing, is no sound, or has a
+  ///   name that is not written.
   static func find(
     _ references: [Examination.SoundReference], of input: PatternInput, to folder: String?
   ) -> (copies: [SoundCopy], losses: [PatternConversion.PlacedLoss]) {
@@ -48,8 +48,8 @@ struct SoundCopy {
 
 /// Every file that a command is about to write, checked before the first file is written.
 ///
-/// The names of copied sounds come from the content of inputs. A copy replaces no file: not an input, not an output,
-/// and no other file unless it has the same content already.
+/// The names of copied sounds come from the content of inputs. A copy replaces no file: not an
+/// input, not an output, and no other file unless it has the same content already.
 struct OutputPlan {
   private enum Owner: Equatable { case output, copy(of: String) }
 
@@ -62,11 +62,16 @@ struct OutputPlan {
 
   /// Plans to write or replace the output of a pattern.
   mutating func add(output path: String) {
-    if inputs.isInput(path) { return conflict(path, "is an input; choose another '--output'") }
+    if inputs.isInput(path) {
+      return conflict(path, "is an input; choose another '--output'")
+    }
     switch owners.updateValue(.output, forKey: OutputGuard.place(of: path)) {
-    case nil: break
-    case .output: conflict(path, "would be written twice; convert the patterns to different folders")
-    case .copy(let source): conflict(path, Self.clash(with: source))
+    case nil:
+      break
+    case .output:
+      conflict(path, "would be written twice; convert the patterns to different folders")
+    case .copy(let source):
+      conflict(path, Self.clash(with: source))
     }
   }
 
@@ -88,14 +93,20 @@ struct OutputPlan {
         "would be a copy of \(other.inQuotes) and of \(copy.source.inQuotes); "
           + "convert their patterns to different folders")
       return nil
-    case nil: owners[OutputGuard.place(of: path)] = .copy(of: copy.source)
+    case nil:
+      owners[OutputGuard.place(of: path)] = .copy(of: copy.source)
     }
     do throws(FileError) {
       if try copy.destination.state() == .free { return copy }
-      if try FileSystem.read(path) == FileSystem.read(copy.source) { return nil }
+      if try FileSystem.read(path) == FileSystem.read(copy.source) {
+        return nil
+      }
       conflict(
-        path, "exists and differs from the sound file \(copy.source.inQuotes); choose another '--output'")
-    } catch { conflicts.append(error) }
+        path,
+        "exists and differs from the sound file \(copy.source.inQuotes); choose another '--output'")
+    } catch {
+      conflicts.append(error)
+    }
     return nil
   }
 

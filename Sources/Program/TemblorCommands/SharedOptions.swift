@@ -2,34 +2,47 @@ enum SharedOptions {
   static let patternName = "PATTERN"
 
   static let patternHelp =
-    "A pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input."
+    """
+    A pattern file of any format, a folder of them, the name of a shipped pattern, or - for \
+    standard input.
+    """
 
   static func pattern(_ formats: FormatRegistry, isOptional: Bool = false) -> Argument {
-    Argument(patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true, isOptional: isOptional)
+    Argument(
+      patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true,
+      isOptional: isOptional)
   }
 
   static let profile = Option(
     "--profile", value: "PROFILE",
     help:
-      "Profile that maps intensity and sharpness to sound: a name from 'temblor profiles', words of one such as 'BST-1', or a file.",
+      """
+      Profile that maps intensity and sharpness to sound: a name from 'temblor profiles', words \
+      of one such as 'BST-1', or a file.
+      """,
     defaultText: TransducerProfile.phone.name, completion: profileNames)
 
   static let profileNames = Completion(query: "profiles --names", paths: .files(endings: ["json"]))
 
   /// The sample rates that can be rendered, in hertz.
   static let sampleRates =
-    Int(RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
+    Int(
+      RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
 
   static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
   static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
     .int(in: sampleRates, default: 48_000)
 
-  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(in: 0...1, default: 1)
+  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(
+    in: 0...1, default: 1)
 
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
     help:
-      "Time base of control points: start of the curve (relative), start of the pattern (absolute), or detected (automatic)."
+      """
+      Time base of control points: start of the curve (relative), start of the pattern \
+      (absolute), or detected (automatic).
+      """
   ).choice(default: ReadingOptions.CurveTimes.automatic)
 
   static let soundOptions: [any OptionDeclaration] = [
@@ -42,7 +55,9 @@ enum SharedOptions {
   static func sounds(_ arguments: ParsedArguments) throws(UsageError) -> PatternInput.SoundLookup {
     let folder = arguments.value("--sounds")
     if arguments.flag("--without-sounds") {
-      guard folder == nil else { throw UsageError("'--sounds' and '--without-sounds' exclude each other") }
+      guard folder == nil else {
+        throw UsageError("'--sounds' and '--without-sounds' exclude each other")
+      }
       return .none
     }
     guard let folder else { return .besidePattern }
@@ -52,9 +67,13 @@ enum SharedOptions {
     return .folder(folder)
   }
 
-  static let from = Option("--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0").double(
+  static let from = Option(
+    "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
+  ).double(
     in: 0...Double.infinity)
-  static let to = Option("--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end").double(
+  static let to = Option(
+    "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
+  ).double(
     in: 0...Double.infinity)
 
   /// The part of time between `from` and `to`; nil for all.
@@ -70,16 +89,22 @@ enum SharedOptions {
   static let noConfig = Option(
     "--no-config",
     help:
-      "Ignore the settings saved by 'temblor setup'. Without it, a line on standard error names the settings in use.")
+      """
+      Ignore the settings saved by 'temblor setup'. Without it, a line on standard error names \
+      the settings in use.
+      """
+  )
 
   /// A sentence in the help of verbs that judge or write files.
   static let withoutSettings = """
-    The result depends on the inputs and the options only: the settings saved by 'temblor setup' and the variable \
+    The result depends on the inputs and the options only: the settings saved by 'temblor setup' \
+    and the variable \
     TEMBLOR_PROFILE are not used.
     """
 
   static let json = Option("--json", help: "Print the result as JSON.")
-  static let csv = Option("--csv", help: "Print the result as CSV: a row of column names, then the rows.")
+  static let csv = Option(
+    "--csv", help: "Print the result as CSV: a row of column names, then the rows.")
 
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
     try arguments.value("--profile").map(profile(named:)) ?? .phone
@@ -93,20 +118,26 @@ enum SharedOptions {
     return job
   }
 
-  static func profile(named word: String) throws -> TransducerProfile { try ProfileInput.find(word).profile() }
+  static func profile(named word: String) throws -> TransducerProfile {
+    try ProfileInput.find(word).profile()
+  }
 
   static func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
     guard terminal.output.isTerminal else { return }
     throw UsageError("standard output is a terminal; use '--output FILE' or a pipe")
   }
 
-  static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments) throws(UsageError) {
+  static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments)
+    throws(UsageError)
+  {
     guard arguments.flag(one), arguments.flag(other) else { return }
     throw UsageError("\(one.inQuotes) and \(other.inQuotes) exclude each other")
   }
 
   /// Refuses options that another has no use for.
-  static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments) throws(UsageError) {
+  static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments)
+    throws(UsageError)
+  {
     for option in options where !arguments.values(option).isEmpty {
       throw UsageError("\(option.inQuotes) cannot be used with \(other.inQuotes)")
     }
@@ -139,18 +170,24 @@ enum Failure {
       switch error {
       case let error as InputError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
-      case let error as OutputError: error.message
-      case let error as SoundFileError: "\(error.path): \(error.description)"
-      default: "\(error)"
+      case let error as OutputError:
+        error.message
+      case let error as SoundFileError:
+        "\(error.path): \(error.description)"
+      default:
+        "\(error)"
       }
     return message.printable
   }
 
   static func status(of error: any Error) -> ExitStatus {
     switch error {
-    case is InputError, is ProfileRefusal, is ChoicesRefusal, is CalibrationRefusal: .invalidInput
-    case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged: .invalidInput
-    default: .failure
+    case is InputError, is ProfileRefusal, is ChoicesRefusal, is CalibrationRefusal:
+      .invalidInput
+    case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
+      .invalidInput
+    default:
+      .failure
     }
   }
 
@@ -168,7 +205,9 @@ struct BatchWork {
 
   init(on terminal: Terminal, problems: [FileError] = []) {
     self.terminal = terminal
-    for problem in problems { fail(problem.description, .failure) }
+    for problem in problems {
+      fail(problem.description, .failure)
+    }
   }
 
   mutating func fail(_ message: String, _ status: ExitStatus) {
@@ -180,14 +219,19 @@ struct BatchWork {
 
   /// Does a piece of the work; only results that cannot be written end all of it.
   mutating func attempt(_ work: (inout BatchWork) throws -> Void) throws {
-    do { try work(&self) } catch let error as StreamError { throw error } catch {
+    do {
+      try work(&self)
+    } catch let error as StreamError {
+      throw error
+    } catch {
       fail(Failure.message(error), Failure.status(of: error))
     }
   }
 }
 
 extension Output {
-  /// Writes what `--json` prints: an object that begins with its format version, nil for a format of others.
+  /// Writes what `--json` prints: an object that begins with its format version, nil for a format
+  /// of others.
   func write(json fields: JSONMembers, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONMembers = ["formatVersion": formatVersion]
@@ -197,7 +241,8 @@ extension Output {
 
   /// Writes an object with `--json`, rows with `--csv` where a verb has them, else a text.
   func write(
-    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONMembers, csv rows: [JSONMembers]? = nil,
+    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONMembers,
+    csv rows: [JSONMembers]? = nil,
     text: @autoclosure () -> String, wraps: Bool = true
   ) throws {
     if arguments.flag("--json") { return try write(json: fields()) }
@@ -205,16 +250,21 @@ extension Output {
     try write(text(), wraps: wraps)
   }
 
-  /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a value has it empty.
+  /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a
+  /// value has it empty.
   func write(csv rows: [JSONMembers]) throws {
     let rows = rows.map(\.cells)
     var columns: [String] = []
-    for cell in rows.joined() where !columns.contains(cell.key) { columns.append(cell.key) }
+    for cell in rows.joined() where !columns.contains(cell.key) {
+      columns.append(cell.key)
+    }
     var table = CSVTable(columns: columns)
     for row in rows {
       let texts = Dictionary(row.map { ($0.key, $0.text) }, uniquingKeysWith: { first, _ in first })
       table.append(columns.map { texts[$0, default: ""] })
     }
-    if !rows.isEmpty { try write(table.text) }
+    if !rows.isEmpty {
+      try write(table.text)
+    }
   }
 }

@@ -24,53 +24,79 @@
 /// The `temblor` program.
 public enum TemblorProgram {
   /// - Parameters:
-  ///   - choices: What was chosen beforehand; nothing where the program is asked for its words alone.
+  ///   - choices: What was chosen beforehand; nothing where the program is asked for its words
+  ///     alone.
   ///   - prepare: Called with the arguments of a verb before it runs.
   static func program(
     _ formats: FormatRegistry = .standard, choices: Choices = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
   ) -> Program {
     Program(
-      "temblor", version: temblorVersion, date: "2026-11-23", abstract: "Turns haptic patterns into sound.",
+      "temblor", version: temblorVersion, date: "2026-11-23",
+      abstract: "Turns haptic patterns into sound.",
       discussion: """
-        PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input.
+        PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, o\
+        r - for standard input.
         """,
       commands: [
-        .init("play", PlayVerb.description(formats)), .init("watch", WatchVerb.description(formats)),
+        .init("play", PlayVerb.description(formats)),
+        .init("watch", WatchVerb.description(formats)),
         .init("tap", TapVerb.description), .init("follow", FollowVerb.description),
         .init("rumble", RumbleVerb.description), .init("listen", ListenVerb.description(formats)),
-        .init("audition", AuditionVerb.description(formats)), .init("abx", ABXVerb.description(formats)),
-        .init("study", StudyVerb.description(formats)), .init("render", RenderVerb.description(formats)),
-        .init("plot", PlotVerb.description(formats)), .init("compare", CompareVerb.description(formats)),
-        .init("gallery", GalleryVerb.description(formats)), .init("studio", StudioVerb.description(formats)),
-        .init("check", CheckVerb.description(formats)), .init("info", InfoVerb.description(formats)),
-        .init("format", FormatVerb.description(formats)), .init("convert", ConvertVerb.description(formats)),
-        .init("trace", TraceVerb.description(formats)), .init("edit", EditVerb.description(formats)),
-        .init("formats", FormatsVerb.description(formats)), .init("patterns", PatternsVerb.description),
+        .init("audition", AuditionVerb.description(formats)),
+        .init("abx", ABXVerb.description(formats)),
+        .init("study", StudyVerb.description(formats)),
+        .init("render", RenderVerb.description(formats)),
+        .init("plot", PlotVerb.description(formats)),
+        .init("compare", CompareVerb.description(formats)),
+        .init("gallery", GalleryVerb.description(formats)),
+        .init("studio", StudioVerb.description(formats)),
+        .init("check", CheckVerb.description(formats)),
+        .init("info", InfoVerb.description(formats)),
+        .init("format", FormatVerb.description(formats)),
+        .init("convert", ConvertVerb.description(formats)),
+        .init("trace", TraceVerb.description(formats)),
+        .init("edit", EditVerb.description(formats)),
+        .init("formats", FormatsVerb.description(formats)),
+        .init("patterns", PatternsVerb.description),
         .init("profiles", ProfilesVerb.description), .init("devices", DevicesVerb.description),
         .init("setup", SetupVerb.description(choices)), .init("sweep", SweepVerb.description),
         .init("calibrate", CalibrateVerb.description), .init("latency", LatencyVerb.description),
         .init("completion", completion(formats)), .init("man", manual(formats)),
       ],
       examples: [
-        .init("temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
+        .init(
+          "temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
         .init("temblor check mine.ahap", "Report errors and warnings in a pattern."),
       ],
       manualSections: [
         (
           "JSON",
           """
-          What --json prints is an object with the member formatVersion first; it grows when a member is removed or changes its meaning, not when one is added. Several results are a list in one of its members. 'profiles show --json' prints the file of a profile, 'check --sarif' the format of OASIS.
+          What --json prints is an object with the member formatVersion first; it grows when a \
+          member is removed or changes its meaning, not when one is added. Several results are a li\
+          st in one of its members. 'profiles show --json' prints the file of a profile, 'check --s\
+          arif' the format of OASIS.
           """
         ),
         (
           "FILES",
           """
-          A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' lists; its content decides, not its name. Sound files that a pattern plays are searched only in the folder of the pattern.
+          A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' l\
+          ists; its content decides, not its name. Sound files that a pattern plays are searched on\
+          ly in the folder of the pattern.
 
-          A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
+          A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CO\
+          NFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each \
+          folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative\
+           paths in these variables are ignored.
 
-          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. Verbs that play use it and name what they use on standard error, unless --quiet is given. Verbs that judge or write files use neither it nor the variables below. Where a verb plays, an option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and --no-config, which every verb accepts, ignores the file. Channels and strength of the file are used on the device of the file only.
+          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. Verbs that play u\
+          se it and name what they use on standard error, unless --quiet is given. Verbs that judge\
+           or write files use neither it nor the variables below. Where a verb plays, an option out\
+          ranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and --n\
+          o-config, which every verb accepts, ignores the file. Channels and strength of the file\
+           are used on the device of the file only.
           """
         ),
       ], alternatives: alternatives, flagsOfEveryVerb: [SharedOptions.noConfig.key],
@@ -87,12 +113,16 @@ public enum TemblorProgram {
     "lint": "use 'temblor check'", "validate": "use 'temblor check'",
     "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'",
     "new":
-      "use 'temblor profiles new' for a profile; 'temblor patterns heartbeat > mine.ahap' is a pattern to begin with",
+      """
+    use 'temblor profiles new' for a profile; 'temblor patterns heartbeat > mine.ahap' is a \
+    pattern to begin with
+    """,
     "config": "use 'temblor setup'", "transcribe": "use 'temblor trace'",
     "record": "use 'temblor play --record FILE', or 'temblor render'",
     "measure": "use 'temblor info' for a file, 'temblor calibrate' for a transducer",
     "serve": "use 'temblor studio --serve' for a page, 'temblor listen' for commands",
-    "test": "use 'temblor tap' for a device, 'temblor check' for a pattern", "version": "use 'temblor --version'",
+    "test": "use 'temblor tap' for a device, 'temblor check' for a pattern",
+    "version": "use 'temblor --version'",
     "-v": "use '--version'", "-V": "use '--version'",
   ]
 
@@ -130,7 +160,8 @@ public enum TemblorProgram {
           temblor completion bash > ~/.local/share/bash-completion/completions/temblor
           temblor completion zsh > ~/.zfunc/_temblor
           temblor completion fish > ~/.config/fish/completions/temblor.fish
-        """, arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
+        """,
+      arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
     ) { arguments, terminal in
       let shell = Shell(rawValue: arguments.argument("SHELL")) ?? .bash
       try terminal.output.write(program(formats).completionScript(for: shell), wraps: false)
@@ -140,7 +171,8 @@ public enum TemblorProgram {
 
   private static func manual(_ formats: FormatRegistry) -> CommandDescription {
     CommandDescription(
-      "man", abstract: "Print the manual page.", examples: [.init("temblor man | man -l -", "Read it.")]
+      "man", abstract: "Print the manual page.",
+      examples: [.init("temblor man | man -l -", "Read it.")]
     ) { _, terminal in
       try terminal.output.write(program(formats).manualPage(), wraps: false)
       return .done

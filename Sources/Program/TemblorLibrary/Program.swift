@@ -5,30 +5,40 @@ internal import Reading
 public import StudioCore
 internal import TemblorCommands
 
-// The part of the C interface that has more than the core: the program, and sound on devices. See C/temblor.h.
+// The part of the C interface that has more than the core: the program, and sound on devices. See
+// C/temblor.h.
 
 /// Runs the program on this process's streams, as its `main` does; the exit status.
 @_cdecl("temblor_program")
-public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<CChar>?>?) -> Int32 {
-  let words = (0..<Int(max(0, count))).compactMap { unsafe words?[$0].map { unsafe String(cString: $0) } }
+public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<CChar>?>?) -> Int32
+{
+  let words = (0..<Int(max(0, count))).compactMap {
+    unsafe words?[$0].map { unsafe String(cString: $0) }
+  }
   return TemblorProgram.run(Array(words.dropFirst()))
 }
 
-/// Runs a verb that ends by itself, its words with a zero byte behind each: `render`, `compare`, `convert`, `info`.
+/// Runs a verb that ends by itself, its words with a zero byte behind each: `render`, `compare`,
+/// `convert`, `info`.
 ///
-/// The output is the standard output, a zero byte, and the standard error. The settings saved by `temblor setup`, the
-/// variables `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`, and the keyboard are not used.
+/// The output is the standard output, a zero byte, and the standard error. The settings saved by
+/// `temblor setup`, the variables `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`, and the keyboard are not
+/// used.
 ///
 /// - Returns: The exit status.
 @_cdecl("temblor_run")
 public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int32 {
-  let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false).dropLast()
+  let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false)
+    .dropLast()
   // Without a library that it calls, a verb would end the process.
-  if let missing = missingLibrary(for: words.first.map { String(decoding: $0, as: UTF8.self) } ?? "") {
+  if let missing = missingLibrary(
+    for: words.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
+  {
     _ = unsafe Host.of(host).give(Array("\0temblor: \(missing)\n".utf8))
     return 1
   }
-  let (printed, reported) = (Locked<[UInt8]>([]), Locked<[UInt8]>([]))
+  let printed = Locked<[UInt8]>([])
+  let reported = Locked<[UInt8]>([])
   let terminal = Terminal(output: output(to: printed), error: output(to: reported)) {
     SystemTimeSource().now
   }
@@ -39,9 +49,12 @@ public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int3
 
 /// The library that a verb may call and is not there, with what to do.
 private func missingLibrary(for verb: String) -> String? {
-  guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(verb) else { return nil }
+  guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(verb) else {
+    return nil
+  }
   let libraries = [
-    ("libsndfile.so.1", "libsndfile1"), ("libsamplerate.so.0", "libsamplerate0"), ("libebur128.so.1", "libebur128-1"),
+    ("libsndfile.so.1", "libsndfile1"), ("libsamplerate.so.0", "libsamplerate0"),
+    ("libebur128.so.1", "libebur128-1"),
     ("libkissfft-float.so.131", "libkissfft-float131"),
   ]
   let missing = libraries.first { file, _ in unsafe !temblor_has_library(file) }
@@ -51,6 +64,10 @@ private func missingLibrary(for verb: String) -> String? {
 /// A stream that gathers what is written to it.
 private func output(to gathered: Locked<[UInt8]>) -> Output {
   Output(isTerminal: false, isColoured: false) { bytes throws(StreamError) in
-    gathered.withLock { gathered in for index in bytes.indices { gathered.append(bytes[index]) } }
+    gathered.withLock { gathered in
+      for index in bytes.indices {
+        gathered.append(bytes[index])
+      }
+    }
   }
 }

@@ -12,7 +12,8 @@ final class Session {
     var player: PatternPlayer?
     var start: Int64?
     var end: Int64?
-    /// Seconds of the monotonic clock, by the device's own clock when it was heard: clocks of devices drift.
+    /// Seconds of the monotonic clock, by the device's own clock when it was heard: clocks of
+    /// devices drift.
     var onset: Double?
     /// The intensity control and the sharpness control as they were set last.
     var controls: [Float] = [1, 0]
@@ -34,7 +35,9 @@ final class Session {
 
   private typealias Notices = Locked<[SinkEvent]>
 
-  convenience init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double) throws {
+  convenience init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double)
+    throws
+  {
     let rate = rate.isFinite ? Int(min(max(rate, 8_000), 192_000)) : 48_000
     let request = OutputRequest(rate: rate, allowsOtherRate: true, channels: .atLeast(2))
     let output = try OutputRegistry.standard.open(device, request)
@@ -43,17 +46,23 @@ final class Session {
       rate: output.format.rate, routing: routing, profiles: [profile], strength: Float(strength))
     let notices = Notices([])
     let playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
-      if case .notice(let notice) = event { notices.withLock { $0.append(notice) } }
+      if case .notice(let notice) = event {
+        notices.withLock { $0.append(notice) }
+      }
     }
     self.init(engine, clock: playback.clock, notices)
     self.playback = playback
   }
 
   /// A session of an engine that is driven already.
-  convenience init(_ engine: PlaybackEngine, clock: PlaybackClock) { self.init(engine, clock: clock, Notices([])) }
+  convenience init(_ engine: PlaybackEngine, clock: PlaybackClock) {
+    self.init(engine, clock: clock, Notices([]))
+  }
 
   private init(_ engine: PlaybackEngine, clock: PlaybackClock, _ notices: Notices) {
-    (self.engine, self.clock, self.notices) = (engine, clock, notices)
+    self.engine = engine
+    self.clock = clock
+    self.notices = notices
     latency =
       Renderer(
         rate: engine.rate, settings: RenderSettings(routing: engine.routing),
@@ -72,7 +81,9 @@ final class Session {
   }
 
   /// Moves a control of a play within some seconds; false where it has ended.
-  func control(_ number: Int32, _ control: Int32, _ value: Double, over seconds: Double, at frame: Int64)
+  func control(
+    _ number: Int32, _ control: Int32, _ value: Double, over seconds: Double, at frame: Int64
+  )
     throws(PlaybackError) -> Bool
   {
     settle()
@@ -87,11 +98,16 @@ final class Session {
         try player.set(id, to: Float(value), at: time)
         return true
       }
-      let points = [(0, from), (seconds, Float(value))].map { ParameterCurve.ControlPoint(time: $0.0, value: $0.1) }
+      let points = [(0, from), (seconds, Float(value))].map {
+        ParameterCurve.ControlPoint(time: $0.0, value: $0.1)
+      }
       try player.schedule(ParameterCurve(id: id, time: 0, controlPoints: points), at: time)
-    case 2: try player.setGain(value, over: seconds > 0 ? seconds : nil, at: time)
-    case 3: try player.stop(at: time)
-    default: return false
+    case 2:
+      try player.setGain(value, over: seconds > 0 ? seconds : nil, at: time)
+    case 3:
+      try player.stop(at: time)
+    default:
+      return false
     }
     return true
   }
@@ -115,9 +131,13 @@ final class Session {
     let reading = clock.reading
     // When what is played at a frame is heard, in seconds of the monotonic clock.
     let heard = Double(reading.position) - Double(reading.delay + latency)
-    func seconds(_ frame: Int64) -> Double { reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate }
+    func seconds(_ frame: Int64) -> Double {
+      reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate
+    }
     for (number, play) in plays {
-      if let start = play.start, play.onset == nil, Double(start) <= heard { plays[number]?.onset = seconds(start) }
+      if let start = play.start, play.onset == nil, Double(start) <= heard {
+        plays[number]?.onset = seconds(start)
+      }
     }
     let events = notices.withLock { events in
       defer { events = [] }
@@ -126,15 +146,18 @@ final class Session {
     missedFrameCount += events.reduce(0) { $0 + $1.missedFrameCount }
     let state: JSONMembers = [
       "rate": engine.rate, "latency": latency, "channels": engine.routing.channels.count,
-      "rendered": Int(engine.position), "heard": Int(clock.heardFrame), "time": SystemTimeSource().now / .seconds(1),
+      "rendered": Int(engine.position), "heard": Int(clock.heardFrame),
+      "time": SystemTimeSource().now / .seconds(1),
       "isOver": playback?.isOver == true, "missed": missedFrameCount,
       "events": events.map { event -> JSONMembers in
         ["kind": "\(event.kind)", "missed": event.missedFrameCount, "text": event.text]
       },
       "plays": plays.sorted { $0.key < $1.key }.map { number, play -> JSONMembers in
         [
-          "id": Int(number), "state": play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing",
-          "start": play.start, "onset": play.start.map { play.onset ?? seconds($0) }, "end": play.end,
+          "id": Int(number),
+          "state": play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing",
+          "start": play.start, "onset": play.start.map { play.onset ?? seconds($0) },
+          "end": play.end,
         ]
       },
     ]
@@ -152,41 +175,55 @@ extension Host {
   }
 }
 
-/// Opens a device by its name, as `--device` has it, in the place of the one before, and plays on all its channels; 1, or 0
-/// and the output is why.
+/// Opens a device by its name, as `--device` has it, in the place of the one before, and plays on
+/// all its channels; 1, or 0 and the output is why.
 @_cdecl("temblor_session_open")
 public func temblorSessionOpen(
-  _ host: Handle, _ device: Bytes?, _ length: Int32, _ profile: Int32, _ rate: Double, _ strength: Double
+  _ host: Handle, _ device: Bytes?, _ length: Int32, _ profile: Int32, _ rate: Double,
+  _ strength: Double
 ) -> Int32 {
   let (host, device) = unsafe (Host.of(host), text(device, length))
   host.companion = nil
   do {
-    host.companion = try Session(device, profile: host.profile(profile), rate: rate, strength: strength)
+    host.companion = try Session(
+      device, profile: host.profile(profile), rate: rate, strength: strength)
     return 1
-  } catch { return host.refuse("\(error)", on: device, 0) }
+  } catch {
+    return host.refuse("\(error)", on: device, 0)
+  }
 }
 
-/// Plays a slot at a frame of the session, or at once where it is negative or past; its number, or −1 and the output is why.
+/// Plays a slot at a frame of the session, or at once where it is negative or past; its number, or
+/// −1 and the output is why.
 @_cdecl("temblor_session_play")
-public func temblorSessionPlay(_ host: Handle, _ slot: Int32, _ profile: Int32, _ frame: Int64) -> Int32 {
+public func temblorSessionPlay(_ host: Handle, _ slot: Int32, _ profile: Int32, _ frame: Int64)
+  -> Int32
+{
   let host = unsafe Host.of(host)
   guard let session = host.session else { return host.refuse("no device is open", -1) }
   guard let plan = host.plan(slot, profile: profile, rate: session.engine.rate) else {
     return host.refuse("the slot has no pattern that can be played", -1)
   }
-  do throws(PlaybackError) { return try session.play(plan, at: frame) } catch { return host.refuse("\(error)", -1) }
+  do throws(PlaybackError) {
+    return try session.play(plan, at: frame)
+  } catch {
+    return host.refuse("\(error)", -1)
+  }
 }
 
-/// Moves a control of what is played to a value within some seconds from a frame on: 0 intensity, 1 sharpness, 2 gain, or 3,
-/// which stops it; 0 where it has ended.
+/// Moves a control of what is played to a value within some seconds from a frame on: 0 intensity, 1
+/// sharpness, 2 gain, or 3, which stops it; 0 where it has ended.
 @_cdecl("temblor_session_control")
 public func temblorSessionControl(
-  _ host: Handle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double, _ frame: Int64
+  _ host: Handle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
+  _ frame: Int64
 ) -> Int32 {
   let host = unsafe Host.of(host)
   do throws(PlaybackError) {
     return try host.session?.control(play, control, value, over: seconds, at: frame) == true ? 1 : 0
-  } catch { return host.refuse("\(error)", 0) }
+  } catch {
+    return host.refuse("\(error)", 0)
+  }
 }
 
 /// Makes the state of the session the output, as JSON; its bytes, none where no device is open.

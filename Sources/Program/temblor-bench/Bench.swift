@@ -2,11 +2,14 @@ import Glibc
 import Reading
 import SystemSupport
 
-/// Measures what the project promises about speed: a table for people, JSON for programs, and a check for regressions.
+/// Measures what the project promises about speed: a table for people, JSON for programs, and a
+/// check for regressions.
 @main struct Bench {
   static func main() throws {
     let words = CommandLine.arguments.dropFirst()
-    if words.count == 2, let path = words.last, let verb = words.first, ["--check", "--update"].contains(verb) {
+    if words.count == 2, let path = words.last, let verb = words.first,
+      ["--check", "--update"].contains(verb)
+    {
       do {
         if verb == "--update" { return try RegressionCheck.update(path) }
         exit(try RegressionCheck.check(path) ? 0 : 1)
@@ -21,9 +24,14 @@ import SystemSupport
       exit(64)
     }
     let figures =
-      try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run() + ReadingBenchmarks.run()
+      try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
+      + ReadingBenchmarks.run()
       + FormatBenchmarks.run() + WholeBenchmarks.run() + CoreHapticsBenchmarks.run()
-    if words.isEmpty { table(figures) } else { json(figures) }
+    if words.isEmpty {
+      table(figures)
+    } else {
+      json(figures)
+    }
   }
 
   private static func table(_ figures: [Measurement]) {
@@ -69,8 +77,14 @@ struct Measurement {
   let goal: Double?
   let isBetterWhenGreater: Bool
 
-  init(_ name: String, _ value: Double, _ unit: String, goal: Double? = nil, isBetterWhenGreater: Bool = false) {
-    (self.name, self.value, self.unit, self.goal) = (name, value, unit, goal)
+  init(
+    _ name: String, _ value: Double, _ unit: String, goal: Double? = nil,
+    isBetterWhenGreater: Bool = false
+  ) {
+    self.name = name
+    self.value = value
+    self.unit = unit
+    self.goal = goal
     self.isBetterWhenGreater = isBetterWhenGreater
   }
 
@@ -86,7 +100,9 @@ enum Stopwatch {
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
-  static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC, _ work: () throws -> Void) rethrows -> Double {
+  static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC, _ work: () throws -> Void) rethrows
+    -> Double
+  {
     let start = now(clock)
     try work()
     return now(clock) - start
@@ -96,7 +112,9 @@ enum Stopwatch {
   static func median(runs: Int = 5, _ work: () throws -> Void) rethrows -> Double {
     try work()
     var times: [Double] = []
-    for _ in 0..<runs { times.append(try seconds { try work() }) }
+    for _ in 0..<runs {
+      times.append(try seconds { try work() })
+    }
     return times.sorted()[runs / 2]
   }
 }

@@ -13,7 +13,8 @@ enum ReadingBenchmarks {
     let document = try AHAPDocument(text: text, name: "bench")
     let writing = Stopwatch.median { _ = document.formatted() }
     return [
-      Measurement("AHAP text to document", megabytes / parsing, "MB/s", goal: 100, isBetterWhenGreater: true),
+      Measurement(
+        "AHAP text to document", megabytes / parsing, "MB/s", goal: 100, isBetterWhenGreater: true),
       Measurement("AHAP text to pattern", megabytes / reading, "MB/s"),
       Measurement("AHAP document to text", megabytes / writing, "MB/s"),
     ]
@@ -26,7 +27,8 @@ enum ReadingBenchmarks {
         let isLong = index % 3 == 0
         return HapticEvent(
           kind: isLong ? .hapticContinuous : .hapticTransient, time: Double(index) * 0.05,
-          duration: isLong ? 0.04 : nil, parameters: [.hapticIntensity: Float(index % 10) / 10, .hapticSharpness: 0.5])
+          duration: isLong ? 0.04 : nil,
+          parameters: [.hapticIntensity: Float(index % 10) / 10, .hapticSharpness: 0.5])
       },
       curves: (0..<1_000).map { index in
         ParameterCurve(
@@ -48,7 +50,8 @@ enum CompileBenchmarks {
         })
       let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: pattern) }
       perEvent.append(time / Double(count))
-      figures.append(Measurement("compile \(count) events", time * 1e9 / Double(count), "ns per event"))
+      figures.append(
+        Measurement("compile \(count) events", time * 1e9 / Double(count), "ns per event"))
     }
     figures.append(
       Measurement(
@@ -59,10 +62,13 @@ enum CompileBenchmarks {
       curves: [
         ParameterCurve(
           id: .hapticIntensityControl, time: 0,
-          controlPoints: (0..<100_000).map { .init(time: Double($0) * 0.0002, value: Float($0 % 2)) })
+          controlPoints: (0..<100_000).map {
+            .init(time: Double($0) * 0.0002, value: Float($0 % 2))
+          })
       ])
     let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: points) }
-    figures.append(Measurement("compile a curve of 100,000 points", time * 1e9 / 100_000, "ns per point"))
+    figures.append(
+      Measurement("compile a curve of 100,000 points", time * 1e9 / 100_000, "ns per point"))
     return figures
   }
 }
@@ -92,7 +98,8 @@ enum WholeBenchmarks {
   }
 }
 
-/// The cost of reading files of all formats: recognised by content, read and made into a composition.
+/// The cost of reading files of all formats: recognised by content, read and made into a
+/// composition.
 enum FormatBenchmarks {
   /// Bytes of the files that are read, at least.
   private static let size = 4_000_000
@@ -106,12 +113,16 @@ enum FormatBenchmarks {
           var count = 1000
           var bytes: [UInt8] = []
           while bytes.count < size, count <= 1_000_000 {
-            guard let writing = try? format.write(composition(count), options: options) else { break }
+            guard let writing = try? format.write(composition(count), options: options) else {
+              break
+            }
             bytes = writing.files[0].bytes
             count = max(count * 2, Int(Double(count) * Double(size) / Double(max(bytes.count, 1))))
           }
           let name = [format.id, dialect ?? "", content].filter { !$0.isEmpty }
-          guard let figure = try measure(bytes, format, name.joined(separator: " ")) else { continue }
+          guard let figure = try measure(bytes, format, name.joined(separator: " ")) else {
+            continue
+          }
           figures.append(figure)
         }
       }
@@ -119,12 +130,17 @@ enum FormatBenchmarks {
     return figures
   }
 
-  private static func measure(_ bytes: [UInt8], _ format: HapticFormat, _ name: String) throws -> Measurement? {
+  private static func measure(_ bytes: [UInt8], _ format: HapticFormat, _ name: String) throws
+    -> Measurement?
+  {
     let file = SourceFile(bytes, name: "x." + (format.endings.first ?? format.id))
-    guard bytes.count > size / 8, (try? FormatRegistry.standard.read(file)) != nil else { return nil }
+    guard bytes.count > size / 8, (try? FormatRegistry.standard.read(file)) != nil else {
+      return nil
+    }
     let time = try Stopwatch.median { _ = try FormatRegistry.standard.read(file) }
     return Measurement(
-      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", goal: 100, isBetterWhenGreater: true)
+      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", goal: 100,
+      isBetterWhenGreater: true)
   }
 
   private static func transients(_ count: Int) -> HapticComposition {
@@ -133,7 +149,10 @@ enum FormatBenchmarks {
         events: (0..<count).map { index in
           HapticEvent(
             kind: .hapticTransient, time: Double(index) * 0.1,
-            parameters: [.hapticIntensity: Float(index % 97 + 3) / 100, .hapticSharpness: Float(index % 89) / 100])
+            parameters: [
+              .hapticIntensity: Float(index % 97 + 3) / 100,
+              .hapticSharpness: Float(index % 89) / 100,
+            ])
         }))
   }
 
@@ -143,7 +162,8 @@ enum FormatBenchmarks {
       let time = Double(index) * 2
       pattern.events.append(
         HapticEvent(
-          kind: .hapticContinuous, time: time, duration: 1.5, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.25])
+          kind: .hapticContinuous, time: time, duration: 1.5,
+          parameters: [.hapticIntensity: 1, .hapticSharpness: 0.25])
       )
       let values = (0..<16).map { step in Float((index + step * 7) % 10) / 10 }
       for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
@@ -151,7 +171,8 @@ enum FormatBenchmarks {
           ParameterCurve(
             id: id, time: time,
             controlPoints: values.enumerated().map { step, value in
-              .init(time: Double(step) * 0.1, value: id == .hapticIntensityControl ? value : value / 2)
+              .init(
+                time: Double(step) * 0.1, value: id == .hapticIntensityControl ? value : value / 2)
             }))
       }
     }

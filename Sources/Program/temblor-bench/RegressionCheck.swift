@@ -7,7 +7,8 @@ import ShippedFiles
 import SoundFile
 import SystemSupport
 
-/// Work whose cost is compared with a loop of the benchmark's own, so that it depends little on how busy the machine is.
+/// Work whose cost is compared with a loop of the benchmark's own, so that it depends little on how
+/// busy the machine is.
 struct Workload: Sendable {
   let name: String
   /// Does it once: tens of milliseconds.
@@ -16,8 +17,9 @@ struct Workload: Sendable {
 
 /// Finds what has become slower than the thresholds allow.
 ///
-/// A threshold is the cost of a workload as a multiple of the reference loop's. Costs are the least CPU time of some
-/// runs, taken in turn with the loop. Multiples differ between kinds of processor; `--update` takes those of the one at hand.
+/// A threshold is the cost of a workload as a multiple of the reference loop's. Costs are the least
+/// CPU time of some runs, taken in turn with the loop. Multiples differ between kinds of processor;
+/// `--update` takes those of the one at hand.
 enum RegressionCheck {
   /// How far above its threshold a cost may be.
   static let tolerance = 1.25
@@ -38,7 +40,9 @@ enum RegressionCheck {
         continue
       }
       var least = Double.infinity
-      for _ in 0..<attempts where least > threshold * tolerance { least = min(least, try cost(of: workload)) }
+      for _ in 0..<attempts where least > threshold * tolerance {
+        least = min(least, try cost(of: workload))
+      }
       let isWithin = least <= threshold * tolerance
       isGood = isGood && isWithin
       let name = workload.name + String(repeating: " ", count: widest - workload.name.count)
@@ -51,7 +55,9 @@ enum RegressionCheck {
   static func update(_ path: String) throws {
     var json = JSONWriter()
     try json.object { file in
-      for workload in workloads { file.member(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000) }
+      for workload in workloads {
+        file.member(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000)
+      }
     }
     try AtomicFileWriter.write(json.finish(), to: path)
   }
@@ -61,7 +67,8 @@ enum RegressionCheck {
     var leastOfReference = Double.infinity
     try workload.run()
     for _ in 0..<runs {
-      leastOfReference = min(leastOfReference, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, reference))
+      leastOfReference = min(
+        leastOfReference, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, reference))
       least = min(least, try Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, workload.run))
     }
     return least / leastOfReference
@@ -78,7 +85,8 @@ enum RegressionCheck {
     for _ in 0..<72_000 {
       for voice in 0..<16 {
         let angle = 0.01 + 0.001 * Double(voice)
-        let (x, y) = (real[voice], imaginary[voice])
+        let x = real[voice]
+        let y = imaginary[voice]
         real[voice] = x - angle * y
         imaginary[voice] = y + angle * real[voice]
         sum += imaginary[voice]
@@ -90,7 +98,9 @@ enum RegressionCheck {
   private static func read(_ path: String) throws -> [String: Double] {
     let document = try JSONDocument(text: FileSystem.read(path), name: path)
     return document.root.members.reduce(into: [:]) { thresholds, member in
-      if let name = member.key, let number = member.number { thresholds[name] = number }
+      if let name = member.key, let number = member.number {
+        thresholds[name] = number
+      }
     }
   }
 
@@ -116,7 +126,9 @@ enum RegressionCheck {
     let splash = ShippedPatterns.text(named: "earthquake-splash") ?? []
     let samples = (0..<1 << 19).map { Float($0 % 977) / 1_000 - 0.5 }
     var workloads = [
-      Workload(name: "AHAP text to pattern, 12 MB") { _ = try AHAPDocument(text: text, name: "bench").read() },
+      Workload(name: "AHAP text to pattern, 12 MB") {
+        _ = try AHAPDocument(text: text, name: "bench").read()
+      },
       Workload(name: "compile 50,000 events") { _ = try RenderPlan(compiling: scattered) },
       Workload(name: "splash, text to samples, 20 times") {
         for _ in 0..<20 {
@@ -141,22 +153,30 @@ enum RegressionCheck {
   }()
 
   private static func rendering(
-    _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false, repeats: Int = 1
+    _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false,
+    repeats: Int = 1
   ) -> Workload {
     var routing = routing(channelCount: channelCount)
-    if isFitted { routing = routing.fitted(to: [VoiceBenchmarks.shaker]) }
+    if isFitted {
+      routing = routing.fitted(to: [VoiceBenchmarks.shaker])
+    }
     return Workload(name: name) { [routing] in
       let plan = try RenderPlan(compiling: pattern)
-      for _ in 0..<repeats { render(plan, routing) }
+      for _ in 0..<repeats {
+        render(plan, routing)
+      }
     }
   }
 
   static func routing(channelCount: Int) -> OutputRouting {
-    OutputRouting(channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
+    OutputRouting(
+      channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
   }
 
   /// Renders blocks of 512 frames.
-  static func render(_ plan: RenderPlan, frameCount: Int64? = nil, _ routing: OutputRouting = OutputRouting()) {
+  static func render(
+    _ plan: RenderPlan, frameCount: Int64? = nil, _ routing: OutputRouting = OutputRouting()
+  ) {
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
     var block = [Float](repeating: 0, count: 512 * renderer.channelCount)
     for _ in 0..<((frameCount ?? plan.length) / 512) {

@@ -21,9 +21,13 @@ enum VoiceBenchmarks {
     }
     let frames = seconds * 48_000
     let output = try cost(of: silence, voices: 1)
-    figures.append(Measurement("output chain: DC blocker and limiter at rest", output, "ns per sample", goal: 1.2))
+    figures.append(
+      Measurement(
+        "output chain: DC blocker and limiter at rest", output, "ns per sample", goal: 1.2))
     let fitted = try cost(of: silence, voices: 1, routing: OutputRouting().fitted(to: [shaker]))
-    figures.append(Measurement("transducer stage: filters and protection", fitted - output, "ns per sample", goal: 3))
+    figures.append(
+      Measurement(
+        "transducer stage: filters and protection", fitted - output, "ns per sample", goal: 3))
     let time = try cost(of: transients(40_000), voices: 1) * frames * 1e-9
     figures.append(Measurement("transients", 40_000 / time, "per second"))
     return figures
@@ -31,13 +35,17 @@ enum VoiceBenchmarks {
 
   static let shaker = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
-    hardware: TransducerHardware(product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
+    hardware: TransducerHardware(
+      product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
 
-  /// Continuous events that last the whole run; without an intensity, they stay below the limiter's ceiling.
+  /// Continuous events that last the whole run; without an intensity, they stay below the limiter's
+  /// ceiling.
   static func humming(_ count: Int, intensity: Float? = nil) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
-        hum(Float(index) / Float(max(1, count)), intensity: intensity ?? 0.7 / Float(count).squareRoot())
+        hum(
+          Float(index) / Float(max(1, count)),
+          intensity: intensity ?? 0.7 / Float(count).squareRoot())
       })
   }
 
@@ -54,7 +62,9 @@ enum VoiceBenchmarks {
 
   static func transients(_ count: Int) -> HapticPattern {
     HapticPattern(
-      events: (0..<count).map { HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / Double(count)) })
+      events: (0..<count).map {
+        HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / Double(count))
+      })
   }
 
   private static func hum(_ sharpness: Float, intensity: Float) -> HapticEvent {
@@ -64,7 +74,9 @@ enum VoiceBenchmarks {
   }
 
   /// A control that always moves: a corner every tenth of a second.
-  static func zigzag(_ id: DynamicParameterID, _ first: Float, _ second: Float, seconds: Double) -> ParameterCurve {
+  static func zigzag(_ id: DynamicParameterID, _ first: Float, _ second: Float, seconds: Double)
+    -> ParameterCurve
+  {
     let points = (0...Int(seconds * 10)).map { index in
       ParameterCurve.ControlPoint(time: Double(index) / 10, value: index % 2 == 0 ? first : second)
     }
@@ -72,11 +84,15 @@ enum VoiceBenchmarks {
   }
 
   /// Nanoseconds for each voice and sample of rendering in 512-frame blocks.
-  private static func cost(of pattern: HapticPattern, voices: Int, routing: OutputRouting = OutputRouting()) throws
+  private static func cost(
+    of pattern: HapticPattern, voices: Int, routing: OutputRouting = OutputRouting()
+  ) throws
     -> Double
   {
     let plan = try RenderPlan(compiling: pattern)
-    let time = Stopwatch.median { RegressionCheck.render(plan, frameCount: Int64(seconds * 48_000), routing) }
+    let time = Stopwatch.median {
+      RegressionCheck.render(plan, frameCount: Int64(seconds * 48_000), routing)
+    }
     return time * 1e9 / (seconds * 48_000 * Double(voices))
   }
 }
@@ -93,7 +109,8 @@ enum LiveBenchmarks {
     let name = "64 frames, 64 moving voices, 8 channels, with commands"
     return [
       Measurement("\(name), median call", shares[callCount / 2], "% of the period"),
-      Measurement("\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period", goal: 10),
+      Measurement(
+        "\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period", goal: 10),
       Measurement("\(name), worst call", shares[callCount - 1], "% of the period"),
     ]
   }
@@ -111,7 +128,9 @@ enum LiveBenchmarks {
             kind: .hapticContinuous, time: 0, duration: seconds,
             parameters: [.hapticIntensity: 0.09, .hapticSharpness: Float(group * 8 + index) / 64])
         })
-      pattern.curves = [VoiceBenchmarks.zigzag(.hapticSharpnessControl, 0.2, -0.2, seconds: seconds)]
+      pattern.curves = [
+        VoiceBenchmarks.zigzag(.hapticSharpnessControl, 0.2, -0.2, seconds: seconds)
+      ]
       return RenderPlayer(plan: try RenderPlan(compiling: pattern))
     }
     _ = link.send(players.flatMap { [.add($0), .start($0, at: 0)] })
@@ -142,7 +161,8 @@ enum CoreHapticsBenchmarks {
     let tap = try CHHapticPattern(
       events: [
         CHHapticEvent(
-          eventType: .hapticTransient, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.1)],
+          eventType: .hapticTransient,
+          parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.1)],
           relativeTime: 0)
       ], parameters: [])
     let firsts = try (0..<10).map { _ in
@@ -150,7 +170,9 @@ enum CoreHapticsBenchmarks {
         let engine = try CHHapticEngine()
         try engine.start()
         try engine.makePlayer(with: tap).start(atTime: 0)
-        while engine.currentTime == 0 { usleep(100) }
+        while engine.currentTime == 0 {
+          usleep(100)
+        }
         engine.stop()
       }
     }
@@ -165,7 +187,8 @@ enum CoreHapticsBenchmarks {
       Measurement(
         "engine made, started, first block of a tap, null device",
         firsts.sorted()[firsts.count / 2] * 1_000, "ms", goal: 50),
-      Measurement("player made and started, median", plays.sorted()[plays.count / 2] * 1e6, "µs", goal: 50),
+      Measurement(
+        "player made and started, median", plays.sorted()[plays.count / 2] * 1e6, "µs", goal: 50),
     ]
   }
 }

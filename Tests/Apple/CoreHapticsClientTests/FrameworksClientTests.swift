@@ -7,7 +7,8 @@ import SwiftUI
 import Testing
 import UIKit
 
-// Code of language mode 5 as applications have it, with the frameworks that they import beside Core Haptics.
+// Code of language mode 5 as applications have it, with the frameworks that they import beside Core
+// Haptics.
 
 /// A service that nothing isolates, as most applications have it.
 final class HapticService {
@@ -21,7 +22,8 @@ final class HapticService {
   func prepare() {
     guard CHHapticEngine.capabilitiesForHardware().supportsHaptics else { return }
     do {
-      try AVAudioSession.sharedInstance().setCategory(.ambient, mode: .default, options: [.mixWithOthers])
+      try AVAudioSession.sharedInstance().setCategory(
+        .ambient, mode: .default, options: [.mixWithOthers])
       try AVAudioSession.sharedInstance().setActive(true)
       engine = try CHHapticEngine(audioSession: .sharedInstance())
       engine?.playsHapticsOnly = true
@@ -34,7 +36,9 @@ final class HapticService {
       }
       engine?.resetHandler = { [weak self] in try? self?.engine?.start() }
       try engine?.start()
-    } catch let error { Issue.record(error) }
+    } catch let error {
+      Issue.record(error)
+    }
   }
 
   func tap() {
@@ -45,7 +49,8 @@ final class HapticService {
   func succeed() { notification.notificationOccurred(.success) }
 
   func hum() throws {
-    let event = CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 0.5)
+    let event = CHHapticEvent(
+      eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 0.5)
     let pattern = try CHHapticPattern(events: [event], parameters: [])
     continuousPlayer = try engine?.makeAdvancedPlayer(with: pattern)
     try continuousPlayer?.start(atTime: CHHapticTimeImmediate)
@@ -69,7 +74,9 @@ final class Rumble {
 struct SaveModel {
   var feedback: SensoryFeedback?
 
-  mutating func save(_ succeeds: Bool) { feedback = succeeds ? .success : .impact(weight: .heavy, intensity: 0.5) }
+  mutating func save(_ succeeds: Bool) {
+    feedback = succeeds ? .success : .impact(weight: .heavy, intensity: 0.5)
+  }
 }
 
 @Suite(.virtualHaptics) struct FrameworksClientTests {
@@ -100,7 +107,8 @@ struct SaveModel {
 
   @Test @MainActor func generatorsTakeViewsAndPlaces() {
     let view = UIView(frame: .zero)
-    UIImpactFeedbackGenerator(style: .soft, view: view).impactOccurred(intensity: 0.5, at: CGPoint(x: 1, y: 2))
+    UIImpactFeedbackGenerator(style: .soft, view: view).impactOccurred(
+      intensity: 0.5, at: CGPoint(x: 1, y: 2))
     UISelectionFeedbackGenerator(view: view).selectionChanged(at: .zero)
     UINotificationFeedbackGenerator(view: view).notificationOccurred(.error, at: .zero)
     let canvas = UICanvasFeedbackGenerator(view: view)
@@ -108,7 +116,8 @@ struct SaveModel {
     canvas.pathCompleted(at: .zero)
     #expect(
       hapticDevice.log.generators == [
-        .impact(.soft, intensity: 0.5), .selection, .notification(.error), .alignment, .pathCompleted,
+        .impact(.soft, intensity: 0.5), .selection, .notification(.error), .alignment,
+        .pathCompleted,
       ])
   }
 

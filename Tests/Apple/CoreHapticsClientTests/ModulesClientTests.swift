@@ -8,7 +8,8 @@ import SwiftUI
 import Testing
 import WatchKit
 
-// Code of language mode 5 that leans on what Apple's modules pass on: SwiftUI brings UIKit, which brings Combine.
+// Code of language mode 5 that leans on what Apple's modules pass on: SwiftUI brings UIKit, which
+// brings Combine.
 
 /// A manager with one import on Apple's systems, as many applications have it.
 final class SettingsHaptics: ObservableObject {
@@ -43,16 +44,24 @@ final class LifeCycleHaptics {
     try? engine?.start()
     let center = NotificationCenter.default
     tokens.append(
-      center.addObserver(forName: UIApplication.didEnterBackgroundNotification, object: nil, queue: nil) {
+      center.addObserver(
+        forName: UIApplication.didEnterBackgroundNotification, object: nil, queue: nil
+      ) {
         [weak self] _ in self?.engine?.stop(completionHandler: nil)
       })
     tokens.append(
-      center.addObserver(forName: UIApplication.willEnterForegroundNotification, object: nil, queue: nil) {
+      center.addObserver(
+        forName: UIApplication.willEnterForegroundNotification, object: nil, queue: nil
+      ) {
         [weak self] _ in try? self?.engine?.start()
       })
   }
 
-  deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
+  deinit {
+    for token in tokens {
+      NotificationCenter.default.removeObserver(token)
+    }
+  }
 }
 
 /// An engine whose owner does not follow the application's life.
@@ -87,7 +96,9 @@ struct CountFeedback: ViewModifier {
     if isQuiet {
       content
     } else {
-      content.sensoryFeedback(trigger: count) { old, new in new > old ? .increase : .impact(weight: .heavy) }
+      content.sensoryFeedback(trigger: count) { old, new in
+        new > old ? .increase : .impact(weight: .heavy)
+      }
     }
   }
 }
@@ -101,7 +112,9 @@ struct CartView: View {
       .modifier(CountFeedback(count: model.count, isQuiet: isQuiet))
       .sensoryFeedback(.success, trigger: model.isPaid) { $0 != true && $1 == true }
       .onChange(of: model.isPaid) { isPaid in
-        if isPaid == false { UINotificationFeedbackGenerator().notificationOccurred(.error) }
+        if isPaid == false {
+          UINotificationFeedbackGenerator().notificationOccurred(.error)
+        }
       }
   }
 }
@@ -159,14 +172,20 @@ final class StartController: UIViewController {
   }
 
   @Test func anAudioPlayerKeepsTheDevicesTime() async throws {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".wav")
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+      UUID().uuidString + ".wav")
     var data = Data("RIFF".utf8)
     func add<Number: FixedWidthInteger>(_ number: Number) {
       withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) }
     }
     add(UInt32(36 + 16_000))
     data.append(Data("WAVEfmt ".utf8))
-    add(UInt32(16)); add(UInt16(1)); add(UInt16(1)); add(UInt32(8_000)); add(UInt32(16_000)); add(UInt16(2))
+    add(UInt32(16));
+    add(UInt16(1));
+    add(UInt16(1));
+    add(UInt32(8_000));
+    add(UInt32(16_000));
+    add(UInt16(2))
     add(UInt16(16))
     data.append(Data("data".utf8))
     add(UInt32(16_000))
@@ -184,7 +203,9 @@ final class StartController: UIViewController {
     player.play()
     await hapticDevice.advance(by: .seconds(0.8))
     #expect(!player.isPlaying && player.currentTime == 0)
-    #expect(throws: (any Error).self) { try AVAudioPlayer(contentsOf: url.appendingPathExtension("none")) }
+    #expect(throws: (any Error).self) {
+      try AVAudioPlayer(contentsOf: url.appendingPathExtension("none"))
+    }
   }
 
   @Test func watchesAndTrackpadsAreRecorded() {
@@ -256,8 +277,10 @@ final class StartController: UIViewController {
     try engine.start()
     for (index, value) in [Float(0.7), 0.1, 0.3].enumerated() {
       let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: value)
-      let event = CHHapticEvent(eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.1)
-      try engine.makePlayer(with: CHHapticPattern(events: [event], parameters: [])).start(atTime: Double(index))
+      let event = CHHapticEvent(
+        eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.1)
+      try engine.makePlayer(with: CHHapticPattern(events: [event], parameters: [])).start(
+        atTime: Double(index))
     }
     hapticDevice.advance(seconds: 3)
     #expect(hapticDevice.played.strength(at: 0.05) == 0.7)
@@ -281,8 +304,15 @@ final class StartController: UIViewController {
     device.foreground()
     #expect(UIApplication.shared.applicationState == .active)
     #expect(device.log.startCount == 2)
-    let names = device.log.actions.compactMap { if case .application(let name) = $0 { name } else { nil } }
-    #expect(names == ["willResignActive", "didEnterBackground", "willEnterForeground", "didBecomeActive"])
+    let names = device.log.actions.compactMap {
+      if case .application(let name) = $0 {
+        name
+      } else {
+        nil
+      }
+    }
+    #expect(
+      names == ["willResignActive", "didEnterBackground", "willEnterForeground", "didBecomeActive"])
     withExtendedLifetime(haptics) {}
   }
 

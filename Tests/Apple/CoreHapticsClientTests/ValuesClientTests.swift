@@ -14,12 +14,15 @@ private class HapticComposer {
       let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: Float(index) / 2)
       let sharpness = CHHapticEventParameter(parameterID: .hapticSharpness, value: 0.5)
       let event = CHHapticEvent(
-        eventType: .hapticTransient, parameters: [intensity, sharpness], relativeTime: Double(index) * 0.1)
+        eventType: .hapticTransient, parameters: [intensity, sharpness],
+        relativeTime: Double(index) * 0.1)
       events.append(event)
     }
   }
 
-  func makePattern() throws -> CHHapticPattern { return try CHHapticPattern(events: events, parameters: []) }
+  func makePattern() throws -> CHHapticPattern {
+    return try CHHapticPattern(events: events, parameters: [])
+  }
 
   func makeFadingPattern() -> CHHapticPattern? {
     let start = CHHapticParameterCurve.ControlPoint(relativeTime: 0, value: 1)
@@ -28,7 +31,8 @@ private class HapticComposer {
       parameterID: .hapticIntensityControl, controlPoints: [start, end], relativeTime: 0)
     curves += [curve]
     let event = CHHapticEvent(
-      eventType: CHHapticEvent.EventType.hapticContinuous, parameters: [], relativeTime: 0, duration: 1)
+      eventType: CHHapticEvent.EventType.hapticContinuous, parameters: [], relativeTime: 0,
+      duration: 1)
     return try? CHHapticPattern(events: [event], parameterCurves: curves)
   }
 }
@@ -36,12 +40,15 @@ private class HapticComposer {
 extension CHHapticEvent {
   fileprivate convenience init(tapAt time: TimeInterval, intensity: Float) {
     self.init(
-      eventType: .hapticTransient, parameters: [.init(parameterID: .hapticIntensity, value: intensity)],
+      eventType: .hapticTransient,
+      parameters: [.init(parameterID: .hapticIntensity, value: intensity)],
       relativeTime: time)
   }
 }
 
-extension CHHapticPattern.Key { fileprivate static let author = CHHapticPattern.Key(rawValue: "Author") }
+extension CHHapticPattern.Key {
+  fileprivate static let author = CHHapticPattern.Key(rawValue: "Author")
+}
 
 @Suite(.virtualHaptics) struct ValuesClientTests {
   @Test func arraysOfEventsMakePatterns() throws {
@@ -61,7 +68,8 @@ extension CHHapticPattern.Key { fileprivate static let author = CHHapticPattern.
       CHHapticPattern.Key.pattern: [
         [
           CHHapticPattern.Key.event: [
-            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticTransient, CHHapticPattern.Key.time: 0.001,
+            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticTransient,
+            CHHapticPattern.Key.time: 0.001,
             CHHapticPattern.Key.eventDuration: 1.0,
           ]
         ]
@@ -77,7 +85,8 @@ extension CHHapticPattern.Key { fileprivate static let author = CHHapticPattern.
       .pattern: [
         [
           CHHapticPattern.Key.event: [
-            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticContinuous.rawValue, .time: 0.5,
+            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticContinuous.rawValue,
+            .time: 0.5,
             .eventDuration: 2,
             .eventParameters: [
               [
@@ -131,10 +140,13 @@ extension CHHapticPattern.Key { fileprivate static let author = CHHapticPattern.
     #expect(try CHHapticPattern(dictionary: object as! [AnyHashable: Any]).duration == 0.75)
 
     var keyed: [CHHapticPattern.Key: Any] = [:]
-    for (key, value) in strings { keyed[CHHapticPattern.Key(rawValue: key)] = value }
+    for (key, value) in strings {
+      keyed[CHHapticPattern.Key(rawValue: key)] = value
+    }
     #expect(try CHHapticPattern(dictionary: keyed).duration == 0.75)
 
-    let mapped = Dictionary(uniqueKeysWithValues: strings.map { (CHHapticPattern.Key(rawValue: $0), $1) })
+    let mapped = Dictionary(
+      uniqueKeysWithValues: strings.map { (CHHapticPattern.Key(rawValue: $0), $1) })
     #expect(try CHHapticPattern(dictionary: mapped).duration == 0.75)
 
     let raw = [CHHapticPattern.Key.pattern.rawValue: strings["Pattern"]!]
@@ -151,7 +163,8 @@ extension CHHapticPattern.Key { fileprivate static let author = CHHapticPattern.
   }
 
   @Test func exportBecomesJSON() throws {
-    let pattern = try CHHapticPattern(events: [CHHapticEvent(tapAt: 0.5, intensity: 0.8)], parameters: [])
+    let pattern = try CHHapticPattern(
+      events: [CHHapticEvent(tapAt: 0.5, intensity: 0.8)], parameters: [])
     let dictionary = try pattern.exportDictionary()
     #expect(JSONSerialization.isValidJSONObject(dictionary))
     let data = try JSONSerialization.data(withJSONObject: dictionary, options: [.sortedKeys])
@@ -181,7 +194,9 @@ extension CHHapticPattern.Key { fileprivate static let author = CHHapticPattern.
       #expect(error.code == CHHapticError.invalidPatternDictionary.rawValue)
       #expect(error.code == CHHapticError.Code.invalidPatternDictionary.rawValue)
     }
-    do { _ = try CHHapticPattern(dictionary: [.pattern: 7]) } catch {
+    do {
+      _ = try CHHapticPattern(dictionary: [.pattern: 7])
+    } catch {
       let hapticError = error as! CHHapticError
       switch hapticError.code {
       case .invalidPatternDictionary: break

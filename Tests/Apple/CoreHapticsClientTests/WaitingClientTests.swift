@@ -4,7 +4,8 @@ import HapticTesting
 import Testing
 import UIKit
 
-// An application of language mode 5 that waits in all the ways that applications do, and knows nothing of tests.
+// An application of language mode 5 that waits in all the ways that applications do, and knows
+// nothing of tests.
 
 final class Heartbeat {
   private(set) var timer: Timer?
@@ -15,10 +16,14 @@ final class Heartbeat {
     timer = Timer.scheduledTimer(withTimeInterval: 0.2, repeats: true) { _ in self.tap() }
   }
 
-  func tap() { DispatchQueue.main.async { UIImpactFeedbackGenerator(style: .light).impactOccurred() } }
+  func tap() {
+    DispatchQueue.main.async { UIImpactFeedbackGenerator(style: .light).impactOccurred() }
+  }
 
   func burst() {
-    for index in 0..<3 { DispatchQueue.main.asyncAfter(deadline: .now() + 0.2 * Double(index)) { self.tap() } }
+    for index in 0..<3 {
+      DispatchQueue.main.asyncAfter(deadline: .now() + 0.2 * Double(index)) { self.tap() }
+    }
   }
 
   func chain(_ left: Int) {
@@ -76,7 +81,9 @@ final class Heartbeat {
   }
 
   func fromAQueue() {
-    DispatchQueue.global().async { DispatchQueue.main.asyncAfter(wallDeadline: .now() + 0.4) { self.tap() } }
+    DispatchQueue.global().async {
+      DispatchQueue.main.asyncAfter(wallDeadline: .now() + 0.4) { self.tap() }
+    }
   }
 }
 
@@ -115,7 +122,15 @@ enum Wait: CaseIterable {
 
 extension VirtualHapticDevice {
   /// When generators were called, exact to the nanosecond.
-  var calls: [Double] { log.filter { if case .generator = $0.action { true } else { false } }.map(\.time) }
+  var calls: [Double] {
+    log.filter {
+      if case .generator = $0.action {
+        true
+      } else {
+        false
+      }
+    }.map(\.time)
+  }
 }
 
 @MainActor @Suite(.virtualHaptics) struct WaitingClientTests {
@@ -138,14 +153,18 @@ extension VirtualHapticDevice {
     app.start()
     app.chain(5)
     app.sleepOnTheMainActor()
-    for _ in 0..<Int(1.2 / step) { await device.advance(by: .seconds(step)) }
+    for _ in 0..<Int(1.2 / step) {
+      await device.advance(by: .seconds(step))
+    }
     await device.advance(by: .seconds(1.25 - device.now))
     #expect(device.calls == [0, 0.1, 0.2, 0.2, 0.25, 0.3, 0.4, 0.4, 0.5, 0.6, 0.75, 0.8, 1, 1.2])
     app.timer?.invalidate()
   }
 
   @Test func clocksAreTheDevices() async throws {
-    let (clock, date, up) = (ContinuousClock.now, Date(), ProcessInfo.processInfo.systemUptime)
+    let clock = ContinuousClock.now
+    let date = Date()
+    let up = ProcessInfo.processInfo.systemUptime
     let deadline = DispatchTime.now()
     await device.advance(by: .seconds(3_600))
     #expect(ContinuousClock.now - clock == .seconds(3_600))
@@ -169,7 +188,8 @@ extension VirtualHapticDevice {
     #expect(semaphore.wait(timeout: .now() + 0.02) == .timedOut)
   }
 
-  /// Left over by each case: what waits when its test ends waits on in real time, and disturbs nobody.
+  /// Left over by each case: what waits when its test ends waits on in real time, and disturbs
+  /// nobody.
   @Test(arguments: 0..<4) func whatIsLeftOverBelongsToNoOtherTest(copy: Int) async {
     let app = Heartbeat()
     app.sleepOnTheMainActor()

@@ -15,7 +15,9 @@ final class EnginePlaying {
     let told = told
     engine.stoppedHandler = { told.note("stopped \($0.rawValue)") }
     engine.resetHandler = { told.note("reset") }
-    if isRunning { try engine.start() }
+    if isRunning {
+      try engine.start()
+    }
   }
 
   /// An advanced player that notes its completion.
@@ -23,7 +25,8 @@ final class EnginePlaying {
     let player = try engine.makeAdvancedPlayer(with: pattern)
     let told = told
     player.completionHandler = { error in
-      told.note(error.map { "completed \(($0 as? CHHapticError)?.code.rawValue ?? 0)" } ?? "completed")
+      told.note(
+        error.map { "completed \(($0 as? CHHapticError)?.code.rawValue ?? 0)" } ?? "completed")
     }
     return player
   }
@@ -32,7 +35,9 @@ final class EnginePlaying {
   func onset(after frame: Int = 0) -> Int? {
     let samples = device.samples(of: engine)
     let latency = Int(Renderer.lookahead * 48_000)
-    return samples.indices.first { $0 >= frame + latency && abs(samples[$0]) > 1e-4 }.map { $0 - latency }
+    return samples.indices.first { $0 >= frame + latency && abs(samples[$0]) > 1e-4 }.map {
+      $0 - latency
+    }
   }
 
   /// The greatest magnitude between two times.
@@ -72,7 +77,8 @@ func tap(at time: TimeInterval = 0, intensity: Float = 1) throws -> CHHapticPatt
     events: [
       CHHapticEvent(
         eventType: .hapticTransient,
-        parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: intensity)], relativeTime: time)
+        parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: intensity)],
+        relativeTime: time)
     ], parameters: [])
 }
 
@@ -81,7 +87,8 @@ func hum(_ seconds: TimeInterval) throws -> CHHapticPattern {
   try CHHapticPattern(
     events: [
       CHHapticEvent(
-        eventType: .hapticContinuous, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)],
+        eventType: .hapticContinuous,
+        parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)],
         relativeTime: 0, duration: seconds)
     ], parameters: [])
 }
@@ -91,7 +98,9 @@ func failure(_ call: () throws -> Any) -> String {
   do {
     let value = try call()
     return "no error but \(value)"
-  } catch let error as CHHapticError { return "\(error.errorCode): \(error.localizedDescription)" } catch {
+  } catch let error as CHHapticError {
+    return "\(error.errorCode): \(error.localizedDescription)"
+  } catch {
     return "foreign error \(error)"
   }
 }

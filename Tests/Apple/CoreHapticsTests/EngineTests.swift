@@ -107,7 +107,9 @@ import Testing
     #expect(playing.told.all.last == "completed")
   }
 
-  @Test(arguments: [CHHapticEngine.StoppedReason.audioSessionInterrupt, .applicationSuspended, .systemError])
+  @Test(arguments: [
+    CHHapticEngine.StoppedReason.audioSessionInterrupt, .applicationSuspended, .systemError,
+  ])
   func injectedStopsAreTold(reason: CHHapticEngine.StoppedReason) throws {
     let playing = try EnginePlaying()
     playing.device.stop(playing.engine, reason: reason)
@@ -127,7 +129,9 @@ import Testing
         try unsafe unsafeEngine.start()
         try unsafe unsafeEngine.makePlayer(with: tap()).start(atTime: 0)
         told.note("again")
-      } catch { told.note("\(error)") }
+      } catch {
+        told.note("\(error)")
+      }
     }
     playing.device.reset(engine)
     playing.device.advance(seconds: 0.2)
@@ -191,7 +195,9 @@ import Testing
   private func writtenTone() throws -> URL {
     let samples = (0..<4_800).map { Int16($0 / 50 % 2 == 0 ? 16_000 : -16_000) }
     var data = Data("RIFF".utf8)
-    func add(_ value: UInt32) { unsafe withUnsafeBytes(of: value.littleEndian) { unsafe data.append(contentsOf: $0) } }
+    func add(_ value: UInt32) {
+      unsafe withUnsafeBytes(of: value.littleEndian) { unsafe data.append(contentsOf: $0) }
+    }
     func add16(_ value: UInt16) {
       unsafe withUnsafeBytes(of: value.littleEndian) { unsafe data.append(contentsOf: $0) }
     }
@@ -206,8 +212,11 @@ import Testing
     add16(16)
     data.append(Data("data".utf8))
     add(UInt32(samples.count * 2))
-    for sample in samples { add16(UInt16(bitPattern: sample)) }
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).wav")
+    for sample in samples {
+      add16(UInt16(bitPattern: sample))
+    }
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "\(UUID().uuidString).wav")
     try data.write(to: url)
     return url
   }
@@ -229,14 +238,18 @@ import Testing
 
 /// Mutes, and errors of the playing engine.
 @Suite struct EngineMuteTests {
-  @Test(arguments: [false, true]) func anEngineThatIsMutedBeforeItsStartIsSilentFromTheFirstFrame(startsByItself: Bool)
+  @Test(arguments: [false, true]) func anEngineThatIsMutedBeforeItsStartIsSilentFromTheFirstFrame(
+    startsByItself: Bool
+  )
     throws
   {
     let playing = try EnginePlaying(isRunning: false)
     playing.engine.isAutoShutdownEnabled = true
     playing.engine.isMutedForHaptics = true
     let player = try playing.player(tap())
-    if !startsByItself { try playing.engine.start() }
+    if !startsByItself {
+      try playing.engine.start()
+    }
     try player.start(atTime: 0)
     playing.device.advance(seconds: 0.3)
     #expect(playing.peak(0, 0.3) == 0)
@@ -256,7 +269,8 @@ import Testing
   }
 
   @Test func audioThatIsMutedBeforeTheStartIsSilentFromTheFirstFrame() throws {
-    let event = CHHapticEvent(eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 0.2)
+    let event = CHHapticEvent(
+      eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 0.2)
     let pattern = try CHHapticPattern(events: [event], parameters: [])
     func peak(isMuted: Bool) throws -> Float {
       let playing = try EnginePlaying(isRunning: false)
@@ -291,7 +305,9 @@ import Testing
         let player = try playing.player(tap())
         try player.start(atTime: 0)
         players.append(player)
-      } catch { refused = error }
+      } catch {
+        refused = error
+      }
     }
     let error = try #require(refused as? CHHapticError)
     #expect(error.code == .resourceNotAvailable)

@@ -7,7 +7,9 @@ import Testing
 
 /// Patterns of several layers, as formats other than AHAP have them.
 @Suite struct LayerTests {
-  private func layer(at time: Double, _ change: (inout HapticPattern) -> Void = { _ in }) -> HapticComposition.Layer {
+  private func layer(at time: Double, _ change: (inout HapticPattern) -> Void = { _ in })
+    -> HapticComposition.Layer
+  {
     var pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)])
     change(&pattern)
     return HapticComposition.Layer(pattern)
@@ -32,12 +34,15 @@ import Testing
     let pattern = pattern([layer(at: 0) { $0.parameters = [fade] }, layer(at: 0.25)])
     #expect(
       failure { try pattern.exportDictionary() }
-        == "-4806: a pattern of several layers with parameters or curves cannot be exported " + "as a dictionary")
+        == "-4806: a pattern of several layers with parameters or curves cannot be exported "
+        + "as a dictionary")
   }
 
   @Test func oneLayerKeepsItsControls() throws {
     let pattern = pattern([layer(at: 0) { $0.parameters = [fade] }])
-    #expect(try CHHapticPattern(dictionary: pattern.exportDictionary()).content.pattern == pattern.content.pattern)
+    #expect(
+      try CHHapticPattern(dictionary: pattern.exportDictionary()).content.pattern
+        == pattern.content.pattern)
   }
 
   /// The first layer is silenced; what is heard is the second alone.

@@ -9,7 +9,8 @@ import Testing
 @Suite struct OutputTests {
   @Test(arguments: [
     ("alsa:hw:1,0", OutputName(scheme: "alsa", rest: "hw:1,0")),
-    ("wav:/tmp/x.wav", OutputName(scheme: "wav", rest: "/tmp/x.wav")), ("null", OutputName(scheme: "null")),
+    ("wav:/tmp/x.wav", OutputName(scheme: "wav", rest: "/tmp/x.wav")),
+    ("null", OutputName(scheme: "null")),
     ("virtual", nil), ("", OutputName(scheme: "alsa", rest: "default")),
   ]) func outputsAreNamed(text: String, output: OutputName?) {
     let choice = OutputConfiguration(["TEMBLOR_OUTPUT": text])
@@ -21,16 +22,22 @@ import Testing
     let card = OutputName(scheme: "alsa", rest: "plughw:CARD=Device")
     #expect(OutputConfiguration(["TEMBLOR_DEVICE": "plughw:CARD=Device"]).output == card)
     #expect(OutputConfiguration(["TEMBLOR_DEVICE": "null:"]).output == OutputName(scheme: "null"))
-    #expect(OutputConfiguration(["TEMBLOR_DEVICE": ""]).output == OutputName(scheme: "alsa", rest: "default"))
-    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "hw:1", "TEMBLOR_OUTPUT": "virtual"]).output == nil)
+    #expect(
+      OutputConfiguration(["TEMBLOR_DEVICE": ""]).output
+        == OutputName(scheme: "alsa", rest: "default"))
+    #expect(
+      OutputConfiguration(["TEMBLOR_DEVICE": "hw:1", "TEMBLOR_OUTPUT": "virtual"]).output == nil)
   }
 
-  @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"]) func whatIsNoOutputIsToldByEveryStart(text: String) throws {
+  @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"]) func whatIsNoOutputIsToldByEveryStart(
+    text: String
+  ) throws {
     let engine = CHHapticEngine(backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": text])))
     let error = #expect(throws: CHHapticError.self) { try engine.start() }
     #expect(error?.code == .invalidEngineParameter)
     #expect(
-      error?.localizedDescription == "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, wav:FILE, null or virtual")
+      error?.localizedDescription
+        == "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, wav:FILE, null or virtual")
   }
 
   @Test func strengthAndProfileAreChecked() throws {
@@ -56,7 +63,8 @@ import Testing
     #expect(try profile("speaker").frequency.low == 31)
     #expect(try profile("phone") == .phone)
     let error = #expect(throws: CHHapticError.self) { try profile("bad") }
-    #expect(error?.localizedDescription == "\(folder.path)/bad.json:1:1: error: missing key \"name\"")
+    #expect(
+      error?.localizedDescription == "\(folder.path)/bad.json:1:1: error: missing key \"name\"")
   }
 
   @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
@@ -77,16 +85,23 @@ import Testing
     let player = try engine.makeAdvancedPlayer(with: tap())
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       player.completionHandler = { _ in continuation.resume() }
-      do { try player.start(atTime: 0) } catch { Issue.record(error) }
+      do {
+        try player.start(atTime: 0)
+      } catch {
+        Issue.record(error)
+      }
     }
     #expect(engine.currentTime > 0)
     try await engine.stop()
   }
 
   @Test func aSoundFileHoldsWhatWasPlayed() async throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).wav").path
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "\(UUID().uuidString).wav"
+    ).path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let engine = CHHapticEngine(backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "wav:\(path)"])))
+    let engine = CHHapticEngine(
+      backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "wav:\(path)"])))
     try await engine.start()
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }
@@ -94,7 +109,9 @@ import Testing
         let player = try engine.makeAdvancedPlayer(with: hum(1))
         player.completionHandler = { _ in continuation.resume() }
         try player.start(atTime: 0)
-      } catch { Issue.record(error) }
+      } catch {
+        Issue.record(error)
+      }
     }
     try await engine.stop()
     let data = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -12,7 +12,8 @@ import Testing
   private static let latency = Int(Renderer.lookahead * 48_000)
 
   /// How many sequences of random calls are tried; set TEMBLOR_TEST_PLAYED for more.
-  private static let caseCount = ProcessInfo.processInfo.environment["TEMBLOR_TEST_PLAYED"].flatMap(UInt64.init) ?? 16
+  private static let caseCount =
+    ProcessInfo.processInfo.environment["TEMBLOR_TEST_PLAYED"].flatMap(UInt64.init) ?? 16
 
   /// Where sound begins after 9 ms without, in seconds of the device, from the samples alone.
   ///
@@ -21,7 +22,9 @@ import Testing
     var onsets: [Double] = []
     var lastSound = Int.min / 2
     for frame in samples.indices.dropFirst() where abs(samples[frame] - samples[frame - 1]) > 2e-4 {
-      if frame - lastSound > 432 { onsets.append(origin + Double(frame - Self.latency) / 48_000) }
+      if frame - lastSound > 432 {
+        onsets.append(origin + Double(frame - Self.latency) / 48_000)
+      }
       lastSound = frame
     }
     return onsets
@@ -39,11 +42,13 @@ import Testing
       }, parameters: [])
   }
 
-  /// Random calls on two players of taps: what is recorded begins where sound begins, and nowhere else.
+  /// Random calls on two players of taps: what is recorded begins where sound begins, and nowhere
+  /// else.
   @Test(arguments: 0..<caseCount) func eventsBeginWhereSoundBegins(seed: UInt64) throws {
     var numbers = SeededGenerator(seed: seed)
     let playing = try EnginePlaying()
-    let (device, engine) = (playing.device, playing.engine)
+    let device = playing.device
+    let engine = playing.engine
     let patterns = [try taps([0, 0.05, 0.13]), try taps([0.02, 0.3])]
     let players = try patterns.map { try playing.player($0) }
     var calls: [String] = []
@@ -57,27 +62,37 @@ import Testing
       let isLater = Bool.random(using: &numbers)
       let time = isLater ? engine.currentTime + Double.random(in: 0...0.1, using: &numbers) : 0
       switch Int.random(in: 0..<13, using: &numbers) {
-      case 0...2: try call("\(index) start \(time)") { try player.start(atTime: time) }
-      case 3: try call("\(index) stop \(time)") { try player.stop(atTime: time) }
-      case 4: try call("\(index) pause \(time)") { try player.pause(atTime: time) }
-      case 5: try call("\(index) resume \(time)") { try player.resume(atTime: time) }
+      case 0...2:
+        try call("\(index) start \(time)") { try player.start(atTime: time) }
+      case 3:
+        try call("\(index) stop \(time)") { try player.stop(atTime: time) }
+      case 4:
+        try call("\(index) pause \(time)") { try player.pause(atTime: time) }
+      case 5:
+        try call("\(index) resume \(time)") { try player.resume(atTime: time) }
       case 6:
         let place = Double.random(in: 0...0.4, using: &numbers)
         try call("\(index) seek \(place)") { try player.seek(toOffset: place) }
-      case 7: call("\(index) loop") { player.loopEnabled.toggle() }
+      case 7:
+        call("\(index) loop") { player.loopEnabled.toggle() }
       case 8:
         let end = Double.random(in: 0...0.4, using: &numbers)
         call("\(index) loop end \(end)") { player.loopEnd = end }
       case 9:
         let rate = Float.random(in: 0.5...2, using: &numbers)
         call("\(index) rate \(rate)") { player.playbackRate = rate }
-      case 10: call("\(index) mute") { player.isMuted.toggle() }
-      case 11: try call("\(index) cancel") { try player.cancel() }
+      case 10:
+        call("\(index) mute") { player.isMuted.toggle() }
+      case 11:
+        try call("\(index) cancel") { try player.cancel() }
       default:
         let value: Float = Bool.random(using: &numbers) ? 0 : 1
         try call("\(index) send \(value) \(time)") {
           try player.sendParameters(
-            [CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: value, relativeTime: 0)],
+            [
+              CHHapticDynamicParameter(
+                parameterID: .hapticIntensityControl, value: value, relativeTime: 0)
+            ],
             atTime: time)
         }
       }
@@ -88,11 +103,17 @@ import Testing
     let played = device.played
     let all = played.filter(\.isFelt).map(\.time)
     // Events that are closer than the silence between sounds are one sound.
-    let near = { (times: [Double], time: Double, reach: Double) in times.contains { abs($0 - time) < reach } }
-    for time in heard { #expect(near(all, time, 0.0006), "sound at \(time): \(calls) played \(played)") }
+    let near = { (times: [Double], time: Double, reach: Double) in
+      times.contains { abs($0 - time) < reach }
+    }
+    for time in heard {
+      #expect(near(all, time, 0.0006), "sound at \(time): \(calls) played \(played)")
+    }
     for (index, time) in all.enumerated() where time < device.now - 0.01 {
       let isFirst = !all[..<index].contains { time - $0 < 0.05 }
-      if isFirst { #expect(near(heard, time, 0.0006), "event at \(time): \(calls) heard \(heard)") }
+      if isFirst {
+        #expect(near(heard, time, 0.0006), "event at \(time): \(calls) heard \(heard)")
+      }
     }
   }
 
@@ -122,14 +143,17 @@ import Testing
       ], relativeTime: 0, duration: 2)
     let curve = CHHapticParameterCurve(
       parameterID: .hapticIntensityControl,
-      controlPoints: [.init(relativeTime: 0, value: 0), .init(relativeTime: 1, value: 1)], relativeTime: 0)
-    let player = try playing.engine.makePlayer(with: CHHapticPattern(events: [event], parameterCurves: [curve]))
+      controlPoints: [.init(relativeTime: 0, value: 0), .init(relativeTime: 1, value: 1)],
+      relativeTime: 0)
+    let player = try playing.engine.makePlayer(
+      with: CHHapticPattern(events: [event], parameterCurves: [curve]))
     try player.start(atTime: 0)
     playing.device.advance(seconds: 1.5)
     try player.sendParameters(
       [
         CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0),
-        CHHapticDynamicParameter(parameterID: .hapticSharpnessControl, value: 0.25, relativeTime: 0),
+        CHHapticDynamicParameter(
+          parameterID: .hapticSharpnessControl, value: 0.25, relativeTime: 0),
       ], atTime: 0)
     playing.device.advance(seconds: 1)
     let played = playing.device.played
@@ -169,7 +193,8 @@ import Testing
     #expect(playing.device.log.stops == [nil])
   }
 
-  @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score"]) func whatAPatternPlaysIsWhatIsExpectedOfIt(
+  @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score"])
+  func whatAPatternPlaysIsWhatIsExpectedOfIt(
     name: String
   ) throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).ahap")
@@ -201,8 +226,10 @@ import Testing
     ]
     #expect(
       played.differences(from: expected) == [
-        "The transient at 0.000 s has intensity 0.400 instead of 0.700.", "The transient at 0.500 s is 50 ms late.",
-        "The transient at 1.000 s is missing.", "The continuous event at 2.000 s lasts 1.100 s instead of 1.000 s.",
+        "The transient at 0.000 s has intensity 0.400 instead of 0.700.",
+        "The transient at 0.500 s is 50 ms late.",
+        "The transient at 1.000 s is missing.",
+        "The continuous event at 2.000 s lasts 1.100 s instead of 1.000 s.",
         "The continuous event at 2.000 s has sharpness 0.500 instead of 0.200.",
         "The transient at 4.000 s was not expected.",
       ])
@@ -229,6 +256,7 @@ import Testing
         0.500 s  engine 1: stopped handler called
         """)
     #expect(device.log.engineCount == 1)
-    #expect(device.engines.description == "[engine 1: stopped, 0.500 s, 0 active players, reset handler]")
+    #expect(
+      device.engines.description == "[engine 1: stopped, 0.500 s, 0 active players, reset handler]")
   }
 }

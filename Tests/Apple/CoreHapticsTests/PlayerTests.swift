@@ -128,7 +128,10 @@ import Testing
     let player = try playing.player(CHHapticPattern(events: events, parameters: []))
     try player.start(atTime: 0)
     try player.sendParameters(
-      [CHHapticDynamicParameter(parameterID: .hapticReleaseTimeControl, value: 0.5, relativeTime: 0.05)], atTime: 0)
+      [
+        CHHapticDynamicParameter(
+          parameterID: .hapticReleaseTimeControl, value: 0.5, relativeTime: 0.05)
+      ], atTime: 0)
     playing.device.advance(seconds: 1)
     #expect(playing.peak(0.11, 0.49) < 3e-3)
     #expect(playing.peak(0.65, 0.7) > 0.1)
@@ -140,11 +143,15 @@ import Testing
     let player = try playing.player(hum(2))
     try player.start(atTime: 0)
     try player.sendParameters(
-      [CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.25)], atTime: 0.25)
+      [
+        CHHapticDynamicParameter(
+          parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.25)
+      ], atTime: 0.25)
     try player.scheduleParameterCurve(
       CHHapticParameterCurve(
         parameterID: .hapticIntensityControl,
-        controlPoints: [.init(relativeTime: 0, value: 0.5), .init(relativeTime: 0.5, value: 1)], relativeTime: 99),
+        controlPoints: [.init(relativeTime: 0, value: 0.5), .init(relativeTime: 0.5, value: 1)],
+        relativeTime: 99),
       atTime: 1)
     playing.device.advance(seconds: 2)
     #expect(abs(playing.peak(0.1, 0.49) - 0.44) < 0.005)
@@ -178,7 +185,11 @@ import Testing
     let playing = try EnginePlaying()
     var refused = 0
     for _ in 0..<10_000 {
-      do { try playing.engine.makePlayer(with: tap(intensity: 0.1)).start(atTime: 0) } catch { refused += 1 }
+      do {
+        try playing.engine.makePlayer(with: tap(intensity: 0.1)).start(atTime: 0)
+      } catch {
+        refused += 1
+      }
       playing.device.advance(seconds: 0.002)
     }
     playing.device.advance(seconds: 1)
@@ -194,7 +205,8 @@ import Testing
   }
 
   @Test func apiFileAndTextGiveTheSameSamples() throws {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ahap")
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "\(UUID().uuidString).ahap")
     let text = """
       {"Version": 1, "Pattern": [
         {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}},
@@ -232,9 +244,13 @@ import Testing
     var renderer = Renderer(plan: plan, settings: RenderSettings(channelCount: 2))
     for channel in 0..<2 {
       let played = playing.device.samples(of: playing.engine, channel: channel)
-      if channel == 0 { #expect(played.contains { abs($0) > 0.05 }) }
+      if channel == 0 {
+        #expect(played.contains { abs($0) > 0.05 })
+      }
       var offline = [Float](repeating: 0, count: 2 * played.count)
-      if channel == 1 { renderer = Renderer(plan: plan, settings: RenderSettings(channelCount: 2)) }
+      if channel == 1 {
+        renderer = Renderer(plan: plan, settings: RenderSettings(channelCount: 2))
+      }
       var span = offline.mutableSpan
       renderer.render(into: &span)
       let rendered = played.indices.map { offline[2 * $0 + channel] }

@@ -19,9 +19,12 @@ import Testing
     engine.isAutoShutdownEnabled = true
     let patterns = [try tap(), try hum(0.2), try applesPattern()]
     let shared = Shared(
-      engine: engine, players: try patterns.map { try engine.makeAdvancedPlayer(with: $0) }, patterns: patterns)
+      engine: engine, players: try patterns.map { try engine.makeAdvancedPlayer(with: $0) },
+      patterns: patterns)
     await withTaskGroup(of: Void.self) { group in
-      for thread in 0..<6 { group.addTask { call(shared, seed: UInt64(thread)) } }
+      for thread in 0..<6 {
+        group.addTask { call(shared, seed: UInt64(thread)) }
+      }
       group.addTask {
         for _ in 0..<40 {
           device.advance(seconds: 0.01)
@@ -49,23 +52,40 @@ import Testing
       let time = engine.currentTime + Double.random(in: -0.1...0.3, using: &numbers)
       // What is refused because another thread has just stopped the engine is not a fault.
       switch Int.random(in: 0..<16, using: &numbers) {
-      case 0, 1: try? player.start(atTime: time)
-      case 2: try? player.stop(atTime: time)
-      case 3: try? player.pause(atTime: time)
-      case 4: try? player.resume(atTime: time)
-      case 5: try? player.seek(toOffset: 0.1)
-      case 6: player.loopEnabled.toggle()
-      case 7: player.playbackRate = Float.random(in: 0.5...2, using: &numbers)
-      case 8: player.isMuted.toggle()
-      case 9: try? player.cancel()
-      case 10: try? engine.makePlayer(with: pattern).start(atTime: time)
-      case 11: engine.isMutedForHaptics.toggle()
-      case 12: try? engine.start()
-      case 13: engine.stop()
-      case 14: engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }
+      case 0, 1:
+        try? player.start(atTime: time)
+      case 2:
+        try? player.stop(atTime: time)
+      case 3:
+        try? player.pause(atTime: time)
+      case 4:
+        try? player.resume(atTime: time)
+      case 5:
+        try? player.seek(toOffset: 0.1)
+      case 6:
+        player.loopEnabled.toggle()
+      case 7:
+        player.playbackRate = Float.random(in: 0.5...2, using: &numbers)
+      case 8:
+        player.isMuted.toggle()
+      case 9:
+        try? player.cancel()
+      case 10:
+        try? engine.makePlayer(with: pattern).start(atTime: time)
+      case 11:
+        engine.isMutedForHaptics.toggle()
+      case 12:
+        try? engine.start()
+      case 13:
+        engine.stop()
+      case 14:
+        engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }
       default:
         try? player.sendParameters(
-          [CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.01)], atTime: time
+          [
+            CHHapticDynamicParameter(
+              parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.01)
+          ], atTime: time
         )
       }
     }

@@ -5,7 +5,8 @@ import Testing
 
 /// What a device answers about ranges and defaults.
 @Suite struct ValuesCapabilityTests {
-  private let device: any CHHapticDeviceCapability = DeviceCapability(supportsHaptics: true, supportsAudio: false)
+  private let device: any CHHapticDeviceCapability = DeviceCapability(
+    supportsHaptics: true, supportsAudio: false)
 
   private func figures(_ attributes: any CHHapticParameterAttributes) -> [Float] {
     [attributes.minValue, attributes.defaultValue, attributes.maxValue]
@@ -23,15 +24,19 @@ import Testing
       .hapticIntensity: [0, 0.75, 1], .hapticSharpness: [0, 0.5, 1],
     ]
     let continuous: [CHHapticEvent.ParameterID: [Float]] = [
-      .hapticIntensity: [0, 0.6, 1], .hapticSharpness: [0, 0.422601, 1], .attackTime: [0, 0, 1], .decayTime: [0, 0, 1],
+      .hapticIntensity: [0, 0.6, 1], .hapticSharpness: [0, 0.422601, 1], .attackTime: [0, 0, 1],
+      .decayTime: [0, 0, 1],
       .releaseTime: [0, 0, 1], .sustained: [0, 1, 1],
     ]
     let audio: [CHHapticEvent.ParameterID: [Float]] = [
-      .attackTime: [0, 0, 1], .decayTime: [0, 0, 1], .releaseTime: [0, 0, 1], .sustained: [0, 1, 1],
-      .audioVolume: [0, 1, 1], .audioPitch: [-1, 0, 1], .audioPan: [-1, 0, 1], .audioBrightness: [0, 1, 1],
+      .attackTime: [0, 0, 1], .decayTime: [0, 0, 1], .releaseTime: [0, 0, 1],
+      .sustained: [0, 1, 1],
+      .audioVolume: [0, 1, 1], .audioPitch: [-1, 0, 1], .audioPan: [-1, 0, 1],
+      .audioBrightness: [0, 1, 1],
     ]
     let tables: [(CHHapticEvent.EventType, [CHHapticEvent.ParameterID: [Float]])] = [
-      (.hapticTransient, transient), (.hapticContinuous, continuous), (.audioContinuous, audio), (.audioCustom, audio),
+      (.hapticTransient, transient), (.hapticContinuous, continuous), (.audioContinuous, audio),
+      (.audioCustom, audio),
     ]
     for (type, table) in tables {
       for known in EventParameterID.allCases {
@@ -51,7 +56,8 @@ import Testing
   @Test func dynamicParametersHaveRangeAndNeutralValue() throws {
     for known in DynamicParameterID.allCases {
       let id = CHHapticDynamicParameter.ID(rawValue: known.rawValue)
-      let expected: [Float] = id == .hapticIntensityControl || id == .audioVolumeControl ? [0, 1, 1] : [-1, 0, 1]
+      let expected: [Float] =
+        id == .hapticIntensityControl || id == .audioVolumeControl ? [0, 1, 1] : [-1, 0, 1]
       #expect(figures(try device.attributes(forDynamicParameter: id)) == expected, "\(id)")
     }
     let attributes = try device.attributes(forDynamicParameter: .audioPanControl)
@@ -63,10 +69,16 @@ import Testing
       failure { try device.attributes(forEventParameter: .attackTime, eventType: .hapticTransient) }
         == "-4820: HapticTransient events do not respond to AttackTime")
     #expect(
-      failure { try device.attributes(forEventParameter: .hapticIntensity, eventType: .init(rawValue: "Buzz")) }
+      failure {
+        try device.attributes(
+          forEventParameter: .hapticIntensity, eventType: .init(rawValue: "Buzz"))
+      }
         == "-4821: unknown event type \"Buzz\"")
     #expect(
-      failure { try device.attributes(forEventParameter: .init(rawValue: "Force"), eventType: .hapticTransient) }
+      failure {
+        try device.attributes(
+          forEventParameter: .init(rawValue: "Force"), eventType: .hapticTransient)
+      }
         == "-4820: unknown event parameter \"Force\"")
     #expect(
       failure { try device.attributes(forDynamicParameter: .init(rawValue: "Force")) }

@@ -8,15 +8,20 @@ import Testing
 /// Dictionaries as people build them, and what they are refused for.
 @Suite struct ValuesDictionaryTests {
   private func content(_ time: Any) throws -> PatternContent {
-    try CHHapticPattern(dictionary: [.pattern: [["Event": ["EventType": "HapticTransient", "Time": time]]]]).content
+    try CHHapticPattern(dictionary: [
+      .pattern: [["Event": ["EventType": "HapticTransient", "Time": time]]]
+    ]).content
   }
 
   @Test func numbersOfAllTypesAreNumbers() throws {
     let numbers: [Any] = [
-      2, 2.0, Float(2), UInt8(2), Int64(2), UInt64(2), CGFloat(2), Decimal(2), NSNumber(value: 2), NSNumber(value: 2.0),
+      2, 2.0, Float(2), UInt8(2), Int64(2), UInt64(2), CGFloat(2), Decimal(2), NSNumber(value: 2),
+      NSNumber(value: 2.0),
       NSNumber(value: 2 as Float), Optional(2) as Any,
     ]
-    for number in numbers { #expect(try content(number).pattern?.events[0].time == 2, "\(type(of: number))") }
+    for number in numbers {
+      #expect(try content(number).pattern?.events[0].time == 2, "\(type(of: number))")
+    }
     #expect(try content(true).pattern?.events[0].time == 1)
     #expect(try content(NSNumber(value: true)).pattern?.events[0].time == 1)
     #expect(try content(0.1).pattern?.events[0].time == 0.1)
@@ -31,25 +36,36 @@ import Testing
         .eventWaveformLoopEnabled: flag, .eventWaveformUseVolumeEnvelope: false,
         .eventParameters: [[CHHapticPattern.Key.parameterID: "Sustained", "ParameterValue": flag]],
       ]
-      let pattern = try CHHapticPattern(dictionary: [.pattern: [[.event: event]] as [[CHHapticPattern.Key: Any]]])
+      let pattern = try CHHapticPattern(dictionary: [
+        .pattern: [[.event: event]] as [[CHHapticPattern.Key: Any]]
+      ])
       let read = try #require(pattern.content.pattern).events[0]
-      #expect(read.waveform == AudioWaveform(path: "a.wav", usesVolumeEnvelope: false, isLooping: true))
+      #expect(
+        read.waveform == AudioWaveform(path: "a.wav", usesVolumeEnvelope: false, isLooping: true))
       #expect(read.parameters[.sustained] == 1)
     }
   }
 
   @Test func keysAndNamesAreStringsOrStructures() throws {
-    let types: [Any] = ["HapticTransient", NSString("HapticTransient"), CHHapticEvent.EventType.hapticTransient]
-    let ids: [Any] = ["HapticIntensity", NSString("HapticIntensity"), CHHapticEvent.ParameterID.hapticIntensity]
+    let types: [Any] = [
+      "HapticTransient", NSString("HapticTransient"), CHHapticEvent.EventType.hapticTransient,
+    ]
+    let ids: [Any] = [
+      "HapticIntensity", NSString("HapticIntensity"), CHHapticEvent.ParameterID.hapticIntensity,
+    ]
     for (type, id) in zip(types, ids) {
       let parameter: NSDictionary = ["ParameterID": id, "ParameterValue": 0.5]
       let event: [AnyHashable: Any] = [
-        NSString("EventType"): type, CHHapticPattern.Key.time: 1, "EventParameters": NSArray(object: parameter),
+        NSString("EventType"): type, CHHapticPattern.Key.time: 1,
+        "EventParameters": NSArray(object: parameter),
       ]
       let read = try CHHapticPattern(dictionary: [
         "Pattern": NSArray(object: NSDictionary(object: event, forKey: "Event" as NSString))
       ]).content.pattern
-      #expect(read?.events == [HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 0.5])])
+      #expect(
+        read?.events == [
+          HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 0.5])
+        ])
     }
   }
 
@@ -77,7 +93,8 @@ import Testing
 
   @Test func exportHasKeysStringsAndDoubles() throws {
     let event = CHHapticEvent(
-      eventType: .hapticContinuous, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.8)],
+      eventType: .hapticContinuous,
+      parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.8)],
       relativeTime: 1, duration: 2)
     let exported = try CHHapticPattern(events: [event], parameters: []).exportDictionary()
     #expect(exported[.version] as? Double == 1)
@@ -96,16 +113,24 @@ import Testing
       ([:], "-4814: a pattern file must have the key \"Pattern\""),
       ([.pattern: "x"], "-4814: Pattern: Pattern must be an array, not a string"),
       ([.pattern: [1]], "-4814: Pattern[0]: an entry of Pattern must be an object, not a number"),
-      ([.pattern: [NSNull()]], "-4814: Pattern[0]: an entry of Pattern must be an object, not null"),
       (
-        [.pattern: [Float.infinity, "x"] as [Any]], "-4814: Pattern[0]: an entry of Pattern must be an object, not inf"
-      ), ([.pattern: [["Event": 1]]], "-4830: Pattern[0].Event: Event must be an object, not a number"),
+        [.pattern: [NSNull()]], "-4814: Pattern[0]: an entry of Pattern must be an object, not null"
+      ),
+      (
+        [.pattern: [Float.infinity, "x"] as [Any]],
+        "-4814: Pattern[0]: an entry of Pattern must be an object, not inf"
+      ),
+      (
+        [.pattern: [["Event": 1]]], "-4830: Pattern[0].Event: Event must be an object, not a number"
+      ),
       (
         [.pattern: [["Parameter": ["Time": 0]]]],
         "-4831: Pattern[0].Parameter: a parameter must have the key \"ParameterID\""
       ),
     ]
-    for (dictionary, text) in refusals { #expect(failure { try CHHapticPattern(dictionary: dictionary) } == text) }
+    for (dictionary, text) in refusals {
+      #expect(failure { try CHHapticPattern(dictionary: dictionary) } == text)
+    }
   }
 
   @Test func badEventsAreRefused() {
@@ -114,20 +139,35 @@ import Testing
       ([.time: 0], "-4830: Pattern[0].Event: an event must have the key \"EventType\""),
       (
         [.time: 0, .eventType: "HapticTransiet"],
-        "-4821: Pattern[0].Event.EventType: unknown event type \"HapticTransiet\"; did you mean \"HapticTransient\"?"
+        """
+        -4821: Pattern[0].Event.EventType: unknown event type \"HapticTransiet\"; did you mean \
+        \"HapticTransient\"?
+        """
       ),
-      ([.time: -1, .eventType: tap], "-4822: Pattern[0].Event.Time: Time is -1.0; it must not be negative"),
-      ([.time: Double.nan, .eventType: tap], "-4822: Pattern[0].Event.Time: Time must be a number, not nan"),
+      (
+        [.time: -1, .eventType: tap],
+        "-4822: Pattern[0].Event.Time: Time is -1.0; it must not be negative"
+      ),
+      (
+        [.time: Double.nan, .eventType: tap],
+        "-4822: Pattern[0].Event.Time: Time must be a number, not nan"
+      ),
       (
         [.time: "0.5", .eventType: tap],
         "-4822: Pattern[0].Event.Time: Time must be a number, not a string; write it without quotes"
       ),
       (
         [.time: 0, .eventType: "HapticContinuous", .eventDuration: Date.distantPast],
-        "-4823: Pattern[0].Event.EventDuration: EventDuration must be a number, not a value of type Date"
+        """
+        -4823: Pattern[0].Event.EventDuration: EventDuration must be a number, not a value of \
+        type Date
+        """
       ),
       (
-        [.time: 0, .eventType: tap, .eventParameters: [["ParameterID": "Force", "ParameterValue": 1]]],
+        [
+          .time: 0, .eventType: tap,
+          .eventParameters: [["ParameterID": "Force", "ParameterValue": 1]],
+        ],
         "-4820: Pattern[0].Event.EventParameters[0].ParameterID: unknown event parameter \"Force\""
       ),
       (
@@ -142,7 +182,9 @@ import Testing
 
   @Test func unknownKeysAreIgnoredWhateverTheyHold() throws {
     let pattern = try CHHapticPattern(dictionary: [
-      .pattern: [["Event": ["EventType": "HapticTransient", "Time": 0, "Extra": Date()] as [String: Any]]],
+      .pattern: [
+        ["Event": ["EventType": "HapticTransient", "Time": 0, "Extra": Date()] as [String: Any]]
+      ],
       5: "a key that is not a string", "Notes": Double.infinity,
     ])
     #expect(pattern.content.pattern?.events == [HapticEvent(kind: .hapticTransient, time: 0)])
@@ -151,12 +193,15 @@ import Testing
   @Test func dictionaryThatIsTooDeepIsRefused() throws {
     func nested(_ levels: Int) -> [CHHapticPattern.Key: Any] {
       var deep: [CHHapticPattern.Key: Any] = [:]
-      for _ in 1..<levels { deep = ["Deep": deep] }
+      for _ in 1..<levels {
+        deep = ["Deep": deep]
+      }
       return [.pattern: [Int](), "Deep": deep]
     }
     #expect(try CHHapticPattern(dictionary: nested(64)).duration == 0)
     #expect(
-      failure { try CHHapticPattern(dictionary: nested(66)) } == "-4814: the dictionary is nested deeper than 64 levels"
+      failure { try CHHapticPattern(dictionary: nested(66)) }
+        == "-4814: the dictionary is nested deeper than 64 levels"
     )
   }
 }

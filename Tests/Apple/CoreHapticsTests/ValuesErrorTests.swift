@@ -10,7 +10,9 @@ import Testing
     let sentence: String
 
     init(_ code: CHHapticError.Code, _ value: Int, _ sentence: String) {
-      (self.code, self.value, self.sentence) = (code, value, sentence)
+      self.code = code
+      self.value = value
+      self.sentence = sentence
     }
 
     var testDescription: String { "\(code)" }
@@ -22,18 +24,24 @@ import Testing
     KnownCode(CHHapticError.engineStartTimeout, -4808, "The haptic engine took too long to start."),
     KnownCode(CHHapticError.notSupported, -4809, "The device does not support this."),
     KnownCode(CHHapticError.serverInitFailed, -4810, "The haptic output could not be opened."),
-    KnownCode(CHHapticError.serverInterrupted, -4811, "The haptic output failed while it was running."),
-    KnownCode(CHHapticError.invalidPatternPlayer, -4812, "The player is no longer valid; create a new one."),
+    KnownCode(
+      CHHapticError.serverInterrupted, -4811, "The haptic output failed while it was running."),
+    KnownCode(
+      CHHapticError.invalidPatternPlayer, -4812, "The player is no longer valid; create a new one."),
     KnownCode(CHHapticError.invalidPatternData, -4813, "The pattern data cannot be read."),
     KnownCode(CHHapticError.invalidPatternDictionary, -4814, "The dictionary is not a pattern."),
     KnownCode(CHHapticError.invalidAudioSession, -4815, "The audio session cannot be used."),
-    KnownCode(CHHapticError.invalidEngineParameter, -4816, "The engine was given a value that it cannot use."),
+    KnownCode(
+      CHHapticError.invalidEngineParameter, -4816,
+      "The engine was given a value that it cannot use."),
     KnownCode(CHHapticError.invalidParameterType, -4820, "The parameter identifier is not known."),
     KnownCode(CHHapticError.invalidEventType, -4821, "The event type is not known."),
     KnownCode(CHHapticError.invalidEventTime, -4822, "The time of an event is not valid."),
     KnownCode(CHHapticError.invalidEventDuration, -4823, "The duration of an event is not valid."),
-    KnownCode(CHHapticError.invalidAudioResource, -4824, "The audio file or resource cannot be used."),
-    KnownCode(CHHapticError.resourceNotAvailable, -4825, "No more audio resources can be registered."),
+    KnownCode(
+      CHHapticError.invalidAudioResource, -4824, "The audio file or resource cannot be used."),
+    KnownCode(
+      CHHapticError.resourceNotAvailable, -4825, "No more audio resources can be registered."),
     KnownCode(CHHapticError.badEventEntry, -4830, "An event of the pattern is malformed."),
     KnownCode(CHHapticError.badParameterEntry, -4831, "A parameter of the pattern is malformed."),
     KnownCode(CHHapticError.invalidTime, -4840, "The time is not valid."),
@@ -63,9 +71,17 @@ import Testing
 
   @Test func catchClausesMatchTheCode() {
     func caught(_ error: any Error) -> String {
-      do { throw error } catch CHHapticError.engineNotRunning { return "engine not running" } catch let error
+      do {
+        throw error
+      } catch CHHapticError.engineNotRunning {
+        return "engine not running"
+      } catch let error
         as CHHapticError where error.code == .notSupported
-      { return "not supported" } catch let error as CHHapticError { return "other \(error.errorCode)" } catch {
+      {
+        return "not supported"
+      } catch let error as CHHapticError {
+        return "other \(error.errorCode)"
+      } catch {
         return "foreign"
       }
     }
@@ -78,12 +94,15 @@ import Testing
 
   @Test func errorAndClassBecomeEachOther() throws {
     let haptic: any Error = CHHapticError(.fileNotFound, userInfo: ["Place": 7])
-    do { throw haptic } catch let error as NSError {
+    do {
+      throw haptic
+    } catch let error as NSError {
       #expect(error.domain == "com.apple.CoreHaptics")
       #expect(error.code == -4851)
       #expect(error.userInfo["Place"] as? Int == 7)
     }
-    let object: any Error = NSError(domain: CoreHapticsErrorDomain, code: -4809, userInfo: ["Place": 8])
+    let object: any Error = NSError(
+      domain: CoreHapticsErrorDomain, code: -4809, userInfo: ["Place": 8])
     let error = try #require(object as? CHHapticError)
     #expect(error.code == .notSupported)
     #expect(error.userInfo["Place"] as? Int == 8)
@@ -108,7 +127,9 @@ import Testing
   @Test func errorsAreEqualByCodeAndUserInformation() {
     #expect(CHHapticError(.notSupported) == CHHapticError(.notSupported))
     #expect(CHHapticError(.notSupported) != CHHapticError(.memoryError))
-    #expect(CHHapticError(.notSupported, userInfo: ["a": 1]) == CHHapticError(.notSupported, userInfo: ["a": 1]))
+    #expect(
+      CHHapticError(.notSupported, userInfo: ["a": 1])
+        == CHHapticError(.notSupported, userInfo: ["a": 1]))
     #expect(CHHapticError(.notSupported, userInfo: ["a": 1]) != CHHapticError(.notSupported))
     #expect(Set([CHHapticError(.notSupported), CHHapticError(.notSupported)]).count == 1)
   }

@@ -36,14 +36,18 @@ import Testing
   @Test func unreadableFilesAreRefused() throws {
     try inFolder { folder in
       let missing = folder.appendingPathComponent("none.ahap")
-      #expect(failure { try CHHapticPattern(contentsOf: missing) } == "-4851: \(missing.path): there is no such file")
       #expect(
-        failure { try CHHapticPattern(contentsOf: folder) } == "-4813: \(folder.path): is a folder, not a pattern file")
+        failure { try CHHapticPattern(contentsOf: missing) }
+          == "-4851: \(missing.path): there is no such file")
+      #expect(
+        failure { try CHHapticPattern(contentsOf: folder) }
+          == "-4813: \(folder.path): is a folder, not a pattern file")
       let url = folder.appendingPathComponent("bad.ahap")
       try Data("{\n  \"Pattern\": [{\"Event\": {\"Time\": 0}}]\n}".utf8).write(to: url)
       #expect(
         failure { try CHHapticPattern(contentsOf: url) }
-          == "-4830: \(url.path):2:25: error: an event must have the key \"EventType\" " + "(Pattern[0].Event)")
+          == "-4830: \(url.path):2:25: error: an event must have the key \"EventType\" "
+          + "(Pattern[0].Event)")
       let remote = try #require(URL(string: "https://example.org/a.ahap"))
       #expect(
         failure { try CHHapticPattern(contentsOf: remote) }
@@ -62,12 +66,15 @@ import Testing
       let formats = FormatRegistry.standard.adding(.trial)
       #expect(try CHHapticPattern(contentsOf: url, formats: formats).duration == 0)
       #expect(
-        try CHHapticPattern(SourceFile(Array(text), name: "t"), formats: formats).content.pattern?.events.count == 1)
+        try CHHapticPattern(SourceFile(Array(text), name: "t"), formats: formats).content.pattern?
+          .events.count == 1)
     }
   }
 
   @Test func dataThatIsNoTextIsRefused() {
-    #expect(failure { try CHHapticPattern(ahap: Data("[1".utf8)) }.hasPrefix("-4813: pattern data:1:3: error: "))
+    #expect(
+      failure { try CHHapticPattern(ahap: Data("[1".utf8)) }.hasPrefix(
+        "-4813: pattern data:1:3: error: "))
     #expect(
       failure { try CHHapticPattern(ahap: Data("[]".utf8)) }
         == "-4814: pattern data:1:1: error: a pattern file must be an object, not an array")
@@ -80,7 +87,8 @@ import Testing
   private func code(playing path: String) throws -> CHHapticError.Code? {
     let top = FileManager.default.temporaryDirectory.appending(path: "sounds-\(UUID().uuidString)")
     let folder = top.appending(path: "in")
-    try FileManager.default.createDirectory(at: folder.appending(path: "sub"), withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      at: folder.appending(path: "sub"), withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: top) }
     try Self.wave.write(to: top.appending(path: "out.wav"))
     try Self.wave.write(to: folder.appending(path: "sub/ok.wav"))
@@ -95,7 +103,9 @@ import Testing
     do {
       _ = try VirtualHapticDevice().makeEngine().makePlayer(with: pattern)
       return nil
-    } catch let error as CHHapticError { return error.code }
+    } catch let error as CHHapticError {
+      return error.code
+    }
   }
 
   /// A WAVE of four frames whose header is 44 bytes long.
@@ -107,13 +117,16 @@ import Testing
   @Test func aSoundBelowTheFolderPlays() throws { #expect(try code(playing: "sub/ok.wav") == nil) }
 
   @Test(arguments: [
-    ("link.wav", CHHapticError.Code.invalidAudioResource), ("sub", .invalidAudioResource), ("gone.wav", .fileNotFound),
+    ("link.wav", CHHapticError.Code.invalidAudioResource), ("sub", .invalidAudioResource),
+    ("gone.wav", .fileNotFound),
     ("a.ahap", .invalidAudioResource), (".", .invalidAudioResource),
   ]) func othersAreRefused(path: String, code: CHHapticError.Code) throws {
     #expect(try self.code(playing: path) == code)
   }
 
-  @Test(arguments: ["../out.wav", "/etc/passwd"]) func textThatLeavesTheFolderIsRefused(path: String) {
+  @Test(arguments: ["../out.wav", "/etc/passwd"]) func textThatLeavesTheFolderIsRefused(
+    path: String
+  ) {
     #expect(throws: CHHapticError.self) { try code(playing: path) }
   }
 }

@@ -5,7 +5,9 @@ import Testing
 /// Every name that stands in files and dictionaries.
 @Suite struct ValuesNameTests {
   @Test func eventTypesHaveTheirNames() {
-    let types: [CHHapticEvent.EventType] = [.hapticTransient, .hapticContinuous, .audioContinuous, .audioCustom]
+    let types: [CHHapticEvent.EventType] = [
+      .hapticTransient, .hapticContinuous, .audioContinuous, .audioCustom,
+    ]
     let names = ["HapticTransient", "HapticContinuous", "AudioContinuous", "AudioCustom"]
     #expect(types.map(\.rawValue) == names)
     #expect(names.map(CHHapticEvent.EventType.init(rawValue:)) == types)
@@ -13,11 +15,13 @@ import Testing
 
   @Test func eventParametersHaveTheirNames() {
     let ids: [CHHapticEvent.ParameterID] = [
-      .hapticIntensity, .hapticSharpness, .attackTime, .decayTime, .releaseTime, .sustained, .audioVolume, .audioPitch,
+      .hapticIntensity, .hapticSharpness, .attackTime, .decayTime, .releaseTime, .sustained,
+      .audioVolume, .audioPitch,
       .audioPan, .audioBrightness,
     ]
     let names = [
-      "HapticIntensity", "HapticSharpness", "AttackTime", "DecayTime", "ReleaseTime", "Sustained", "AudioVolume",
+      "HapticIntensity", "HapticSharpness", "AttackTime", "DecayTime", "ReleaseTime", "Sustained",
+      "AudioVolume",
       "AudioPitch", "AudioPan", "AudioBrightness",
     ]
     #expect(ids.map(\.rawValue) == names)
@@ -26,14 +30,18 @@ import Testing
 
   @Test func dynamicParametersHaveTheirNames() {
     let ids: [CHHapticDynamicParameter.ID] = [
-      .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl, .hapticDecayTimeControl,
-      .hapticReleaseTimeControl, .audioVolumeControl, .audioPanControl, .audioBrightnessControl, .audioPitchControl,
+      .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
+      .hapticDecayTimeControl,
+      .hapticReleaseTimeControl, .audioVolumeControl, .audioPanControl, .audioBrightnessControl,
+      .audioPitchControl,
       .audioAttackTimeControl, .audioDecayTimeControl, .audioReleaseTimeControl,
     ]
     let names = [
-      "HapticIntensityControl", "HapticSharpnessControl", "HapticAttackTimeControl", "HapticDecayTimeControl",
+      "HapticIntensityControl", "HapticSharpnessControl", "HapticAttackTimeControl",
+      "HapticDecayTimeControl",
       "HapticReleaseTimeControl", "AudioVolumeControl", "AudioPanControl", "AudioBrightnessControl",
-      "AudioPitchControl", "AudioAttackTimeControl", "AudioDecayTimeControl", "AudioReleaseTimeControl",
+      "AudioPitchControl", "AudioAttackTimeControl", "AudioDecayTimeControl",
+      "AudioReleaseTimeControl",
     ]
     #expect(ids.map(\.rawValue) == names)
     #expect(names.map(CHHapticDynamicParameter.ID.init(rawValue:)) == ids)
@@ -41,13 +49,17 @@ import Testing
 
   @Test func keysHaveTheirNames() {
     let keys: [CHHapticPattern.Key] = [
-      .version, .pattern, .event, .eventType, .time, .eventDuration, .eventParameters, .eventWaveformPath,
-      .eventWaveformUseVolumeEnvelope, .eventWaveformLoopEnabled, .parameter, .parameterID, .parameterValue,
+      .version, .pattern, .event, .eventType, .time, .eventDuration, .eventParameters,
+      .eventWaveformPath,
+      .eventWaveformUseVolumeEnvelope, .eventWaveformLoopEnabled, .parameter, .parameterID,
+      .parameterValue,
       .parameterCurve, .parameterCurveControlPoints,
     ]
     let names = [
-      "Version", "Pattern", "Event", "EventType", "Time", "EventDuration", "EventParameters", "EventWaveformPath",
-      "EventWaveformUseVolumeEnvelope", "EventWaveformLoopEnabled", "Parameter", "ParameterID", "ParameterValue",
+      "Version", "Pattern", "Event", "EventType", "Time", "EventDuration", "EventParameters",
+      "EventWaveformPath",
+      "EventWaveformUseVolumeEnvelope", "EventWaveformLoopEnabled", "Parameter", "ParameterID",
+      "ParameterValue",
       "ParameterCurve", "ParameterCurveControlPoints",
     ]
     #expect(keys.map(\.rawValue) == names)
@@ -69,13 +81,17 @@ import Testing
 
   @Test func descriptionsSayWhatIsInside() throws {
     let event = CHHapticEvent(
-      eventType: .hapticContinuous, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.5)],
+      eventType: .hapticContinuous,
+      parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.5)],
       relativeTime: 0.25, duration: 2)
-    let parameter = CHHapticDynamicParameter(parameterID: .audioPanControl, value: -1, relativeTime: 1)
+    let parameter = CHHapticDynamicParameter(
+      parameterID: .audioPanControl, value: -1, relativeTime: 1)
     let curve = CHHapticParameterCurve(
       parameterID: .hapticIntensityControl,
-      controlPoints: [CHHapticParameterCurve.ControlPoint(relativeTime: 0.5, value: 1)], relativeTime: 3)
-    #expect("\(event)" == "CHHapticEvent(HapticContinuous at 0.25 s for 2.0 s, HapticIntensity 0.5)")
+      controlPoints: [CHHapticParameterCurve.ControlPoint(relativeTime: 0.5, value: 1)],
+      relativeTime: 3)
+    #expect(
+      "\(event)" == "CHHapticEvent(HapticContinuous at 0.25 s for 2.0 s, HapticIntensity 0.5)")
     #expect(
       CHHapticEvent(audioResourceID: 7, parameters: [], relativeTime: 0).description
         == "CHHapticEvent(AudioCustom of resource 7 at 0.0 s)")

@@ -8,7 +8,8 @@ import Testing
 /// Patterns made of values, and what they are refused for.
 @Suite struct ValuesPatternTests {
   private func event(
-    _ type: CHHapticEvent.EventType = .hapticTransient, at time: Double = 0, _ parameters: [CHHapticEventParameter] = []
+    _ type: CHHapticEvent.EventType = .hapticTransient, at time: Double = 0,
+    _ parameters: [CHHapticEventParameter] = []
   ) -> CHHapticEvent { CHHapticEvent(eventType: type, parameters: parameters, relativeTime: time) }
 
   private func content(of text: String) throws -> PatternContent {
@@ -52,7 +53,10 @@ import Testing
   @Test func parametersSayWhatTextSays() throws {
     let pattern = try CHHapticPattern(
       events: [event(at: 0.5)],
-      parameters: [CHHapticDynamicParameter(parameterID: .hapticSharpnessControl, value: -0.25, relativeTime: 0.75)])
+      parameters: [
+        CHHapticDynamicParameter(
+          parameterID: .hapticSharpnessControl, value: -0.25, relativeTime: 0.75)
+      ])
     let text = try content(
       of: #"""
         {"Version": 1.0, "Pattern": [
@@ -81,7 +85,8 @@ import Testing
 
   @Test func durationCountsTheLastEventAndItsLength() throws {
     let continuous = CHHapticEvent(
-      eventType: .hapticContinuous, parameters: [CHHapticEventParameter(parameterID: .releaseTime, value: 1)],
+      eventType: .hapticContinuous,
+      parameters: [CHHapticEventParameter(parameterID: .releaseTime, value: 1)],
       relativeTime: 0.5, duration: 1)
     #expect(try CHHapticPattern(events: [event(), continuous], parameters: []).duration == 1.5)
     #expect(event().duration == 0)
@@ -92,8 +97,10 @@ import Testing
     let pattern = try CHHapticPattern(
       events: [
         CHHapticEvent(
-          audioResourceID: 12, parameters: [CHHapticEventParameter(parameterID: .audioVolume, value: 0.5)],
-          relativeTime: 1, duration: 2), CHHapticEvent(audioResourceID: 7, parameters: [], relativeTime: 0),
+          audioResourceID: 12,
+          parameters: [CHHapticEventParameter(parameterID: .audioVolume, value: 0.5)],
+          relativeTime: 1, duration: 2),
+        CHHapticEvent(audioResourceID: 7, parameters: [], relativeTime: 0),
       ], parameters: [])
     let events = try #require(pattern.content.pattern).events
     #expect(events.map(\.kind) == [.audioCustom, .audioCustom])
@@ -108,14 +115,20 @@ import Testing
       failure {
         try CHHapticPattern(dictionary: [
           "Pattern": [
-            ["Event": ["Time": 0, "EventType": "AudioCustom", "EventWaveformPath": AudioResourcePath.path(for: 12)]]
+            [
+              "Event": [
+                "Time": 0, "EventType": "AudioCustom",
+                "EventWaveformPath": AudioResourcePath.path(for: 12),
+              ]
+            ]
           ]
         ])
       } == "-4824: Pattern[0].Event.EventWaveformPath: EventWaveformPath has a NUL character")
   }
 
   @Test func whatCannotBePlayedIsRefused() {
-    func refusal(_ events: [CHHapticEvent], _ parameters: [CHHapticDynamicParameter] = []) -> String {
+    func refusal(_ events: [CHHapticEvent], _ parameters: [CHHapticDynamicParameter] = []) -> String
+    {
       failure { try CHHapticPattern(events: events, parameters: parameters) }
     }
     func refusal(_ curve: CHHapticParameterCurve) -> String {
@@ -123,11 +136,19 @@ import Testing
     }
     let long = event(.hapticContinuous)
     long.duration = -1
-    #expect(refusal([event(), event(.init(rawValue: "Buzz"))]) == "-4821: events[1]: unknown event type \"Buzz\"")
-    #expect(refusal([event(at: -0.5)]) == "-4822: events[0].relativeTime is -0.5; it must be 0 s or later")
-    #expect(refusal([event(at: .infinity)]) == "-4822: events[0].relativeTime is inf; it must be 0 s or later")
+    #expect(
+      refusal([event(), event(.init(rawValue: "Buzz"))])
+        == "-4821: events[1]: unknown event type \"Buzz\"")
+    #expect(
+      refusal([event(at: -0.5)]) == "-4822: events[0].relativeTime is -0.5; it must be 0 s or later"
+    )
+    #expect(
+      refusal([event(at: .infinity)])
+        == "-4822: events[0].relativeTime is inf; it must be 0 s or later")
     #expect(refusal([long]) == "-4823: events[0].duration is -1.0; it must be 0 s or later")
-    #expect(refusal([event(.audioCustom)]) == "-4824: events[0]: an AudioCustom event requires an audioResourceID")
+    #expect(
+      refusal([event(.audioCustom)])
+        == "-4824: events[0]: an AudioCustom event requires an audioResourceID")
     #expect(
       refusal([event(at: 0, [.init(parameterID: .init(rawValue: "Force"), value: 1)])])
         == "-4820: events[0].eventParameters[0]: unknown event parameter \"Force\"")
@@ -143,7 +164,9 @@ import Testing
     #expect(
       refusal(
         CHHapticParameterCurve(
-          parameterID: .audioPanControl, controlPoints: [.init(relativeTime: .nan, value: 0)], relativeTime: 0))
-        == "-4840: parameterCurves[0].controlPoints[0].relativeTime is nan; it must be 0 s or later")
+          parameterID: .audioPanControl, controlPoints: [.init(relativeTime: .nan, value: 0)],
+          relativeTime: 0))
+        == "-4840: parameterCurves[0].controlPoints[0].relativeTime is nan; it must be 0 s or later"
+    )
   }
 }

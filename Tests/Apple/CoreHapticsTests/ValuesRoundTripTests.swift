@@ -9,7 +9,9 @@ import Testing
 
 /// One pattern by all ways: text, dictionary, values and export say the same.
 @Suite struct ValuesRoundTripTests {
-  @Test(arguments: ShippedPatterns.names) func shippedPatternIsTheSameByAllWays(_ name: String) throws {
+  @Test(arguments: ShippedPatterns.names) func shippedPatternIsTheSameByAllWays(_ name: String)
+    throws
+  {
     let text = try #require(ShippedPatterns.text(named: name))
     let pattern = try AHAPDocument(text: text, name: name).read().pattern
     let data = Data(text)
@@ -36,7 +38,8 @@ import Testing
     let stepped = try CHHapticPattern(
       events: events,
       parameters: pattern.parameters.map {
-        CHHapticDynamicParameter(parameterID: .init(rawValue: $0.id.rawValue), value: $0.value, relativeTime: $0.time)
+        CHHapticDynamicParameter(
+          parameterID: .init(rawValue: $0.id.rawValue), value: $0.value, relativeTime: $0.time)
       })
     let bent = try CHHapticPattern(
       events: events,
@@ -60,11 +63,13 @@ import Testing
 extension CHHapticEvent {
   fileprivate convenience init(of event: HapticEvent) {
     let parameters = event.parameters.identifiers.map { id in
-      CHHapticEventParameter(parameterID: ParameterID(rawValue: id.rawValue), value: event.parameters[id] ?? 0)
+      CHHapticEventParameter(
+        parameterID: ParameterID(rawValue: id.rawValue), value: event.parameters[id] ?? 0)
     }
     let type = EventType(rawValue: event.kind.rawValue)
     if let duration = event.duration {
-      self.init(eventType: type, parameters: parameters, relativeTime: event.time, duration: duration)
+      self.init(
+        eventType: type, parameters: parameters, relativeTime: event.time, duration: duration)
     } else {
       self.init(eventType: type, parameters: parameters, relativeTime: event.time)
     }

@@ -5,23 +5,31 @@ import Testing
 
 /// The clock of a virtual device.
 @Suite struct VirtualTimeTests {
-  @Test(arguments: [30, 60, 90, 120, 1_000, 44_100]) func tenSecondsAreTenSecondsInAnySteps(perSecond: Int) throws {
+  @Test(arguments: [30, 60, 90, 120, 1_000, 44_100]) func tenSecondsAreTenSecondsInAnySteps(
+    perSecond: Int
+  ) throws {
     let playing = try EnginePlaying()
-    for _ in 0..<10 * perSecond { playing.device.advance(seconds: 1 / Double(perSecond)) }
+    for _ in 0..<10 * perSecond {
+      playing.device.advance(seconds: 1 / Double(perSecond))
+    }
     #expect(playing.device.now == 10)
     #expect(playing.engine.currentTime == 10)
   }
 
   @Test func stepsBelowAPeriodAddUp() throws {
     let playing = try EnginePlaying()
-    for _ in 0..<1_000 { playing.device.advance(seconds: 0.0006) }
+    for _ in 0..<1_000 {
+      playing.device.advance(seconds: 0.0006)
+    }
     #expect(playing.device.now == 0.6)
     #expect(playing.engine.currentTime == 0.6)
   }
 
   @Test func timeThatIsNoneGoesNowhere() throws {
     let playing = try EnginePlaying()
-    for seconds in [-1, .nan, .infinity, 0] { playing.device.advance(seconds: seconds) }
+    for seconds in [-1, .nan, .infinity, 0] {
+      playing.device.advance(seconds: seconds)
+    }
     #expect(playing.device.now == 0)
   }
 
@@ -31,12 +39,15 @@ import Testing
       for _ in 0..<2 {
         try playing.player(applesPattern()).start(atTime: 0)
         let end = playing.device.now + 2
-        while playing.device.now < end - step / 2 { playing.device.advance(seconds: step) }
+        while playing.device.now < end - step / 2 {
+          playing.device.advance(seconds: step)
+        }
         playing.device.advance(seconds: end - playing.device.now)
       }
       return playing.device.samples(of: playing.engine)
     }
-    let (whole, parts) = (try samples(2), try samples(step))
+    let whole = try samples(2)
+    let parts = try samples(step)
     #expect(whole.count == parts.count)
     let isSame = zip(whole, parts).allSatisfy { $0 == $1 }
     #expect(isSame)
@@ -68,9 +79,12 @@ import Testing
 
   @Test func handlersThatCauseHandlersAreWaitedFor() throws {
     let playing = try EnginePlaying(isRunning: false)
-    let (engine, told) = (playing.engine, playing.told)
+    let engine = playing.engine
+    let told = playing.told
     let box = EngineBox(engine)
-    engine.start { _ in box.engine.stop { _ in box.engine.start { _ in box.engine.stop { _ in told.note("done") } } } }
+    engine.start { _ in
+      box.engine.stop { _ in box.engine.start { _ in box.engine.stop { _ in told.note("done") } } }
+    }
     playing.device.advance(seconds: 0)
     #expect(told.all == ["done"])
   }
@@ -78,7 +92,9 @@ import Testing
   /// Engines that were dropped cost nothing: no time is compared, but what is kept of them.
   @Test func droppedEnginesLeaveNothing() throws {
     let device = VirtualHapticDevice()
-    for _ in 0..<3_000 { _ = device.makeEngine() }
+    for _ in 0..<3_000 {
+      _ = device.makeEngine()
+    }
     for _ in 0..<30 {
       let engine = device.makeEngine()
       try engine.start()

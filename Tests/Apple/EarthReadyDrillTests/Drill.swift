@@ -10,15 +10,26 @@ struct Drill {
   let output: String
   let error: String
 
-  init(_ words: [String], input: String, environment: [String: String] = [:], home: URL? = nil) throws {
-    let folder = home ?? FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)")
+  init(_ words: [String], input: String, environment: [String: String] = [:], home: URL? = nil)
+    throws
+  {
+    let folder =
+      home
+      ?? FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { if home == nil { try? FileManager.default.removeItem(at: folder) } }
-    let (source, output, error) = (Pipe(), Pipe(), Pipe())
+    defer {
+      if home == nil {
+        try? FileManager.default.removeItem(at: folder)
+      }
+    }
+    let source = Pipe()
+    let output = Pipe()
+    let error = Pipe()
     let process = Process()
     process.executableURL = Self.program
     process.arguments = words
-    process.environment = environment.merging(["HOME": folder.path, "XDG_CONFIG_HOME": folder.path]) { given, _ in given
+    process.environment = environment.merging(["HOME": folder.path, "XDG_CONFIG_HOME": folder.path])
+    { given, _ in given
     }
     process.standardInput = source
     process.standardOutput = output
@@ -39,14 +50,16 @@ struct Drill {
 
   /// What was printed, line by line.
   var lines: [String] {
-    output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).reversed().drop { $0.isEmpty }
-      .reversed()
+    output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).reversed().drop
+    { $0.isEmpty }
+    .reversed()
   }
 
   /// The rows of block characters, without their margin.
   var pictures: [String] {
-    lines.filter { $0.hasPrefix("  ") && $0.dropFirst(2).allSatisfy { "▁▂▃▄▅▆▇█".contains($0) } }.map {
-      String($0.dropFirst(2))
-    }
+    lines.filter { $0.hasPrefix("  ") && $0.dropFirst(2).allSatisfy { "▁▂▃▄▅▆▇█".contains($0) } }
+      .map {
+        String($0.dropFirst(2))
+      }
   }
 }

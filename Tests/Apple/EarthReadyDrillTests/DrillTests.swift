@@ -12,9 +12,12 @@ import Testing
   }
 
   @Test func aWrongAnswerIsEncouraged() throws {
-    let drill = try Drill([], input: "1\nperhaps\n 1 \n\n3", environment: ["TEMBLOR_OUTPUT": "virtual"])
+    let drill = try Drill(
+      [], input: "1\nperhaps\n 1 \n\n3", environment: ["TEMBLOR_OUTPUT": "virtual"])
     #expect(drill.status == 0)
-    #expect(drill.lines.contains("> Not quite. Get under something sturdy and hold on to it until the shaking stops."))
+    #expect(
+      drill.lines.contains(
+        "> Not quite. Get under something sturdy and hold on to it until the shaking stops."))
     #expect(drill.lines.count { $0 == "> A number from 1 to 3, please." } == 2)
     #expect(drill.lines.contains("2 of 3 right."))
     #expect(drill.lines.last == "Once more, and it will be there when it counts.")
@@ -23,7 +26,8 @@ import Testing
   @Test func thePictureIsThePatterns() throws {
     let drill = try Drill(["--virtual"], input: "1\n1\n3\n")
     let wrong = try #require(drill.pictures.dropFirst(2).first)
-    // Taps at 0, 0.1 and 0.2 s of a third of a second: at the beginning of each third of 60 columns.
+    // Taps at 0, 0.1 and 0.2 s of a third of a second: at the beginning of each third of 60
+    // columns.
     let columns = Array(wrong)
     let strong = columns.indices.filter { columns[$0] != "▁" }
     #expect(columns.count == 60)
@@ -40,7 +44,9 @@ import Testing
   @Test func withoutADeviceTheDrillIsShown() throws {
     let drill = try Drill(["--virtual", "--picture"], input: "")
     #expect(drill.status == 1)
-    #expect(drill.lines.contains("There is nothing to feel it with; the picture shows what would be felt."))
+    #expect(
+      drill.lines.contains(
+        "There is nothing to feel it with; the picture shows what would be felt."))
     #expect(drill.pictures == (try Drill(["--virtual"], input: "")).pictures)
     #expect(drill.pictures.count == 2)
   }
@@ -51,7 +57,8 @@ import Testing
     #expect(!drill.output.contains("\r"))
   }
 
-  @Test(arguments: [["--loud"], ["--haptics"], ["--haptics", "perhaps"], ["x"]]) func wrongCommandLinesAreRefused(
+  @Test(arguments: [["--loud"], ["--haptics"], ["--haptics", "perhaps"], ["x"]])
+  func wrongCommandLinesAreRefused(
     words: [String]
   ) throws {
     let drill = try Drill(words, input: "")
@@ -61,7 +68,8 @@ import Testing
   }
 
   @Test func theSwitchIsRememberedByTheNextRun() throws {
-    let home = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)")
+    let home = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "home-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: home) }
     let off = "Haptics are off; 'earthready-drill --haptics on' turns them on."

@@ -12,7 +12,8 @@ import Testing
 @MainActor @Suite(.virtualHaptics) struct LoadingTests {
   /// A fresh folder with patterns, one of them broken.
   private func folder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("patterns-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "patterns-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let tap = """
       {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
@@ -77,7 +78,9 @@ import Testing
     #expect(playing.manager.invalidPatterns["d"] == nil)
     #expect(playing.onsets.count == 1)
     // Core Haptics itself reads AHAP alone.
-    #expect(throws: CHHapticError.self) { try CHHapticPattern(contentsOf: folder.appendingPathComponent("d.haptic")) }
+    #expect(throws: CHHapticError.self) {
+      try CHHapticPattern(contentsOf: folder.appendingPathComponent("d.haptic"))
+    }
   }
 
   @Test func brokenTextIsToldByLineAndColumn() {
@@ -124,7 +127,8 @@ import Testing
 
   @Test func everyShippedPatternEqualsItsFile() throws {
     let files = PatternResolver.folder(
-      URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Patterns"))
     #expect(files.names == PatternResolver.shipped.names)
     let fromFiles = ManagerPlaying(resolver: files)

@@ -24,7 +24,9 @@ import HapticRender
       engineSource: EngineProvider(supportsHaptics: { hasDevice }, now: { device.now }) {
         try engines.make(on: device)
       }, store: store, isEnabledAtFirst: isEnabledAtFirst)
-    if !hasDevice { device.disconnect() }
+    if !hasDevice {
+      device.disconnect()
+    }
   }
 
   /// Lets time go by.
@@ -40,13 +42,16 @@ import HapticRender
     var onsets: [Int] = []
     var lastSound = Int.min / 2
     for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
-      if frame - lastSound > 384 { onsets.append(frame - latency) }
+      if frame - lastSound > 384 {
+        onsets.append(frame - latency)
+      }
       lastSound = frame
     }
     return onsets
   }
 
-  /// How far the sound is from that of lone patterns, each from its frame on; 1 where nothing was played.
+  /// How far the sound is from that of lone patterns, each from its frame on; 1 where nothing was
+  /// played.
   ///
   /// A tap that is one frame off is further away than 0.003.
   func distance(from taps: [(name: String, frame: Int)]) -> Float {
@@ -56,7 +61,9 @@ import HapticRender
       let lone = ManagerPlaying()
       lone.manager.play(tap.name)
       lone.advance(Double(heard.count - tap.frame) / 48_000)
-      for (frame, sample) in zip(tap.frame..<heard.count, lone.samples) { expected[frame] += sample }
+      for (frame, sample) in zip(tap.frame..<heard.count, lone.samples) {
+        expected[frame] += sample
+      }
     }
     return zip(heard, expected).map { abs($0 - $1) }.max() ?? 1
   }

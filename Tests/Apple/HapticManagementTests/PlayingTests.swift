@@ -19,7 +19,9 @@ import Testing
       let playing = ManagerPlaying()
       playing.manager.preloadPatterns()
       playing.advance(0)
-      for name in names { playing.manager.play(name) }
+      for name in names {
+        playing.manager.play(name)
+      }
       playing.advance(0.8)
       return playing.samples
     }
@@ -39,7 +41,8 @@ import Testing
     #expect((33_600...33_604).contains(playing.onsets[0]))
   }
 
-  @Test(arguments: [(2, 1), (1, 7), (.infinity, 1)] as [(Float, Float)]) func strengthAndSharpnessAreClamped(
+  @Test(arguments: [(2, 1), (1, 7), (.infinity, 1)] as [(Float, Float)])
+  func strengthAndSharpnessAreClamped(
     intensity: Float, sharpness: Float
   ) {
     func samples(_ intensity: Float, _ sharpness: Float) -> [Float] {
@@ -52,7 +55,8 @@ import Testing
     #expect(samples(0.5, -3) == samples(0.5, 0))
   }
 
-  @Test(arguments: [-1, 0, .nan, -.infinity] as [Float]) func noStrengthIsSilence(intensity: Float) {
+  @Test(arguments: [-1, 0, .nan, -.infinity] as [Float]) func noStrengthIsSilence(intensity: Float)
+  {
     playing.manager.playTransientEvent(intensity: intensity, sharpness: 0.5)
     playing.advance(0.2)
     #expect(playing.peak(0, 0.2) == 0)
@@ -70,7 +74,9 @@ import Testing
     playing.manager.preloadPatterns()
     playing.advance(0)
     for _ in 0..<1_000 {
-      for _ in 0..<10 { playing.manager.playTransientEvent(intensity: 0.3, sharpness: 1) }
+      for _ in 0..<10 {
+        playing.manager.playTransientEvent(intensity: 0.3, sharpness: 1)
+      }
       playing.advance(0.008)
       #expect(playing.engines.count == 1)
     }
@@ -90,7 +96,9 @@ import Testing
   @Test func tenThousandTapsAtOnceDoNotPileUp() {
     playing.manager.preloadPatterns()
     playing.advance(0)
-    for _ in 0..<10_000 { playing.manager.playTransientEvent(intensity: 0.5, sharpness: 1) }
+    for _ in 0..<10_000 {
+      playing.manager.playTransientEvent(intensity: 0.5, sharpness: 1)
+    }
     playing.advance(6)
     #expect((0...4).contains(playing.onsets.first ?? -1))
     #expect(playing.peak(5.5, 6) < 1e-6)
@@ -103,10 +111,13 @@ import Testing
   @Test func anEngineGoesWithItsManager() {
     weak var engine: CHHapticEngine?
     do {
-      let source = EngineProvider { [device = playing.device, engines = playing.engines] in try engines.make(on: device)
+      let source = EngineProvider { [device = playing.device, engines = playing.engines] in
+        try engines.make(on: device)
       }
       let manager = HapticManager(engineSource: source, store: SettingMemory())
-      for _ in 0..<10 { manager.play("heartbeat") }
+      for _ in 0..<10 {
+        manager.play("heartbeat")
+      }
       playing.advance(0.1)
       engine = playing.engines.takeLast()
       #expect(engine != nil)
@@ -118,13 +129,17 @@ import Testing
   @Test(
     arguments: zip(
       [
-        { $0.playEarthquakeSplash() }, { $0.playEarthquakeSimulation() }, { $0.playCorrectAnswer() },
+        { $0.playEarthquakeSplash() }, { $0.playEarthquakeSimulation() },
+        { $0.playCorrectAnswer() },
         { $0.playWrongAnswer() }, { $0.playPerfectScore() }, { $0.playEncouragement() },
       ] as [@MainActor @Sendable (HapticManager) -> Void],
       [
-        "earthquake-splash", "earthquake-simulation", "correct-answer", "wrong-answer", "perfect-score",
+        "earthquake-splash", "earthquake-simulation", "correct-answer", "wrong-answer",
+        "perfect-score",
         "encouragement",
-      ])) func aDrillsCallIsItsPattern(call: @MainActor @Sendable (HapticManager) -> Void, name: String)
+      ])) func aDrillsCallIsItsPattern(
+      call: @MainActor @Sendable (HapticManager) -> Void, name: String
+    )
   {
     let named = ManagerPlaying()
     named.manager.play(name)

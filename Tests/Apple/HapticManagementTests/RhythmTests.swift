@@ -6,7 +6,8 @@ import Testing
 
   /// Whether a rhythm sounds as lone taps do that are started at frames.
   private func expect(
-    _ style: String, at frames: [Int], _ rhythm: (HapticManager) -> Void, location: SourceLocation = #_sourceLocation
+    _ style: String, at frames: [Int], _ rhythm: (HapticManager) -> Void,
+    location: SourceLocation = #_sourceLocation
   ) {
     rhythm(playing.manager)
     playing.advance(1)
@@ -22,7 +23,9 @@ import Testing
     #expect((0...4).contains(playing.onsets[0]))
   }
 
-  @Test func aDoubleTapIsATenthOfASecondWide() { expect("medium", at: [0, 4_800]) { $0.doubleTap() } }
+  @Test func aDoubleTapIsATenthOfASecondWide() {
+    expect("medium", at: [0, 4_800]) { $0.doubleTap() }
+  }
 
   @Test func aTripleTapHurries() { expect("medium", at: [0, 4_800, 8_400]) { $0.tripleTap() } }
 
@@ -51,7 +54,8 @@ import Testing
     expect("heavy", at: [0, 7_200, 14_400]) { $0.triggerPattern([300, 0, 150], style: .heavy) }
   }
 
-  @Test(arguments: [[], [-1], [.nan], [.infinity], [60_001]] as [[Double]]) func timesThatCannotBeAreLeftOut(
+  @Test(arguments: [[], [-1], [.nan], [.infinity], [60_001]] as [[Double]])
+  func timesThatCannotBeAreLeftOut(
     timings: [Double]
   ) {
     playing.manager.triggerPattern(timings)

@@ -4,13 +4,17 @@ import Testing
 @MainActor @Suite struct SemanticEventTests {
   let playing = ManagerPlaying()
 
-  @Test(arguments: zip(SemanticEvent.allCases, [[0], [0, 7_200], [0], [0, 9_600], [0, 4_800], [0]] as [[Int]]))
+  @Test(
+    arguments: zip(
+      SemanticEvent.allCases, [[0], [0, 7_200], [0], [0, 9_600], [0, 4_800], [0]] as [[Int]]))
   func everyEventHasItsTaps(event: SemanticEvent, taps: [Int]) {
     playing.manager.trigger(event)
     playing.advance(0.5)
     let onsets = playing.onsets
     #expect(onsets.count == taps.count)
-    for (onset, tap) in zip(onsets, taps) { #expect((tap...tap + 4).contains(onset)) }
+    for (onset, tap) in zip(onsets, taps) {
+      #expect((tap...tap + 4).contains(onset))
+    }
   }
 
   @Test func aTestPlaysEveryEventASecondApart() {
@@ -36,7 +40,9 @@ import Testing
   }
 
   @Test func everyFifthCoinIsCelebratedHalfASecondLater() {
-    for total in 1...4 { playing.manager.earnCoin(total: total) }
+    for total in 1...4 {
+      playing.manager.earnCoin(total: total)
+    }
     playing.advance(1)
     #expect(playing.distance(from: Array(repeating: ("medium", 0), count: 4)) < 1e-2)
     let fifth = ManagerPlaying()

@@ -4,7 +4,8 @@ import Foundation
 import Testing
 
 /// What virtual time costs; measured on request, since other tests of the process count.
-@Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["TEMBLOR_TEST_COST"] != nil)) struct CostTests {
+@Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["TEMBLOR_TEST_COST"] != nil))
+struct CostTests {
   /// Milliseconds of the processor that a body takes, whatever else runs on the machine.
   private func measure(_ body: () throws -> Void) rethrows -> Double {
     let start = clock()
@@ -14,7 +15,10 @@ import Testing
 
   private func hum(_ seconds: Double) throws -> CHHapticPattern {
     try CHHapticPattern(
-      events: [CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: seconds)],
+      events: [
+        CHHapticEvent(
+          eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: seconds)
+      ],
       parameters: [])
   }
 
@@ -34,7 +38,13 @@ import Testing
     let engine = device.makeEngine()
     try engine.start()
     try engine.makePlayer(with: hum(60)).start(atTime: 0)
-    func second() -> Double { measure { for _ in 0..<100 { device.advance(seconds: 0.01) } } }
+    func second() -> Double {
+      measure {
+        for _ in 0..<100 {
+          device.advance(seconds: 0.01)
+        }
+      }
+    }
     _ = second()
     let before = min(second(), second(), second())
     for _ in 0..<3_000 {

@@ -14,7 +14,10 @@ import Testing
     let error = #expect(throws: CHHapticError.self) { try player.play() }
     #expect(error?.code == .serverInitFailed)
     try player.play()
-    #expect(device.log.actions.prefix(3) == [.engineMade, .engineStartFailed(.serverInitFailed), .engineStarted])
+    #expect(
+      device.log.actions.prefix(3) == [
+        .engineMade, .engineStartFailed(.serverInitFailed), .engineStarted,
+      ])
   }
 
   @Test func aStartMayTakeItsTime() async throws {
@@ -103,7 +106,9 @@ import Testing
     engine?.resetHandler = { @Sendable in }
     try engine?.start()
     let long = try CHHapticPattern(
-      events: [CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 31)],
+      events: [
+        CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 31)
+      ],
       parameters: [])
     let player = try engine?.makePlayer(with: long)
     device.reset()
@@ -124,7 +129,8 @@ import Testing
     UIImpactFeedbackGenerator(style: .light).impactOccurred(at: .zero)
     #expect(
       device.breaches == [
-        .newerAPI("playsAudioOnly", version: "16"), .newerAPI("impactOccurred(at:)", version: "17.5"),
+        .newerAPI("playsAudioOnly", version: "16"),
+        .newerAPI("impactOccurred(at:)", version: "17.5"),
       ])
     device.rules = [.iOS(17)]
     #expect(device.breaches == [.newerAPI("impactOccurred(at:)", version: "17.5")])
@@ -135,7 +141,9 @@ import Testing
     var count = 0
     let engine = try? CHHapticEngine()
     func wire() { engine?.resetHandler = { [weak self] in self?.count += 1 } }
-    func wireWell() { engine?.resetHandler = { @Sendable [weak self] in Task { @MainActor in self?.count += 1 } } }
+    func wireWell() {
+      engine?.resetHandler = { @Sendable [weak self] in Task { @MainActor in self?.count += 1 } }
+    }
   }
 
   @Test func handlersOfTheMainActorAreFoundOffIt() async {
@@ -156,9 +164,14 @@ import Testing
   @Test func breachesAreSentences() {
     #expect(
       HapticBreach.handlerOffMainActor(.reset).description
-        == "the reset handler belongs to the main actor and was called off it, which traps on a phone; "
+        == """
+        the reset handler belongs to the main actor and was called off it, which traps on a \
+        phone; 
+        """
         + "write { @Sendable … in Task { @MainActor in … } }")
-    #expect(HapticBreach.newerAPI("playsAudioOnly", version: "16").description == "playsAudioOnly requires iOS 16")
+    #expect(
+      HapticBreach.newerAPI("playsAudioOnly", version: "16").description
+        == "playsAudioOnly requires iOS 16")
   }
 }
 

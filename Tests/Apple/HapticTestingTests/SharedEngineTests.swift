@@ -15,7 +15,8 @@ private final class Shared: @unchecked Sendable {
   }
 }
 
-/// Runs a body in a test's scope without the trait, which would fail the test for what is tried here.
+/// Runs a body in a test's scope without the trait, which would fail the test for what is tried
+/// here.
 private func inTest(
   _ name: String, isAlone: Bool = false, _ body: (VirtualHapticDevice) throws -> Void
 ) rethrows {
@@ -37,7 +38,11 @@ private func inTest(
         #expect(error?.code == .operationNotPermitted)
         #expect(
           error?.localizedDescription
-            == "the engine belongs to the test first(); give both tests, or their suites, .virtualHaptics(.alone)")
+            == """
+            the engine belongs to the test first(); give both tests, or their suites, \
+            .virtualHaptics(.alone)
+            """
+        )
         #expect(second.backend.mistakes.foreignTests == ["first()"])
         #expect(second.log.isEmpty)
       }
@@ -52,8 +57,15 @@ private func inTest(
     }
     #expect(
       VirtualHapticsTrait.foreign("first()")
-        == "This test used an engine of the test first(), which was refused and is recorded nowhere. An object that "
-        + "both use, such as a singleton, keeps the engine: give both tests, or their suites, .virtualHaptics(.alone).")
+        == """
+        This test used an engine of the test first(), which was refused and is recorded \
+        nowhere. An object that 
+        """
+          + """
+          both use, such as a singleton, keeps the engine: give both tests, or their suites, \
+          .virtualHaptics(.alone).
+          """
+    )
   }
 
   @Test func aPlayerOfATestThatRunsIsRefused() throws {
@@ -112,13 +124,16 @@ private func inTest(
   @Test func whatADeviceStoppedRunsOnTheNextAndWhatTheApplicationStoppedDoesNot() throws {
     var made: CHHapticEngine?
     let ends: [(VirtualHapticDevice, CHHapticEngine) -> Void] = [
-      { device, _ in device.interrupt() }, { device, _ in device.reset() }, { device, _ in device.disconnect() },
+      { device, _ in device.interrupt() }, { device, _ in device.reset() },
+      { device, _ in device.disconnect() },
       { _, engine in engine.stop() },
     ]
     for end in ends {
       try inTest("a test", isAlone: true) { device in
         let engine = try made ?? CHHapticEngine()
-        if made == nil { try engine.start() }
+        if made == nil {
+          try engine.start()
+        }
         made = engine
         try engine.makePlayer(with: tap()).start(atTime: 0)
         device.advance(seconds: 0.1)
@@ -129,7 +144,9 @@ private func inTest(
       }
     }
     let player = try #require(made).makePlayer(with: tap())
-    inTest("the last", isAlone: true) { _ in #expect(throws: CHHapticError.self) { try player.start(atTime: 0) } }
+    inTest("the last", isAlone: true) { _ in
+      #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
+    }
   }
 
   @Test func anEngineOfADeviceThatIsNoTestsBelongsToWhoUsesIt() throws {

@@ -7,7 +7,8 @@ import Testing
 /// Snapshots, in a folder of their own.
 @Suite struct SnapshotTests {
   private let played: PlayedHaptics = [
-    .transient(at: 0, intensity: 0.7, sharpness: 0.5), .continuous(at: 0.5, for: 1, intensity: 0.32, sharpness: 0.25),
+    .transient(at: 0, intensity: 0.7, sharpness: 0.5),
+    .continuous(at: 0.5, for: 1, intensity: 0.32, sharpness: 0.25),
   ]
 
   private func inFolder(_ body: (String) throws -> Void) throws {
@@ -17,16 +18,22 @@ import Testing
     try body(folder.appending(path: "PaceTests.swift").path)
   }
 
-  private func failure(_ played: PlayedHaptics, _ path: String, _ environment: [String: String] = [:]) -> String? {
+  private func failure(
+    _ played: PlayedHaptics, _ path: String, _ environment: [String: String] = [:]
+  ) -> String? {
     HapticSnapshot.failure(
-      of: played, named: "warmUp(_:)", within: .perceptible, filePath: path, environment: environment)
+      of: played, named: "warmUp(_:)", within: .perceptible, filePath: path,
+      environment: environment)
   }
 
   @Test func aSnapshotIsWrittenOnceAndComparedFromThenOn() throws {
     try inFolder { path in
-      let file = URL(filePath: path).deletingLastPathComponent().appending(path: "__Haptics__/PaceTests/warmUp.ahap")
-        .path
-      #expect(failure(played, path) == "A snapshot was written to \(file); run again to compare with it.")
+      let file = URL(filePath: path).deletingLastPathComponent().appending(
+        path: "__Haptics__/PaceTests/warmUp.ahap"
+      )
+      .path
+      #expect(
+        failure(played, path) == "A snapshot was written to \(file); run again to compare with it.")
       #expect(failure(played, path) == nil)
       #expect(
         failure([.transient(at: 0.02, intensity: 0.4, sharpness: 0.5)], path) == """
@@ -43,20 +50,25 @@ import Testing
   @Test func inCINothingIsWritten() throws {
     try inFolder { path in
       let missing = failure(played, path, ["CI": "true"])
-      #expect(missing?.hasSuffix("warmUp.ahap; run with TEMBLOR_RECORD=missing to write it.") == true)
+      #expect(
+        missing?.hasSuffix("warmUp.ahap; run with TEMBLOR_RECORD=missing to write it.") == true)
       #expect(missing == failure(played, path, ["TEMBLOR_RECORD": "never"]))
       #expect(failure(played, path, ["CI": "true", "TEMBLOR_RECORD": "missing"]) != missing)
       #expect(failure(played, path, ["CI": "true"]) == nil)
-      #expect(failure([], path, ["TEMBLOR_RECORD": "all"])?.hasPrefix("A snapshot was written") == true)
+      #expect(
+        failure([], path, ["TEMBLOR_RECORD": "all"])?.hasPrefix("A snapshot was written") == true)
       #expect(failure([], path) == nil)
-      #expect(failure([], path, ["TEMBLOR_RECORD": "yes"])?.contains("it must be all, missing or never") == true)
+      #expect(
+        failure([], path, ["TEMBLOR_RECORD": "yes"])?.contains("it must be all, missing or never")
+          == true)
     }
   }
 
   @Test func aBrokenSnapshotIsReportedWithItsPlace() throws {
     try inFolder { path in
       _ = failure(played, path)
-      let file = URL(filePath: path).deletingLastPathComponent().appending(path: "__Haptics__/PaceTests/warmUp.ahap")
+      let file = URL(filePath: path).deletingLastPathComponent().appending(
+        path: "__Haptics__/PaceTests/warmUp.ahap")
       try Data("{\n".utf8).write(to: file)
       #expect(failure(played, path)?.contains("warmUp.ahap:2:1: error:") == true)
     }

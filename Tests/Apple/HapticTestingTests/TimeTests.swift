@@ -30,7 +30,10 @@ import Testing
     }
     #expect(
       VirtualHapticsTrait.blocked("Thread.sleep", seconds: 0.2)
-        == "Thread.sleep for 0.2 s blocks its thread and waited in real time. Wait with Task.sleep or asyncAfter, or give "
+        == """
+        Thread.sleep for 0.2 s blocks its thread and waited in real time. Wait with Task.sleep \
+        or asyncAfter, or give 
+        """
         + "the test .virtualHaptics(time: .haptics).")
   }
 
@@ -59,7 +62,11 @@ import Testing
 
   @Test func whatRunsAllTheTimeIsGivenUp() async {
     await inTest { device in
-      let loop = Task { while !Task.isCancelled { await Task.yield() } }
+      let loop = Task {
+        while !Task.isCancelled {
+          await Task.yield()
+        }
+      }
       #expect(await device.advance(by: .milliseconds(1)) == false)
       loop.cancel()
     }
@@ -76,6 +83,10 @@ import Testing
 
   private final class Again: @unchecked Sendable {
     var isDone = false
-    func run() { if !isDone { DispatchQueue.main.asyncAfter(deadline: .now()) { self.run() } } }
+    func run() {
+      if !isDone {
+        DispatchQueue.main.asyncAfter(deadline: .now()) { self.run() }
+      }
+    }
   }
 }

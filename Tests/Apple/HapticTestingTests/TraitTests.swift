@@ -9,7 +9,8 @@ import Testing
 /// One tap.
 func tap() throws -> CHHapticPattern {
   try CHHapticPattern(
-    events: [CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0)], parameters: [])
+    events: [CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0)],
+    parameters: [])
 }
 
 /// Starts as code without `async` does: the caller is blocked.
@@ -63,7 +64,8 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     await device.advance(by: .seconds(1))
     #expect(
       device.log.generators == [
-        .impact(.heavy), .notification(.success), .selection, .impact(.rigid, intensity: 0.25), .alignment,
+        .impact(.heavy), .notification(.success), .selection, .impact(.rigid, intensity: 0.25),
+        .alignment,
       ])
     #expect(device.log.engineCount == 1)
     #expect(!device.played.isSilent(to: 0.01))
@@ -128,7 +130,9 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
           try engine.start()
           try engine.makePlayer(with: tap()).start(atTime: 0)
           hapticDevice.advance(seconds: 0.5)
-        } catch { Issue.record(error) }
+        } catch {
+          Issue.record(error)
+        }
         continuation.resume()
       }
     }
@@ -166,7 +170,9 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
   @Test(arguments: 0..<4) func anEngineThatOutlivesItsTestMovesOn(index: Int) async throws {
     let engine = try #require(Kept.shared.engine)
     // The first two leave it running, as applications do.
-    if index % 2 == 0 { try await engine.start() }
+    if index % 2 == 0 {
+      try await engine.start()
+    }
     try startBlocking(engine)
     try engine.makePlayer(with: tap()).start(atTime: 0)
     await hapticDevice.advance(by: .seconds(1))
@@ -178,7 +184,8 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
 /// Without the trait, one device for the process.
 @Suite struct InstalledTests {
   @Test func aDeviceOutsideOfTestsIsItsOwn() throws {
-    let (one, other) = (VirtualHapticDevice(), VirtualHapticDevice())
+    let one = VirtualHapticDevice()
+    let other = VirtualHapticDevice()
     let engine = one.makeEngine()
     try engine.start()
     try engine.makePlayer(with: tap()).start(atTime: 0)

@@ -25,13 +25,17 @@ import Testing
     var transientCount = 0
     var lastSound = Int.min / 2
     for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
-      if frame - lastSound > 384 { transientCount += 1 }
+      if frame - lastSound > 384 {
+        transientCount += 1
+      }
       lastSound = frame
     }
     return (transientCount, samples.map(abs).max() ?? 0)
   }
 
-  @Test(arguments: zip([UINotificationFeedbackGenerator.FeedbackType.success, .warning, .error], [2, 2, 4]))
+  @Test(
+    arguments: zip(
+      [UINotificationFeedbackGenerator.FeedbackType.success, .warning, .error], [2, 2, 4]))
   func notificationsHaveTheTapsThatApplePublishes(
     type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
   ) {

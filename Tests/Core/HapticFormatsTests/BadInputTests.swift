@@ -9,17 +9,20 @@ import Testing
 @Suite struct BadInputTests {
   private static let formats = FormatRegistry.standard.formats
 
-  /// A file of a format with transients and a continuous event with curves; nil where it is only read.
+  /// A file of a format with transients and a continuous event with curves; nil where it is only
+  /// read.
   private func sample(_ format: HapticFormat) throws -> [UInt8]? {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
-          kind: .hapticContinuous, time: 0, duration: 0.4, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
+          kind: .hapticContinuous, time: 0, duration: 0.4,
+          parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
         HapticEvent(kind: .hapticTransient, time: 0.6),
       ],
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 0.2, value: 1)])
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 0), .init(time: 0.2, value: 1)])
       ])
     return try format.write(HapticComposition(pattern))?.files[0].bytes
   }
@@ -27,7 +30,9 @@ import Testing
   /// Reads bytes as a format, and as whatever they are taken for.
   private func examine(_ bytes: [UInt8], _ format: HapticFormat, _ note: String) {
     let file = SourceFile(bytes, name: "x")
-    for examination in [format.examine(file, options: ReadingOptions()), FormatRegistry.standard.examine(file)] {
+    for examination in [
+      format.examine(file, options: ReadingOptions()), FormatRegistry.standard.examine(file),
+    ] {
       let errors = examination.findings.filter { $0.severity == .error }
       #expect((examination.composition == nil) == !errors.isEmpty, "\(format.id), \(note)")
       for error in errors.prefix(3) {
@@ -38,15 +43,21 @@ import Testing
   }
 
   /// Times next to each other, from the smallest number on, and values of every kind.
-  @Test(arguments: [.leastNonzeroMagnitude, .leastNonzeroMagnitude * 2048, .leastNormalMagnitude, 1e-300, 1e-16, 1e-9])
+  @Test(arguments: [
+    .leastNonzeroMagnitude, .leastNonzeroMagnitude * 2048, .leastNormalMagnitude, 1e-300, 1e-16,
+    1e-9,
+  ])
   func pointsNextToEachOtherAreWrittenByEveryFormat(apart: Double) throws {
     for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
-      for (start, interpolation) in [(0, ParameterCurve.Interpolation.linear), (0, .squared), (0.1, .linear)] {
+      for (start, interpolation) in [
+        (0, ParameterCurve.Interpolation.linear), (0, .squared), (0.1, .linear),
+      ] {
         let points = [
           ParameterCurve.ControlPoint(time: start, value: 0), .init(time: start + apart, value: 1),
           .init(time: start + 2 * apart, value: 0.25), .init(time: 1, value: 0.5),
         ]
-        let curve = ParameterCurve(id: id, time: 0, controlPoints: points, interpolation: interpolation)
+        let curve = ParameterCurve(
+          id: id, time: 0, controlPoints: points, interpolation: interpolation)
         let pattern = HapticPattern(
           events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 1)], curves: [curve])
         for format in Self.formats {
@@ -83,7 +94,8 @@ import Testing
       }
       examine([0xEF, 0xBB, 0xBF] + bytes, format, "a byte-order mark")
       let text = String(decoding: bytes, as: UTF8.self)
-      examine([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, format, "UTF-16")
+      examine(
+        [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, format, "UTF-16")
       for word in ["1e999", "-1", "NaN", "\"1\"", "null", "1e308", "-0"] {
         for digits in ["0.4", "0.6", "400", "0.2", "200"] where text.contains(digits) {
           examine(Array(text.replacing(digits, with: word).utf8), format, "\(digits) as \(word)")
@@ -101,7 +113,9 @@ import Testing
       Array(String(repeating: "<vibration-effect>", count: 20_000).utf8),
     ]
     for format in Self.formats {
-      for text in deep { examine(text, format, "depth") }
+      for text in deep {
+        examine(text, format, "depth")
+      }
       for _ in 0..<20 {
         let count = Int.random(in: 0...400, using: &chance)
         let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) }
@@ -113,11 +127,15 @@ import Testing
   /// Time in proportion: a clip of very many points.
   @Test func aClipOfManyPointsIsReadAndWritten() throws {
     let format = try #require(FormatRegistry.standard.format(id: "haptic"))
-    let points = (0..<50_000).map { "{\"time\":\(Double($0) / 1000),\"amplitude\":\($0 % 2 == 0 ? 0 : 1)}" }
+    let points = (0..<50_000).map {
+      "{\"time\":\(Double($0) / 1000),\"amplitude\":\($0 % 2 == 0 ? 0 : 1)}"
+    }
     let text =
       "{\"version\":{\"major\":1},\"signals\":{\"continuous\":{\"envelopes\":{\"amplitude\":["
       + points.joined(separator: ",") + "]}}}}"
-    let composition = try format.examine(SourceFile(Array(text.utf8), name: "x"), options: ReadingOptions()).get()
+    let composition = try format.examine(
+      SourceFile(Array(text.utf8), name: "x"), options: ReadingOptions()
+    ).get()
     #expect(composition.layers[0].pattern.curves[0].controlPoints.count == 50_000)
     #expect(composition.linearized().layers[0].pattern.curves[0].controlPoints.count <= 1_050_000)
   }

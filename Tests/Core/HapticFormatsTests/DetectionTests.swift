@@ -8,7 +8,8 @@ import Testing
 @Suite struct DetectionTests {
   /// The endings of the corpus that stand for a format of the program by its id.
   private static let folders = [
-    "haptic": "haptic", "haptic-conformance": "haptic", "he": "he", "he-converter": "he", "ohjson": "oh",
+    "haptic": "haptic", "haptic-conformance": "haptic", "he": "he", "he-converter": "he",
+    "ohjson": "oh",
     "hjif": "hjif", "hmpg": "hmpg", "android-xml": "android",
   ]
 
@@ -24,38 +25,51 @@ import Testing
         let found = try? formats.format(of: SourceFile(file.bytes, name: "x")).id
         // Some files of the makers are results of conversions under the name of the source.
         let wanted = name.contains("_to_he") ? "he" : id
-        if found != wanted { wrong.append("\(folder)/\(name): \(found ?? "ambiguous")") }
+        if found != wanted {
+          wrong.append("\(folder)/\(name): \(found ?? "ambiguous")")
+        }
       }
     }
     #expect(wrong == [])
   }
 
-  private func rank(of bytes: [UInt8], in format: HapticFormat) -> Recognition { format.recognize(bytes.span) }
+  private func rank(of bytes: [UInt8], in format: HapticFormat) -> Recognition {
+    format.recognize(bytes.span)
+  }
 
   @Test func nothingElseIsRecognisedForCertain() {
     var chance = Chance(state: 5)
     let words = [
-      "\"name\"", "\"time\"", "\"amplitude\"", "\"version\"", "\"events\"", "1", "0.5", "true", "null", "\"x\"",
+      "\"name\"", "\"time\"", "\"amplitude\"", "\"version\"", "\"events\"", "1", "0.5", "true",
+      "null", "\"x\"",
     ]
     func json(_ depth: Int) -> String {
       switch chance.next() % (depth > 3 ? 1 : 3) {
-      case 0: return words[Int(chance.next() % UInt64(words.count))]
-      case 1: return "[" + (0..<Int(chance.next() % 4)).map { _ in json(depth + 1) }.joined(separator: ",") + "]"
+      case 0:
+        return words[Int(chance.next() % UInt64(words.count))]
+      case 1:
+        return "["
+          + (0..<Int(chance.next() % 4)).map { _ in json(depth + 1) }.joined(separator: ",") + "]"
       default:
         return "{"
-          + (0..<Int(chance.next() % 4)).map { _ in words[Int(chance.next() % 5)] + ": " + json(depth + 1) }.joined(
+          + (0..<Int(chance.next() % 4)).map { _ in
+            words[Int(chance.next() % 5)] + ": " + json(depth + 1)
+          }.joined(
             separator: ",") + "}"
       }
     }
     for round in 0..<1000 {
       let bytes: [UInt8]
       switch round % 3 {
-      case 0: bytes = Array(json(0).utf8)
+      case 0:
+        bytes = Array(json(0).utf8)
       case 1:
         let tags = ["html", "svg", "plist", "note"]
         let tag = tags[Int(chance.next() % 4)]
         bytes = Array("<?xml version=\"1.0\"?>\n<\(tag) a=\"1\"><b/></\(tag)>".utf8)
-      default: bytes = (0..<Int(chance.next() % 200)).map { _ in UInt8.random(in: 0...255, using: &chance) }
+      default:
+        bytes = (0..<Int(chance.next() % 200)).map { _ in UInt8.random(in: 0...255, using: &chance)
+        }
       }
       for format in FormatRegistry.standard.formats {
         let rank = rank(of: bytes, in: format)

@@ -6,18 +6,24 @@ import VendorFormats
 
 /// Haptic materials of Interhaptics, and vibrations of Hapticlabs.
 @Suite struct InterhapticsTests {
-  private func text(_ notes: String, mute: Int = 0, gain: Double = 1, texture: String = "") -> String {
+  private func text(_ notes: String, mute: Int = 0, gain: Double = 1, texture: String = "")
+    -> String
+  {
     """
     {"m_version": "5", "m_description": "demo", "m_gain": 1.0,
      "m_texture": {"m_gain": 1, "m_melodies": [{"m_notes": [\(texture)]}]},
-     "m_vibration": {"m_gain": 1, "m_melodies": [{"m_mute": \(mute), "m_gain": \(gain), "m_notes": [\(notes)]}]}}
+     "m_vibration": {"m_gain": 1, "m_melodies": [{"m_mute": \(mute), "m_gain": \(gain), "m_notes": \
+    [\(notes)]}]}}
     """
   }
 
-  private func hum(at start: Double, length: String = "0.5", amplitude: String, frequency: String) -> String {
+  private func hum(at start: Double, length: String = "0.5", amplitude: String, frequency: String)
+    -> String
+  {
     """
     {"m_startingPoint": \(start), "m_length": \(length), "m_gain": 1, "m_hapticEffect": {
-     "m_amplitudeModulation": {"m_keyframes": [\(amplitude)]}, "m_frequencyModulation": {"m_keyframes": [\(frequency)]}}}
+     "m_amplitudeModulation": {"m_keyframes": [\(amplitude)]}, "m_frequencyModulation": \
+    {"m_keyframes": [\(frequency)]}}}
     """
   }
 
@@ -31,15 +37,19 @@ import VendorFormats
   }
 
   @Test func notesAreEvents() throws {
-    let examination = examine(text(Self.tap + "," + hum(at: 0.2, amplitude: Self.steady, frequency: Self.tone)))
+    let examination = examine(
+      text(Self.tap + "," + hum(at: 0.2, amplitude: Self.steady, frequency: Self.tone)))
     let composition = try examination.get()
     #expect(composition.notes == "demo" && composition.layers.count == 1)
     #expect(
       composition.layers[0].pattern
         == HapticPattern(events: [
-          HapticEvent(kind: .hapticTransient, time: 0.1, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
           HapticEvent(
-            kind: .hapticContinuous, time: 0.2, duration: 0.5, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0]),
+            kind: .hapticTransient, time: 0.1,
+            parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
+          HapticEvent(
+            kind: .hapticContinuous, time: 0.2, duration: 0.5,
+            parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0]),
         ]))
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
@@ -50,7 +60,8 @@ import VendorFormats
   /// Keys count real seconds; the length of the note cuts them, and gains multiply amplitude.
   @Test func lengthsCutKeysAndGainsMultiply() throws {
     let rising = #"{"m_time": 0, "m_value": 0}, {"m_time": 1, "m_value": 1}"#
-    let pattern = try examine(text(hum(at: 1, amplitude: rising, frequency: Self.tone), gain: 0.5)).get().layers[0]
+    let pattern = try examine(text(hum(at: 1, amplitude: rising, frequency: Self.tone), gain: 0.5))
+      .get().layers[0]
       .pattern
     #expect(pattern.events[0].duration == 0.5 && pattern.curves.map(\.time) == [1, 1])
     #expect(pattern.curves[0].controlPoints.map(\.time) == [0, 0.5])
@@ -60,8 +71,11 @@ import VendorFormats
   }
 
   @Test func slopesAreCubic() throws {
-    let eased = #"{"m_time": 0, "m_value": 0, "m_outSlope": 0}, {"m_time": 0.5, "m_value": 1, "m_inSlope": 0}"#
-    let points = try examine(text(hum(at: 0, amplitude: eased, frequency: Self.tone))).get().layers[0].pattern.curves[0]
+    let eased =
+      #"{"m_time": 0, "m_value": 0, "m_outSlope": 0}, {"m_time": 0.5, "m_value": 1, "m_inSlope": 0}"#
+    let points = try examine(text(hum(at: 0, amplitude: eased, frequency: Self.tone))).get().layers[
+      0
+    ].pattern.curves[0]
       .controlPoints
     #expect(points.count == 17 && points[4].time == 0.125 && points[4].value == 0.15625)
   }
@@ -78,14 +92,22 @@ import VendorFormats
         "dropped texture is felt over space, not time, and does not sound",
       ])
     let muted = examine(text(Self.tap, mute: 1))
-    #expect(muted.losses.map(\.message) == ["muted melodies are left out"] && muted.composition?.duration == 0)
+    #expect(
+      muted.losses.map(\.message) == ["muted melodies are left out"]
+        && muted.composition?.duration == 0)
   }
 
   @Test(arguments: [
-    (#"{"m_vibration": {}}"#, "t:1:17: error: the vibration must have the key \"m_melodies\" (m_vibration)"),
+    (
+      #"{"m_vibration": {}}"#,
+      "t:1:17: error: the vibration must have the key \"m_melodies\" (m_vibration)"
+    ),
     (
       #"{"m_vibration": {"m_melodies": [{"m_notes": [{"m_startingPoint": -1, "m_hapticEffect": {}}]}]}}"#,
-      "t:1:66: error: m_startingPoint is -1, outside 0 to 86400 (m_vibration.m_melodies[0].m_notes[0].m_startingPoint)"
+      """
+      t:1:66: error: m_startingPoint is -1, outside 0 to 86400 \
+      (m_vibration.m_melodies[0].m_notes[0].m_startingPoint)
+      """
     ),
     (
       #"{"m_version": 7, "m_vibration": {"m_melodies": []}}"#,
@@ -98,11 +120,15 @@ import VendorFormats
   @Test func whatIsWrittenIsReadBack() throws {
     let pattern = HapticPattern(
       events: [
-        HapticEvent(kind: .hapticTransient, time: 0.1, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.5]),
         HapticEvent(
-          kind: .hapticContinuous, time: 0.2, duration: 1, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.3]),
+          kind: .hapticTransient, time: 0.1,
+          parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.5]),
         HapticEvent(
-          kind: .hapticContinuous, time: 0.7, duration: 1, parameters: [.hapticIntensity: 0.4, .hapticSharpness: 1]),
+          kind: .hapticContinuous, time: 0.2, duration: 1,
+          parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.3]),
+        HapticEvent(
+          kind: .hapticContinuous, time: 0.7, duration: 1,
+          parameters: [.hapticIntensity: 0.4, .hapticSharpness: 1]),
       ])
     let writing = try #require(try HapticFormat.haps.write(HapticComposition(pattern)))
     #expect(writing.losses.isEmpty)
@@ -117,10 +143,13 @@ import VendorFormats
   }
 
   /// Readers take times up to a day.
-  @Test(arguments: [HapticFormat.haps, .hapticClip, .hjif]) func whatEndsAfterADayIsNotWritten(format: HapticFormat)
+  @Test(arguments: [HapticFormat.haps, .hapticClip, .hjif]) func whatEndsAfterADayIsNotWritten(
+    format: HapticFormat
+  )
     throws
   {
-    let pattern = HapticPattern(events: [0x1p64, 0.1].map { HapticEvent(kind: .hapticTransient, time: $0) })
+    let pattern = HapticPattern(
+      events: [0x1p64, 0.1].map { HapticEvent(kind: .hapticTransient, time: $0) })
     let writing = try #require(try format.write(HapticComposition(pattern)))
     #expect(writing.losses[0].message == "the event ends more than a day after the start")
     let back = try examine(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
@@ -129,17 +158,22 @@ import VendorFormats
 
   @Test func vibrationsOfHapticlabsAreLevels() throws {
     let text = """
-      {"ProjectName": "P", "TrackName": "click", "Duration": 150, "Timings": [50, 50, 50], "Amplitudes": [255, 0, 64],
+      {"ProjectName": "P", "TrackName": "click", "Duration": 150, "Timings": [50, 50, 50], "Amplitu\
+      des": [255, 0, 64],
        "Repeat": -1, "RequiredAudioFiles": ["a.wav"], "Audios": [{"Time": 0, "Filename": "a.wav"}]}
       """
     let examination = examine(text, "main.hla")
     let composition = try examination.get()
-    #expect(composition.title == "click" && abs(composition.duration - 0.15) < 1e-9 && composition.loop == nil)
+    #expect(
+      composition.title == "click" && abs(composition.duration - 0.15) < 1e-9
+        && composition.loop == nil)
     #expect(composition.layers.flatMap(\.pattern.events).map(\.time) == [0, 0.1])
     #expect(examination.losses.map(\.message) == ["sounds beside the vibration are not played"])
     let writing = try #require(try HapticFormat.hla.write(composition))
     let file = String(decoding: writing.files[0].bytes, as: UTF8.self)
-    #expect(file.contains("\"TrackName\": \"click\",\n  \"Duration\": 150,\n  \"Timings\": [50, 50, 50],"))
+    #expect(
+      file.contains("\"TrackName\": \"click\",\n  \"Duration\": 150,\n  \"Timings\": [50, 50, 50],")
+    )
     #expect(file.contains("\"Amplitudes\": [255, 0, 64],\n  \"Repeat\": -1"))
     #expect(try examine(file, "x").get() == composition)
   }
@@ -155,14 +189,20 @@ import VendorFormats
     ),
     (
       "a.json", #"{"summary": "x", "frequency": {}}"#,
-      "a.json: error: this looks like a transducer profile, which is not read as a pattern; use it with '--profile'"
+      """
+      a.json: error: this looks like a transducer profile, which is not read as a pattern; use \
+      it with '--profile'
+      """
     ),
     (
       "a.json", #"{"frames": [1, 2]}"#,
       "a.json: error: an object with the key \"frames\" is not in a format that is read; "
         + "'temblor formats' lists the formats; '--from' of 'convert' names one"
     ),
-    ("a.json", #"{"Version": 1.0}"#, "a.json:1:1: error: a pattern file must have the key \"Pattern\""),
+    (
+      "a.json", #"{"Version": 1.0}"#,
+      "a.json:1:1: error: a pattern file must have the key \"Pattern\""
+    ),
   ]) func whatIsNotKnownIsNamed(name: String, text: String, message: String) {
     #expect(examine(text, name).findings.first?.description == message)
   }

@@ -8,12 +8,15 @@ import Testing
 @Suite struct RegistryTests {
   let formats = FormatRegistry([.ahap]).adding(.trial)
 
-  func file(_ text: String, _ name: String) -> SourceFile { SourceFile(Array(text.utf8), name: name) }
+  func file(_ text: String, _ name: String) -> SourceFile {
+    SourceFile(Array(text.utf8), name: name)
+  }
 
   private static let tap = #"{"Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
   private static let beats = "beats 1 two\nlayer a\ntap 0 1 0.5\nlayer b\ntap 0.5 1 0.5\n"
 
-  @Test(arguments: ["a.ahap", "a.beats", "a.txt", "standard input"]) func contentDecidesWhateverTheNameIs(name: String)
+  @Test(arguments: ["a.ahap", "a.beats", "a.txt", "standard input"])
+  func contentDecidesWhateverTheNameIs(name: String)
     throws
   {
     #expect(try formats.format(of: file(Self.tap, name)).id == "ahap")
@@ -33,7 +36,9 @@ import Testing
 
   @Test func jsonOfAnotherKindIsRefusedByItsFirstKey() throws {
     #expect(
-      formats.examine(file(#"{"name": "phone"}"#, "phone.json")).findings.first { $0.severity == .error }?.description
+      formats.examine(file(#"{"name": "phone"}"#, "phone.json")).findings.first {
+        $0.severity == .error
+      }?.description
         == "phone.json: error: an object with the key \"name\" is not in a format that is read; "
         + "'temblor formats' lists the formats; '--from' of 'convert' names one")
   }
@@ -42,7 +47,9 @@ import Testing
   private static func greedy(_ id: String) -> HapticFormat {
     HapticFormat(
       id, title: "Greedy", endings: [id], rules: [], recognize: { _ in .possible },
-      read: { file, _ in Examination(composition: HapticComposition(layers: []), places: .model(name: file.name)) }
+      read: { file, _ in
+        Examination(composition: HapticComposition(layers: []), places: .model(name: file.name))
+      }
     )
   }
 
@@ -52,7 +59,10 @@ import Testing
     let error = #expect(throws: InputError.self) { try formats.format(of: file("x", "a")) }
     #expect(
       error?.description
-        == "a: error: the content may be one or two; give the file the ending of its format, or convert it with '--from'"
+        == """
+        a: error: the content may be one or two; give the file the ending of its format, or \
+        convert it with '--from'
+        """
     )
     #expect(formats.examine(file("x", "a")).findings.map(\.rule) == ["format-ambiguous"])
   }
@@ -72,13 +82,16 @@ import Testing
     #expect(look("{\"a\": \"\\\"Pattern\", \"Patterns\": {\"Pattern\": 0}}") == .possible)
     #expect(look("{\"a\": \"Pattern") == .possible)
     #expect(look("{\"Pattern\": [{\"Event\": {\"Type\": \"transient\"}}]}") == .possible)
-    for text in ["", " ", "[{\"Pattern\": 0}]", "\"Pattern\"", "beats 1", "}"] { #expect(look(text) == .no, "\(text)") }
+    for text in ["", " ", "[{\"Pattern\": 0}]", "\"Pattern\"", "beats 1", "}"] {
+      #expect(look(text) == .no, "\(text)")
+    }
   }
 
   @Test func everyTextHasAFormatAndAVerdict() throws {
     var chance = Chance(state: 7)
     let pieces = [
-      "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\", "\"", "\u{FEFF}",
+      "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\",
+      "\"", "\u{FEFF}",
       "null", "\u{0}",
     ]
     for _ in 0..<1_000 {
@@ -97,10 +110,13 @@ import Testing
       for name in try Fixtures.names(in: folder) {
         let file = SourceFile(try Fixtures.text("\(folder)/\(name)"), name: name)
         let full = FormatRegistry.standard.examine(file)
-        let fast = FormatRegistry.standard.examine(file, options: ReadingOptions(wantsFindings: false))
+        let fast = FormatRegistry.standard.examine(
+          file, options: ReadingOptions(wantsFindings: false))
         #expect(fast.composition == full.composition, "\(name)")
         #expect(
-          fast.findings == full.findings.filter { $0.severity == .error || $0.rule == "unknown-parameter" }, "\(name)")
+          fast.findings
+            == full.findings.filter { $0.severity == .error || $0.rule == "unknown-parameter" },
+          "\(name)")
         #expect(fast.sounds == full.sounds && fast.errorCount == full.errorCount, "\(name)")
       }
     }
@@ -121,7 +137,8 @@ import Testing
     let places = SourcePlaces.model(name: "code")
     #expect("\(places.place(of: .composition))" == "code")
     #expect(places.place(of: .event(EventReference(event: 3))).path == "events[3]")
-    #expect(places.place(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
+    #expect(
+      places.place(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
     #expect(places.place(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
   }
 

@@ -27,7 +27,8 @@ struct ControlTimelineTests {
     mutating func pattern() -> HapticPattern {
       var pattern = HapticPattern()
       for _ in 0..<Int(next() * 4) {
-        pattern.parameters.append(DynamicParameter(id: .hapticIntensityControl, value: value(), time: time()))
+        pattern.parameters.append(
+          DynamicParameter(id: .hapticIntensityControl, value: value(), time: time()))
       }
       for _ in 0..<Int(next() * 4) {
         var curve = ParameterCurve(id: .hapticIntensityControl, time: time(), controlPoints: [])
@@ -46,7 +47,9 @@ struct ControlTimelineTests {
     var inForce: (time: Double, isCurve: Int, index: Int, value: Double)?
     func consider(_ start: Double, _ isCurve: Int, _ index: Int, _ value: Double) {
       guard start <= time else { return }
-      if let last = inForce, (last.time, last.isCurve, last.index) > (start, isCurve, index) { return }
+      if let last = inForce, (last.time, last.isCurve, last.index) > (start, isCurve, index) {
+        return
+      }
       inForce = (start, isCurve, index, value)
     }
     for (index, parameter) in pattern.parameters.enumerated() {
@@ -59,7 +62,8 @@ struct ControlTimelineTests {
       guard let first = points.first else { continue }
       var value = clamped(first.value)
       for (from, to) in zip(points, points.dropFirst()) where curve.time + to.time <= time {
-        (_, value) = (from, clamped(to.value))
+        _ = from
+        value = clamped(to.value)
       }
       if let next = points.first(where: { curve.time + $0.time > time }),
         let last = points.last(where: { curve.time + $0.time <= time })
@@ -94,10 +98,13 @@ struct ControlTimelineTests {
       let pattern = chance.pattern()
       let rate = [8_000.0, 44_100, 48_000, 192_000][round % 4]
       let seconds = ControlTimeline(of: .hapticIntensityControl, in: pattern)
-      let frames = ControlTimeline(of: .hapticIntensityControl, in: pattern, grid: .frames(rate: rate))
+      let frames = ControlTimeline(
+        of: .hapticIntensityControl, in: pattern, grid: .frames(rate: rate))
       for _ in 0..<20 {
         let frame = (chance.next() * 4 * rate).rounded()
-        if abs(seconds.value(at: frame / rate) - frames.value(at: frame)) > 0.02 { farCount += 1 }
+        if abs(seconds.value(at: frame / rate) - frames.value(at: frame)) > 0.02 {
+          farCount += 1
+        }
       }
     }
     // A step within half a frame of the place that is read falls on either side.

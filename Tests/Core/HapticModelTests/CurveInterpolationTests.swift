@@ -5,7 +5,9 @@ import Testing
 struct CurveInterpolationTests {
   private let ramp = ParameterCurve(
     id: .hapticIntensityControl, time: 1,
-    controlPoints: [.init(time: 0, value: 0), .init(time: 2, value: 1), .init(time: 3, value: 0.25)],
+    controlPoints: [
+      .init(time: 0, value: 0), .init(time: 2, value: 1), .init(time: 3, value: 0.25),
+    ],
     interpolation: .squared)
 
   @Test func theControlIsTheRootOfALine() {
@@ -19,7 +21,9 @@ struct CurveInterpolationTests {
     #expect(control.value(at: 9) == 0.5)
   }
 
-  @Test(arguments: [0.01, 0.001, 0.000_1]) func linesAreWithinTheToleranceAndUseItUp(tolerance: Double) {
+  @Test(arguments: [0.01, 0.001, 0.000_1]) func linesAreWithinTheToleranceAndUseItUp(
+    tolerance: Double
+  ) {
     let lines = ramp.linearized(tolerance: tolerance)
     #expect(lines.interpolation == .linear)
     let control = ControlTimeline(of: .hapticIntensityControl, in: HapticPattern(curves: [lines]))
@@ -42,13 +46,17 @@ struct CurveInterpolationTests {
       ], interpolation: .squared)
     #expect(
       curve.linearized().controlPoints == [
-        .init(time: 0, value: 0.5), .init(time: 1, value: 0.5), .init(time: 1, value: 0.9), .init(time: 2, value: 0.9),
+        .init(time: 0, value: 0.5), .init(time: 1, value: 0.5), .init(time: 1, value: 0.9),
+        .init(time: 2, value: 0.9),
       ])
   }
 
   @Test func veryManyPointsAreDividedLess() {
-    let points = (0..<200_000).map { ParameterCurve.ControlPoint(time: Double($0), value: $0 % 2 == 0 ? 0 : 1) }
-    let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: points, interpolation: .squared)
+    let points = (0..<200_000).map {
+      ParameterCurve.ControlPoint(time: Double($0), value: $0 % 2 == 0 ? 0 : 1)
+    }
+    let curve = ParameterCurve(
+      id: .hapticIntensityControl, time: 0, controlPoints: points, interpolation: .squared)
     #expect(curve.linearized().controlPoints.count <= 1_000_001)
   }
 }
@@ -65,7 +73,8 @@ struct EnvelopeShapeTests {
 
   @Test func isReleasedFromTheLevelItHasReached() {
     let short = EnvelopeShape(hold: 0.1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: true)
-    #expect([short.riseEnd, short.riseLevel, short.releaseLevel, short.end] == [0.1, 0.5, 0.5, 0.6])
+    #expect(
+      [short.riseEnd, short.riseLevel, short.releaseLevel, short.end] == [0.1, 0.5, 0.5, 0.6])
     let cut = EnvelopeShape(hold: 0.5, attack: 0.25, decay: 0.5, release: 1, isSustained: false)
     #expect([cut.releaseStart, cut.releaseLevel, cut.end] == [0.5, 0.5, 1.5])
   }

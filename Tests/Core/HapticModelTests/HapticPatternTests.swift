@@ -6,7 +6,8 @@ import Testing
 
   @Test func durationReachesToTheLastEndOrStart() {
     var pattern = HapticPattern(events: [
-      HapticEvent(kind: .hapticContinuous, time: 1, duration: 2), HapticEvent(kind: .hapticTransient, time: 2.5),
+      HapticEvent(kind: .hapticContinuous, time: 1, duration: 2),
+      HapticEvent(kind: .hapticTransient, time: 2.5),
     ])
     #expect(pattern.duration == 3)
     pattern.parameters = [DynamicParameter(id: .audioPanControl, value: 0, time: 4)]
@@ -14,7 +15,8 @@ import Testing
     // A curve counts from where it starts, not to its last point.
     pattern.curves = [
       ParameterCurve(
-        id: .audioPanControl, time: 4.5, controlPoints: [.init(time: 0, value: 0), .init(time: 9, value: 1)])
+        id: .audioPanControl, time: 4.5,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 9, value: 1)])
     ]
     #expect(pattern.duration == 4.5)
   }
@@ -40,18 +42,22 @@ import Testing
     }
   }
 
-  @Test(arguments: EventParameterID.allCases) func valuesAreClampedToTheirRange(id: EventParameterID) {
+  @Test(arguments: EventParameterID.allCases) func valuesAreClampedToTheirRange(
+    id: EventParameterID
+  ) {
     let isSigned = id == .audioPan || id == .audioPitch
     #expect(id.range == (isSigned ? -1 : 0)...1)
     for (given, expected) in [
-      (5, 1), (-5, id.range.lowerBound), (0.25, 0.25), (.infinity, 1), (-.infinity, id.range.lowerBound),
+      (5, 1), (-5, id.range.lowerBound), (0.25, 0.25), (.infinity, 1),
+      (-.infinity, id.range.lowerBound),
     ] as [(Float, Float)] {
       let event = HapticEvent(kind: .audioContinuous, time: 0, parameters: [id: given])
       #expect(event.value(of: id) == expected)
     }
   }
 
-  @Test(arguments: EventParameterID.allCases) func notANumberCountsAsNotGiven(id: EventParameterID) {
+  @Test(arguments: EventParameterID.allCases) func notANumberCountsAsNotGiven(id: EventParameterID)
+  {
     let event = HapticEvent(kind: .hapticTransient, time: 0, parameters: [id: .nan])
     #expect(event.value(of: id) == id.defaultValue(for: .hapticTransient))
   }
@@ -61,10 +67,14 @@ import Testing
   @Test func nothingIsGivenAtFirst() {
     let parameters = EventParameters()
     #expect(parameters.identifiers.isEmpty)
-    for id in EventParameterID.allCases { #expect(parameters[id] == nil) }
+    for id in EventParameterID.allCases {
+      #expect(parameters[id] == nil)
+    }
   }
 
-  @Test(arguments: EventParameterID.allCases) func aValueIsKeptAsItWasGivenAndNoOtherChanges(id: EventParameterID) {
+  @Test(arguments: EventParameterID.allCases) func aValueIsKeptAsItWasGivenAndNoOtherChanges(
+    id: EventParameterID
+  ) {
     var parameters = EventParameters()
     parameters[id] = 7.5
     #expect(parameters.identifiers == [id])
@@ -93,15 +103,22 @@ import Testing
 
 @Suite struct DynamicParameterIDTests {
   @Test func onlyIntensityAndVolumeMultiply() {
-    #expect(DynamicParameterID.allCases.filter(\.isMultiplier) == [.hapticIntensityControl, .audioVolumeControl])
+    #expect(
+      DynamicParameterID.allCases.filter(\.isMultiplier) == [
+        .hapticIntensityControl, .audioVolumeControl,
+      ])
   }
 
-  @Test(arguments: DynamicParameterID.allCases) func neutralValuesChangeNothing(id: DynamicParameterID) {
+  @Test(arguments: DynamicParameterID.allCases) func neutralValuesChangeNothing(
+    id: DynamicParameterID
+  ) {
     #expect(id.neutralValue == (id.isMultiplier ? 1 : 0))
     #expect(id.range == (id.isMultiplier ? 0...1 : -1...1))
   }
 
-  @Test(arguments: DynamicParameterID.allCases) func everyNameIsThatOfItsTargetAndControl(id: DynamicParameterID) {
+  @Test(arguments: DynamicParameterID.allCases) func everyNameIsThatOfItsTargetAndControl(
+    id: DynamicParameterID
+  ) {
     let name = id.rawValue
     let target = id.target.rawValue
     #expect(name.hasSuffix("Control"))

@@ -5,7 +5,8 @@ import Testing
 @Suite struct NoiseTests {
   /// The amplitude of a frequency of a whole number of cycles in the samples.
   private func amplitude(_ samples: [Float], cycles: Int) -> Double {
-    var (real, imaginary) = (0.0, 0.0)
+    var real = 0.0
+    var imaginary = 0.0
     for (index, sample) in samples.enumerated() {
       let phase = 2 * Double.pi * Double(index * cycles % samples.count) / Double(samples.count)
       real += Double(sample) * cos(phase)
@@ -14,7 +15,9 @@ import Testing
     return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(samples.count)
   }
 
-  @Test(arguments: [(50.0, 1.0), (40, 0.1), (120, 2)]) func allOfItIsInItsBand(center: Double, bandwidth: Double) {
+  @Test(arguments: [(50.0, 1.0), (40, 0.1), (120, 2)]) func allOfItIsInItsBand(
+    center: Double, bandwidth: Double
+  ) {
     let noise = SampledSignal.noise(center: center, bandwidth: bandwidth, rate: 2_000, seed: 3)
     #expect(noise.samples.count == 8_000)
     #expect(noise.samples.map(abs).max() == 1)
@@ -43,7 +46,8 @@ import Testing
 
   @Test func itBeginsAndEndsNearZero() {
     for seed in 0..<10 {
-      let samples = SampledSignal.noise(center: 90, bandwidth: 2, rate: 48_000, seed: UInt64(seed)).samples
+      let samples = SampledSignal.noise(center: 90, bandwidth: 2, rate: 48_000, seed: UInt64(seed))
+        .samples
       #expect(abs(samples[0]) < 0.01 && abs(samples[samples.count - 1]) < 0.01)
     }
   }

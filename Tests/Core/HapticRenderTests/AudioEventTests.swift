@@ -10,7 +10,8 @@ import Testing
   }
 
   private func file(
-    _ duration: Double? = nil, _ parameters: EventParameters = [:], envelope: Bool = false, loop: Bool = false
+    _ duration: Double? = nil, _ parameters: EventParameters = [:], envelope: Bool = false,
+    loop: Bool = false
   ) -> HapticPattern {
     HapticPattern(events: [
       HapticEvent(
@@ -20,15 +21,21 @@ import Testing
   }
 
   /// A quarter second at 8 kHz that begins and ends at full level.
-  private let cosine = (0..<2_000).map { Float(0.5 * cos(2 * Double.pi * 200 * Double($0) / 8_000)) }
+  private let cosine = (0..<2_000).map {
+    Float(0.5 * cos(2 * Double.pi * 200 * Double($0) / 8_000))
+  }
 
-  private func played(_ pattern: HapticPattern, settings: RenderSettings = RenderSettings()) throws -> [Float] {
+  private func played(_ pattern: HapticPattern, settings: RenderSettings = RenderSettings()) throws
+    -> [Float]
+  {
     try render(
-      pattern, rate: 8_000, samples: ["a": AudioBuffer(interleaved: cosine, channelCount: 1)], settings: settings)
+      pattern, rate: 8_000, samples: ["a": AudioBuffer(interleaved: cosine, channelCount: 1)],
+      settings: settings)
   }
 
   @Test(arguments: [-1, -0.5, 0, 0.3, 1]) func aTonesPitchIsInOctaves(pitch: Float) throws {
-    let samples = try render(HapticPattern(events: [tone([.audioPitch: pitch, .audioBrightness: 0])]))
+    let samples = try render(
+      HapticPattern(events: [tone([.audioPitch: pitch, .audioBrightness: 0])]))
     let measured = frequency(of: samples, rate: 48_000, from: 0.1, to: 0.4)
     #expect(abs(measured / (460 * pow(2, Double(pitch))) - 1) < 1e-4)
   }
@@ -36,18 +43,23 @@ import Testing
   @Test(arguments: [0, 0.5, 1]) func brightnessAddsHarmonics(brightness: Float) throws {
     let samples = try render(HapticPattern(events: [tone([.audioBrightness: brightness])]))
     for harmonic in 1...5 {
-      let expected = harmonic > 4 ? 0 : 0.5 * pow(Double(brightness), Double(harmonic - 1)) / Double(harmonic)
-      let measured = amplitude(of: samples[4_800..<14_400], hertz: 460 * Double(harmonic), rate: 48_000)
+      let expected =
+        harmonic > 4 ? 0 : 0.5 * pow(Double(brightness), Double(harmonic - 1)) / Double(harmonic)
+      let measured = amplitude(
+        of: samples[4_800..<14_400], hertz: 460 * Double(harmonic), rate: 48_000)
       #expect(abs(measured - expected) < 0.001)
     }
   }
 
   @Test(arguments: [0, 0.25, 1]) func volumeIsAFactor(volume: Float) throws {
-    let samples = try render(HapticPattern(events: [tone([.audioVolume: volume, .audioBrightness: 0])]))
+    let samples = try render(
+      HapticPattern(events: [tone([.audioVolume: volume, .audioBrightness: 0])]))
     #expect(abs(peak(samples) - 0.5 * volume) < 0.001)
   }
 
-  @Test(arguments: [-1, -0.5, 0, 0.5, 1]) func panIsABalanceOfTwoChannelsAndNothingInOne(pan: Float) throws {
+  @Test(arguments: [-1, -0.5, 0, 0.5, 1]) func panIsABalanceOfTwoChannelsAndNothingInOne(pan: Float)
+    throws
+  {
     let centre = try render(HapticPattern(events: [tone()]), rate: 8_000)
     let pattern = HapticPattern(events: [tone([.audioPan: pan])])
     #expect(try render(pattern, rate: 8_000) == centre)
@@ -134,8 +146,9 @@ import Testing
     #expect(greatestStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 * 1.01)
   }
 
-  @Test(arguments: [-1, -0.5, 0.3, 1]) func aLoopedFileIsInterpolatedAcrossItsSeamAndKeepsItsPhase(pitch: Float) throws
-  {
+  @Test(arguments: [-1, -0.5, 0.3, 1]) func aLoopedFileIsInterpolatedAcrossItsSeamAndKeepsItsPhase(
+    pitch: Float
+  ) throws {
     // No whole number of cycles, so that every seam is a step.
     let sound = (0..<13).map { Float(0.4 * sin(Double($0) * 0.37) - 0.2) }
     let samples = try render(
@@ -144,17 +157,23 @@ import Testing
     let speed = pow(2, Double(pitch))
     var raw = (0..<8_000).map { frame in
       let position = (Double(frame) * speed).truncatingRemainder(dividingBy: 13)
-      let (first, part) = (Int(position), Float(position - position.rounded(.down)))
+      let first = Int(position)
+      let part = Float(position - position.rounded(.down))
       return sound[first] + (sound[(first + 1) % 13] - sound[first]) * part
     }
     var blocker = DCBlocker(rate: 8_000)
     // The first millisecond rises.
-    for frame in 0..<8 { raw[frame] *= Float(frame) / 8 }
-    for frame in 0..<8_000 { raw[frame] = blocker.next(raw[frame]) }
+    for frame in 0..<8 {
+      raw[frame] *= Float(frame) / 8
+    }
+    for frame in 0..<8_000 {
+      raw[frame] = blocker.next(raw[frame])
+    }
     #expect(greatestDifference(samples[..<8_000], raw[...]) < 2e-3)
   }
 
-  @Test(arguments: [-1, -0.5, 0.5, 1]) func pitchIsTheSpeedOfAFileThatStillEnds(pitch: Float) throws {
+  @Test(arguments: [-1, -0.5, 0.5, 1]) func pitchIsTheSpeedOfAFileThatStillEnds(pitch: Float) throws
+  {
     let ratio = pow(2, Double(pitch))
     let samples = try played(file(nil, [.audioPitch: pitch], envelope: true))
     try #require(samples.count == Int((2_000 / ratio).rounded(.up)) + 8)
@@ -170,14 +189,17 @@ import Testing
       let samples = try played(file(nil, [.audioBrightness: brightness]))
       return amplitude(of: samples[800..<1_600], hertz: 200, rate: 8_000)
     }
-    for (dark, bright) in zip(levels, levels.dropFirst()) { #expect(dark < bright) }
+    for (dark, bright) in zip(levels, levels.dropFirst()) {
+      #expect(dark < bright)
+    }
     #expect(abs(levels[0] - 0.35) < 0.05)
   }
 
   @Test func twoChannelFilesKeepTheirSides() throws {
     let sound = AudioBuffer(interleaved: cosine.flatMap { [$0, 0, 0.7] }, channelCount: 3)
     #expect(sound.channelCount == 2)
-    let samples = try render(file(), rate: 8_000, samples: ["a": sound], settings: RenderSettings(channelCount: 2))
+    let samples = try render(
+      file(), rate: 8_000, samples: ["a": sound], settings: RenderSettings(channelCount: 2))
     #expect(peak(stride(from: 0, to: samples.count, by: 2).map { samples[$0] }) > 0.49)
     #expect(peak(stride(from: 1, to: samples.count, by: 2).map { samples[$0] }) == 0)
   }
@@ -186,7 +208,8 @@ import Testing
     for interleaved in [[], [Float.nan], [.infinity, .nan, -.infinity]] as [[Float]] {
       for loop in [false, true] {
         let samples = try render(
-          file(0.1, loop: loop), rate: 8_000, samples: ["a": AudioBuffer(interleaved: interleaved, channelCount: 1)])
+          file(0.1, loop: loop), rate: 8_000,
+          samples: ["a": AudioBuffer(interleaved: interleaved, channelCount: 1)])
         #expect(samples.allSatisfy { $0 == 0 })
       }
     }

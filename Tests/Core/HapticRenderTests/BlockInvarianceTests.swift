@@ -23,20 +23,26 @@ import Testing
     return output
   }
 
-  @Test(arguments: 0..<40 as Range<UInt64>) func anySplitOfAnyPatternGivesTheSameBits(seed: UInt64) throws {
+  @Test(arguments: 0..<40 as Range<UInt64>) func anySplitOfAnyPatternGivesTheSameBits(seed: UInt64)
+    throws
+  {
     var generator = PatternGenerator(seed: seed)
     let pattern = generator.pattern()
     let rate = [8_000.0, 11_025, 48_000][Int(seed % 3)]
     let plan = try RenderPlan(compiling: pattern, rate: rate, samples: PatternGenerator.sounds)
     let settings = RenderSettings(
-      channelCount: [1, 2, 3, 5][Int(seed % 4)], buses: RenderSettings.Buses.allCases[Int(seed / 3 % 3)],
-      passCount: [1, 3, nil][Int(seed / 2 % 3)], length: Int64(rate * 0.4), fadeLength: Int64(seed % 5) * 20)
+      channelCount: [1, 2, 3, 5][Int(seed % 4)],
+      buses: RenderSettings.Buses.allCases[Int(seed / 3 % 3)],
+      passCount: [1, 3, nil][Int(seed / 2 % 3)], length: Int64(rate * 0.4),
+      fadeLength: Int64(seed % 5) * 20)
     let whole = render(plan, settings, blocks: [100_000])
     var blocks = (0..<50).map { _ in Int.random(in: 1...700, using: &generator.numbers) }
     #expect(render(plan, settings, blocks: blocks) == whole)
     blocks = [1, 1, 1, 255, 2, 256, 1, 257, 8, 7, 9]
     #expect(render(plan, settings, blocks: blocks) == whole)
-    if seed % 8 == 0 { #expect(render(plan, settings, blocks: [1]) == whole) }
+    if seed % 8 == 0 {
+      #expect(render(plan, settings, blocks: [1]) == whole)
+    }
     #expect(peak(whole) <= Limiter.ceiling)
   }
 
@@ -53,10 +59,15 @@ import Testing
     #expect(block == Array(alone[..<64]))
   }
 
-  @Test(arguments: 0..<60 as Range<UInt64>) func oddNumbersNeverBecomeOddSamples(seed: UInt64) throws {
+  @Test(arguments: 0..<60 as Range<UInt64>) func oddNumbersNeverBecomeOddSamples(seed: UInt64)
+    throws
+  {
     var generator = PatternGenerator(seed: seed + 1_000)
-    generator.oddities = [.nan, .infinity, -.infinity, -1e30, 1e30, -0.0, .leastNonzeroMagnitude, 2, -2]
-    let plan = try RenderPlan(compiling: generator.pattern(), rate: 8_000, samples: PatternGenerator.sounds)
+    generator.oddities = [
+      .nan, .infinity, -.infinity, -1e30, 1e30, -0.0, .leastNonzeroMagnitude, 2, -2,
+    ]
+    let plan = try RenderPlan(
+      compiling: generator.pattern(), rate: 8_000, samples: PatternGenerator.sounds)
     var settings = RenderSettings(channelCount: 2, length: 4_000)
     settings.gain = [1, 1e30, -3, .nan, .infinity][Int(seed % 5)]
     let samples = render(plan, settings, blocks: [256])

@@ -8,27 +8,38 @@ import Testing
 struct ChannelFilterTests {
   /// The outputs of a recording on one channel for each list of filters, interleaved.
   private func outputs(
-    of samples: [Float], rate: Double, _ filters: [[ChannelFilter]], isRaw: Bool = true, blockLength: Int = 512
+    of samples: [Float], rate: Double, _ filters: [[ChannelFilter]], isRaw: Bool = true,
+    blockLength: Int = 512
   ) throws -> [Float] {
     var routing = OutputRouting(channelCount: filters.count, buses: .haptics)
-    for (index, own) in filters.enumerated() { routing.channels[index].filters = own }
+    for (index, own) in filters.enumerated() {
+      routing.channels[index].filters = own
+    }
     var settings = RenderSettings(routing: routing, length: Int64(samples.count))
     settings.isRaw = isRaw
-    let plan = try RenderPlan(recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: rate)
+    let plan = try RenderPlan(
+      recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: rate)
     return rendered(plan, settings, blockLength: blockLength)
   }
 
-  /// The magnitude at a frequency, over whole periods from 0.5 s on, of what filters make of a sine; their outputs are
-  /// added up.
-  private func magnitude(_ filters: [[ChannelFilter]], atHertz hertz: Double, rate: Double) throws -> Double {
+  /// The magnitude at a frequency, over whole periods from 0.5 s on, of what filters make of a
+  /// sine; their outputs are added up.
+  private func magnitude(_ filters: [[ChannelFilter]], atHertz hertz: Double, rate: Double) throws
+    -> Double
+  {
     let first = Int(0.5 * rate)
     let length = Int((max(1, (0.2 * hertz).rounded()) * rate / hertz).rounded())
     func turn(_ frame: Int) -> Double { 2 * Double.pi * hertz * Double(frame) / rate }
     let samples = (0..<first + length).map { Float(0.4 * sin(turn($0))) }
     let outputs = try outputs(of: samples, rate: rate, filters)
-    var (along, across, squares, products, others) = (0.0, 0.0, 0.0, 0.0, 0.0)
+    var along = 0.0
+    var across = 0.0
+    var squares = 0.0
+    var products = 0.0
+    var others = 0.0
     for frame in first..<first + length {
-      let (s, c) = (sin(turn(frame)), cos(turn(frame)))
+      let s = sin(turn(frame))
+      let c = cos(turn(frame))
       let sum = filters.indices.reduce(0.0) { $0 + Double(outputs[frame * filters.count + $1]) }
       along += sum * s
       across += sum * c
@@ -37,13 +48,15 @@ struct ChannelFilterTests {
       others += c * c
     }
     let size = squares * others - products * products
-    let (sine, cosine) = ((along * others - across * products) / size, (across * squares - along * products) / size)
+    let sine = (along * others - across * products) / size
+    let cosine = (across * squares - along * products) / size
     return (sine * sine + cosine * cosine).squareRoot() / 0.4
   }
 
   private static let rates = [8_000.0, 44_100, 48_000, 96_000, 192_000]
 
-  /// The frequency relative to the filter's as an analogue filter sees it behind the bilinear transform.
+  /// The frequency relative to the filter's as an analogue filter sees it behind the bilinear
+  /// transform.
   private func ratio(_ hertz: Double, to corner: Double, rate: Double) -> Double {
     tan(Double.pi * hertz / rate) / tan(Double.pi * corner / rate)
   }
@@ -56,22 +69,29 @@ struct ChannelFilterTests {
         let root = pow(10, decibels / 40)
         let expected = hypot(1 - x * x, x * root / quality) / hypot(1 - x * x, x / root / quality)
         let found = try magnitude([[band]], atHertz: hertz, rate: rate)
-        #expect(abs(20 * log10(found / expected)) < 0.01, "\(decibels) dB, Q \(quality) at \(hertz) Hz")
+        #expect(
+          abs(20 * log10(found / expected)) < 0.01, "\(decibels) dB, Q \(quality) at \(hertz) Hz")
         #expect(abs(band.response(atHertz: hertz, rate: rate) / expected - 1) < 1e-6)
       }
       #expect(abs(20 * log10(try magnitude([[band]], atHertz: 60, rate: rate)) - decibels) < 0.01)
     }
   }
 
-  @Test(arguments: rates) func aCrossoverIsOfFourthOrderAndAddsUpToAnEvenResponse(rate: Double) throws {
+  @Test(arguments: rates) func aCrossoverIsOfFourthOrderAndAddsUpToAnEvenResponse(rate: Double)
+    throws
+  {
     for corner in [30.0, 80, 1_500] {
-      let (low, high) = ([ChannelFilter.lowPass(hertz: corner)], [ChannelFilter.highPass(hertz: corner)])
+      let low = [ChannelFilter.lowPass(hertz: corner)]
+      let high = [ChannelFilter.highPass(hertz: corner)]
       for part in [0.25, 0.5, 0.9, 1, 1.1, 2] {
         let hertz = part * corner
         let x = pow(ratio(hertz, to: corner, rate: rate), 4)
         #expect(abs(20 * log10(try magnitude([low], atHertz: hertz, rate: rate) * (1 + x))) < 0.01)
-        #expect(abs(20 * log10(try magnitude([high], atHertz: hertz, rate: rate) * (1 + x) / x)) < 0.01)
-        #expect(abs(20 * log10(try magnitude([low, high], atHertz: hertz, rate: rate))) < 0.001, "\(hertz) Hz")
+        #expect(
+          abs(20 * log10(try magnitude([high], atHertz: hertz, rate: rate) * (1 + x) / x)) < 0.01)
+        #expect(
+          abs(20 * log10(try magnitude([low, high], atHertz: hertz, rate: rate))) < 0.001,
+          "\(hertz) Hz")
       }
       // Half of the amplitude in each at the corner.
       #expect(abs(20 * log10(try magnitude([low], atHertz: corner, rate: rate)) + 6.02) < 0.01)
@@ -95,7 +115,9 @@ struct ChannelFilterTests {
     let filters = [Self.all, [], [.lowPass(hertz: 80)], [.highPass(hertz: 80)]]
     let whole = try outputs(of: Self.noise, rate: 8_000, filters, isRaw: isRaw, blockLength: 20_000)
     for length in [1, 3, 64, 255, 4_096] {
-      #expect(try outputs(of: Self.noise, rate: 8_000, filters, isRaw: isRaw, blockLength: length) == whole)
+      #expect(
+        try outputs(of: Self.noise, rate: 8_000, filters, isRaw: isRaw, blockLength: length)
+          == whole)
     }
     // A channel without filters is what it is alone.
     let alone = try outputs(of: Self.noise, rate: 8_000, [[]], isRaw: isRaw)
@@ -103,7 +125,8 @@ struct ChannelFilterTests {
   }
 
   @Test func nothingOverflowsAndTheCeilingHolds() throws {
-    let most = Array(repeating: ChannelFilter.band(hertz: 50, decibels: 24, qualityFactor: 0.1), count: 16)
+    let most = Array(
+      repeating: ChannelFilter.band(hertz: 50, decibels: 24, qualityFactor: 0.1), count: 16)
     let loud = Self.noise.map { $0 * 1e6 } + [.nan, .infinity] + Self.noise
     let samples = try outputs(of: loud, rate: 8_000, [most], isRaw: false)
     #expect(samples.allSatisfy { abs($0) <= 0.891 })
@@ -133,9 +156,12 @@ struct ChannelFilterTests {
   @Test func aSubwooferIsHeardByEqualLoudness() {
     let profile = TransducerProfile(
       name: "sub", summary: "", frequency: FrequencyMapping(low: 25, high: 100),
-      hardware: TransducerHardware(product: "sub"), drive: DriveSettings(hasEqualSensation: true, feltBy: .ear))
+      hardware: TransducerHardware(product: "sub"),
+      drive: DriveSettings(hasEqualSensation: true, feltBy: .ear))
     // ISO 226:2003, annex B, 80 phon.
-    for (hertz, level) in [(20.0, 118.99), (31.5, 109.65), (50, 101.72), (100, 92.48), (400, 81.68)] {
+    for (hertz, level) in [
+      (20.0, 118.99), (31.5, 109.65), (50, 101.72), (100, 92.48), (400, 81.68),
+    ] {
       #expect(abs(profile.threshold(atHertz: hertz) - level) < 0.01)
     }
     #expect(profile.transducerSettings(rate: 48_000)?.equaliser == nil)

@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct ControlSegmentTests {
   /// Values of the intensity control at frames, at 1,000 frames a second.
-  private func values(_ parameters: [DynamicParameter] = [], _ curves: [ParameterCurve] = [], at frames: [Int64])
+  private func values(
+    _ parameters: [DynamicParameter] = [], _ curves: [ParameterCurve] = [], at frames: [Int64]
+  )
     -> [Double]
   {
     let control = timeline(HapticPattern(parameters: parameters, curves: curves))
@@ -30,7 +32,10 @@ import Testing
 
   @Test func aCurveIsLinearAndHoldsItsEnds() {
     let bend = curve(id, at: 1, [(0.5, 0.25), (1.5, 0.75)])
-    #expect(values([], [bend], at: [999, 1_000, 1_500, 2_000, 2_500, 9_000]) == [1, 0.25, 0.25, 0.5, 0.75, 0.75])
+    #expect(
+      values([], [bend], at: [999, 1_000, 1_500, 2_000, 2_500, 9_000]) == [
+        1, 0.25, 0.25, 0.5, 0.75, 0.75,
+      ])
   }
 
   @Test func pointsCountInTheOrderOfTheirTimes() {
@@ -88,9 +93,11 @@ import Testing
   }
 
   @Test func aStepIsRampedFromTheMomentItHappens() {
-    let segments = timeline(HapticPattern(parameters: [step(id, 0, at: 0.1)])).segments(rampedOver: 4)
+    let segments = timeline(HapticPattern(parameters: [step(id, 0, at: 0.1)])).segments(
+      rampedOver: 4)
     #expect(segments.map(\.start) == [0, 100, 104])
-    #expect((100...104).map { segments[$0 < 104 ? 1 : 2].value(at: $0) } == [1, 0.75, 0.5, 0.25, 0])
+    #expect(
+      (100...104).map { segments[$0 < 104 ? 1 : 2].value(at: $0) } == [1, 0.75, 0.5, 0.25, 0])
   }
 
   @Test func stepsWithinARampStillEndWhereTheyShould() {

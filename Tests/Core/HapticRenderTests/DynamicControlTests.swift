@@ -3,10 +3,14 @@ import HapticModel
 import Testing
 
 @Suite struct DynamicControlTests {
-  @Test(arguments: [8_000, 48_000, 192_000]) func aStepArrivesWithinTwoMillisecondsAndHolds(rate: Double) throws {
+  @Test(arguments: [8_000, 48_000, 192_000]) func aStepArrivesWithinTwoMillisecondsAndHolds(
+    rate: Double
+  ) throws {
     let steady = try render(HapticPattern(events: [hum(0, 0.4)]), rate: rate)
     let stepped = try render(
-      HapticPattern(events: [hum(0, 0.4)], parameters: [step(.hapticIntensityControl, 0.5, at: 0.1)]), rate: rate)
+      HapticPattern(
+        events: [hum(0, 0.4)], parameters: [step(.hapticIntensityControl, 0.5, at: 0.1)]),
+      rate: rate)
     let before = Int(0.1 * rate)
     #expect(stepped[...before] == steady[...before])
     for index in Int(0.102 * rate)..<Int(0.399 * rate) {
@@ -19,9 +23,11 @@ import Testing
     var parameters: [DynamicParameter] = []
     for index in 0..<20 {
       parameters.append(step(.hapticIntensityControl, Float(index % 2), at: Double(index) * 0.05))
-      parameters.append(step(.hapticSharpnessControl, Float(index % 3) - 1, at: Double(index) * 0.035))
+      parameters.append(
+        step(.hapticSharpnessControl, Float(index % 3) - 1, at: Double(index) * 0.035))
     }
-    let samples = try render(HapticPattern(events: [hum(0, 1, sharpness: 1)], parameters: parameters))
+    let samples = try render(
+      HapticPattern(events: [hum(0, 1, sharpness: 1)], parameters: parameters))
     // The steepest sine, and a level that falls as a square within a millisecond.
     let sine = 0.44 * 2 * Float.pi * 230 / 48_000
     let ramp: Float = 0.44 * 2 / 48
@@ -41,17 +47,22 @@ import Testing
     let both = HapticPattern(
       events: [hum(0, 0.5)], parameters: [step(.hapticIntensityControl, 0.5, at: 0)],
       curves: [curve(.hapticIntensityControl, at: 0.2, [(0, 0.5), (0.2, 1)])])
-    let reference = Reference(seconds: 0.499, intensity: line([(0.2, 0.5), (0.4, 1)]), outline: { min($0 / 0.001, 1) })
+    let reference = Reference(
+      seconds: 0.499, intensity: line([(0.2, 0.5), (0.4, 1)]), outline: { min($0 / 0.001, 1) })
     #expect(reference.difference(of: try render(both)) < -60)
   }
 
   @Test func orderInTheFileDoesNotMatter() throws {
     var turned = earthquake
-    turned.parameters = [step(.hapticIntensityControl, 0.4, at: 1.4), step(.hapticIntensityControl, 0.7, at: 1.6)]
+    turned.parameters = [
+      step(.hapticIntensityControl, 0.4, at: 1.4), step(.hapticIntensityControl, 0.7, at: 1.6),
+    ]
     let expected = try render(turned, rate: 8_000)
     turned.parameters.reverse()
     turned.curves.reverse()
-    for index in turned.curves.indices { turned.curves[index].controlPoints.reverse() }
+    for index in turned.curves.indices {
+      turned.curves[index].controlPoints.reverse()
+    }
     #expect(try render(turned, rate: 8_000) == expected)
   }
 
@@ -67,7 +78,8 @@ import Testing
 @Suite struct DuckTests {
   private func profile(_ intensity: IntensityMapping, duck: Double) -> TransducerProfile {
     TransducerProfile(
-      name: "x", summary: "x", frequency: FrequencyMapping(low: 80, high: 230), intensity: intensity, level: 0.3,
+      name: "x", summary: "x", frequency: FrequencyMapping(low: 80, high: 230),
+      intensity: intensity, level: 0.3,
       transient: nil, duck: duck)
   }
 
@@ -106,7 +118,8 @@ import Testing
     let ducking = profile(.power(exponent: 2), duck: 0.1)
     let event = hum(0, 1, intensity: 1, sharpness: 1)
     let both = try samples([event, tap(0.5, sharpness: 0), tap(0.52, sharpness: 0)], ducking)
-    let burst = try samples([tap(0.5, sharpness: 0), tap(0.52, sharpness: 0)], profile(.power(exponent: 2), duck: 1))
+    let burst = try samples(
+      [tap(0.5, sharpness: 0), tap(0.52, sharpness: 0)], profile(.power(exponent: 2), duck: 1))
     let ducked = zip(both, burst).map { $0 - $1 }
     // The steepest sine, and a level that falls as a square within a millisecond.
     let sine = 0.3 * 2 * Float.pi * 230 / 48_000

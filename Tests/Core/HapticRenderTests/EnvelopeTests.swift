@@ -7,10 +7,13 @@ import Testing
 @Suite struct EnvelopeTests {
   /// The outline of the only event of a pattern, in frames.
   private func envelope(
-    _ duration: Double?, _ parameters: EventParameters, controls: [DynamicParameter] = [], rate: Double = 48_000
+    _ duration: Double?, _ parameters: EventParameters, controls: [DynamicParameter] = [],
+    rate: Double = 48_000
   ) throws -> Envelope {
-    let event = HapticEvent(kind: .hapticContinuous, time: 0, duration: duration, parameters: parameters)
-    let plan = try RenderPlan(compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: duration, parameters: parameters)
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
     return plan.view.value.voices[0].envelope
   }
 
@@ -26,25 +29,29 @@ import Testing
 
   @Test func anEdgeWithoutATimeLastsAMillisecond() throws {
     #expect(
-      try envelope(1, [:]) == Envelope(riseEnd: 48, riseLevel: 1, releaseStart: 48_000, releaseLevel: 1, end: 48_048))
+      try envelope(1, [:])
+        == Envelope(riseEnd: 48, riseLevel: 1, releaseStart: 48_000, releaseLevel: 1, end: 48_048))
   }
 
   @Test func attackHoldReleaseFollowsTheirTimes() throws {
     #expect(
       try envelope(1, [.attackTime: 0.5, .releaseTime: 1, .decayTime: 1])
-        == Envelope(riseEnd: 8_727, riseLevel: 1, releaseStart: 48_000, releaseLevel: 1, end: 144_000))
+        == Envelope(
+          riseEnd: 8_727, riseLevel: 1, releaseStart: 48_000, releaseLevel: 1, end: 144_000))
   }
 
   @Test func anUnsustainedEventEndsWhenItHasDecayed() throws {
     #expect(
       try envelope(2, [.attackTime: 0.5, .decayTime: 0.5, .releaseTime: 1, .sustained: 0])
-        == Envelope(riseEnd: 8_727, riseLevel: 1, releaseStart: 8_727, releaseLevel: 1, end: 17_454))
+        == Envelope(riseEnd: 8_727, riseLevel: 1, releaseStart: 8_727, releaseLevel: 1, end: 17_454)
+    )
   }
 
   @Test func anUnfinishedAttackIsReleasedFromWhereItIs() throws {
     #expect(
       try envelope(0.5, [.attackTime: 1])
-        == Envelope(riseEnd: 24_000, riseLevel: 0.25, releaseStart: 24_000, releaseLevel: 0.25, end: 24_048))
+        == Envelope(
+          riseEnd: 24_000, riseLevel: 0.25, releaseStart: 24_000, releaseLevel: 0.25, end: 24_048))
   }
 
   @Test func anUnfinishedDecayIsReleasedFromWhereItIs() throws {
@@ -55,11 +62,14 @@ import Testing
   }
 
   @Test func timeControlsAreAddedAtTheOnset() throws {
-    let sum = try envelope(1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0)])
+    let sum = try envelope(
+      1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0)])
     #expect(sum.riseEnd == 8_727)
-    let later = try envelope(1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0.1)])
+    let later = try envelope(
+      1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0.1)])
     #expect(later.riseEnd == 1_466)
-    let audio = try envelope(1, [.attackTime: 0.2], controls: [step(.audioAttackTimeControl, 0.3, at: 0)])
+    let audio = try envelope(
+      1, [.attackTime: 0.2], controls: [step(.audioAttackTimeControl, 0.3, at: 0)])
     #expect(audio.riseEnd == 1_466)
   }
 
@@ -74,16 +84,23 @@ import Testing
 
   @Test func levelsBetweenCornersAreStraightLines() {
     let outline = Envelope(riseEnd: 4, riseLevel: 1, releaseStart: 8, releaseLevel: 0.5, end: 10)
-    #expect((0...11).map { outline.level(at: $0) } == [0, 0.25, 0.5, 0.75, 1, 0.875, 0.75, 0.625, 0.5, 0.25, 0, 0])
+    #expect(
+      (0...11).map { outline.level(at: $0) } == [
+        0, 0.25, 0.5, 0.75, 1, 0.875, 0.75, 0.625, 0.5, 0.25, 0, 0,
+      ])
     #expect(outline.level(at: -1) == 0)
     #expect([0, 4, 8].map { outline.corner(after: $0) } == [4, 8, 10])
   }
 
-  static let shapes: [(parameters: EventParameters, duration: Double, corners: [(Double, Double)])] = [
-    ([.attackTime: 0.5, .releaseTime: 0.5], 0.5, [(0, 0), (2.0 / 11, 1), (0.5, 1), (0.5 + 2.0 / 11, 0)]),
-    ([.releaseTime: 0.25], 0.2, [(0, 0), (0.001, 1), (0.2, 1), (0.243_680_2, 0)]),
-    ([.decayTime: 0.5, .sustained: 0], 1, [(0, 0), (0.001, 1), (0.001 + 2.0 / 11, 0)]),
-  ]
+  static let shapes:
+    [(parameters: EventParameters, duration: Double, corners: [(Double, Double)])] = [
+      (
+        [.attackTime: 0.5, .releaseTime: 0.5], 0.5,
+        [(0, 0), (2.0 / 11, 1), (0.5, 1), (0.5 + 2.0 / 11, 0)]
+      ),
+      ([.releaseTime: 0.25], 0.2, [(0, 0), (0.001, 1), (0.2, 1), (0.243_680_2, 0)]),
+      ([.decayTime: 0.5, .sustained: 0], 1, [(0, 0), (0.001, 1), (0.001 + 2.0 / 11, 0)]),
+    ]
 
   @Test(arguments: shapes.indices) func theSoundHasTheOutline(index: Int) throws {
     let shape = Self.shapes[index]

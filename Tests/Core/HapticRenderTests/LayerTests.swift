@@ -5,7 +5,8 @@ import Testing
 /// Layers of a composition: each layer's controls act on its own events, and layers add.
 @Suite struct LayerTests {
   private func samples(
-    _ patterns: [HapticPattern], profile: TransducerProfile = .phone, settings: RenderSettings = RenderSettings()
+    _ patterns: [HapticPattern], profile: TransducerProfile = .phone,
+    settings: RenderSettings = RenderSettings()
   ) throws -> [Float] {
     let composition = HapticComposition(layers: patterns.map { .init($0) })
     return rendered(try RenderPlan(compiling: composition, profile: profile), settings)
@@ -14,17 +15,24 @@ import Testing
   /// The sum of signals, as long as the longest.
   private func sum(_ signals: [[Float]]) -> [Float] {
     var sum = [Float](repeating: 0, count: signals.map(\.count).max() ?? 0)
-    for signal in signals { for (index, sample) in signal.enumerated() { sum[index] += sample } }
+    for signal in signals {
+      for (index, sample) in signal.enumerated() {
+        sum[index] += sample
+      }
+    }
     return sum
   }
 
   private let swell = HapticPattern(
-    events: [hum(0, 1, intensity: 0.5)], curves: [curve(.hapticIntensityControl, [(0, 0.1), (1, 0.4)])])
-  private let taps = HapticPattern(events: (0..<5).map { tap(0.1 + Double($0) * 0.15, intensity: 0.5) })
+    events: [hum(0, 1, intensity: 0.5)],
+    curves: [curve(.hapticIntensityControl, [(0, 0.1), (1, 0.4)])])
+  private let taps = HapticPattern(
+    events: (0..<5).map { tap(0.1 + Double($0) * 0.15, intensity: 0.5) })
   private let tone = HapticPattern(
     events: [
       HapticEvent(
-        kind: .audioContinuous, time: 0.2, duration: 1.3, parameters: [.audioVolume: 0.3, .audioBrightness: 0])
+        kind: .audioContinuous, time: 0.2, duration: 1.3,
+        parameters: [.audioVolume: 0.3, .audioBrightness: 0])
     ], parameters: [step(.audioPitchControl, 0.5, at: 0.7)])
 
   @Test func controlsActOnTheirOwnLayer() throws {
@@ -39,7 +47,8 @@ import Testing
 
   @Test func aPlaceSoundsWithoutTheOthersAndAsLongAsAll() throws {
     let composition = HapticComposition(layers: [
-      .init(swell, place: .init(1, of: 2, name: "Left")), .init(taps, place: .init(2, of: 2)), .init(tone),
+      .init(swell, place: .init(1, of: 2, name: "Left")), .init(taps, place: .init(2, of: 2)),
+      .init(tone),
     ])
     func samples(_ place: String?) throws -> [Float] {
       var profile = TransducerProfile.phone
@@ -103,7 +112,9 @@ import Testing
     func stepped(_ seconds: Double, sharpness: Float) -> HapticPattern {
       HapticPattern(
         events: [hum(0, 1, intensity: 0.6, sharpness: sharpness)],
-        parameters: (0..<20).map { step(.hapticIntensityControl, Float($0 % 2), at: Double($0) * seconds) })
+        parameters: (0..<20).map {
+          step(.hapticIntensityControl, Float($0 % 2), at: Double($0) * seconds)
+        })
     }
     let samples = try samples([
       stepped(0.05, sharpness: 1), stepped(0.035, sharpness: 0.3), stepped(0.041, sharpness: 0),
@@ -126,20 +137,29 @@ import Testing
   }
 
   @Test func tooManyLayersAreRefused() {
-    let layers = Array(repeating: HapticComposition.Layer(HapticPattern()), count: RenderPlan.maximumLayerCount + 1)
-    let error = #expect(throws: RenderError.self) { try RenderPlan(compiling: HapticComposition(layers: layers)) }
+    let layers = Array(
+      repeating: HapticComposition.Layer(HapticPattern()), count: RenderPlan.maximumLayerCount + 1)
+    let error = #expect(throws: RenderError.self) {
+      try RenderPlan(compiling: HapticComposition(layers: layers))
+    }
     #expect(error?.kind == .tooManyLayers)
   }
 
   @Test func refusalNamesTheLayer() {
     let file = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "a"))
     let error = #expect(throws: RenderError.self) {
-      try RenderPlan(compiling: HapticComposition(layers: [.init(taps), .init(HapticPattern(events: [tap(), file]))]))
+      try RenderPlan(
+        compiling: HapticComposition(layers: [
+          .init(taps), .init(HapticPattern(events: [tap(), file])),
+        ]))
     }
     #expect(error?.event == EventReference(layer: 1, event: 1))
     #expect(error?.description.hasPrefix("layer 2, event 2: ") == true)
     let late = #expect(throws: RenderError.self) {
-      try RenderPlan(compiling: HapticComposition(layers: [.init(taps), .init(HapticPattern(events: [tap(1e6)]))]))
+      try RenderPlan(
+        compiling: HapticComposition(layers: [
+          .init(taps), .init(HapticPattern(events: [tap(1e6)])),
+        ]))
     }
     #expect(late?.event == EventReference(layer: 1, event: 0))
   }

@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct LimiterTests {
   /// The samples that leave, with the delay taken out, and how many frames were held down.
-  private func limited(_ input: [Float], rate: Double = 48_000, split: Int = 256) -> (output: [Float], count: Int64) {
+  private func limited(_ input: [Float], rate: Double = 48_000, split: Int = 256) -> (
+    output: [Float], count: Int64
+  ) {
     var limiter = Limiter(rate: rate)
     var output: [Float] = []
     var rest = (input + [Float](repeating: 0, count: limiter.delay))[...]
@@ -31,7 +33,9 @@ import Testing
   @Test(arguments: [20.0, 80, 500]) func belowTheCeilingOnlyTheOffsetIsRemoved(hertz: Double) {
     var input = sine(20_000, hertz: hertz)
     let greatest = peak(unlimited(input))
-    for index in input.indices { input[index] *= Limiter.ceiling * 0.999 / greatest }
+    for index in input.indices {
+      input[index] *= Limiter.ceiling * 0.999 / greatest
+    }
     let (output, count) = limited(input)
     #expect(output == unlimited(input))
     #expect(count == 0)
@@ -41,7 +45,9 @@ import Testing
   @Test(arguments: [8_000, 48_000, 192_000]) func edgesOfAHundredDecibelsDoNotPass(rate: Double) {
     var input = sine(8_000, level: 0.5)
     for start in [100, 500, 501, 3_000] {
-      for index in start..<(start + 200) { input[index] = index % 2 == 0 ? 1e5 : -1e5 }
+      for index in start..<(start + 200) {
+        input[index] = index % 2 == 0 ? 1e5 : -1e5
+      }
     }
     let (output, count) = limited(input, rate: rate)
     #expect(peak(output) <= Limiter.ceiling)
@@ -71,7 +77,8 @@ import Testing
     #expect(decibels(third, fundamental) < -40)
   }
 
-  @Test(arguments: [8_000, 48_000], [1.2, 8.91, 1e5] as [Float]) func theGainIsHeldUntilThePeakHasLeft(
+  @Test(arguments: [8_000, 48_000], [1.2, 8.91, 1e5] as [Float])
+  func theGainIsHeldUntilThePeakHasLeft(
     rate: Double, level: Float
   ) {
     var limiter = Limiter(rate: rate)
@@ -121,7 +128,8 @@ import Testing
     #expect(gains.lastIndex(of: least) == 1_000 + limiter.delay + 1_248)
   }
 
-  /// The remover ahead is as fast as the one behind; else the gain allows for an offset that is gone.
+  /// The remover ahead is as fast as the one behind; else the gain allows for an offset that is
+  /// gone.
   @Test func anOffsetThatComesCostsALimitedWaveNoLevel() {
     let input = sine(72_000, level: 1.5).enumerated().map { $1 + ($0 > 24_000 ? 0.3 : 0) }
     let output = limited(input).output
@@ -147,20 +155,29 @@ import Testing
 
   @Test func blocksOfAnyLengthGiveEqualSamples() {
     var input = sine(6_000, level: 1.5)
-    for index in 3_000..<6_000 { input[index] *= 0.1 }
+    for index in 3_000..<6_000 {
+      input[index] *= 0.1
+    }
     let expected = limited(input, split: 6_000).output
-    for split in [1, 7, 64, 255] { #expect(limited(input, split: split).output == expected) }
+    for split in [1, 7, 64, 255] {
+      #expect(limited(input, split: split).output == expected)
+    }
   }
 
-  /// Blocks of one frame never have a group, so that both ways through the limiter are held together.
-  @Test(arguments: [8_000.0, 11_025, 44_100, 192_000]) func restsAndPeaksBelowTheCeilingGiveEqualSamplesAtAnySplit(
+  /// Blocks of one frame never have a group, so that both ways through the limiter are held
+  /// together.
+  @Test(arguments: [8_000.0, 11_025, 44_100, 192_000])
+  func restsAndPeaksBelowTheCeilingGiveEqualSamplesAtAnySplit(
     rate: Double
   ) {
     var input: [Float] = []
     for (level, count) in [
-      (0.3, 5_000), (0, 700), (0.8, 3_001), (0, 30_000), (0.2, 500), (1.7, 900), (0.4, 2_000), (0, 40_000),
+      (0.3, 5_000), (0, 700), (0.8, 3_001), (0, 30_000), (0.2, 500), (1.7, 900), (0.4, 2_000),
+      (0, 40_000),
       (0.5, 1_003), (0.85, 77), (0.1, 5_000), (3, 10), (0, 9_000),
-    ] as [(Float, Int)] { input += sine(count, level: level, hertz: 133) }
+    ] as [(Float, Int)] {
+      input += sine(count, level: level, hertz: 133)
+    }
     let expected = limited(input, rate: rate, split: 1)
     for split in [3, 64, 250, 1_024] {
       let output = limited(input, rate: rate, split: split)
@@ -187,12 +204,15 @@ import Testing
   private func filtered(_ input: [Float], rate: Double, isFast: Bool = false) -> [Float] {
     var blocker = DCBlocker(rate: rate)
     return input.enumerated().map { index, sample in
-      if isFast, index % 1_000 == 0 { blocker.speedUp(from: blocker.frame) }
+      if isFast, index % 1_000 == 0 {
+        blocker.speedUp(from: blocker.frame)
+      }
       return blocker.next(sample)
     }
   }
 
-  @Test(arguments: [8_000, 44_100, 48_000, 192_000]) func anOffsetIsGoneAfterThreeSecondsAndFastAfterOne(
+  @Test(arguments: [8_000, 44_100, 48_000, 192_000])
+  func anOffsetIsGoneAfterThreeSecondsAndFastAfterOne(
     rate: Double
   ) {
     for (seconds, isFast) in [(3.0, false), (1, true)] {
@@ -207,7 +227,9 @@ import Testing
     let input = (0..<Int(rate * 4)).map { Float(sin(2 * Double.pi * 20 * Double($0) / rate)) }
     for (loss, isFast) in [(0.003, false), (0.13, true)] {
       let last = filtered(input, rate: rate, isFast: isFast)[Int(rate * 3)...]
-      #expect(abs(decibels(amplitude(of: last, hertz: 20, rate: rate), 1) + loss) < (isFast ? 0.02 : 0.006))
+      #expect(
+        abs(decibels(amplitude(of: last, hertz: 20, rate: rate), 1) + loss)
+          < (isFast ? 0.02 : 0.006))
     }
   }
 

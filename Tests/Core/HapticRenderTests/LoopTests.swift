@@ -5,19 +5,29 @@ import Testing
 
 @Suite struct LoopTests {
   /// What the passes of a pattern should be: its single rendering, laid over itself.
-  private func laid(_ pattern: HapticPattern, passes: Int, every length: Int, rate: Double) throws -> [Float] {
+  private func laid(_ pattern: HapticPattern, passes: Int, every length: Int, rate: Double) throws
+    -> [Float]
+  {
     let once = try render(pattern, rate: rate)
     var sum = [Float](repeating: 0, count: length * (passes - 1) + once.count)
-    for pass in 0..<passes { for (index, sample) in once.enumerated() { sum[pass * length + index] += sample } }
+    for pass in 0..<passes {
+      for (index, sample) in once.enumerated() {
+        sum[pass * length + index] += sample
+      }
+    }
     return sum
   }
 
-  private func looped(_ pattern: HapticPattern, passes: Int, count: Int, rate: Double) throws -> [Float] {
+  private func looped(_ pattern: HapticPattern, passes: Int, count: Int, rate: Double) throws
+    -> [Float]
+  {
     let settings = RenderSettings(passCount: passes, length: Int64(count))
     return try render(pattern, rate: rate, settings: settings)
   }
 
-  @Test(arguments: [0.001, 0.002, 0.01, 0.1]) func everyPassSoundsHoweverShort(duration: Double) throws {
+  @Test(arguments: [0.001, 0.002, 0.01, 0.1]) func everyPassSoundsHoweverShort(duration: Double)
+    throws
+  {
     let pattern = HapticPattern(events: [hum(0, duration, intensity: 0.5)])
     let expected = try laid(pattern, passes: 20, every: Int(duration * 8_000), rate: 8_000)
     let samples = try looped(pattern, passes: 20, count: expected.count, rate: 8_000)
@@ -34,7 +44,8 @@ import Testing
   }
 
   @Test func controlsBeginAnewWithEveryPass() throws {
-    let pattern = HapticPattern(events: [hum(0, 0.25)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.25, 0)])])
+    let pattern = HapticPattern(
+      events: [hum(0, 0.25)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.25, 0)])])
     let samples = try looped(pattern, passes: 3, count: 6_000, rate: 8_000)
     let once = try looped(pattern, passes: 1, count: 2_000, rate: 8_000)
     for pass in 0..<3 {
@@ -58,15 +69,20 @@ import Testing
   }
 
   @Test func aLoopIsAsLongAsItsLongestPart() throws {
-    #expect(try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000).loopLength == 118)
+    #expect(
+      try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000).loopLength == 118)
     var long = tap()
     long.duration = 0.5
-    #expect(try RenderPlan(compiling: HapticPattern(events: [long]), rate: 8_000).loopLength == 4_000)
+    #expect(
+      try RenderPlan(compiling: HapticPattern(events: [long]), rate: 8_000).loopLength == 4_000)
     let endless = HapticEvent(kind: .hapticContinuous, time: 1)
-    #expect(try RenderPlan(compiling: HapticPattern(events: [endless]), rate: 8_000).loopLength == 248_000)
+    #expect(
+      try RenderPlan(compiling: HapticPattern(events: [endless]), rate: 8_000).loopLength == 248_000
+    )
     let sound = AudioBuffer(interleaved: [Float](repeating: 0.1, count: 700), channelCount: 1)
     let file = HapticEvent(kind: .audioCustom, time: 1, waveform: AudioWaveform(path: "a"))
-    let plan = try RenderPlan(compiling: HapticPattern(events: [file]), rate: 8_000, samples: ["a": sound])
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [file]), rate: 8_000, samples: ["a": sound])
     #expect(plan.loopLength == 8_700)
   }
 
@@ -77,7 +93,8 @@ import Testing
     #expect(plan.loopRange == 800..<1_600 && plan.passLength == 800)
     let settings = RenderSettings(passCount: 3, length: 4_000)
     let expected = try render(
-      HapticPattern(events: [0, 0.1, 0.2, 0.3].map { tap($0) }), rate: 8_000, settings: RenderSettings(length: 4_000))
+      HapticPattern(events: [0, 0.1, 0.2, 0.3].map { tap($0) }), rate: 8_000,
+      settings: RenderSettings(length: 4_000))
     #expect(greatestDifference(rendered(plan, settings), expected) < 1e-4)
     #expect(rendered(plan) == (try render(once, rate: 8_000)), "one pass has no loop")
     let empty = HapticComposition(layers: [.init(once)], loop: .init(start: 0.2, end: 0.2))
@@ -92,12 +109,14 @@ import Testing
 
   @Test func noPassAtAllIsOne() throws {
     let settings = RenderSettings(passCount: 0)
-    #expect(try render(earthquake, rate: 8_000, settings: settings) == render(earthquake, rate: 8_000))
+    #expect(
+      try render(earthquake, rate: 8_000, settings: settings) == render(earthquake, rate: 8_000))
   }
 }
 
 @Suite struct TempoMapTests {
-  @Test(arguments: [0.1, 1.0 / 3, 0.5, 0.999, 1, 1.1, 1.5, 2.7, 64]) func bothDirectionsAgreeToTheFrame(rate: Double) {
+  @Test(arguments: [0.1, 1.0 / 3, 0.5, 0.999, 1, 1.1, 1.5, 2.7, 64])
+  func bothDirectionsAgreeToTheFrame(rate: Double) {
     var tempoMap = TempoMap()
     var numbers = SeededGenerator(seed: UInt64(rate * 1_000))
     tempoMap.anchor(position: 1_234, at: 77)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import HapticRender
 
-/// Figures of the chain that every output goes through last: offset, ducking, distortion, true peak.
+/// Figures of the chain that every output goes through last: offset, ducking, distortion, true
+/// peak.
 struct OutputChainTests {
   /// Everything that is stacked on one instant.
   enum Stack: String, CaseIterable, CustomTestStringConvertible, Sendable {
@@ -14,17 +15,24 @@ struct OutputChainTests {
 
     var pattern: HapticPattern {
       switch self {
-      case .sharpnesses: HapticPattern(events: spread(200, seconds: 1))
-      case .shortSharpnesses: HapticPattern(events: spread(200, seconds: 0.3))
-      case .taps: HapticPattern(events: (0..<1_000).map { tap(sharpness: Float($0) / 999) })
-      case .evenPartials: HapticPattern(events: (0..<200).map { _ in hum(0, 2) })
-      case .staggered: HapticPattern(events: (0..<50).map { hum(Double($0) * 0.01, 1, sharpness: Float($0) / 49) })
+      case .sharpnesses:
+        HapticPattern(events: spread(200, seconds: 1))
+      case .shortSharpnesses:
+        HapticPattern(events: spread(200, seconds: 0.3))
+      case .taps:
+        HapticPattern(events: (0..<1_000).map { tap(sharpness: Float($0) / 999) })
+      case .evenPartials:
+        HapticPattern(events: (0..<200).map { _ in hum(0, 2) })
+      case .staggered:
+        HapticPattern(events: (0..<50).map { hum(Double($0) * 0.01, 1, sharpness: Float($0) / 49) })
       }
     }
 
     var profile: TransducerProfile {
       var profile = TransducerProfile.phone
-      if self == .evenPartials { profile.partials = [.init(), .init(ratio: 2, gain: 0.5)] }
+      if self == .evenPartials {
+        profile.partials = [.init(), .init(ratio: 2, gain: 0.5)]
+      }
       return profile
     }
 
@@ -33,20 +41,28 @@ struct OutputChainTests {
     }
   }
 
-  private func samples(_ pattern: HapticPattern, _ profile: TransducerProfile, seconds: Double) throws -> [Float] {
-    try render(pattern, profile: profile, rate: 8_000, settings: RenderSettings(length: Int64(seconds * 8_000)))
+  private func samples(_ pattern: HapticPattern, _ profile: TransducerProfile, seconds: Double)
+    throws -> [Float]
+  {
+    try render(
+      pattern, profile: profile, rate: 8_000,
+      settings: RenderSettings(length: Int64(seconds * 8_000)))
   }
 
   /// The greatest magnitude of a mean over any second under a Hann window, which no wave passes.
   private func greatestOffset(of samples: [Float]) -> Double {
     let second = 8_000
-    let window = (0..<second).map { (1 - cos(2 * Double.pi * (Double($0) + 0.5) / Double(second))) / Double(second) }
+    let window = (0..<second).map {
+      (1 - cos(2 * Double.pi * (Double($0) + 0.5) / Double(second))) / Double(second)
+    }
     let silence = [Float](repeating: 0, count: second / 2)
     let padded = silence + samples + silence
     var greatest = 0.0
     for start in stride(from: 0, through: padded.count - second, by: 160) {
       var mean = 0.0
-      for index in 0..<second { mean += window[index] * Double(padded[start + index]) }
+      for index in 0..<second {
+        mean += window[index] * Double(padded[start + index])
+      }
       greatest = max(greatest, abs(mean))
     }
     return greatest
@@ -54,16 +70,19 @@ struct OutputChainTests {
 
   @Test(arguments: Stack.allCases) func noOffsetLastsWhateverIsStacked(stack: Stack) throws {
     let samples = try samples(stack.pattern, stack.profile, seconds: 3)
-    // Fifty sines that begin one after the other each begin with a half-wave of one sign, the first ones before
-    // the limiter acts.
+    // Fifty sines that begin one after the other each begin with a half-wave of one sign, the first
+    // ones before the limiter acts.
     #expect(greatestOffset(of: samples) <= (stack == .staggered ? 1e-2 : 2e-4))
     #expect(peak(samples) > 0.5)
   }
 
-  /// What the article on the model states of one event: a sine that starts at zero starts with half a wave of one sign, of
-  /// which the remover of offsets takes away what lasts, A·0.5 Hz / f, with a time constant of 0.32 s.
+  /// What the article on the model states of one event: a sine that starts at zero starts with half
+  /// a wave of one sign, of which the remover of offsets takes away what lasts, A·0.5 Hz / f, with
+  /// a time constant of 0.32 s.
   @Test(arguments: [(80.0, 0.44, 1.4e-3), (20, 0.84, 1.1e-2), (20, 0.89, 1.5e-2)])
-  func theOffsetOfOneOnsetFallsByTenInThreeQuartersOfASecond(hertz: Double, level: Double, mean: Double) throws {
+  func theOffsetOfOneOnsetFallsByTenInThreeQuartersOfASecond(
+    hertz: Double, level: Double, mean: Double
+  ) throws {
     var profile = TransducerProfile.phone
     profile.frequency = FrequencyMapping(low: hertz, high: hertz)
     profile.level = level
@@ -126,7 +145,9 @@ struct OutputChainTests {
     var worst = 0.0
     for hertz in [80.0, 231, 461, 997] {
       var limiter = Limiter(rate: rate)
-      var block = (0..<Int(rate / 2)).map { Float(3 * sin(2 * Double.pi * hertz * Double($0) / rate)) }
+      var block = (0..<Int(rate / 2)).map {
+        Float(3 * sin(2 * Double.pi * hertz * Double($0) / rate))
+      }
       var span = block.mutableSpan
       limiter.process(&span, count: span.count)
       worst = max(worst, greatestBetween(block, rate: rate))
@@ -134,17 +155,20 @@ struct OutputChainTests {
     #expect(decibels(worst, 1) <= -1)
   }
 
-  /// The greatest magnitude of the band-limited wave around the highest samples, eight times as dense.
+  /// The greatest magnitude of the band-limited wave around the highest samples, eight times as
+  /// dense.
   private func greatestBetween(_ samples: [Float], rate: Double) -> Double {
     let highest = Double(peak(samples))
     var greatest = highest
-    for centre in samples.indices.dropFirst(64).dropLast(64) where Double(abs(samples[centre])) > 0.9 * highest {
+    for centre in samples.indices.dropFirst(64).dropLast(64)
+    where Double(abs(samples[centre])) > 0.9 * highest {
       for part in 1..<8 {
         var value = 0.0
         for index in centre - 31...centre + 32 {
           let distance = Double(centre) + Double(part) / 8 - Double(index)
           let window = 0.5 + 0.5 * cos(Double.pi * distance / 33)
-          value += Double(samples[index]) * window * sin(Double.pi * distance) / (Double.pi * distance)
+          value +=
+            Double(samples[index]) * window * sin(Double.pi * distance) / (Double.pi * distance)
         }
         greatest = max(greatest, abs(value))
       }

@@ -8,20 +8,27 @@ import Testing
     do throws(RenderError) {
       _ = try RenderPlan(compiling: pattern, rate: rate)
       return nil
-    } catch { return error }
+    } catch {
+      return error
+    }
   }
 
-  @Test(arguments: [0, 7_999, 192_001, -48_000, .infinity, .nan]) func ratesOutsideTheRangeAreRefused(rate: Double) {
+  @Test(arguments: [0, 7_999, 192_001, -48_000, .infinity, .nan])
+  func ratesOutsideTheRangeAreRefused(rate: Double) {
     #expect(
       refusal(of: HapticPattern(), rate: rate)
-        == RenderError(kind: .rateOutOfRange, description: "invalid sample rate \(rate) Hz; must be 8000 to 192000"))
+        == RenderError(
+          kind: .rateOutOfRange,
+          description: "invalid sample rate \(rate) Hz; must be 8000 to 192000"))
   }
 
   @Test(arguments: [8_000, 192_000]) func ratesAtTheBoundsArePossible(rate: Double) {
     #expect(refusal(of: HapticPattern(), rate: rate) == nil)
   }
 
-  @Test(arguments: [-0.001, .nan, .infinity, -.infinity]) func timesThatAreNoTimesAreRefused(time: Double) {
+  @Test(arguments: [-0.001, .nan, .infinity, -.infinity]) func timesThatAreNoTimesAreRefused(
+    time: Double
+  ) {
     let expected = RenderError(
       kind: .timeOutOfRange, event: EventReference(event: 1),
       description: "event 2: time or duration is negative or NaN")
@@ -44,14 +51,18 @@ import Testing
       refusal(of: late)
         == RenderError(
           kind: .patternTooLong,
-          description: "parameter 1 starts at 1000000000.0 s; patterns are limited to one day (86400 s)"))
+          description:
+            "parameter 1 starts at 1000000000.0 s; patterns are limited to one day (86400 s)"))
     let never = HapticPattern(curves: [curve(.audioPanControl, at: .nan, [(0, 0)])])
-    #expect(refusal(of: never) == RenderError(kind: .timeOutOfRange, description: "curve 1: time is NaN or infinite"))
+    #expect(
+      refusal(of: never)
+        == RenderError(kind: .timeOutOfRange, description: "curve 1: time is NaN or infinite"))
     #expect(refusal(of: HapticPattern(parameters: [step(.audioPanControl, 0, at: -1)])) == nil)
   }
 
   @Test func aMissingSoundIsRefused() {
-    let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "é\n\u{9B}.wav"))
+    let event = HapticEvent(
+      kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "é\n\u{9B}.wav"))
     #expect(
       refusal(of: HapticPattern(events: [event]))
         == RenderError(
@@ -102,13 +113,16 @@ import Testing
 struct PatternTimelineTests {
   private let pattern = HapticPattern(
     events: [
-      HapticEvent(kind: .hapticContinuous, time: 0.5, duration: 1, parameters: [.attackTime: 0.25, .releaseTime: 0.5]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 0.5, duration: 1,
+        parameters: [.attackTime: 0.25, .releaseTime: 0.5]),
       HapticEvent(kind: .hapticTransient, time: 0.25, parameters: [.hapticSharpness: 0]),
       HapticEvent(kind: .audioContinuous, time: 2, duration: 0.5),
     ], parameters: [DynamicParameter(id: .hapticReleaseTimeControl, value: 0.25, time: 0.1)],
     curves: [
       ParameterCurve(
-        id: .hapticSharpnessControl, time: 1, controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: 0.5)])
+        id: .hapticSharpnessControl, time: 1,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: 0.5)])
     ])
 
   @Test func itEndsWhereTheRenderingEnds() throws {

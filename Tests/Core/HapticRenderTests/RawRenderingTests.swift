@@ -43,7 +43,9 @@ struct RawRenderingTests {
   @Test func aSignalLeavesAsItCame() throws {
     let steps = (0..<4_800).map { Float($0 % 480 < 240 ? 1.5 : -1.5) }
     let composition = HapticComposition(
-      layers: [.init(HapticPattern(), signals: [SampledSignal(time: 0, rate: 48_000, samples: steps)])])
+      layers: [
+        .init(HapticPattern(), signals: [SampledSignal(time: 0, rate: 48_000, samples: steps)])
+      ])
     let plan = try RenderPlan(compiling: composition, profile: Self.mpeg, isRaw: true)
     var settings = RenderSettings()
     settings.isRaw = true

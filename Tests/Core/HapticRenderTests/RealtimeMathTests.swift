@@ -33,7 +33,8 @@ import Testing
     let segment = SineSegment(phase: 0, increment: increment, glide: 0)
     var bus = [Float](repeating: 0, count: 4_100)
     var span = bus.mutableSpan
-    segment.add(level: LinearRamp(from: 1, to: 1, frameCount: 1), first: 0, to: &span, at: 0..<4_100)
+    segment.add(
+      level: LinearRamp(from: 1, to: 1, frameCount: 1), first: 0, to: &span, at: 0..<4_100)
     for (frame, sample) in bus.enumerated() {
       let phase = Double(UInt32(frame) &* increment) / 4_294_967_296
       #expect(abs(Double(sample) - sin(2 * Double.pi * phase)) < 3e-7)
@@ -44,7 +45,9 @@ import Testing
     var whole = SineSegment(phase: 77, increment: 12_345_678, glide: 0 &- 321)
     var stepped = whole
     whole.advance(by: 2_048)
-    for _ in 0..<2_048 { stepped.advance(by: 1) }
+    for _ in 0..<2_048 {
+      stepped.advance(by: 1)
+    }
     #expect(whole.phase == stepped.phase)
     #expect(whole.increment == stepped.increment)
   }
@@ -62,7 +65,8 @@ import Testing
         #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
         for scale in FrequencyMapping.Scale.allCases {
           profile.frequency.scale = scale
-          let step = VoiceMappings(profile, tables: even, rate: 48_000).increment(sharpness: Float(sharpness))
+          let step = VoiceMappings(profile, tables: even, rate: 48_000).increment(
+            sharpness: Float(sharpness))
           let hertz = Double(step) * 48_000 / 4_294_967_296
           #expect(abs(hertz / profile.frequency.hertz(atSharpness: sharpness) - 1) < 5e-7)
         }

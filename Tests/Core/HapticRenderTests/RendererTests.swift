@@ -11,26 +11,35 @@ let earthquake = HapticPattern(
     tap(1.5, intensity: 0.7, sharpness: 0.5), hum(1.8, 0.4, intensity: 0.4, sharpness: 0.2),
   ],
   curves: [
-    curve(.hapticIntensityControl, [(0, 0.4), (0.4, 0.6), (0.8, 1), (1.3, 1), (1.8, 0.5), (2.2, 0)]),
+    curve(
+      .hapticIntensityControl, [(0, 0.4), (0.4, 0.6), (0.8, 1), (1.3, 1), (1.8, 0.5), (2.2, 0)]),
     curve(.hapticSharpnessControl, [(0, 0.2), (0.8, 0.8), (1.3, 0.7), (2.2, 0)]),
   ])
 
 @Suite struct RendererTests {
-  @Test(arguments: [0, 0.25, 0.422601, 0.5, 0.75, 1]) func frequencyFollowsSharpness(sharpness: Float) throws {
+  @Test(arguments: [0, 0.25, 0.422601, 0.5, 0.75, 1]) func frequencyFollowsSharpness(
+    sharpness: Float
+  ) throws {
     let samples = try render(HapticPattern(events: [hum(sharpness: sharpness)]))
     let expected = 80 * pow(230.0 / 80, Double(sharpness))
     let measured = frequency(of: samples, rate: 48_000, from: 0.1, to: 0.9)
     #expect(abs(measured / expected - 1) < 1e-4)
   }
 
-  @Test(arguments: [0.1, 0.3, 0.5, 0.75, 1]) func levelIsTheSquareOfIntensity(intensity: Float) throws {
+  @Test(arguments: [0.1, 0.3, 0.5, 0.75, 1]) func levelIsTheSquareOfIntensity(intensity: Float)
+    throws
+  {
     let samples = try render(HapticPattern(events: [hum(intensity: intensity)]))
     let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
     let measured = amplitude(of: samples, rate: 48_000, at: 0.5, hertz: hertz, cycles: 40)
-    #expect(abs(decibels(measured, TransducerProfile.defaultLevel * Double(intensity * intensity))) < 0.02)
+    #expect(
+      abs(decibels(measured, TransducerProfile.defaultLevel * Double(intensity * intensity))) < 0.02
+    )
   }
 
-  @Test(arguments: [8_000, 44_100, 48_000, 96_000, 192_000]) func onsetsAreExactToTheFrame(rate: Double) throws {
+  @Test(arguments: [8_000, 44_100, 48_000, 96_000, 192_000]) func onsetsAreExactToTheFrame(
+    rate: Double
+  ) throws {
     for time in [0.1, 0.2503, 0.33333] {
       for event in [tap(time), hum(time, 0.1)] {
         let samples = try render(HapticPattern(events: [event]), rate: rate)
@@ -41,7 +50,9 @@ let earthquake = HapticPattern(
     }
   }
 
-  @Test(arguments: [1, 7, 64, 255, 256, 257, 4096]) func blocksOfAnyLengthGiveEqualSamples(length: Int) throws {
+  @Test(arguments: [1, 7, 64, 255, 256, 257, 4096]) func blocksOfAnyLengthGiveEqualSamples(
+    length: Int
+  ) throws {
     let expected = try render(earthquake, blockLength: 100_000)
     #expect(try render(earthquake, blockLength: length) == expected)
   }
@@ -108,7 +119,9 @@ let earthquake = HapticPattern(
   @Test func everyChannelCarriesTheHaptics() throws {
     let mono = try render(earthquake)
     let many = try render(earthquake, settings: RenderSettings(channelCount: 3))
-    for channel in 0..<3 { #expect(stride(from: channel, to: many.count, by: 3).map { many[$0] } == mono) }
+    for channel in 0..<3 {
+      #expect(stride(from: channel, to: many.count, by: 3).map { many[$0] } == mono)
+    }
   }
 
   @Test func passesFollowWithoutAGap() throws {
@@ -126,7 +139,9 @@ let earthquake = HapticPattern(
 
 /// What other renderers of haptic patterns were found to get wrong.
 @Suite struct ProbeTests {
-  private func rendered(_ pattern: HapticPattern) throws -> [Float] { try render(pattern, rate: 8_000) }
+  private func rendered(_ pattern: HapticPattern) throws -> [Float] {
+    try render(pattern, rate: 8_000)
+  }
 
   @Test func sharpnessChangesATransient() throws {
     let dull = try rendered(HapticPattern(events: [tap(sharpness: 0)]))
@@ -136,13 +151,15 @@ let earthquake = HapticPattern(
 
   @Test func attackAndReleaseChangeAContinuousEvent() throws {
     let plain = try rendered(HapticPattern(events: [hum()]))
-    let shaped = try rendered(HapticPattern(events: [hum(0, 1, [.attackTime: 0.5, .releaseTime: 0.2])]))
+    let shaped = try rendered(
+      HapticPattern(events: [hum(0, 1, [.attackTime: 0.5, .releaseTime: 0.2])]))
     #expect(shaped.count > plain.count)
     #expect(peak(shaped[..<400]) < 0.3 * peak(plain[..<400]))
   }
 
   @Test func anIntensityOfZeroSilencesFromItsTime() throws {
-    let samples = try rendered(HapticPattern(events: [hum()], parameters: [step(.hapticIntensityControl, 0, at: 0.5)]))
+    let samples = try rendered(
+      HapticPattern(events: [hum()], parameters: [step(.hapticIntensityControl, 0, at: 0.5)]))
     #expect(peak(samples[..<4_000]) > 0.43)
     #expect(peak(samples[4_016...]) < 0.003)
   }
@@ -155,7 +172,8 @@ let earthquake = HapticPattern(
   }
 
   @Test func aCurveThatEndedBeforeTheEventStillHolds() throws {
-    let held = HapticPattern(events: [hum(0.5, 0.5)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.3, 0.2)])])
+    let held = HapticPattern(
+      events: [hum(0.5, 0.5)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.3, 0.2)])])
     #expect(abs(peak(try rendered(held)) - 0.44 * 0.04) < 0.0005)
   }
 
@@ -213,10 +231,14 @@ let earthquake = HapticPattern(
     var block = [Float](repeating: 0, count: 512)
     var span = block.mutableSpan
     var counts: [Int] = []
-    for _ in 0..<3 { counts.append(rendering.read(into: &span)) }
+    for _ in 0..<3 {
+      counts.append(rendering.read(into: &span))
+    }
     #expect(counts == [118, 0, 0])
     var renderer = Renderer(plan: plan)
-    for _ in 0..<200 { renderer.render(into: &span) }
+    for _ in 0..<200 {
+      renderer.render(into: &span)
+    }
     #expect(peak(block) < 1e-6)
   }
 

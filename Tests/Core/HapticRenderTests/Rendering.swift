@@ -5,7 +5,8 @@ import HapticModel
 /// Renders a whole pattern to one array, in blocks of one length.
 func render(
   _ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
-  samples: [String: AudioBuffer] = [:], settings: RenderSettings = RenderSettings(), blockLength: Int = 512
+  samples: [String: AudioBuffer] = [:], settings: RenderSettings = RenderSettings(),
+  blockLength: Int = 512
 ) throws -> [Float] {
   rendered(
     try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples), settings,
@@ -13,7 +14,9 @@ func render(
 }
 
 /// Renders a whole plan to one array, in blocks of one length.
-func rendered(_ plan: RenderPlan, _ settings: RenderSettings = RenderSettings(), blockLength: Int = 512) -> [Float] {
+func rendered(
+  _ plan: RenderPlan, _ settings: RenderSettings = RenderSettings(), blockLength: Int = 512
+) -> [Float] {
   var rendering = OfflineRenderer(plan: plan, settings: settings)
   var output: [Float] = []
   var block = [Float](repeating: 7, count: blockLength * settings.channelCount)
@@ -33,24 +36,29 @@ func hum(
   var parameters = more
   parameters[.hapticIntensity] = intensity
   parameters[.hapticSharpness] = sharpness
-  return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+  return HapticEvent(
+    kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
 }
 
 /// A transient.
 func tap(_ time: Double = 0, intensity: Float = 1, sharpness: Float = 0.5) -> HapticEvent {
   HapticEvent(
-    kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    kind: .hapticTransient, time: time,
+    parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
 }
 
 /// A curve through points relative to its start.
-func curve(_ id: DynamicParameterID, at time: Double = 0, _ points: [(Double, Float)]) -> ParameterCurve {
+func curve(_ id: DynamicParameterID, at time: Double = 0, _ points: [(Double, Float)])
+  -> ParameterCurve
+{
   ParameterCurve(id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
 }
 
 /// The frequency between two times, from the first to the last rising zero crossing, interpolated.
 func frequency(of samples: [Float], rate: Double, from: Double, to: Double) -> Double {
   var crossings: [Double] = []
-  for index in Int(from * rate)..<Int(to * rate) where samples[index] < 0 && samples[index + 1] >= 0 {
+  for index in Int(from * rate)..<Int(to * rate) where samples[index] < 0 && samples[index + 1] >= 0
+  {
     let a = Double(samples[index])
     let b = Double(samples[index + 1])
     crossings.append(Double(index) - a / (b - a))
@@ -60,11 +68,15 @@ func frequency(of samples: [Float], rate: Double, from: Double, to: Double) -> D
 }
 
 /// The amplitude of a sine of known frequency around a time, from whole cycles.
-func amplitude(of samples: [Float], rate: Double, at time: Double, hertz: Double, cycles: Double = 4) -> Double {
+func amplitude(
+  of samples: [Float], rate: Double, at time: Double, hertz: Double, cycles: Double = 4
+) -> Double {
   let half = Int((cycles * rate / hertz / 2).rounded())
   let middle = Int(time * rate)
   var sum = 0.0
-  for index in (middle - half)..<(middle + half) { sum += Double(samples[index] * samples[index]) }
+  for index in (middle - half)..<(middle + half) {
+    sum += Double(samples[index] * samples[index])
+  }
   return (2 * sum / Double(2 * half)).squareRoot()
 }
 
@@ -130,7 +142,9 @@ func line(_ points: [(Double, Double)]) -> (Double) -> Double {
 }
 
 /// A control as the same points would be in a pattern.
-func curve(_ id: DynamicParameterID, at time: Double = 0, along points: [(Double, Double)]) -> ParameterCurve {
+func curve(_ id: DynamicParameterID, at time: Double = 0, along points: [(Double, Double)])
+  -> ParameterCurve
+{
   curve(id, at: time, points.map { ($0.0, Float($0.1)) })
 }
 

@@ -21,12 +21,17 @@ struct SampleKernelTests {
     (0..<count).map { index in
       let random = Float.random(in: -1...1, using: &numbers)
       switch kind {
-      case .wave: return Float(index % 97) / 60 - 0.75
-      case .noise: return random * 8
+      case .wave:
+        return Float(index % 97) / 60 - 0.75
+      case .noise:
+        return random * 8
       case .tiny:
-        return random * Float(sign: .plus, exponent: -Int.random(in: 0...140, using: &numbers), significand: 1)
-      case .gaps: return index / 37 % 3 == 0 ? 0 : random
-      case .silence: return index % 3 == 0 ? -0.0 : 0
+        return random
+          * Float(sign: .plus, exponent: -Int.random(in: 0...140, using: &numbers), significand: 1)
+      case .gaps:
+        return index / 37 % 3 == 0 ? 0 : random
+      case .silence:
+        return index % 3 == 0 ? -0.0 : 0
       }
     }
   }
@@ -78,13 +83,15 @@ struct SampleKernelTests {
       let glide = isSteady ? 0 : Int32.random(in: -1_000...1_000, using: &numbers)
       var sine = SineSegment(
         phase: .random(in: 0...(.max), using: &numbers),
-        increment: .random(in: 0...(1 << 31), using: &numbers) >> UInt32(trial % 20), glide: UInt32(bitPattern: glide))
+        increment: .random(in: 0...(1 << 31), using: &numbers) >> UInt32(trial % 20),
+        glide: UInt32(bitPattern: glide))
       let start = Float.random(in: -1...1, using: &numbers)
       let slope = isSteady ? 0 : Float.random(in: -1e-3...1e-3, using: &numbers)
       let first = Int.random(in: 0...2_048, using: &numbers)
       var bus = signal(.noise, count: count, &numbers)
       var expected = bus
-      unsafe kernels.sine(sine.phase, sine.increment, sine.glide, start, slope, Float(first), &bus, count)
+      unsafe kernels.sine(
+        sine.phase, sine.increment, sine.glide, start, slope, Float(first), &bus, count)
       for frame in 0..<count {
         expected[frame] += wave(sine.phase) * (Float(first + frame) * slope + start)
         sine.advance(by: 1)
@@ -94,15 +101,17 @@ struct SampleKernelTests {
   }
 
   /// What by frames and by groups is equal is a matter of `LimiterTests`.
-  @Test(arguments: levels, Kind.allCases) func groupsPassAlikeInAllSets(level: Int, kind: Kind) throws {
+  @Test(arguments: levels, Kind.allCases) func groupsPassAlikeInAllSets(level: Int, kind: Kind)
+    throws
+  {
     let all = [try kernels(level), try kernels(0)]
     var numbers = SeededGenerator(seed: 15)
     func remover(_ mode: temblor_removal) -> temblor_offset_remover {
       // Above and below what is forgotten.
-      let size = Float(sign: .plus, exponent: -Int.random(in: 4...50, using: &numbers), significand: 1)
-      let (slow, fast) = (
-        temblor_low_pass(cornerHertz: 0.5, rate: 8_000), temblor_low_pass(cornerHertz: 2.5, rate: 8_000)
-      )
+      let size = Float(
+        sign: .plus, exponent: -Int.random(in: 4...50, using: &numbers), significand: 1)
+      let slow = temblor_low_pass(cornerHertz: 0.5, rate: 8_000)
+      let fast = temblor_low_pass(cornerHertz: 2.5, rate: 8_000)
       let first = mode == temblor_fast ? fast : (mode == temblor_slow ? slow : fast.decaying)
       return temblor_offset_remover(
         first: first, second: mode == temblor_fast ? fast : fast.decaying,
@@ -113,21 +122,29 @@ struct SampleKernelTests {
     for _ in 0..<600 {
       let groups = Int.random(in: 1...17, using: &numbers)
       let samples = signal(kind, count: 4 * groups, &numbers)
-      let delayed = signal(Kind.allCases.randomElement(using: &numbers) ?? kind, count: 4 * groups, &numbers)
+      let delayed = signal(
+        Kind.allCases.randomElement(using: &numbers) ?? kind, count: 4 * groups, &numbers)
       let modes = [temblor_slow, temblor_decaying, temblor_fast]
       let removers = modes.shuffled(using: &numbers).map { remover($0) }
       var results: [[UInt32]] = []
       for kernels in all {
-        var (arriving, leaving) = (samples, delayed)
-        var (ahead, behind) = (removers[0], removers[1])
+        var arriving = samples
+        var leaving = delayed
+        var ahead = removers[0]
+        var behind = removers[1]
         var passing = temblor_passing()
-        (passing.limit, passing.ceiling) = (6, 7)
-        (passing.negligible, passing.forgotten) = (DCBlocker.negligible, DCBlocker.forgotten)
-        let passed = unsafe kernels.pass_groups(&ahead, &behind, &passing, &arriving, &leaving, groups)
+        passing.limit = 6
+        passing.ceiling = 7
+        passing.negligible = DCBlocker.negligible
+        passing.forgotten = DCBlocker.forgotten
+        let passed = unsafe kernels.pass_groups(
+          &ahead, &behind, &passing, &arriving, &leaving, groups)
         results.append(
           bits(arriving + leaving)
             + bits([ahead.first_start, ahead.second_start, behind.first_start, behind.second_start])
-            + bits([passing.peak, passing.latest, passing.latest_offset, passing.earlier]) + [UInt32(passed)])
+            + bits([passing.peak, passing.latest, passing.latest_offset, passing.earlier]) + [
+              UInt32(passed)
+            ])
         #expect(leaving[..<(4 * passed)] == samples[..<(4 * passed)])
         passedCount += passed
       }
@@ -168,7 +185,8 @@ struct SampleKernelTests {
     var numbers = SeededGenerator(seed: 13)
     for count in [1, 2, 3] {
       let models = (0..<16 * count - 5).map {
-        TransducerFamily.Model(resonance: 40 + Double($0), qualityFactor: 8, gain: 1 + 0.01 * Double($0))
+        TransducerFamily.Model(
+          resonance: 40 + Double($0), qualityFactor: 8, gain: 1 + 0.01 * Double($0))
       }
       let lanes = FixedBuffer(count: count) {
         ModelLanes(Array(models.dropFirst(16 * $0).prefix(16)), stepLength: 33, rate: 48_000)
@@ -179,13 +197,15 @@ struct SampleKernelTests {
         let sum = Float.random(in: -33...33, using: &numbers)
         let tilt = Float.random(in: -8...8, using: &numbers)
         let greatest = unsafe kernels.move(
-          UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self), length, count, sum, tilt)
+          UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self), length, count,
+          sum, tilt)
         var norms: [Float] = []
         for group in 0..<count {
           let lane = expected[group]
           let x = (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * sum + lane.tiltX * tilt)
           let y = (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.tiltY * tilt)
-          (expected[group].x, expected[group].y) = (x, y)
+          expected[group].x = x
+          expected[group].y = y
           norms.append((x * x + y * y).max())
           #expect(lanes[group].x == x)
           #expect(lanes[group].y == y)

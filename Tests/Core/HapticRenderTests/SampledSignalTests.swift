@@ -5,18 +5,26 @@ import Testing
 
 /// Samples on the haptic bus that no event describes.
 @Suite struct SampledSignalTests {
-  private func sine(_ hertz: Double, rate: Double, seconds: Double, amplitude: Double = 0.5) -> [Float] {
-    (0..<Int(rate * seconds)).map { Float(amplitude * sin(2 * Double.pi * hertz * Double($0) / rate)) }
+  private func sine(_ hertz: Double, rate: Double, seconds: Double, amplitude: Double = 0.5)
+    -> [Float]
+  {
+    (0..<Int(rate * seconds)).map {
+      Float(amplitude * sin(2 * Double.pi * hertz * Double($0) / rate))
+    }
   }
 
   private func composition(
-    _ samples: [Float], rate: Double, at time: Double = 0, _ pattern: HapticPattern = HapticPattern()
+    _ samples: [Float], rate: Double, at time: Double = 0,
+    _ pattern: HapticPattern = HapticPattern()
   ) -> HapticComposition {
-    HapticComposition(layers: [.init(pattern, signals: [SampledSignal(time: time, rate: rate, samples: samples)])])
+    HapticComposition(layers: [
+      .init(pattern, signals: [SampledSignal(time: time, rate: rate, samples: samples)])
+    ])
   }
 
   private func samples(
-    _ composition: HapticComposition, rate: Double = 48_000, settings: RenderSettings = RenderSettings(),
+    _ composition: HapticComposition, rate: Double = 48_000,
+    settings: RenderSettings = RenderSettings(),
     blockLength: Int = 512
   ) throws -> [Float] {
     rendered(try RenderPlan(compiling: composition, rate: rate), settings, blockLength: blockLength)
@@ -25,7 +33,9 @@ import Testing
   /// The level of a full continuous event of the profile `phone`.
   private let level = 0.44
 
-  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func keepsFrequencyLevelAndOnsetAtAnyRate(rate: Double) throws {
+  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func keepsFrequencyLevelAndOnsetAtAnyRate(
+    rate: Double
+  ) throws {
     let signal = composition(sine(100, rate: 8_000, seconds: 0.5), rate: 8_000, at: 0.25)
     let output = try samples(signal, rate: rate)
     #expect(abs(frequency(of: output, rate: rate, from: 0.3, to: 0.7) - 100) < 0.01)
@@ -43,7 +53,8 @@ import Testing
     #expect(high.count == expected.count)
     #expect(greatestDifference(high[4_800..<19_200], expected[4_800..<19_200]) < 5e-4)
     // What the lower rate cannot hold goes.
-    let fallen = SignalResampler.resampled(sine(1_500, rate: 48_000, seconds: 0.5), from: 48_000, to: 2_000)
+    let fallen = SignalResampler.resampled(
+      sine(1_500, rate: 48_000, seconds: 0.5), from: 48_000, to: 2_000)
     #expect(peak(fallen[200..<800]) < 5e-4)
     #expect(SignalResampler.resampled(low, from: 2_000, to: 2_000) == low)
     #expect(SignalResampler.resampled([], from: 2_000, to: 48_000).isEmpty)
@@ -68,7 +79,8 @@ import Testing
     var both = signal
     both.layers[0].pattern = pattern
     let together = try samples(both)
-    let apart = zip(try samples(signal), try render(pattern) + [Float](repeating: 0, count: 48_000)).map { $0 + $1 }
+    let apart = zip(try samples(signal), try render(pattern) + [Float](repeating: 0, count: 48_000))
+      .map { $0 + $1 }
     #expect(greatestDifference(together, apart) < 1e-3)
     let twice = try samples(signal, settings: RenderSettings(passCount: 2, length: 48_000))
     #expect(greatestDifference(twice[24_500...], twice[500...]) < 2e-3)
@@ -98,7 +110,9 @@ import Testing
       do {
         _ = try RenderPlan(compiling: composition(samples, rate: rate, at: time))
         return nil
-      } catch { return "\(error)" }
+      } catch {
+        return "\(error)"
+      }
     }
     #expect(refusal(0, 100) == nil)
     #expect(refusal(-1, 8_000) == "signal 1: time is negative or not finite")

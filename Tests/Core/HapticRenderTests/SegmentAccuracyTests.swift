@@ -8,16 +8,18 @@ import Testing
 @Suite struct StretchAccuracyTests {
   /// The greatest errors of a plan's only voice against the laws, frame by frame.
   ///
-  /// Decibels count unless the level moves by a fifth within two milliseconds and the rendered one is
-  /// no more than one of them early or late.
+  /// Decibels count unless the level moves by a fifth within two milliseconds and the rendered one
+  /// is no more than one of them early or late.
   private func errors(
-    of pattern: HapticPattern, rate: Double, intensity: (Double) -> Double, sharpness: (Double) -> Double,
+    of pattern: HapticPattern, rate: Double, intensity: (Double) -> Double,
+    sharpness: (Double) -> Double,
     outline: (Double) -> Double = { _ in 1 }
   ) throws -> (decibels: Double, level: Double, hertz: Double) {
     let plan = try RenderPlan(compiling: pattern, rate: rate)
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      planned: 0, origin: 0, start: planned.onset, envelope: planned.envelope, sine: planned.sine, gain: planned.gain,
+      planned: 0, origin: 0, start: planned.onset, envelope: planned.envelope, sine: planned.sine,
+      gain: planned.gain,
       cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
     let around = player.player.value.voiceContext(isPanned: true)
@@ -27,7 +29,8 @@ import Testing
       voice.beginSegment(planned, in: around)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
-      for n in stride(from: 0, to: voice.segmentEnd - voice.frame, by: Int(spacing)) where voice.frame + n > edge {
+      for n in stride(from: 0, to: voice.segmentEnd - voice.frame, by: Int(spacing))
+      where voice.frame + n > edge {
         let time = Double(voice.frame + n) / rate
         func level(at time: Double) -> Double {
           let i = min(max(intensity(time), 0), 1)
@@ -50,32 +53,44 @@ import Testing
   }
 
   static let intensities: [[(Double, Double)]] = [
-    [(0, 0), (1, 1)], [(0, 1), (1, 0)], [(0, 0.1), (0.3, 1), (0.6, 0.3), (1, 0.9)], [(0, 0.2), (0.5, 1), (0.52, 0.05)],
+    [(0, 0), (1, 1)], [(0, 1), (1, 0)], [(0, 0.1), (0.3, 1), (0.6, 0.3), (1, 0.9)],
+    [(0, 0.2), (0.5, 1), (0.52, 0.05)],
   ]
 
-  @Test(arguments: [8_000, 44_100, 48_000, 192_000], intensities) func levelStaysWithinThreeHundredthsOfADecibel(
+  @Test(arguments: [8_000, 44_100, 48_000, 192_000], intensities)
+  func levelStaysWithinThreeHundredthsOfADecibel(
     rate: Double, points: [(Double, Double)]
   ) throws {
-    let pattern = HapticPattern(events: [hum()], curves: [curve(.hapticIntensityControl, along: points)])
-    let worst = try errors(of: pattern, rate: rate, intensity: line(points), sharpness: { _ in 0.5 })
+    let pattern = HapticPattern(
+      events: [hum()], curves: [curve(.hapticIntensityControl, along: points)])
+    let worst = try errors(
+      of: pattern, rate: rate, intensity: line(points), sharpness: { _ in 0.5 })
     #expect(worst.decibels < 0.03)
     #expect(worst.level < 0.0015)
     #expect(worst.hertz < 1e-6)
   }
 
-  @Test(arguments: [8_000, 48_000, 192_000]) func fastRampsAreFollowedWithinAMillisecond(rate: Double) throws {
+  @Test(arguments: [8_000, 48_000, 192_000]) func fastRampsAreFollowedWithinAMillisecond(
+    rate: Double
+  ) throws {
     let points = [(0, 0.2), (0.3, 0.2), (0.305, 1), (0.5, 1), (0.505, 0), (0.7, 0), (0.705, 0.7)]
-    let pattern = HapticPattern(events: [hum()], curves: [curve(.hapticIntensityControl, along: points)])
-    let worst = try errors(of: pattern, rate: rate, intensity: line(points), sharpness: { _ in 0.5 })
+    let pattern = HapticPattern(
+      events: [hum()], curves: [curve(.hapticIntensityControl, along: points)])
+    let worst = try errors(
+      of: pattern, rate: rate, intensity: line(points), sharpness: { _ in 0.5 })
     #expect(worst.decibels < 0.03)
     #expect(worst.level < 0.44 * 0.012)
   }
 
-  @Test(arguments: [8_000, 48_000, 192_000]) func frequencyStaysWithinFourPartsInTenThousand(rate: Double) throws {
+  @Test(arguments: [8_000, 48_000, 192_000]) func frequencyStaysWithinFourPartsInTenThousand(
+    rate: Double
+  ) throws {
     let points = [(0, -0.5), (0.5, 0.5), (1, -0.2)]
-    let pattern = HapticPattern(events: [hum()], curves: [curve(.hapticSharpnessControl, along: points)])
+    let pattern = HapticPattern(
+      events: [hum()], curves: [curve(.hapticSharpnessControl, along: points)])
     let control = line(points)
-    let worst = try errors(of: pattern, rate: rate, intensity: { _ in 1 }, sharpness: { 0.5 + control($0) })
+    let worst = try errors(
+      of: pattern, rate: rate, intensity: { _ in 1 }, sharpness: { 0.5 + control($0) })
     #expect(worst.hertz < 4e-4)
     #expect(worst.level < 1e-6)
   }
@@ -84,16 +99,19 @@ import Testing
     let points = [(0.0, 1.0), (1, 0.2)]
     let attack = EnvelopeTimes.seconds(normalised: 0.7)
     let pattern = HapticPattern(
-      events: [hum(0, 1, [.attackTime: 0.7])], curves: [curve(.hapticIntensityControl, along: points)])
+      events: [hum(0, 1, [.attackTime: 0.7])],
+      curves: [curve(.hapticIntensityControl, along: points)])
     let worst = try errors(
-      of: pattern, rate: 48_000, intensity: line(points), sharpness: { _ in 0.5 }, outline: { min($0 / attack, 1) })
+      of: pattern, rate: 48_000, intensity: line(points), sharpness: { _ in 0.5 },
+      outline: { min($0 / attack, 1) })
     #expect(worst.decibels < 0.1)
     #expect(worst.level < 0.001)
   }
 
   @Test(arguments: [8_000, 48_000]) func noPhaseIsLostWhileSharpnessMoves(rate: Double) throws {
     let points = [(0, -0.5), (0.5, 0.5), (1, -0.2)]
-    let pattern = HapticPattern(events: [hum()], curves: [curve(.hapticSharpnessControl, along: points)])
+    let pattern = HapticPattern(
+      events: [hum()], curves: [curve(.hapticSharpnessControl, along: points)])
     let control = line(points)
     var reference = Reference(rate: rate, seconds: 0.999, sharpness: { 0.5 + control($0) })
     reference.outline = { min($0 / 0.001, 1) }
@@ -105,9 +123,12 @@ import Testing
     let sharp = [(0, 0), (0.3, 0.6), (0.9, -0.4)]
     let pattern = HapticPattern(
       events: [hum(0, 1, sharpness: 0.4)],
-      curves: [curve(.hapticIntensityControl, along: strong), curve(.hapticSharpnessControl, along: sharp)])
+      curves: [
+        curve(.hapticIntensityControl, along: strong), curve(.hapticSharpnessControl, along: sharp),
+      ])
     let control = line(sharp)
-    var reference = Reference(seconds: 0.999, intensity: line(strong), sharpness: { 0.4 + control($0) })
+    var reference = Reference(
+      seconds: 0.999, intensity: line(strong), sharpness: { 0.4 + control($0) })
     reference.outline = { min($0 / 0.001, 1) }
     #expect(reference.difference(of: try render(pattern)) < -57)
   }

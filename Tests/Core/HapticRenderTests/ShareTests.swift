@@ -10,20 +10,29 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
 
 @Suite struct ShareTests {
   private let pattern = HapticPattern(events: [
-    tap(0), hum(0.02, 0.2, intensity: 0.5), tap(0.15), HapticEvent(kind: .audioContinuous, time: 0, duration: 0.2),
+    tap(0), hum(0.02, 0.2, intensity: 0.5), tap(0.15),
+    HapticEvent(kind: .audioContinuous, time: 0, duration: 0.2),
   ])
   private let quick = TransducerProfile(
-    name: "quick", summary: "Another.", frequency: FrequencyMapping(low: 100, high: 200), level: 0.2)
+    name: "quick", summary: "Another.", frequency: FrequencyMapping(low: 100, high: 200), level: 0.2
+  )
 
   /// The channels of a rendering with two haptic buses of two profiles and one of audio.
-  private func channels(_ shares: [SendAutomation], passCount: Int = 1, delay: Int = 0, blockLength: Int = 512) throws
+  private func channels(
+    _ shares: [SendAutomation], passCount: Int = 1, delay: Int = 0, blockLength: Int = 512
+  ) throws
     -> [[Float]]
   {
-    let plans = [try RenderPlan(compiling: pattern), try RenderPlan(compiling: pattern, profile: quick)]
-    let routing = OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1, delay: delay), .init(audio: .both)])
+    let plans = [
+      try RenderPlan(compiling: pattern), try RenderPlan(compiling: pattern, profile: quick),
+    ]
+    let routing = OutputRouting(channels: [
+      .init(hapticBus: 0), .init(hapticBus: 1, delay: delay), .init(audio: .both),
+    ])
     var rendering = OfflineRenderer(
       plans: plans, shares: shares,
-      settings: RenderSettings(routing: routing, passCount: passCount, length: Int64(14_000 * passCount)))
+      settings: RenderSettings(
+        routing: routing, passCount: passCount, length: Int64(14_000 * passCount)))
     var samples: [Float] = []
     var block = [Float](repeating: 7, count: blockLength * 3)
     while true {
@@ -32,10 +41,14 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
       if count == 0 { break }
       samples += block[..<(count * 3)]
     }
-    return (0..<3).map { channel in stride(from: channel, to: samples.count, by: 3).map { samples[$0] } }
+    return (0..<3).map { channel in
+      stride(from: channel, to: samples.count, by: 3).map { samples[$0] }
+    }
   }
 
-  private func steady(_ share: Double) -> SendAutomation { SendAutomation([.init(frame: 0, share: share)]) }
+  private func steady(_ share: Double) -> SendAutomation {
+    SendAutomation([.init(frame: 0, share: share)])
+  }
 
   @Test func everyBusHasThePatternOfItsProfile() throws {
     let both = try channels([])
@@ -75,7 +88,8 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
 
   @Test func blocksMakeNoDifference() throws {
     let line = SendAutomation([
-      .init(frame: 1_000, share: 1), .init(frame: 1_500, share: 0.3), .init(frame: 7_001, share: 0.9),
+      .init(frame: 1_000, share: 1), .init(frame: 1_500, share: 0.3),
+      .init(frame: 7_001, share: 0.9),
     ])
     let whole = try channels([line, steady(0.5)], passCount: 3)
     for length in [1, 64, 977] {
@@ -84,7 +98,9 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   @Test func everyPassHasTheLineFromItsFirstFrame() throws {
-    let line = SendAutomation([.init(frame: 0, share: 1), .init(frame: 700, share: 1), .init(frame: 701, share: 0)])
+    let line = SendAutomation([
+      .init(frame: 0, share: 1), .init(frame: 700, share: 1), .init(frame: 701, share: 0),
+    ])
     let heard = try channels([line, line], passCount: 2)
     let plain = try channels([], passCount: 2)
     let pass = 10_560
@@ -99,7 +115,9 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
 
   @Test func plansThatLoopInStepHaveOnePassLength() throws {
     let short = HapticPattern(events: [tap(0)])
-    let plans = [try RenderPlan(compiling: short), try RenderPlan(compiling: short, profile: quick)]
+    let plans = [
+      try RenderPlan(compiling: short), try RenderPlan(compiling: short, profile: quick),
+    ]
     #expect(plans[0].loopLength != plans[1].loopLength)
     #expect(RenderPlan.commonLoopLength(of: plans) == plans.map(\.loopLength).max())
     #expect(RenderPlan.commonLoopLength(of: [plans[0], plans[0]]) == 0)

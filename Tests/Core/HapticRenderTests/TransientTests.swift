@@ -7,12 +7,16 @@ import Testing
 
 @Suite struct TransientTests {
   /// The frames of a burst at the onset, in the bus, before the output chain.
-  private func burst(_ event: HapticEvent, rate: Double = 48_000, controls: [DynamicParameter] = []) throws -> [Float] {
-    let plan = try RenderPlan(compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
+  private func burst(_ event: HapticEvent, rate: Double = 48_000, controls: [DynamicParameter] = [])
+    throws -> [Float]
+  {
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
     guard plan.voiceCount > 0 else { return [] }
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      planned: 0, origin: 0, start: planned.onset, envelope: planned.envelope, sine: planned.sine, gain: planned.gain,
+      planned: 0, origin: 0, start: planned.onset, envelope: planned.envelope, sine: planned.sine,
+      gain: planned.gain,
       cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
     let around = player.player.value.voiceContext(isPanned: true)
@@ -21,7 +25,8 @@ import Testing
     while voice.frame < planned.envelope.end {
       voice.beginSegment(planned, in: around)
       let count = Int(voice.segmentEnd - voice.frame)
-      voice.sine.add(level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.segmentEnd))
+      voice.sine.add(
+        level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.segmentEnd))
       voice.sine.advance(by: count)
       voice.frame = voice.segmentEnd
     }
@@ -30,7 +35,8 @@ import Testing
 
   static let sharpnesses: [Float] = [0, 0.25, 0.5, 0.75, 1]
 
-  @Test(arguments: [8_000, 48_000, 192_000], sharpnesses) func aBurstIsShortHasNoMeanAndBeginsAndEndsAtZero(
+  @Test(arguments: [8_000, 48_000, 192_000], sharpnesses)
+  func aBurstIsShortHasNoMeanAndBeginsAndEndsAtZero(
     rate: Double, sharpness: Float
   ) throws {
     let samples = try burst(tap(sharpness: sharpness), rate: rate)
@@ -47,15 +53,18 @@ import Testing
   @Test(arguments: sharpnesses, [0.05, 0.3, 0.7, 1] as [Float]) func thePeakIsTheSquareOfIntensity(
     sharpness: Float, intensity: Float
   ) throws {
-    let samples = try render(HapticPattern(events: [tap(0.01, intensity: intensity, sharpness: sharpness)]))
+    let samples = try render(
+      HapticPattern(events: [tap(0.01, intensity: intensity, sharpness: sharpness)]))
     #expect(abs(decibels(Double(peak(samples)), Double(0.44 * intensity * intensity))) < 0.05)
   }
 
   @Test func aGlideEndsBelowHalfTheRate() throws {
-    var profile = TransducerProfile(name: "x", summary: "x", frequency: FrequencyMapping(low: 20, high: 20_000))
+    var profile = TransducerProfile(
+      name: "x", summary: "x", frequency: FrequencyMapping(low: 20, high: 20_000))
     profile.transient.length = .seconds(low: 0.001, high: 0.001)
     profile.transient.partials = [.init(glide: 100)]
-    let plan = try RenderPlan(compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
     let voice = plan.view.value.voices[0]
     var sine = voice.sine
     sine.advance(by: Int(voice.envelope.end))
@@ -93,7 +102,9 @@ import Testing
     let energies = try stride(from: Float(0), through: 1, by: 0.05).map { intensity in
       try burst(tap(intensity: intensity)).reduce(0.0) { $0 + Double($1 * $1) }
     }
-    for (less, more) in zip(energies, energies.dropFirst()) { #expect(less < more) }
+    for (less, more) in zip(energies, energies.dropFirst()) {
+      #expect(less < more)
+    }
     #expect(energies[0] == 0)
   }
 
@@ -103,20 +114,25 @@ import Testing
       var sum = 0.0
       var weighted = 0.0
       for hertz in stride(from: 10.0, to: 1_500, by: 10) {
-        let power = pow(amplitude(of: samples[...], hertz: hertz, rate: 8_000), 2) * pow(Double(samples.count), 2)
+        let power =
+          pow(amplitude(of: samples[...], hertz: hertz, rate: 8_000), 2)
+          * pow(Double(samples.count), 2)
         sum += power
         weighted += power * hertz
       }
       return weighted / sum
     }
-    for (less, more) in zip(centroids, centroids.dropFirst()) { #expect(less + 3 < more) }
+    for (less, more) in zip(centroids, centroids.dropFirst()) {
+      #expect(less + 3 < more)
+    }
   }
 
   @Test func aBurstTakesTheControlsAtItsOnset() throws {
     let moved = HapticPattern(
       events: [tap(0.5, intensity: 0.8, sharpness: 0.5)],
       curves: [
-        curve(.hapticIntensityControl, [(0, 1), (1, 0)]), curve(.hapticSharpnessControl, [(0, -0.5), (1, 0.5)]),
+        curve(.hapticIntensityControl, [(0, 1), (1, 0)]),
+        curve(.hapticSharpnessControl, [(0, -0.5), (1, 0.5)]),
       ])
     let plain = HapticPattern(events: [tap(0.5, intensity: 0.4, sharpness: 0.5)])
     #expect(greatestDifference(try render(moved), try render(plain)) < 1e-6)

@@ -9,7 +9,8 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
   @Test func aPlaceIsWrittenAsCompilersDo() {
     let places = [
       SourcePlace(name: "a"), SourcePlace(name: "a", line: 3, column: 14),
-      SourcePlace(name: "a", position: .byte(87, bit: nil)), SourcePlace(name: "a", position: .byte(87, bit: 3)),
+      SourcePlace(name: "a", position: .byte(87, bit: nil)),
+      SourcePlace(name: "a", position: .byte(87, bit: 3)),
     ]
     #expect(places.map(\.description) == ["a", "a:3:14", "a@87", "a@87.3"])
   }
@@ -19,7 +20,9 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
       .whole, .text(line: 1, column: 9), .text(line: 2, column: 1), .text(line: 2, column: 3),
     ]
     #expect(positions.reversed().sorted() == positions)
-    let bytes: [SourcePlace.Position] = [.whole, .byte(4, bit: nil), .byte(4, bit: 0), .byte(5, bit: 0)]
+    let bytes: [SourcePlace.Position] = [
+      .whole, .byte(4, bit: nil), .byte(4, bit: 0), .byte(5, bit: 0),
+    ]
     #expect(bytes.reversed().sorted() == bytes)
   }
 }
@@ -31,26 +34,33 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
     #expect(
       Finding(loud, place: place, "too loud", suggestion: "turn it down").description
         == "a:1:2: warning: too loud (b[0]); turn it down")
-    #expect(InputError(Finding(broken, place: SourcePlace(name: "a"), "no end")).description == "a: error: no end")
+    #expect(
+      InputError(Finding(broken, place: SourcePlace(name: "a"), "no end")).description
+        == "a: error: no end")
   }
 
   @Test func aFilterLeavesOutAndAllows() {
     let findings = [
-      Finding(loud, place: place, "too loud", suggestion: "turn it down"), Finding(quiet, place: place, "too quiet"),
+      Finding(loud, place: place, "too loud", suggestion: "turn it down"),
+      Finding(quiet, place: place, "too quiet"),
     ]
     #expect(FindingFilter().apply(to: findings) == findings)
     #expect(FindingFilter(disabled: ["loud"]).apply(to: findings) == [findings[1]])
     #expect(FindingFilter(hidesNotes: true).apply(to: findings) == [findings[0]])
     let allowed = FindingFilter(allowed: ["loud": "a drum"]).apply(to: findings)
     #expect(
-      allowed.map(\.description) == ["a:1:2: note: too loud (allowed: a drum) (b[0])", "a:1:2: note: too quiet (b[0])"])
+      allowed.map(\.description) == [
+        "a:1:2: note: too loud (allowed: a drum) (b[0])", "a:1:2: note: too quiet (b[0])",
+      ])
   }
 
   @Test func errorsPassEveryFilter() {
     let findings = [
-      Finding(broken, place: place, "no end"), Finding(loud, severity: .error, place: place, "far too loud"),
+      Finding(broken, place: place, "no end"),
+      Finding(loud, severity: .error, place: place, "far too loud"),
     ]
-    let filter = FindingFilter(disabled: ["broken", "loud"], allowed: ["broken": "x", "loud": "x"], hidesNotes: true)
+    let filter = FindingFilter(
+      disabled: ["broken", "loud"], allowed: ["broken": "x", "loud": "x"], hidesNotes: true)
     #expect(filter.apply(to: findings) == findings)
   }
 }
@@ -76,11 +86,14 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
       textCount += 1
       return "again"
     }
-    for offset in 0..<100_000 { log.add(broken, value: offset, offset: offset, text()) }
+    for offset in 0..<100_000 {
+      log.add(broken, value: offset, offset: offset, text())
+    }
     let findings = log.findings(place)
     #expect(
       findings.map(\.description) == [
-        "a@0: error: again (0)", "a@1: error: again (1)", "a@2: error: 99998 more broken findings in this file (2)",
+        "a@0: error: again (0)", "a@1: error: again (1)",
+        "a@2: error: 99998 more broken findings in this file (2)",
       ])
     #expect(log.errorCount == 100_000 && textCount == 2)
   }

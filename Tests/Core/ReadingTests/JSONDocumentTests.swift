@@ -2,7 +2,9 @@
 import Testing
 
 @Suite struct JSONDocumentTests {
-  func read(_ text: String) throws -> JSONDocument { try JSONDocument(text: Array(text.utf8), name: "t.json") }
+  func read(_ text: String) throws -> JSONDocument {
+    try JSONDocument(text: Array(text.utf8), name: "t.json")
+  }
 
   @Test func walksNestedValues() throws {
     let root = try read(#"{"a": [1, {"b": "x\u00e9"}, null], "c": true, "a b": [[]]}"#).root
@@ -34,13 +36,18 @@ import Testing
     #expect(root.members.map { names.index(ofKey: $0) } == [0])
   }
 
-  @Test(arguments: ["true", "0", "\"x\"", "null", "[]", "{}"]) func readsOneValueOfAnyKind(text: String) throws {
+  @Test(arguments: ["true", "0", "\"x\"", "null", "[]", "{}"]) func readsOneValueOfAnyKind(
+    text: String
+  ) throws {
     #expect(try read(" \n\(text)\t").nodes.count == 1)
   }
 
   @Test func recordsWhatStrictReadersRefuse() throws {
     let document = try read("\u{FEFF}{\"a\": [1,], \"b\": 2, \"\\u0061\": 3,}")
-    #expect(document.tolerances.map(\.kind) == [.byteOrderMark, .trailingComma, .duplicateKey, .trailingComma])
+    #expect(
+      document.tolerances.map(\.kind) == [
+        .byteOrderMark, .trailingComma, .duplicateKey, .trailingComma,
+      ])
     #expect(document.tolerances.map(\.offset) == [0, 11, 23, 34])
     #expect(document.tolerances.map { document.value(of: $0).path } == ["", "a", "a", ""])
     #expect(document.root["a"]?.number == 3)
@@ -63,13 +70,17 @@ import Testing
   @Test func showsPlacesAsEditorsDo() throws {
     let root = try read("\u{FEFF}[1,\r\n é,\r \"é😀\", 2,\n3]".replacing(" é,", with: " 0,")).root
     #expect(
-      root.elements.map { "\($0.place)" } == ["t.json:1:2", "t.json:2:2", "t.json:3:2", "t.json:3:8", "t.json:4:1"])
+      root.elements.map { "\($0.place)" } == [
+        "t.json:1:2", "t.json:2:2", "t.json:3:2", "t.json:3:8", "t.json:4:1",
+      ])
   }
 
   @Test func showsPlacesFarIntoTheText() throws {
     // Longer than several steps of the line index, on few and on many lines.
     let line = "[" + String(repeating: "\"é\",", count: 9_000) + "7]"
-    #expect(try read(line).root.elements.map(\.place.position).last == .text(line: 1, column: 2 + 4 * 9_000))
+    #expect(
+      try read(line).root.elements.map(\.place.position).last
+        == .text(line: 1, column: 2 + 4 * 9_000))
     let lines = "[" + String(repeating: "\"é\",\r\n", count: 9_000) + "7]"
     let positions = try read(lines).root.elements.map(\.place.position)
     #expect(positions.dropFirst() == ArraySlice((2...9_001).map { .text(line: $0, column: 1) }))

@@ -4,7 +4,8 @@ import Testing
 /// What is refused, and the whole line a user reads.
 @Suite struct JSONErrorTests {
   static let refusals: [(text: String, line: String)] = [
-    (#""#, #"t.json:1:1: error: the text is empty"#), (#"  \#n "#, #"t.json:2:2: error: the text is empty"#),
+    (#""#, #"t.json:1:1: error: the text is empty"#),
+    (#"  \#n "#, #"t.json:2:2: error: the text is empty"#),
     (#"\#u{FEFF}"#, #"t.json:1:1: error: the text is empty"#),
     (#"{"a": 1"#, #"t.json:1:8: error: the text ends inside the object that begins at 1:1"#),
     (#"{"a""#, #"t.json:1:5: error: the text ends inside the object that begins at 1:1"#),
@@ -64,7 +65,9 @@ import Testing
   ]
 
   @Test(arguments: refusals) func refusesWithOneLine(text: String, line: String) {
-    let error = #expect(throws: JSONError.self) { try JSONDocument(text: Array(text.utf8), name: "t.json") }
+    let error = #expect(throws: JSONError.self) {
+      try JSONDocument(text: Array(text.utf8), name: "t.json")
+    }
     #expect(error?.description == line)
   }
 
@@ -76,7 +79,9 @@ import Testing
       ([0x5B, 0x22, 0xE2, 0x82, 0x22, 0x5D], 3, "the byte 0xE2 is not valid UTF-8"),
       ([0x5B, 0x22, 0xF4, 0x90, 0x80, 0x80, 0x22, 0x5D], 3, "the byte 0xF4 is not valid UTF-8"),
       ([0xFF, 0xFE, 0x7B, 0x00], 1, "the text is UTF-16, not UTF-8"),
-    ] as [([UInt8], Int, String)]) func refusesOtherEncodings(text: [UInt8], column: Int, message: String)
+    ] as [([UInt8], Int, String)]) func refusesOtherEncodings(
+      text: [UInt8], column: Int, message: String
+    )
   {
     let error = #expect(throws: JSONError.self) { try JSONDocument(text: text, name: "t.json") }
     #expect(error?.kind == .encoding)
@@ -95,7 +100,9 @@ import Testing
 
   @Test func refusesWhatIsBeyondItsLimits() {
     func error(_ text: String, _ limits: JSONLimits) -> JSONError? {
-      #expect(throws: JSONError.self) { try JSONDocument(text: Array(text.utf8), name: "t", limits: limits) }
+      #expect(throws: JSONError.self) {
+        try JSONDocument(text: Array(text.utf8), name: "t", limits: limits)
+      }
     }
     let long = error("[1, 2]", JSONLimits(textBytes: 5))
     #expect(long?.description == "t:1:1: error: the text is too large: 6 bytes; the limit is 5")
@@ -109,6 +116,7 @@ import Testing
   @Test func refusesNestingOfAHundredThousand() {
     let text = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
     let error = #expect(throws: JSONError.self) { try JSONDocument(text: text, name: "t") }
-    #expect(error?.description == "t:1:257: error: objects and arrays are nested more than 256 deep")
+    #expect(
+      error?.description == "t:1:257: error: objects and arrays are nested more than 256 deep")
   }
 }

@@ -7,9 +7,12 @@ import Testing
   @Test(arguments: [
     ("Tiem", "Time"), ("time", "Time"), ("EventTpye", "EventType"), ("Duration", "EventDuration"),
     ("HapticIntensityControl", "HapticIntensity"), ("hapticintensty", "HapticIntensity"),
-  ]) func findsTheNameThatWasMeant(text: String, name: String) { #expect(Self.names.nearest(to: text) == name) }
+  ]) func findsTheNameThatWasMeant(text: String, name: String) {
+    #expect(Self.names.nearest(to: text) == name)
+  }
 
-  @Test(arguments: ["", "x", "Color", "Frequency", String(repeating: "Time", count: 20)]) func doesNotGuessWildly(
+  @Test(arguments: ["", "x", "Color", "Frequency", String(repeating: "Time", count: 20)])
+  func doesNotGuessWildly(
     text: String
   ) { #expect(Self.names.nearest(to: text) == nil) }
 

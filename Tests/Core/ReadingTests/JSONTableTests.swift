@@ -51,7 +51,8 @@ import Testing
     ])
 
   private static let example = Clip(
-    name: "one", count: 3, form: .rough, end: Point(time: 2, level: 0.1), points: [Point(), Point(time: 1)],
+    name: "one", count: 3, form: .rough, end: Point(time: 2, level: 0.1),
+    points: [Point(), Point(time: 1)],
     tags: ["a", "b"], inner: [Clip(name: "two")])
 
   private static let text = """
@@ -106,7 +107,10 @@ import Testing
       ]
     ),
     (#"{"name": "a", "count": 10}"#, ["range t:1:24: error: count is 10, outside 0 to 9 (count)"]),
-    (#"{"name": "a", "count": 1.5}"#, ["range t:1:24: error: count is 1.5; it must be a whole number (count)"]),
+    (
+      #"{"name": "a", "count": 1.5}"#,
+      ["range t:1:24: error: count is 1.5; it must be a whole number (count)"]
+    ),
     (#"{"name": "a", "form": "ruff"}"#, [#"word t:1:23: error: unknown form "ruff" (form)"#]),
     (
       #"{"name": "a", "count": "1"}"#,
@@ -120,28 +124,40 @@ import Testing
         "range t:1:25: error: points has 3 entries, outside 0 to 2 (points)",
         #"missing t:1:39: error: a point must have the key "time" (points[1])"#,
       ]
-    ), (#"{"name": "a", "tags": ["b", 1]}"#, ["type t:1:29: error: tags must be a string, not a number (tags[1])"]),
-    (#"{"name": "a", "end": {"time": 11}}"#, ["range t:1:31: error: time is 11, outside 0 to 10 (end.time)"]),
+    ),
+    (
+      #"{"name": "a", "tags": ["b", 1]}"#,
+      ["type t:1:29: error: tags must be a string, not a number (tags[1])"]
+    ),
+    (
+      #"{"name": "a", "end": {"time": 11}}"#,
+      ["range t:1:31: error: time is 11, outside 0 to 10 (end.time)"]
+    ),
   ])
-  func whatIsWrongIsNoted(text: String, findings: [String]) throws { #expect(try Self.read(text).findings == findings) }
+  func whatIsWrongIsNoted(text: String, findings: [String]) throws {
+    #expect(try Self.read(text).findings == findings)
+  }
 
   @Test func canonicalTextHasTheOrderAndTheLayoutOfTheRows() throws {
-    let shuffled = #"{"x": {"b": 1, "a": 2}, "points": [{"level": 1e0, "time": 0}], "name": "one", "name": "two"}"#
+    let shuffled =
+      #"{"x": {"b": 1, "a": 2}, "points": [{"level": 1e0, "time": 0}], "name": "one", "name": "two"}"#
     let document = try JSONDocument(text: Array(shuffled.utf8), name: "t")
     #expect(
-      String(decoding: Self.clip.shape.canonical(document.root, normalizesNumbers: true), as: UTF8.self) == """
-        {
-          "name": "one",
-          "name": "two",
-          "points": [
-            { "time": 0.0, "level": 1.0 }
-          ],
-          "x": {
-            "b": 1,
-            "a": 2
+      String(
+        decoding: Self.clip.shape.canonical(document.root, normalizesNumbers: true), as: UTF8.self)
+          == """
+          {
+            "name": "one",
+            "name": "two",
+            "points": [
+              { "time": 0.0, "level": 1.0 }
+            ],
+            "x": {
+              "b": 1,
+              "a": 2
+            }
           }
-        }
 
-        """)
+          """)
   }
 }

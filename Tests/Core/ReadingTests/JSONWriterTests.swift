@@ -64,7 +64,8 @@ import Testing
   @Test func writesCompactly() {
     #expect(
       write(.compact, example) == #"{"text":"a\"b\\\n\u0001é","real":0.1,"single":0.1,"whole":3,"#
-        + #""truth":false,"nothing":null,"none":{},"list":[1,2.0,"x",[]],"row":[1,{"a":1}]}"# + "\n")
+        + #""truth":false,"nothing":null,"none":{},"list":[1,2.0,"x",[]],"row":[1,{"a":1}]}"# + "\n"
+    )
   }
 
   @Test func readsBackWhatItWrote() throws {
@@ -87,7 +88,9 @@ import Testing
   }
 
   @Test func writesNumbersThatReadBackEqual() throws {
-    for value in [0.1, 1e-7, 1e300, Double.leastNonzeroMagnitude, -0.0, 1.0 / 3.0, 123_456_789.0, .pi] {
+    for value in [
+      0.1, 1e-7, 1e300, Double.leastNonzeroMagnitude, -0.0, 1.0 / 3.0, 123_456_789.0, .pi,
+    ] {
       let text = write(.compact) { $0.member("x", value) }
       let number = try JSONDocument(text: Array(text.utf8), name: "t").root["x"]?.number
       #expect(number?.bitPattern == value.bitPattern)

@@ -8,7 +8,9 @@ import Testing
 
 /// Live rendering under the realtime sanitizer: every pattern, under every command.
 @Suite struct LiveRealtimeTests {
-  @Test(arguments: ShippedPatterns.names) func playingUnderCommandsWaitsForNothing(name: String) throws {
+  @Test(arguments: ShippedPatterns.names) func playingUnderCommandsWaitsForNothing(name: String)
+    throws
+  {
     let text = ShippedPatterns.text(named: name) ?? []
     let pattern = try AHAPDocument(text: text, name: name).read().pattern
     try play([pattern, pattern], seed: UInt64(name.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) }))
@@ -19,7 +21,8 @@ import Testing
     try play((0..<6).map { _ in generator.pattern() }, seed: seed)
   }
 
-  /// Plays patterns for a second and a half on five channels, one of which drives a shaker, with every block inside the guard.
+  /// Plays patterns for a second and a half on five channels, one of which drives a shaker, with
+  /// every block inside the guard.
   private func play(_ patterns: [HapticPattern], seed: UInt64) throws {
     let routing = OutputRouting(channels: [
       .init(hapticBus: 0, audio: .left), .init(hapticBus: 0, audio: .right),
@@ -27,14 +30,18 @@ import Testing
       .init(hapticBus: 0, audio: .both, transducer: .weakShaker),
     ])
     let link = RendererPort(channelCount: 5)
-    var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), link: link, isOpen: false)
-    let recording = AudioBuffer(interleaved: (0..<30_000).map { Float($0 % 100) / 200 - 0.25 }, channelCount: 1)
+    var renderer = Renderer(
+      rate: 48_000, settings: RenderSettings(routing: routing), link: link, isOpen: false)
+    let recording = AudioBuffer(
+      interleaved: (0..<30_000).map { Float($0 % 100) / 200 - 0.25 }, channelCount: 1)
     let plans =
       try patterns.map { try RenderPlan(compiling: $0, samples: PatternGenerator.sounds) } + [
         RenderPlan(recording: recording, rate: 48_000)
       ]
     let players = plans.map { RenderPlayer(plan: $0) }
-    let entries = plans.flatMap { plan in (0..<100).map { SharedCuePoint(of: plan, at: Int64($0 * 300)) } }
+    let entries = plans.flatMap { plan in
+      (0..<100).map { SharedCuePoint(of: plan, at: Int64($0 * 300)) }
+    }
     var unused = entries
     #expect(link.send(players.map { .add($0) }))
     var numbers = SeededGenerator(seed: seed)
@@ -43,7 +50,8 @@ import Testing
       if turn % 4 == 0, let index = players.indices.randomElement(using: &numbers) {
         let player = players[index]
         let time = Int64(turn * 64 + Int.random(in: 0..<200, using: &numbers))
-        _ = link.send([command(for: player, at: time, &unused, in: entries, index: index, &numbers)])
+        _ = link.send([command(for: player, at: time, &unused, in: entries, index: index, &numbers)]
+        )
       }
       guardedRender(&renderer, &block, turn: turn)
     }
@@ -56,11 +64,15 @@ import Testing
   private func guardedRender(_ renderer: inout Renderer, _ block: inout [Float], turn: Int) {
     var span = block.mutableSpan
     crt_guard_enter()
-    if turn % 100 == 0 { renderer.moveGate(to: 1) }
+    if turn % 100 == 0 {
+      renderer.moveGate(to: 1)
+    }
     renderer.render(into: &span)
     if turn % 500 == 499 {
       renderer.skip(frameCount: 5_000)
-      if renderer.beginIdle() > 0 { _ = renderer.skipIdle(frameCount: 3_000) }
+      if renderer.beginIdle() > 0 {
+        _ = renderer.skipIdle(frameCount: 3_000)
+      }
       renderer.endIdle()
       renderer.closeGate()
     }
@@ -68,34 +80,47 @@ import Testing
   }
 
   /// A place in a player's plan that no command has had yet.
-  private func entry(of index: Int, in entries: [SharedCuePoint], _ unused: inout [SharedCuePoint]) -> SharedCuePoint? {
+  private func entry(of index: Int, in entries: [SharedCuePoint], _ unused: inout [SharedCuePoint])
+    -> SharedCuePoint?
+  {
     let own = entries[index * 100..<(index + 1) * 100]
     let place = unused.firstIndex { entry in own.contains { $0 === entry } }
     return place.map { unused.remove(at: $0) }
   }
 
   private func command(
-    for player: RenderPlayer, at time: Int64, _ unused: inout [SharedCuePoint], in entries: [SharedCuePoint],
+    for player: RenderPlayer, at time: Int64, _ unused: inout [SharedCuePoint],
+    in entries: [SharedCuePoint],
     index: Int, _ numbers: inout SeededGenerator
   ) -> RenderCommand {
     switch Int.random(in: 0..<14, using: &numbers) {
-    case 0...3: return .start(player, at: time)
-    case 4: return .stop(player, at: time)
-    case 5: return .pause(player, at: time)
-    case 6: return .resume(player, at: time)
+    case 0...3:
+      return .start(player, at: time)
+    case 4:
+      return .stop(player, at: time)
+    case 5:
+      return .pause(player, at: time)
+    case 6:
+      return .resume(player, at: time)
     case 7:
-      return entry(of: index, in: entries, &unused).map { .seek(player, to: $0, at: time) } ?? .start(player, at: time)
+      return entry(of: index, in: entries, &unused).map { .seek(player, to: $0, at: time) }
+        ?? .start(player, at: time)
     case 8:
       let start = Bool.random(using: &numbers) ? entry(of: index, in: entries, &unused) : nil
       return .loop(player, passCount: nil, from: start, end: Int64(time % 9_000) + 480, at: time)
-    case 9: return .playbackRate(player, Double.random(in: 0.3...3, using: &numbers), at: time)
-    case 10: return .gain(player, Double.random(in: 0...1, using: &numbers), at: time)
+    case 9:
+      return .playbackRate(player, Double.random(in: 0.3...3, using: &numbers), at: time)
+    case 10:
+      return .gain(player, Double.random(in: 0...1, using: &numbers), at: time)
     case 11:
       return .control(
-        player, DynamicParameterID.allCases.randomElement(using: &numbers) ?? .audioPanControl, value: 0.5, slope: 1e-5,
+        player, DynamicParameterID.allCases.randomElement(using: &numbers) ?? .audioPanControl,
+        value: 0.5, slope: 1e-5,
         at: time)
-    case 12: return .strength(Double.random(in: 0.2...1, using: &numbers), over: 480, at: time)
-    default: return .cancel(player)
+    case 12:
+      return .strength(Double.random(in: 0.2...1, using: &numbers), over: 480, at: time)
+    default:
+      return .cancel(player)
     }
   }
 }

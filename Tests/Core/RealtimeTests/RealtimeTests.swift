@@ -5,10 +5,12 @@ import HapticRender
 import ShippedFiles
 import Testing
 
-/// Rendering under the realtime sanitizer, which ends the program at an allocation, lock or system call.
+/// Rendering under the realtime sanitizer, which ends the program at an allocation, lock or system
+/// call.
 ///
 /// The sanitizer has to be linked in; CONTRIBUTING.md has the command.
-@Suite(.enabled(if: crt_guard_is_present(), "the realtime sanitizer is not linked in")) struct RealtimeTests {
+@Suite(.enabled(if: crt_guard_is_present(), "the realtime sanitizer is not linked in"))
+struct RealtimeTests {
   @Test(arguments: ShippedPatterns.names) func renderingWaitsForNothing(name: String) throws {
     let text = ShippedPatterns.text(named: name) ?? []
     try render(AHAPDocument(text: text, name: name).read().pattern)
@@ -26,14 +28,16 @@ import Testing
       }
     }
     let curves = DynamicParameterID.allCases.map { id in
-      ParameterCurve(id: id, time: 0, controlPoints: [.init(time: 0, value: 1), .init(time: 0.5, value: 0.2)])
+      ParameterCurve(
+        id: id, time: 0, controlPoints: [.init(time: 0, value: 1), .init(time: 0.5, value: 0.2)])
     }
     try render(HapticPattern(events: events, curves: curves))
   }
 
   @Test func fittingAndProtectingATransducerWaitsForNothing() throws {
     let event = HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
+      kind: .hapticContinuous, time: 0, duration: 1,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
     let statistics = try render(
       HapticPattern(events: [event]), profile: .weakShaker,
       routing: OutputRouting(channelCount: 2).fitted(to: [.weakShaker]))
@@ -46,7 +50,9 @@ import Testing
     await #expect(processExitsWith: .failure) {
       crt_guard_enter()
       var numbers: [Int] = []
-      for index in 0..<1_000 { numbers.append(index) }
+      for index in 0..<1_000 {
+        numbers.append(index)
+      }
       crt_guard_exit()
       print(numbers.count)
     }
@@ -57,7 +63,8 @@ import Testing
     _ pattern: HapticPattern, profile: TransducerProfile = .phone,
     routing: OutputRouting = OutputRouting(channelCount: 2)
   ) throws -> RenderStatistics {
-    let noise = AudioBuffer(interleaved: (0..<9_600).map { Float($0 &* 7_919 % 101) / 101 - 0.5 }, channelCount: 2)
+    let noise = AudioBuffer(
+      interleaved: (0..<9_600).map { Float($0 &* 7_919 % 101) / 101 - 0.5 }, channelCount: 2)
     let plan = try RenderPlan(compiling: pattern, profile: profile, samples: ["noise": noise])
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing, passCount: 2))
     var block = [Float](repeating: 0, count: 2 * 64)
@@ -77,6 +84,7 @@ extension TransducerProfile {
   /// A shaker of so little power and excursion that everything that protects it acts.
   static let weakShaker = TransducerProfile(
     name: "weak shaker", summary: "", frequency: FrequencyMapping(low: 60, high: 120),
-    hardware: TransducerHardware(product: "weak shaker", resonance: 80, qualityFactor: 5, continuousPower: 1),
+    hardware: TransducerHardware(
+      product: "weak shaker", resonance: 80, qualityFactor: 5, continuousPower: 1),
     amplifier: AmplifierParameters(power: 4_000))
 }

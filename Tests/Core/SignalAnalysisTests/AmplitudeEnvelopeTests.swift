@@ -6,7 +6,8 @@ struct AmplitudeEnvelopeTests {
   @Test(arguments: [40.0, 62.5, 80, 125, 230, 400], [8_000.0, 48_000]) func sineHasItsAmplitude(
     hertz: Double, rate: Double
   ) {
-    let envelope = AmplitudeEnvelope(of: Signal(Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
+    let envelope = AmplitudeEnvelope(
+      of: Signal(Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
     for time in stride(from: 0.06, to: 0.94, by: 0.001) {
       #expect(abs(20 * log10(Double(envelope.value(at: time)) / 0.5)) < 0.1)
     }
@@ -31,8 +32,12 @@ struct AmplitudeEnvelopeTests {
     #expect(abs(envelope.peak - 0.4) < 0.03)
     for (index, value) in envelope.values.enumerated() {
       let time = Double(index) * envelope.step
-      if time < 0.187 || time > 0.2265 { #expect(value == 0) }
-      if time > 0.203, time < 0.210 { #expect(value > 0.3) }
+      if time < 0.187 || time > 0.2265 {
+        #expect(value == 0)
+      }
+      if time > 0.203, time < 0.210 {
+        #expect(value > 0.3)
+      }
     }
   }
 
@@ -41,7 +46,8 @@ struct AmplitudeEnvelopeTests {
     let noise = Tone.noise(seconds: 2, amplitude: 0.5)
     let envelope = AmplitudeEnvelope(of: Signal(noise, rate: 48_000))
     let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
-    let mean = envelope.values.reduce(0) { $0 + Double($1) * Double($1) } / Double(envelope.values.count)
+    let mean =
+      envelope.values.reduce(0) { $0 + Double($1) * Double($1) } / Double(envelope.values.count)
     #expect(abs(10 * log10(mean / (2 * square))) < 0.3)
   }
 
@@ -59,7 +65,9 @@ struct AmplitudeEnvelopeTests {
     #expect(AmplitudeEnvelope(of: Signal([.nan, .infinity], rate: 48_000)).values == [0])
   }
 
-  @Test func slowRateKeepsAFramesStep() { #expect(AmplitudeEnvelope(of: Signal([0, 0, 0], rate: 100)).step == 0.01) }
+  @Test func slowRateKeepsAFramesStep() {
+    #expect(AmplitudeEnvelope(of: Signal([0, 0, 0], rate: 100)).step == 0.01)
+  }
 }
 
 struct FrequencyTrackTests {
@@ -75,7 +83,9 @@ struct FrequencyTrackTests {
     let track = FrequencyTrack(of: Signal(Tone.glide(from: 30, to: 400, seconds: 2), rate: 48_000))
     let inner = track.points.filter { (0.1...1.9).contains($0.time) }
     #expect(inner.count > 355)
-    for point in inner { #expect(abs(point.hertz / (30 + 185 * point.time) - 1) < 0.005, "\(point.time)") }
+    for point in inner {
+      #expect(abs(point.hertz / (30 + 185 * point.time) - 1) < 0.005, "\(point.time)")
+    }
   }
 
   @Test func tapHasItsFrequencyInTheMiddle() {

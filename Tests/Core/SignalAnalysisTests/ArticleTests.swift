@@ -5,7 +5,8 @@ import Testing
 /// The code in the module's article compiles, runs and measures what it says.
 struct ArticleTests {
   @Test func wholeSignalsAreMeasured() throws {
-    let samples = Tone.mix(Tone.silence(seconds: 1.5), [(0.25, Tone.sine(hertz: 100, amplitude: 0.5))])
+    let samples = Tone.mix(
+      Tone.silence(seconds: 1.5), [(0.25, Tone.sine(hertz: 100, amplitude: 0.5))])
 
     let signal = Signal(samples, rate: 48_000)
     let levels = try Levels(of: signal)
@@ -29,10 +30,14 @@ struct ArticleTests {
   @Test func signalsAreMeasuredBlockByBlock() throws {
     let tone = Tone.sine(hertz: 1_000, seconds: 0.5)
     let signal = Signal(channels: [tone, tone.map { -$0 }], rate: 48_000)
-    let blocks = stride(from: 0, to: tone.count, by: 480).map { Array(signal.interleaved[2 * $0..<2 * ($0 + 480)]) }
+    let blocks = stride(from: 0, to: tone.count, by: 480).map {
+      Array(signal.interleaved[2 * $0..<2 * ($0 + 480)])
+    }
 
     var measurement = try LevelMeasurement(channelCount: 2, rate: 48_000)
-    for block in blocks { measurement.add(block.span) }
+    for block in blocks {
+      measurement.add(block.span)
+    }
     let whole = measurement.finish().whole
 
     #expect(try whole == Levels(of: signal))
@@ -59,7 +64,8 @@ struct ArticleTests {
   }
 
   private func lines(_ file: URL) throws -> [Substring] {
-    try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+    try String(contentsOf: file, encoding: .utf8).split(
+      separator: "\n", omittingEmptySubsequences: false)
   }
 
   private func trimmed(_ line: Substring) -> String { String(line.drop { $0 == " " }) }

@@ -27,7 +27,9 @@ struct LevelsTests {
     #expect(abs(levels.truePeakDecibels + 6.0206) < 0.6)
   }
 
-  @Test(arguments: [44_100.0, 48_000, 96_000, 176_400, 192_000]) func truePeakIsThatOfLibebur128(rate: Double) throws {
+  @Test(arguments: [44_100.0, 48_000, 96_000, 176_400, 192_000]) func truePeakIsThatOfLibebur128(
+    rate: Double
+  ) throws {
     let noise = Tone.noise(seconds: 0.5, rate: rate, amplitude: 0.7)
     let quiet = Tone.sine(hertz: 61, rate: rate, seconds: 0.5, amplitude: 0.1)
     let burst = Tone.mix(quiet, [(0.2, Array(noise.prefix(333)))], rate: rate)
@@ -114,7 +116,8 @@ struct LevelsTests {
   }
 
   @Test func theWholeJoinsTheChannels() throws {
-    let signal = Signal(channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
+    let signal = Signal(
+      channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
     let whole = try Levels(of: signal)
     let channels = try signal.channels.map { try levels($0) }
     #expect(abs(whole.rms - 0.25) < 1e-6)
@@ -138,7 +141,8 @@ struct LevelsTests {
   @Test func impossibleRatesAndChannelsAreRefused() {
     #expect(
       throws: AnalysisError(
-        .unsupportedRate, "loudness requires an integer sample rate from 16 to 2822400 Hz, not 44100.5 Hz")
+        .unsupportedRate,
+        "loudness requires an integer sample rate from 16 to 2822400 Hz, not 44100.5 Hz")
     ) { try levels([0], rate: 44_100.5) }
     #expect(
       throws: AnalysisError(.unsupportedChannelCount, "loudness requires 1 to 64 channels, not 0")

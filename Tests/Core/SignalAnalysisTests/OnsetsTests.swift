@@ -5,7 +5,9 @@ import Testing
 
 struct OnsetsTests {
   /// A tap that begins against the phase of an equal hum lowers the level: its end is what rises.
-  private static let concealed: [String: [Double]] = ["earthquake-simulation": [2.9, 2.917, 2.9205]]
+  private static let concealed: [String: [Double]] = [
+    "earthquake-simulation": [2.9, 2.917, 2.9205]
+  ]
 
   /// The start of every transient that follows and precedes other starts by 50 ms is found within
   /// 1.2 ms, and nothing is found where no event begins.
@@ -32,7 +34,8 @@ struct OnsetsTests {
 
   @Test func steadyHumHasItsStartOnly() {
     for hertz in [25.0, 40, 80, 230, 400] {
-      let hum = Tone.mix(Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
+      let hum = Tone.mix(
+        Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
       let found = Onsets(in: Signal(hum, rate: 48_000))
       #expect(found.count == 1, "\(hertz): \(found)")
       #expect(abs((found.first?.time ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
@@ -42,7 +45,8 @@ struct OnsetsTests {
 
   /// Slow bursts whose level rises over their periods, and tones with an attack of 50 ms.
   @Test(arguments: [28.0, 40, 60, 110, 175, 240]) func eachSwellHasOneStart(hertz: Double) {
-    let tone = Tone.sine(hertz: hertz, seconds: 0.45, amplitude: 0.5).enumerated().map { frame, sample in
+    let tone = Tone.sine(hertz: hertz, seconds: 0.45, amplitude: 0.5).enumerated().map {
+      frame, sample in
       sample * Float(min(frame, 2_400)) / 2_400
     }
     let starts = [0.3, 0.8, 1.3]
@@ -50,22 +54,29 @@ struct OnsetsTests {
       let signal = Tone.mix(Tone.silence(seconds: 2), starts.map { ($0, sound) })
       let found = Onsets(in: Signal(signal, rate: 48_000))
       #expect(found.count == 3, "\(hertz): \(found.map(\.time))")
-      for (onset, start) in zip(found, starts) { #expect((-0.001...0.03).contains(onset.time - start)) }
+      for (onset, start) in zip(found, starts) {
+        #expect((-0.001...0.03).contains(onset.time - start))
+      }
     }
   }
 
   /// Taps 20 ms and more apart.
-  @Test(arguments: [20.0, 23, 27, 35]) func attacksTwentyMillisecondsApartStayTwo(milliseconds: Double) {
+  @Test(arguments: [20.0, 23, 27, 35]) func attacksTwentyMillisecondsApartStayTwo(
+    milliseconds: Double
+  ) {
     for hertz in [120.0, 150, 180, 230] {
       let taps = [(0.1, 0.2), (0.1 + milliseconds / 1_000, 0.4)]
-      let pair = Tone.mix(Tone.silence(seconds: 0.5), taps.map { ($0.0, Tone.tap(hertz: hertz, amplitude: $0.1)) })
+      let pair = Tone.mix(
+        Tone.silence(seconds: 0.5), taps.map { ($0.0, Tone.tap(hertz: hertz, amplitude: $0.1)) })
       #expect(Onsets(in: Signal(pair, rate: 48_000)).count == 2, "\(hertz)")
     }
   }
 
   @Test func fadesHaveNone() {
     let tone = Tone.sine(hertz: 100, seconds: 2)
-    let fade = tone.enumerated().map { index, sample in sample * Float(min(index, tone.count - index)) / 48_000 }
+    let fade = tone.enumerated().map { index, sample in
+      sample * Float(min(index, tone.count - index)) / 48_000
+    }
     #expect(Onsets(in: Signal(fade, rate: 48_000)).isEmpty)
   }
 
@@ -73,7 +84,8 @@ struct OnsetsTests {
     let glide = Tone.glide(from: 60, to: 250, seconds: 1.5)
     #expect(Onsets(in: Signal(glide, rate: 48_000)).count == 1)
     let beat = Tone.mix(
-      Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4), [(0, Tone.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
+      Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4),
+      [(0, Tone.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
     #expect(Onsets(in: Signal(beat, rate: 48_000)).count == 1)
   }
 
@@ -92,13 +104,16 @@ struct OnsetsTests {
       times.map { ($0, Tone.tap(hertz: 190, rate: rate, amplitude: 0.4)) }, rate: rate)
     let found = Onsets(in: Signal(signal, rate: rate)).filter { $0.time > 0.1 }
     #expect(found.count == times.count)
-    for (onset, time) in zip(found, times) { #expect(abs(onset.time - time) < 0.001_5) }
+    for (onset, time) in zip(found, times) {
+      #expect(abs(onset.time - time) < 0.001_5)
+    }
   }
 
   /// Weak taps after strong ones, as close as 50 ms.
   @Test func weakTapsAreFound() {
     let taps = [(0.1, 0.4), (0.15, 0.1), (0.2, 0.4), (0.25, 0.05)]
-    let signal = Tone.mix(Tone.silence(seconds: 0.4), taps.map { ($0.0, Tone.tap(hertz: 150, amplitude: $0.1)) })
+    let signal = Tone.mix(
+      Tone.silence(seconds: 0.4), taps.map { ($0.0, Tone.tap(hertz: 150, amplitude: $0.1)) })
     let found = Onsets(in: Signal(signal, rate: 48_000))
     #expect(found.count == taps.count)
     for (onset, tap) in zip(found, taps) {
@@ -113,16 +128,23 @@ struct OnsetsTests {
     for number in 0..<20 {
       let start = 0.1 + 0.000_37 * Double(number)
       let signal = Tone.mix(
-        Tone.silence(seconds: 0.3), [0, 0.01].map { (start + $0, Tone.tap(hertz: 240, amplitude: 0.4)) })
+        Tone.silence(seconds: 0.3),
+        [0, 0.01].map { (start + $0, Tone.tap(hertz: 240, amplitude: 0.4)) })
       let found = Onsets(in: Signal(signal, rate: 48_000))
-      if found.count != 2 { missed += 1 }
+      if found.count != 2 {
+        missed += 1
+      }
     }
     #expect(missed == 0)
   }
 
   /// Twenty taps on a hum, as strong as it and 6 dB below, at any phase of it.
-  @Test(arguments: [40.0, 80, 150], [60.0, 120, 170, 200]) func tapsOnHumsAreFound(hum: Double, tap: Double) {
-    for (share, least) in [(1.0, 20), (0.5, 19)] { tapsOnHumsAreFound(hum: hum, tap: tap, share: share, least: least) }
+  @Test(arguments: [40.0, 80, 150], [60.0, 120, 170, 200]) func tapsOnHumsAreFound(
+    hum: Double, tap: Double
+  ) {
+    for (share, least) in [(1.0, 20), (0.5, 19)] {
+      tapsOnHumsAreFound(hum: hum, tap: tap, share: share, least: least)
+    }
   }
 
   /// A tone that pauses for three of its periods starts again behind the pause.
@@ -140,7 +162,9 @@ struct OnsetsTests {
     let times = (0..<20).map { 0.3 + 0.1137 * Double($0) }
     let signal = Tone.mix(
       Tone.sine(hertz: 80, seconds: 2.8, amplitude: 0.3),
-      times.map { ($0, Tone.tap(hertz: 120, amplitude: 0.3)) } + [(0, Tone.noise(seconds: 2.8, amplitude: 0.0116))])
+      times.map { ($0, Tone.tap(hertz: 120, amplitude: 0.3)) } + [
+        (0, Tone.noise(seconds: 2.8, amplitude: 0.0116))
+      ])
     let found = Onsets(in: Signal(signal, rate: 48_000)).filter { $0.time > 0.1 }
     #expect(times.filter { time in found.contains { abs($0.time - time) < 0.003 } }.count == 20)
     #expect(found.count == 20)
@@ -153,7 +177,9 @@ struct OnsetsTests {
       times.map { ($0, Tone.tap(hertz: tap, amplitude: 0.3 * share)) })
     let found = Onsets(in: Signal(signal, rate: 48_000))
     let right = times.filter { time in found.contains { abs($0.time - time) < 0.003 } }
-    let wrong = found.filter { onset in onset.time > 0.1 && !times.contains { abs(onset.time - $0) < 0.02 } }
+    let wrong = found.filter { onset in
+      onset.time > 0.1 && !times.contains { abs(onset.time - $0) < 0.02 }
+    }
     #expect(right.count >= least, "\(right.count)")
     #expect(wrong.count <= 20 - least, "\(wrong)")
   }

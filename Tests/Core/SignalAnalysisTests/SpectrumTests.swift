@@ -20,7 +20,8 @@ struct SpectrumTests {
 
   @Test func twoTonesHaveTheMeanOfTheirPowers() {
     let tones = Tone.mix(
-      Tone.sine(hertz: 100, seconds: 3, amplitude: 0.6), [(0, Tone.sine(hertz: 400, seconds: 3, amplitude: 0.3))])
+      Tone.sine(hertz: 100, seconds: 3, amplitude: 0.6),
+      [(0, Tone.sine(hertz: 400, seconds: 3, amplitude: 0.3))])
     // (0.36 · 100 + 0.09 · 400) / 0.45
     #expect(abs((Spectrum(of: Signal(tones, rate: 48_000)).centroid ?? 0) - 160) < 1.5)
   }
@@ -99,7 +100,8 @@ struct FourierTransformTests {
     var transform = FourierTransform(length: 6)
     let samples: [Float] = [1, -2, 3, 0.5, 0, 4]
     for (k, bin) in transform.forward(samples).enumerated() {
-      var (real, imaginary) = (0.0, 0.0)
+      var real = 0.0
+      var imaginary = 0.0
       for (n, sample) in samples.enumerated() {
         real += Double(sample) * cos(2 * .pi * Double(k * n) / 6)
         imaginary -= Double(sample) * sin(2 * .pi * Double(k * n) / 6)

@@ -7,9 +7,16 @@ import ShippedFiles
 /// Signals that the tests know everything about.
 enum Tone {
   /// A sine that starts at a phase.
-  static func sine(hertz: Double, rate: Double = 48_000, seconds: Double = 1, amplitude: Double = 1, phase: Double = 0)
+  static func sine(
+    hertz: Double, rate: Double = 48_000, seconds: Double = 1, amplitude: Double = 1,
+    phase: Double = 0
+  )
     -> [Float]
-  { (0..<Int((seconds * rate).rounded())).map { Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate + phase)) } }
+  {
+    (0..<Int((seconds * rate).rounded())).map {
+      Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate + phase))
+    }
+  }
 
   /// A sine under half a wave, without the wide spectrum of an edge.
   static func swell(hertz: Double, rate: Double = 48_000, seconds: Double = 1) -> [Float] {
@@ -22,11 +29,13 @@ enum Tone {
 
   /// A sine whose frequency rises evenly.
   static func glide(
-    from low: Double, to high: Double, rate: Double = 48_000, seconds: Double = 1, amplitude: Double = 1
+    from low: Double, to high: Double, rate: Double = 48_000, seconds: Double = 1,
+    amplitude: Double = 1
   ) -> [Float] {
     (0..<Int((seconds * rate).rounded())).map {
       let time = Double($0) / rate
-      return Float(amplitude * sin(2 * .pi * (low * time + (high - low) / seconds / 2 * time * time)))
+      return Float(
+        amplitude * sin(2 * .pi * (low * time + (high - low) / seconds / 2 * time * time)))
     }
   }
 
@@ -50,11 +59,15 @@ enum Tone {
   }
 
   /// The sum of a signal and others that begin at some seconds.
-  static func mix(_ base: [Float], _ others: [(time: Double, samples: [Float])], rate: Double = 48_000) -> [Float] {
+  static func mix(
+    _ base: [Float], _ others: [(time: Double, samples: [Float])], rate: Double = 48_000
+  ) -> [Float] {
     var sum = base
     for other in others {
       let start = Int((other.time * rate).rounded())
-      for (index, sample) in other.samples.enumerated() where start + index < sum.count { sum[start + index] += sample }
+      for (index, sample) in other.samples.enumerated() where start + index < sum.count {
+        sum[start + index] += sample
+      }
     }
     return sum
   }

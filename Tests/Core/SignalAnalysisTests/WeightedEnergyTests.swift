@@ -12,7 +12,8 @@ struct WeightedEnergyTests {
 
   /// The factors of ISO 5349-1:2001, table A.2, at third-octave bands.
   @Test(arguments: [
-    (8, 0.727), (9, 0.873), (10, 0.951), (11, 0.958), (12, 0.896), (15, 0.519), (20, 0.160), (21, 0.127), (24, 0.0634),
+    (8, 0.727), (9, 0.873), (10, 0.951), (11, 0.958), (12, 0.896), (15, 0.519), (20, 0.160),
+    (21, 0.127), (24, 0.0634),
     (30, 0.0135),
   ]) func handArmIsThatOfTheStandard(band: Int, factor: Double) {
     let gain = VibrotactileWeighting.handArm.gain(atHertz: pow(10, Double(band) / 10))
@@ -37,7 +38,8 @@ struct WeightedEnergyTests {
     #expect(VibrotactileWeighting.named("ear") == nil)
   }
 
-  @Test(arguments: VibrotactileWeighting.all.map(\.name), [31.5, 80, 100, 180]) func sineIsFeltByItsWeight(
+  @Test(arguments: VibrotactileWeighting.all.map(\.name), [31.5, 80, 100, 180])
+  func sineIsFeltByItsWeight(
     name: String, hertz: Double
   ) throws {
     let weighting = try #require(VibrotactileWeighting.named(name))

@@ -54,28 +54,35 @@ import Testing
     /// Ends as live playback does.
     func stop() throws {
       loop.stop()
-      for _ in 0..<100_000 { guard loop.turn() else { return } }
+      for _ in 0..<100_000 {
+        guard loop.turn() else { return }
+      }
       Issue.record("the loop does not end")
     }
   }
 
   private func fault(_ numbers: inout SeededGenerator) -> Fault {
     switch Int.random(in: 0..<10, using: &numbers) {
-    case 0, 1, 2: .underrun
-    case 3: .suspend(canResume: Bool.random(using: &numbers))
+    case 0, 1, 2:
+      .underrun
+    case 3:
+      .suspend(canResume: Bool.random(using: &numbers))
     case 4, 5:
       .disconnect(
         duration: .milliseconds(Int.random(in: 0...1_500, using: &numbers)),
         code: Bool.random(using: &numbers) ? ENODEV : EBUSY)
     case 6:
       .shortTransfers(
-        frameCount: Int.random(in: 1...300, using: &numbers), count: Int.random(in: 1...50, using: &numbers))
+        frameCount: Int.random(in: 1...300, using: &numbers),
+        count: Int.random(in: 1...50, using: &numbers))
     case 7:
       .failTransfers(
         code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &numbers) ?? EIO,
         count: Int.random(in: 1...4, using: &numbers))
-    case 8: .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &numbers))
-    default: .stall(duration: .milliseconds(Int.random(in: 1...900, using: &numbers)))
+    case 8:
+      .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &numbers))
+    default:
+      .stall(duration: .milliseconds(Int.random(in: 1...900, using: &numbers)))
     }
   }
 
@@ -92,7 +99,9 @@ import Testing
     return moments
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64]) func tapsComeAtTheirTimeThroughEveryFault(seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3] as [UInt64]) func tapsComeAtTheirTimeThroughEveryFault(seed: UInt64)
+    throws
+  {
     let rig = try Rig(seed: seed)
     let seconds = Self.minutes * 60
     let faults = plan(rig.device, until: seconds, seed: seed)
@@ -127,7 +136,9 @@ import Testing
     try rig.stop()
   }
 
-  @Test(arguments: [4, 5, 6] as [UInt64]) func noRampClicksThroughFaultsAndCommands(seed: UInt64) throws {
+  @Test(arguments: [4, 5, 6] as [UInt64]) func noRampClicksThroughFaultsAndCommands(seed: UInt64)
+    throws
+  {
     let rig = try Rig(seed: seed)
     let seconds = Self.minutes * 60
     rig.listener.faults = plan(rig.device, until: seconds, seed: seed)
@@ -160,7 +171,8 @@ import Testing
 
   /// One tap.
   private let taps = HapticPattern(events: [
-    HapticEvent(kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+    HapticEvent(
+      kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
   ])
 
   /// Half a minute of hum that swells for a second, so that its own start has no corner.

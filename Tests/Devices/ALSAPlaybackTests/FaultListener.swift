@@ -1,12 +1,14 @@
 import FaultyPCM
 
-/// Listens to a device for hours without keeping what it heard: level, corners, and when taps begin.
+/// Listens to a device for hours without keeping what it heard: level, corners, and when taps
+/// begin.
 final class FaultListener {
   /// The greatest magnitude.
   private(set) var peak: Float = 0
   /// The moments in seconds at which the device fails.
   var faults: [Double] = []
-  /// The greatest change of slope from one frame to the next, within what was heard without a break.
+  /// The greatest change of slope from one frame to the next, within what was heard without a
+  /// break.
   ///
   /// Where a device that fails loses what it has, sound breaks off; that is not a ramp of ours.
   private(set) var greatestCorner: Float = 0
@@ -39,15 +41,21 @@ final class FaultListener {
     nextFrame = start + Int64(samples.count / channelCount)
     for frame in 0..<(samples.count / channelCount) {
       let sample = samples[frame * channelCount]
-      if !sample.isFinite { hasNonsense = true }
+      if !sample.isFinite {
+        hasNonsense = true
+      }
       peak = max(peak, abs(sample))
       let corner = unbroken >= 2 ? abs(sample - 2 * one + other) : 0
-      if corner > greatestCorner, !(sample == 0 && isFailing(start + Int64(frame))) { greatestCorner = corner }
+      if corner > greatestCorner, !(sample == 0 && isFailing(start + Int64(frame))) {
+        greatestCorner = corner
+      }
       other = one
       one = sample
       unbroken += 1
       if abs(sample) > 0.02 {
-        if quiet >= Int(rate / 20) { onsets.append(Double(start + Int64(frame)) / rate) }
+        if quiet >= Int(rate / 20) {
+          onsets.append(Double(start + Int64(frame)) / rate)
+        }
         quiet = 0
       } else {
         quiet += 1

@@ -8,7 +8,8 @@ import ShippedFiles
 import SoundFile
 import Testing
 
-/// What reaches ALSA is what an offline rendering is, byte for byte, whatever the period and the numbers.
+/// What reaches ALSA is what an offline rendering is, byte for byte, whatever the period and the
+/// numbers.
 ///
 /// ALSA's `file` device writes down all that it is handed, and does not wait for time to pass.
 @Suite struct FilePlugInTests {
@@ -19,13 +20,17 @@ import Testing
     for (encoding, periods) in [(SampleEncoding.s16, [64, 1_024]), (.float, [441])] {
       let (expected, length) = try offline(pattern, channelCount: 2, encoding: encoding)
       for period in periods {
-        let played = try play(pattern, frames: length, period: period, channelCount: 2, encoding: encoding)
-        #expect(firstDifference(played, expected) == nil, "\(encoding) in periods of \(period) frames")
+        let played = try play(
+          pattern, frames: length, period: period, channelCount: 2, encoding: encoding)
+        #expect(
+          firstDifference(played, expected) == nil, "\(encoding) in periods of \(period) frames")
       }
     }
   }
 
-  @Test(arguments: ["earthquake-splash", "heartbeat", "trigger-pattern"], [SampleEncoding.s24Packed, .s24, .s32])
+  @Test(
+    arguments: ["earthquake-splash", "heartbeat", "trigger-pattern"],
+    [SampleEncoding.s24Packed, .s24, .s32])
   func everyEncodingArrivesBitByBit(name: String, encoding: SampleEncoding) throws {
     let pattern = try RigPattern.named(name)
     for channelCount in [1, 6] {
@@ -33,7 +38,8 @@ import Testing
       for period in [16, 4_096] {
         for access in PCMAccess.allCases {
           let played = try play(
-            pattern, frames: length, period: period, channelCount: channelCount, encoding: encoding, access: access)
+            pattern, frames: length, period: period, channelCount: channelCount, encoding: encoding,
+            access: access)
           #expect(
             firstDifference(played, expected) == nil,
             "\(channelCount) channels in periods of \(period) frames, \(access)")
@@ -42,10 +48,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [8_000, 44_100, 96_000, 192_000]) func everyRateArrivesBitByBit(rate: Int) throws {
+  @Test(arguments: [8_000, 44_100, 96_000, 192_000]) func everyRateArrivesBitByBit(rate: Int) throws
+  {
     let pattern = try RigPattern.named("earthquake-splash")
     let (expected, length) = try offline(pattern, channelCount: 2, encoding: .s16, rate: rate)
-    let played = try play(pattern, frames: length, period: 441, channelCount: 2, encoding: .s16, rate: rate)
+    let played = try play(
+      pattern, frames: length, period: 441, channelCount: 2, encoding: .s16, rate: rate)
     #expect(firstDifference(played, expected) == nil)
   }
 
@@ -60,26 +68,33 @@ import Testing
   /// The first byte in which the expected ones are not there.
   private func firstDifference(_ played: [UInt8], _ expected: [UInt8]) -> Int? {
     if played.starts(with: expected) { return nil }
-    return zip(played, expected).enumerated().first { $1.0 != $1.1 }?.offset ?? min(played.count, expected.count)
+    return zip(played, expected).enumerated().first { $1.0 != $1.1 }?.offset
+      ?? min(played.count, expected.count)
   }
 
   /// Plays a pattern on the `file` device from the first frame on, and reads what it wrote.
   private func play(
-    _ pattern: HapticPattern, frames length: Int64, period: Int, channelCount: Int, encoding: SampleEncoding,
+    _ pattern: HapticPattern, frames length: Int64, period: Int, channelCount: Int,
+    encoding: SampleEncoding,
     access: PCMAccess? = nil, rate: Int = 48_000
   ) throws -> [UInt8] {
     let time = VirtualTimeSource()
     let sink = try ALSASink(
       PCMRequest(
-        device: "file:FILE=\(folder.path)/played.raw,FORMAT=raw", rate: rate, channels: .exactly(channelCount),
-        encoding: encoding, access: access, periodSize: period, bufferSize: 4 * period), timekeeper: time)
+        device: "file:FILE=\(folder.path)/played.raw,FORMAT=raw", rate: rate,
+        channels: .exactly(channelCount),
+        encoding: encoding, access: access, periodSize: period, bufferSize: 4 * period),
+      timekeeper: time)
     try #require(sink.granted.encoding == encoding)
     try #require(sink.format.periodSize == period)
-    let engine = PlaybackEngine(rate: Double(rate), routing: OutputRouting(channelCount: channelCount))
+    let engine = PlaybackEngine(
+      rate: Double(rate), routing: OutputRouting(channelCount: channelCount))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     let player = try engine.player(for: pattern)
     try player.start()
-    while engine.position < length { try #require(loop.turn()) }
+    while engine.position < length {
+      try #require(loop.turn())
+    }
     loop.stop()
     while loop.turn() {}
     #expect(sink.takeEvents() == [])
@@ -87,7 +102,9 @@ import Testing
   }
 
   /// The limiter's latency as silence, then the rendering as a file would have it.
-  private func offline(_ pattern: HapticPattern, channelCount: Int, encoding: SampleEncoding, rate: Int = 48_000) throws
+  private func offline(
+    _ pattern: HapticPattern, channelCount: Int, encoding: SampleEncoding, rate: Int = 48_000
+  ) throws
     -> (bytes: [UInt8], frameCount: Int64)
   {
     let plan = try RenderPlan(compiling: pattern, rate: Double(rate))

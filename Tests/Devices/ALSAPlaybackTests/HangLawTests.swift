@@ -6,9 +6,11 @@ import Testing
 @testable import HapticOutputs
 @testable import HapticPlayback
 
-/// A device whose calls hang again and again: each frame that was due was heard, or is counted as missed, once.
+/// A device whose calls hang again and again: each frame that was due was heard, or is counted as
+/// missed, once.
 @Suite struct HangLawTests {
-  /// A loop on a device; whenever a call of it hangs, another sink takes over as live playback has it.
+  /// A loop on a device; whenever a call of it hangs, another sink takes over as live playback has
+  /// it.
   private final class Rig {
     let device = FaultyDevice()
     let time: DeviceTime
@@ -23,15 +25,19 @@ import Testing
       engine.restDelay = restDelay
       let request = PCMRequest(device: "faulty", leadIn: leadIn)
       let sink = try ALSASink(request, timekeeper: time, interception: device.interception())
-      let (granted, format) = (sink.granted, sink.format)
+      let granted = sink.granted
+      let format = sink.format
       loop = RenderLoop(engine: engine, sink: sink, time: time)
       device.listener = { [unowned self] _, samples, channelCount in
-        for frame in 0..<(samples.count / channelCount) where samples[frame * channelCount] != 0 { heardCount += 1 }
+        for frame in 0..<(samples.count / channelCount) where samples[frame * channelCount] != 0 {
+          heardCount += 1
+        }
       }
       device.hangHandler = { [unowned self] in
         hangCount += 1
         let time = time
-        nonisolated(unsafe) let (loop, device) = (loop, device)
+        nonisolated(unsafe) let loop = loop
+        nonisolated(unsafe) let device = device
         let watch = try? BackgroundThread {
           _ = unsafe loop.replaceSink { due, lost in
             ALSASink(
@@ -67,7 +73,9 @@ import Testing
   @Test func aHangBeforeARestCostsNoSound() throws {
     let counts = try [0, 1].map { hangCount in
       let rig = try Rig(restDelay: .seconds(1))
-      if hangCount > 0 { rig.device.plan(.hang(.stop, duration: .milliseconds(1_250)), at: .milliseconds(500)) }
+      if hangCount > 0 {
+        rig.device.plan(.hang(.stop, duration: .milliseconds(1_250)), at: .milliseconds(500))
+      }
       let player = try rig.engine.player(for: hum(0.5))
       try player.start()
       try player.start(at: .seconds(6))
@@ -98,17 +106,22 @@ import Testing
       rig.device.plan(.hang(call, duration: .milliseconds(1_250)), at: .milliseconds(moment))
     }
     if let occasion = occasion(for: call) {
-      for moment in stride(from: 700, to: 18_000, by: 500) { rig.device.plan(occasion, at: .milliseconds(moment)) }
+      for moment in stride(from: 700, to: 18_000, by: 500) {
+        rig.device.plan(occasion, at: .milliseconds(moment))
+      }
     }
     try rig.engine.player(for: hum(60)).start()
     let missed = rig.run(seconds: 20)
     #expect(rig.hangCount == moments.count)
     let due = Int(rig.engine.position)
-    // What a device had when it hung, it may have played; what it has at the end is still to be heard.
+    // What a device had when it hung, it may have played; what it has at the end is still to be
+    // heard.
     let tolerance = (moments.count + 1) * 960 + Int(leadIn / .seconds(1) * 48_000)
-    #expect(abs(rig.heardCount + missed - due) <= tolerance, "\(rig.heardCount) + \(missed) of \(due)")
+    #expect(
+      abs(rig.heardCount + missed - due) <= tolerance, "\(rig.heardCount) + \(missed) of \(due)")
     #expect(abs(due - 20 * 48_000) <= tolerance, "\(due)")
-    // Each a second and a quarter, and up to half a second until the device is looked for again, beside underruns.
+    // Each a second and a quarter, and up to half a second until the device is looked for again,
+    // beside underruns.
     #expect(missed > moments.count * 59_000 && missed < moments.count * 96_000, "\(missed)")
   }
 }

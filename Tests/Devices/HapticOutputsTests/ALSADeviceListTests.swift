@@ -16,7 +16,9 @@ import Testing
     #expect(null.problem == nil)
     let abilities = try #require(null.capabilities)
     #expect(
-      abilities.rates == [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000])
+      abilities.rates == [
+        8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
+      ])
     #expect(abilities.channelCounts == Array(1...64))
     #expect(abilities.encodings == ["float", "s32", "s24", "s24_3", "s16"])
     #expect(abilities.periodSizes.contains(64))

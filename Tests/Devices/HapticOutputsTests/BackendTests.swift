@@ -8,7 +8,9 @@ import Testing
 @Suite struct BackendTests {
   private let outputs = OutputRegistry.standard
 
-  @Test func formsAreThoseOfEveryBackend() { #expect(outputs.forms == ["alsa:DEVICE", "wav:FILE", "null"]) }
+  @Test func formsAreThoseOfEveryBackend() {
+    #expect(outputs.forms == ["alsa:DEVICE", "wav:FILE", "null"])
+  }
 
   /// ALSA has a null device of its own, which keeps its name.
   @Test(arguments: ["null", "alsa:null"]) func aNameWithoutASchemeIsADevice(word: String) throws {
@@ -24,17 +26,23 @@ import Testing
 
   @Test func aRequestReachesTheDevice() throws {
     let output = try outputs.open(
-      "null", OutputRequest(rate: 44_100, channels: .exactly(1), encoding: "s24_3", periodSize: 128, bufferSize: 512))
+      "null",
+      OutputRequest(
+        rate: 44_100, channels: .exactly(1), encoding: "s24_3", periodSize: 128, bufferSize: 512))
     #expect(output.encoding == "s24_3")
-    #expect(output.format == SinkFormat(rate: 44_100, channelCount: 1, periodSize: 128, bufferSize: 512))
+    #expect(
+      output.format == SinkFormat(rate: 44_100, channelCount: 1, periodSize: 128, bufferSize: 512))
     #expect(!output.isHardware)
   }
 
-  private func kind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError.Kind? {
+  private func kind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError.Kind?
+  {
     do throws(OutputError) {
       _ = try outputs.open(word, request)
       return nil
-    } catch { return error.kind }
+    } catch {
+      return error.kind
+    }
   }
 
   @Test func whatCannotBeOpenedHasAKind() {
@@ -62,13 +70,16 @@ import Testing
     let paths = ["\(folder)/a.b/", "\(folder)/a.b/c.wav", "\(folder)/a.b/c-2.wav"]
     unsafe mkdir(paths[0], 0o700)
     defer {
-      for path in paths.dropFirst() { unsafe unlink(path) }
+      for path in paths.dropFirst() {
+        unsafe unlink(path)
+      }
       unsafe rmdir(paths[0])
       unsafe rmdir(folder)
     }
     let backend = SoundFileBackend()
     for (number, encoding) in [(1, nil), (2, "float")] {
-      let output = try backend.open(paths[1], OutputRequest(rate: 8_000, encoding: encoding), time: VirtualTimeSource())
+      let output = try backend.open(
+        paths[1], OutputRequest(rate: 8_000, encoding: encoding), time: VirtualTimeSource())
       #expect(output.name == paths[number])
       #expect(output.encoding == encoding ?? "s16")
       let wake = try WakeSignal()

@@ -10,7 +10,9 @@ import Testing
     do {
       try make()
       return nil
-    } catch { return error as? OutputError }
+    } catch {
+      return error as? OutputError
+    }
   }
 
   @Test func aDeviceWithoutAPaceIsReadAsTimeGoesBy() throws {
@@ -31,7 +33,8 @@ import Testing
   @Test func lostFramesEndARecording() throws {
     let time = VirtualTimeSource()
     let overrun = PCMInterception(result: { $0 == .read ? Int(-EPIPE) : nil })
-    let capture = try ALSACapture("null", rate: 8_000, channelCount: 1, timekeeper: time, interception: overrun)
+    let capture = try ALSACapture(
+      "null", rate: 8_000, channelCount: 1, timekeeper: time, interception: overrun)
     try capture.start()
     var none: [PollDescriptor] = []
     time.wait(for: &none, timeout: .seconds(1))
@@ -47,14 +50,19 @@ import Testing
     (
       EBUSY, OutputError.Kind.busy,
       "device busy: another program records from it; close that program or choose another device"
-    ), (EACCES, .permissionDenied, "permission denied; this user must be in the group 'audio' to record from it"),
+    ),
+    (
+      EACCES, .permissionDenied,
+      "permission denied; this user must be in the group 'audio' to record from it"
+    ),
     (ENOENT, .notFound, "no such device; run 'aplay -L' to list devices"),
   ]) func whatStandsInTheWayIsTold(code: Int32, kind: OutputError.Kind, text: String) {
     let blocked = PCMInterception(open: { _ in .refused(code) })
     #expect(
       refusal {
         _ = try ALSACapture(
-          "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTimeSource(), interception: blocked)
+          "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTimeSource(),
+          interception: blocked)
       } == OutputError(kind, output: "hw:9", text))
   }
 
@@ -75,7 +83,9 @@ import Testing
 
 /// A recording device that goes on by itself.
 @Suite struct LiveCaptureTests {
-  private func wait(_ time: VirtualTimeSource, _ seconds: Double) { time.advance(by: .seconds(seconds)) }
+  private func wait(_ time: VirtualTimeSource, _ seconds: Double) {
+    time.advance(by: .seconds(seconds))
+  }
 
   @Test func aLostDeviceIsOpenedAnewTwiceASecond() throws {
     let time = VirtualTimeSource()
@@ -86,7 +96,8 @@ import Testing
         opened.withLock { $0 += 1 }
         return isGone.withLock { $0 } ? .refused(ENODEV) : .passed
       }, result: { $0 == .read && isGone.withLock { $0 } ? Int(-ENODEV) : nil })
-    let capture = try LiveCapture("null", rates: [48_000], period: 0.005, time: time, interception: interception)
+    let capture = try LiveCapture(
+      "null", rates: [48_000], period: 0.005, time: time, interception: interception)
     #expect(capture.channelCount == 2)
     var samples: [Float] = []
     wait(time, 0.1)
@@ -115,8 +126,11 @@ import Testing
   @Test func lostFramesAreToldOnceAndTheDeviceGoesOn() throws {
     let time = VirtualTimeSource()
     let isLate = Locked(true)
-    let interception = PCMInterception(result: { $0 == .read && isLate.withLock { $0 } ? Int(-EPIPE) : nil })
-    let capture = try LiveCapture("null", rates: [48_000], period: 0.005, time: time, interception: interception)
+    let interception = PCMInterception(result: {
+      $0 == .read && isLate.withLock { $0 } ? Int(-EPIPE) : nil
+    })
+    let capture = try LiveCapture(
+      "null", rates: [48_000], period: 0.005, time: time, interception: interception)
     var samples: [Float] = []
     wait(time, 0.1)
     #expect(capture.read(into: &samples) == .interrupted("overrun: frames of the source were lost"))
@@ -126,7 +140,8 @@ import Testing
 
   @Test func aRateThatTheDeviceLacksIsLookedForAmongOthers() throws {
     #expect(throws: OutputError.self) {
-      _ = try LiveCapture("no-such-device", rates: [48_000], period: 0.005, time: VirtualTimeSource())
+      _ = try LiveCapture(
+        "no-such-device", rates: [48_000], period: 0.005, time: VirtualTimeSource())
     }
   }
 }

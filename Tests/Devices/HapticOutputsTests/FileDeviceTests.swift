@@ -10,8 +10,9 @@ import Testing
   private let wake = WakeSignal.ifPossible()
 
   /// What 2 000 stereo frames become.
-  private func play(_ samples: [Float], _ encoding: SampleEncoding, _ access: PCMAccess, period: Int) throws -> [UInt8]
-  {
+  private func play(
+    _ samples: [Float], _ encoding: SampleEncoding, _ access: PCMAccess, period: Int
+  ) throws -> [UInt8] {
     let path = "/tmp/temblor-\(getpid())-\(UInt64.random(in: 0 ... .max)).raw"
     defer { unsafe unlink(path) }
     var request = PCMRequest(device: "file:'\(path)',raw")
@@ -53,6 +54,8 @@ import Testing
     var raw = unsafe span.mutableBytes
     var encoder = SampleEncoder(encoding)
     encoder.encode(samples.span, into: &raw)
-    for period in [64, 240] { #expect(try play(samples, encoding, access, period: period) == expected) }
+    for period in [64, 240] {
+      #expect(try play(samples, encoding, access, period: period) == expected)
+    }
   }
 }

@@ -31,12 +31,16 @@ import Testing
     var testDescription: String { name }
   }
 
-  private static func every(_ step: Int, _ fault: Fault, until end: Int = 4_000) -> [(Fault, at: Int)] {
+  private static func every(_ step: Int, _ fault: Fault, until end: Int = 4_000) -> [(
+    Fault, at: Int
+  )] {
     stride(from: 700, to: end, by: step).map { (fault, at: $0) }
   }
 
   private static func transfers(_ name: String, _ code: Int32) -> Case {
-    Case(name: name, faults: [(.failTransfers(code: code, count: .max >> 32), at: 700)], isHeardToTheEnd: false)
+    Case(
+      name: name, faults: [(.failTransfers(code: code, count: .max >> 32), at: 700)],
+      isHeardToTheEnd: false)
   }
 
   private static func once(_ name: String, _ code: Int32) -> Case {
@@ -54,7 +58,8 @@ import Testing
     return Case(
       name: "back with another " + name,
       faults: [
-        (.change(other), at: 700), (.disconnect(duration: .milliseconds(500), code: ENODEV), at: 700),
+        (.change(other), at: 700),
+        (.disconnect(duration: .milliseconds(500), code: ENODEV), at: 700),
         (.change(isTheSame ? own : other), at: 1_700),
       ], isHeardToTheEnd: isTheSame)
   }
@@ -63,7 +68,9 @@ import Testing
   private static func hang(
     _ name: String, _ call: Fault.Call, for milliseconds: Int = 1_500, _ faults: (Fault, at: Int)...
   ) -> Case {
-    Case(name: "hang" + name, faults: [(.hang(call, duration: .milliseconds(milliseconds)), at: 690)] + faults)
+    Case(
+      name: "hang" + name,
+      faults: [(.hang(call, duration: .milliseconds(milliseconds)), at: 690)] + faults)
   }
 
   static let cases: [Case] = [
@@ -73,13 +80,22 @@ import Testing
     Case(name: "sleepoften", faults: every(500, .stall(duration: .milliseconds(300)))),
     Case(name: "skip", faults: [(.skip(frameCount: 110), at: 702)]),
     Case(name: "skipoften", faults: every(50, .skip(frameCount: 110))),
-    Case(name: "availrand", faults: [(.lie(.random), at: 700)], isHeardToTheEnd: false, isTrue: false),
+    Case(
+      name: "availrand", faults: [(.lie(.random), at: 700)], isHeardToTheEnd: false, isTrue: false),
     Case(name: "availfull", faults: [(.lie(.full), at: 700)], isHeardToTheEnd: nil, isTrue: false),
     Case(name: "availstep/80", faults: [(.lie(.steps(80)), at: 700)]),
-    Case(name: "availstep/400", faults: [(.lie(.steps(400)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
-    Case(name: "flap/50", faults: every(50, .disconnect(duration: .zero, code: ENODEV)), isHeardToTheEnd: false),
-    Case(name: "flap/5", faults: every(5, .disconnect(duration: .zero, code: ENODEV)), isHeardToTheEnd: false),
-    Case(name: "gone", faults: [(.disconnect(duration: .seconds(99), code: ENODEV), at: 700)], isHeardToTheEnd: false),
+    Case(
+      name: "availstep/400", faults: [(.lie(.steps(400)), at: 700)], isHeardToTheEnd: nil,
+      isTrue: false),
+    Case(
+      name: "flap/50", faults: every(50, .disconnect(duration: .zero, code: ENODEV)),
+      isHeardToTheEnd: false),
+    Case(
+      name: "flap/5", faults: every(5, .disconnect(duration: .zero, code: ENODEV)),
+      isHeardToTheEnd: false),
+    Case(
+      name: "gone", faults: [(.disconnect(duration: .seconds(99), code: ENODEV), at: 700)],
+      isHeardToTheEnd: false),
     Case(name: "enodev", faults: [(.disconnect(duration: .seconds(1), code: ENODEV), at: 700)]),
     Case(name: "underruns", faults: every(100, .underrun)),
     Case(name: "suspend", faults: every(200, .suspend(canResume: false))),
@@ -90,22 +106,28 @@ import Testing
     Case(name: "delayneg", faults: [(.addDelay(frameCount: -17_000), at: 700)]),
     Case(name: "delayerr", faults: [], results: { $0 == .delay ? -Int(EIO) : nil }),
     Case(
-      name: "eagainstart", faults: [(.failTransfers(code: EAGAIN, count: .max >> 32), at: 0)], isHeardToTheEnd: false),
+      name: "eagainstart", faults: [(.failTransfers(code: EAGAIN, count: .max >> 32), at: 0)],
+      isHeardToTheEnd: false),
     transfers("eioever", EIO), transfers("epipeever", EPIPE), transfers("estrpipeever", ESTRPIPE),
     transfers("einvalever", EINVAL), transfers("eagainever", EAGAIN),
     Case(name: "eagain", faults: [(.failTransfers(code: EAGAIN, count: 200), at: 700)]),
     Case(name: "eintr", faults: [(.failTransfers(code: EINTR, count: 200), at: 700)]),
     Case(name: "short", faults: [(.shortTransfers(frameCount: 1, count: 3_000), at: 700)]),
     Case(
-      name: "startever", faults: [(.failStarts(code: EPIPE, count: .max >> 32), at: 700), (.underrun, at: 700)],
+      name: "startever",
+      faults: [(.failStarts(code: EPIPE, count: .max >> 32), at: 700), (.underrun, at: 700)],
       isHeardToTheEnd: false),
     Case(
       name: "prepareever",
       faults: [(.failPreparations(code: EIO, count: .max >> 32), at: 700), (.underrun, at: 700)],
       isHeardToTheEnd: false),
     once("epipe", EPIPE), once("eio", EIO), once("estrpipe", ESTRPIPE), once("ebadfd", EBADFD),
-    Case(name: "zero", faults: [], isHeardToTheEnd: false, results: { $0 == .write || $0 == .mapCommit ? 0 : nil }),
-    Case(name: "pointererr/eio", faults: [], isHeardToTheEnd: false, results: { $0 == .available ? -Int(EIO) : nil }),
+    Case(
+      name: "zero", faults: [], isHeardToTheEnd: false,
+      results: { $0 == .write || $0 == .mapCommit ? 0 : nil }),
+    Case(
+      name: "pointererr/eio", faults: [], isHeardToTheEnd: false,
+      results: { $0 == .available ? -Int(EIO) : nil }),
     Case(
       name: "pointererr/einval", faults: [], isHeardToTheEnd: false,
       results: { $0 == .available ? -Int(EINVAL) : nil }),
@@ -119,20 +141,25 @@ import Testing
     hang("resume", .resume, (.suspend(canResume: true), at: 700)),
     hang("unplug", .transfer, (.disconnect(duration: .zero, code: ENODEV), at: 2_180)),
     Case(
-      name: "hangreopen", faults: [(.disconnect(duration: .zero, code: ENODEV), at: 700)], isHeardToTheEnd: false,
+      name: "hangreopen", faults: [(.disconnect(duration: .zero, code: ENODEV), at: 700)],
+      isHeardToTheEnd: false,
       hanging: .open),
     // Eight closings may hang; then nothing is opened any more.
     Case(
-      name: "flaphangclose", faults: every(50, .disconnect(duration: .zero, code: ENODEV), until: 13_000),
+      name: "flaphangclose",
+      faults: every(50, .disconnect(duration: .zero, code: ENODEV), until: 13_000),
       isHeardToTheEnd: false, hanging: .close, length: .seconds(14)),
     // In `snd_pcm_writei` the library itself reads beyond what it was given, and ends the process.
     Case(name: "toomuch", faults: [(.exceed(frameCount: 100), at: 700)], access: .memoryMapped),
-    Case(name: "back/50", faults: [(.lie(.back(50)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
-    Case(name: "back/133", faults: [(.lie(.back(133)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
+    Case(
+      name: "back/50", faults: [(.lie(.back(50)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
+    Case(
+      name: "back/133", faults: [(.lie(.back(133)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
     Case(name: "still", faults: [(.stall(duration: .microseconds(13_750)), at: 700)]),
     Case(name: "badstate", faults: every(200, .unset)),
     Case(name: "swallow", faults: [(.swallow(frameCount: 110), at: 702)]),
-    back("rate", isTheSame: false) { $0.rates = [44_100] }, back("rate, then its own") { $0.rates = [44_100] },
+    back("rate", isTheSame: false) { $0.rates = [44_100] },
+    back("rate, then its own") { $0.rates = [44_100] },
     back("channels", isTheSame: false) { $0.channelCounts = [4] },
     back("channels, then its own") { $0.channelCounts = [4] },
   ]
@@ -148,21 +175,27 @@ import Testing
         $0.bufferSize = buffer
         $0.access = test.access
       }, abilities: { $0.rates = [Int(rate)] }, results: test.results, hanging: test.hanging)
-    for (fault, moment) in test.faults { playback.device.plan(fault, at: .milliseconds(moment)) }
+    for (fault, moment) in test.faults {
+      playback.device.plan(fault, at: .milliseconds(moment))
+    }
     #expect(playback.run(until: test.length, limit: 10_000))
     let end = playback.time.now
     playback.sink.finish(draining: true)
     let notices = playback.notices + playback.sink.takeEvents()
     let missed = notices.map(\.missedFrameCount).reduce(0, +)
     let heard = playback.heard.filter { $0.first != nil }.map(\.count).reduce(0, +)
-    // From the first frame of sound on, each frame of time is due; a device that never moved has no beginning.
+    // From the first frame of sound on, each frame of time is due; a device that never moved has no
+    // beginning.
     let first = playback.heard.first { $0.first != nil }?.start
     let due = Int((end / .seconds(1) * rate).rounded()) - (first ?? 0)
     let tolerance = buffer + Int(leadIn / .seconds(1) * rate)
     let isLawful = abs(heard + missed - due) <= tolerance
-    #expect(isLawful || first == nil || !test.isTrue, "\(heard) heard, \(missed) missed, \(due) due")
+    #expect(
+      isLawful || first == nil || !test.isTrue, "\(heard) heard, \(missed) missed, \(due) due")
     #expect(missed <= due + tolerance)
-    if let isHeard = test.isHeardToTheEnd { #expect(!notices.contains { $0.kind == .failed } == isHeard) }
+    if let isHeard = test.isHeardToTheEnd {
+      #expect(!notices.contains { $0.kind == .failed } == isHeard)
+    }
     // What cost nothing is not reported as an underrun.
     #expect(!notices.contains { $0.kind == .underrun && $0.missedFrameCount == 0 })
   }
@@ -170,7 +203,8 @@ import Testing
   /// As an idle null sink of PulseAudio does, which lies two seconds ahead of its streams.
   @Test func aNewStreamThatBeginsLateIsKept() throws {
     let playback = try Playback { $0.leadIn = .milliseconds(50) }
-    playback.device.plan(.disconnect(duration: .milliseconds(450), code: ECONNREFUSED), at: .milliseconds(500))
+    playback.device.plan(
+      .disconnect(duration: .milliseconds(450), code: ECONNREFUSED), at: .milliseconds(500))
     playback.device.plan(.stall(duration: .seconds(2)), at: .milliseconds(1_001))
     #expect(playback.run(until: .seconds(5)))
     let back = try #require(playback.heard.last { $0.first != nil }).start
@@ -178,8 +212,11 @@ import Testing
     #expect(playback.notices.count { $0.kind == .disconnected } == 1)
   }
 
-  /// A call of the device that takes its time is neither the program's doing nor a sleep of the system.
-  @Test(arguments: [PCMCall.write, .available]) func aLongCallOfTheDeviceIsTheDevicesDelay(call: PCMCall) throws {
+  /// A call of the device that takes its time is neither the program's doing nor a sleep of the
+  /// system.
+  @Test(arguments: [PCMCall.write, .available]) func aLongCallOfTheDeviceIsTheDevicesDelay(
+    call: PCMCall
+  ) throws {
     let clock = Mutex<DeviceTime?>(nil)
     let isOver = Atomic(false)
     let playback = try Playback(
@@ -198,31 +235,44 @@ import Testing
   }
 
   /// A call that sleeps is the longest, wherever it is made; waits for space are none.
-  @Test(arguments: [Fault.Call.transfer, .pointer, .delay, .start]) func theLongestCallIsMeasured(call: Fault.Call)
+  @Test(arguments: [Fault.Call.transfer, .pointer, .delay, .start]) func theLongestCallIsMeasured(
+    call: Fault.Call
+  )
     throws
   {
     let device = FaultyDevice()
     let time = DeviceTime(device)
-    let sink = try ALSASink(PCMRequest(device: "faulty"), timekeeper: time, interception: device.interception())
+    let sink = try ALSASink(
+      PCMRequest(device: "faulty"), timekeeper: time, interception: device.interception())
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     for (duration, moment) in [(5, 0), (70, 500), (20, 900)] {
       device.plan(.hang(call, duration: .milliseconds(duration)), at: .milliseconds(moment))
-      if call == .start { device.plan(.underrun, at: .milliseconds(moment + 1)) }
+      if call == .start {
+        device.plan(.underrun, at: .milliseconds(moment + 1))
+      }
     }
-    while time.now < .milliseconds(400) { #expect(loop.turn()) }
+    while time.now < .milliseconds(400) {
+      #expect(loop.turn())
+    }
     #expect(engine.longestCall == .milliseconds(5))
-    while time.now < .seconds(2) { #expect(loop.turn()) }
+    while time.now < .seconds(2) {
+      #expect(loop.turn())
+    }
     #expect(engine.longestCall == .milliseconds(70))
   }
 
   /// The system's own words are in no message.
-  @Test(arguments: [EPIPE, ESTRPIPE, EINVAL, EIO, 71]) func failuresHaveWordsOfTheirOwn(code: Int32) throws {
+  @Test(arguments: [EPIPE, ESTRPIPE, EINVAL, EIO, 71]) func failuresHaveWordsOfTheirOwn(code: Int32)
+    throws
+  {
     let playback = try Playback { $0.access = .readWrite }
     playback.device.plan(.failTransfers(code: code, count: .max >> 32), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(3), limit: 10_000))
     let texts = playback.notices.map(\.text)
     #expect(texts.contains { $0.hasPrefix("faulty: ") })
-    for text in texts { #expect(!text.contains("snd_") && !text.contains("pipe"), "\(text)") }
+    for text in texts {
+      #expect(!text.contains("snd_") && !text.contains("pipe"), "\(text)")
+    }
   }
 }

@@ -4,7 +4,8 @@ import HapticOutputs
 import HapticPlayback
 import Testing
 
-/// Silence before the first sound on a device that is not a card: the buffer is 960 frames in periods of 240.
+/// Silence before the first sound on a device that is not a card: the buffer is 960 frames in
+/// periods of 240.
 @Suite struct LeadInTests {
   private typealias Stretch = Playback.Stretch
   /// Silence for the time of the lead-in, and the buffer that is full of it by then.
@@ -23,20 +24,25 @@ import Testing
     #expect(playback.run(until: .seconds(1)))
     #expect(
       playback.heard.prefix(2) == [
-        Stretch(start: 0, first: nil, count: silence), Stretch(start: silence, first: 0, count: 24_000 - silence),
+        Stretch(start: 0, first: nil, count: silence),
+        Stretch(start: silence, first: 0, count: 24_000 - silence),
       ])
-    // The clock of what is heard stays behind by the lead-in; what follows the silence comes at its time.
+    // The clock of what is heard stays behind by the lead-in; what follows the silence comes at its
+    // time.
     let last = try #require(playback.heard.last)
     #expect(last.first == last.start - silence)
     #expect(last.start + last.count == 48_000)
     let between = try #require(playback.heard.dropFirst(2).first)
     #expect(between.first == nil && between.count >= 2_400)
-    // All that was not heard is counted: from the end of what was, to the beginning of what followed.
+    // All that was not heard is counted: from the end of what was, to the beginning of what
+    // followed.
     #expect(playback.notices.last?.missedFrameCount == (last.first ?? 0) - (24_000 - silence))
   }
 
   /// A sound server that is behind as a stream starts reads that much at once, and drops it.
-  @Test(arguments: [240, 1_000, 12_000, 24_000]) func whatAServerSwallowsAtTheStartIsSilence(frameCount: Int) throws {
+  @Test(arguments: [240, 1_000, 12_000, 24_000]) func whatAServerSwallowsAtTheStartIsSilence(
+    frameCount: Int
+  ) throws {
     let playback = try playback()
     playback.device.plan(.swallow(frameCount: frameCount), at: .milliseconds(3))
     #expect(playback.run(until: .seconds(2)))
@@ -50,7 +56,9 @@ import Testing
 
   @Test func aDeviceThatRunsDryAtTheStartLosesSilenceOnly() throws {
     let playback = try playback()
-    for milliseconds in [2, 9, 30, 47] { playback.device.plan(.underrun, at: .milliseconds(milliseconds)) }
+    for milliseconds in [2, 9, 30, 47] {
+      playback.device.plan(.underrun, at: .milliseconds(milliseconds))
+    }
     #expect(playback.run(until: .seconds(1)))
     let sound = playback.heard.filter { $0.first != nil }
     #expect(sound.count == 1)
@@ -62,7 +70,9 @@ import Testing
   /// However unsteady it is, sound begins after two seconds.
   @Test func theLeadInHasALimit() throws {
     let playback = try playback()
-    for step in 0..<400 { playback.device.plan(.underrun, at: .milliseconds(step * 10)) }
+    for step in 0..<400 {
+      playback.device.plan(.underrun, at: .milliseconds(step * 10))
+    }
     #expect(playback.run(until: .milliseconds(1_900)))
     #expect(playback.position == 0)
     #expect(playback.run(until: .milliseconds(2_200)))
@@ -88,10 +98,13 @@ import Testing
     let playback = try playback(buffer: 9_600)
     #expect(playback.run(until: .seconds(1)))
     #expect(
-      playback.heard == [Stretch(start: 0, first: nil, count: 2_400), Stretch(start: 2_400, first: 0, count: 45_600)])
+      playback.heard == [
+        Stretch(start: 0, first: nil, count: 2_400), Stretch(start: 2_400, first: 0, count: 45_600),
+      ])
   }
 
-  /// A server reports what it has taken, before it is heard: silence keeps the stream alive behind the end.
+  /// A server reports what it has taken, before it is heard: silence keeps the stream alive behind
+  /// the end.
   @Test func silenceFollowsTheEnd() throws {
     let playback = try playback()
     #expect(playback.run(until: .milliseconds(500)))

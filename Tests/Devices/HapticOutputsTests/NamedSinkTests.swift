@@ -5,10 +5,14 @@ import Testing
 
 /// Sinks of sound servers in the names of devices.
 @Suite struct NamedSinkTests {
-  private func servers(_ names: [String], pulse: Result<SoundServers.PulseAudio, SoundServers.Problem>? = nil)
+  private func servers(
+    _ names: [String], pulse: Result<SoundServers.PulseAudio, SoundServers.Problem>? = nil
+  )
     -> SoundServers
   {
-    let sinks = names.map { SoundServers.Sink(name: $0, description: "The \($0)", monitor: $0 + ".monitor") }
+    let sinks = names.map {
+      SoundServers.Sink(name: $0, description: "The \($0)", monitor: $0 + ".monitor")
+    }
     return SoundServers(
       pipeWireSinks: { $0 == nil ? .success(sinks) : .failure(.absent) },
       pulseAudio: { _ in pulse ?? .success(SoundServers.PulseAudio(sinks: sinks)) })
@@ -19,7 +23,9 @@ import Testing
     do throws(OutputError) {
       try sink.find(on: servers)
       return nil
-    } catch { return error }
+    } catch {
+      return error
+    }
   }
 
   @Test(
@@ -36,7 +42,8 @@ import Testing
   @Test(
     "Other devices name no sink",
     arguments: [
-      "default", "pipewire", "pulse", "hw:1", "plughw:CARD=pulse", "pipewire:SERVER=other", "jack", "mypulse:DEVICE=a",
+      "default", "pipewire", "pulse", "hw:1", "plughw:CARD=pulse", "pipewire:SERVER=other", "jack",
+      "mypulse:DEVICE=a",
       "card:pulse",
     ]) func deviceNamesNoSink(device: String)
   { #expect(NamedSink(device: device) == nil) }
@@ -50,7 +57,8 @@ import Testing
   @Test(
     "A name that a server reads as any sink, or as an object's number, is refused",
     arguments: [
-      "pipewire:NODE=-1", "pipewire:NODE=", "pipewire:NODE=57", "pulse:", "pulse:DEVICE=0", "pipewire:{NODE a,x}",
+      "pipewire:NODE=-1", "pipewire:NODE=", "pipewire:NODE=57", "pulse:", "pulse:DEVICE=0",
+      "pipewire:{NODE a,x}",
     ])
   func nameIsInvalid(device: String) throws {
     let error = try refusal(device, on: servers(["-1", "", "57", "0"]))
@@ -85,7 +93,8 @@ import Testing
       [OutputError.Kind.serverUnavailable, .unresponsive, .serverUnavailable]))
   func serverHasNoAnswer(problem: SoundServers.Problem, kind: OutputError.Kind) throws {
     #expect(try refusal("pulse:DEVICE=a", on: servers([], pulse: .failure(problem)))?.kind == kind)
-    #expect(try refusal("pipewire:NODE=a,SERVER=other", on: servers(["a"]))?.kind == .serverUnavailable)
+    #expect(
+      try refusal("pipewire:NODE=a,SERVER=other", on: servers(["a"]))?.kind == .serverUnavailable)
   }
 
   @Test func sinksAreListedWithTheirDevices() {
@@ -98,9 +107,11 @@ import Testing
   }
 
   @Test func sinksOfPipeWireAreListedOnce() {
-    let replacement = SoundServers.PulseAudio(name: "PulseAudio (on PipeWire 1.4.2)", sinks: [.init(name: "shaker")])
+    let replacement = SoundServers.PulseAudio(
+      name: "PulseAudio (on PipeWire 1.4.2)", sinks: [.init(name: "shaker")])
     let listed = servers(["shaker"], pulse: .success(replacement))
-    #expect(listed.listings(plugIns: ["pipewire", "pulse"]).map(\.name) == ["pipewire:NODE=shaker"])
+    #expect(
+      listed.listings(plugIns: ["pipewire", "pulse"]).map(\.name) == ["pipewire:NODE=shaker"])
     #expect(listed.listings(plugIns: ["pulse"]).map(\.name) == ["pulse:DEVICE=shaker"])
   }
 }

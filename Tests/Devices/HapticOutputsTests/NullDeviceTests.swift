@@ -14,8 +14,8 @@ import Testing
     return try ALSASink(request, timekeeper: clock)
   }
 
-  @Test(arguments: [8_000, 11_025, 44_100, 48_000, 96_000, 192_000]) func aPeriodLastsAsLongAtAnyRate(rate: Int) throws
-  {
+  @Test(arguments: [8_000, 11_025, 44_100, 48_000, 96_000, 192_000])
+  func aPeriodLastsAsLongAtAnyRate(rate: Int) throws {
     let request = OutputRequest(rate: rate)
     #expect(request.periodSize == rate / 200 && request.bufferSize == rate / 50)
     // Also where the device has another rate than the one that was asked for.
@@ -34,7 +34,8 @@ import Testing
       $0.encoding = encoding
       $0.channels = .exactly(3)
     }
-    #expect(sink.format == SinkFormat(rate: 48_000, channelCount: 3, periodSize: 240, bufferSize: 960))
+    #expect(
+      sink.format == SinkFormat(rate: 48_000, channelCount: 3, periodSize: 240, bufferSize: 960))
     #expect(sink.granted.access == access)
     #expect(sink.granted.encoding == encoding)
     #expect(sink.granted.isPaced)

@@ -33,7 +33,8 @@ final class Playback {
 
   /// Opens a device; planning makes it fail.
   init(
-    _ change: (inout PCMRequest) -> Void = { _ in }, abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    _ change: (inout PCMRequest) -> Void = { _ in },
+    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: PCMCall? = nil
   ) throws {
     abilities(&device.abilities)
@@ -41,8 +42,11 @@ final class Playback {
     change(&request)
     time = DeviceTime(device)
     sink = try ALSASink(
-      request, timekeeper: time, interception: device.interception(results: results, hanging: hanging))
-    device.listener = { [unowned self] time, samples, channelCount in hear(time, samples, channelCount) }
+      request, timekeeper: time,
+      interception: device.interception(results: results, hanging: hanging))
+    device.listener = { [unowned self] time, samples, channelCount in
+      hear(time, samples, channelCount)
+    }
   }
 
   /// A frame's number as a sample that every encoding but the shortest keeps.
@@ -53,7 +57,8 @@ final class Playback {
     for frame in 0..<(samples.count / channelCount) {
       let value = Int((samples[frame * channelCount] * 8_388_607).rounded())
       let number = value == 0 ? nil : value - 1
-      if let last = heard.last, last.start + last.count == start + frame, last.first.map({ $0 + last.count }) == number
+      if let last = heard.last, last.start + last.count == start + frame,
+        last.first.map({ $0 + last.count }) == number
       {
         heard[heard.count - 1].count += 1
       } else {
@@ -74,15 +79,19 @@ final class Playback {
         var samples: [Float] = []
         samples.reserveCapacity(count * sink.format.channelCount)
         for number in position..<(position + count) {
-          for _ in 0..<sink.format.channelCount { samples.append(Self.sample(number)) }
+          for _ in 0..<sink.format.channelCount {
+            samples.append(Self.sample(number))
+          }
         }
         position += count
         sink.write(samples.span)
       case .missed(let count), .behind(let count):
         position += count
         missedCount += count
-      case .woken: break
-      case .ended: return true
+      case .woken:
+        break
+      case .ended:
+        return true
       }
       notices += sink.takeEvents()
       still = time.now == last ? still + 1 : 0

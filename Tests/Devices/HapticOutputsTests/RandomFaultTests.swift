@@ -22,24 +22,32 @@ import Testing
 
   private func fault(_ chance: inout Chance) -> Fault {
     switch Int.random(in: 0..<12, using: &chance) {
-    case 0, 1, 2: .underrun
-    case 3: .suspend(canResume: true)
-    case 4: .suspend(canResume: false)
+    case 0, 1, 2:
+      .underrun
+    case 3:
+      .suspend(canResume: true)
+    case 4:
+      .suspend(canResume: false)
     case 5:
       .disconnect(
         duration: .milliseconds(Int.random(in: 0...1_500, using: &chance)),
         code: Bool.random(using: &chance) ? ENODEV : EBUSY)
     case 6:
       .shortTransfers(
-        frameCount: Int.random(in: 1...300, using: &chance), count: Int.random(in: 1...50, using: &chance))
+        frameCount: Int.random(in: 1...300, using: &chance),
+        count: Int.random(in: 1...50, using: &chance))
     case 7:
       .failTransfers(
         code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &chance) ?? EIO,
         count: Int.random(in: 1...4, using: &chance))
-    case 8: .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &chance))
-    case 9: .addDelay(frameCount: Int.random(in: -2_000...100_000, using: &chance))
-    case 10: .cryWolf(duration: .milliseconds(Int.random(in: 1...300, using: &chance)))
-    default: .stall(duration: .milliseconds(Int.random(in: 1...900, using: &chance)))
+    case 8:
+      .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &chance))
+    case 9:
+      .addDelay(frameCount: Int.random(in: -2_000...100_000, using: &chance))
+    case 10:
+      .cryWolf(duration: .milliseconds(Int.random(in: 1...300, using: &chance)))
+    default:
+      .stall(duration: .milliseconds(Int.random(in: 1...900, using: &chance)))
     }
   }
 
@@ -65,11 +73,13 @@ import Testing
       last += .milliseconds(Int.random(in: 20...3_000, using: &chance))
       try #require(playback.run(until: last))
       // The thread is late now and then.
-      if Bool.random(using: &chance) { playback.time.pass(.milliseconds(Int.random(in: 0...80, using: &chance))) }
+      if Bool.random(using: &chance) {
+        playback.time.pass(.milliseconds(Int.random(in: 0...80, using: &chance)))
+      }
     }
     #expect(playback.sink.format == format)
-    // What the device had when it stood still is heard late; what comes after it is not. The device's
-    // clock may be 400 frames off by the end, and 30 ms are no interruption yet.
+    // What the device had when it stood still is heard late; what comes after it is not. The
+    // device's clock may be 400 frames off by the end, and 30 ms are no interruption yet.
     let late = playback.heard.filter { stretch in
       stretch.first.map { abs($0 - stretch.start) > period + 400 + 1_440 } ?? false
     }

@@ -9,7 +9,8 @@ import Testing
 @Suite struct RecoveryTests {
   private typealias Stretch = Playback.Stretch
 
-  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases.filter { $0 != .s16 }) func allIsHeardInOrder(
+  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases.filter { $0 != .s16 })
+  func allIsHeardInOrder(
     access: PCMAccess, encoding: SampleEncoding
   ) throws {
     let playback = try Playback {
@@ -23,7 +24,9 @@ import Testing
     #expect(playback.waitCount == 201)
   }
 
-  @Test(arguments: PCMAccess.allCases) func underrunLosesWhatWasQueuedAndGoesOnInTime(access: PCMAccess) throws {
+  @Test(arguments: PCMAccess.allCases) func underrunLosesWhatWasQueuedAndGoesOnInTime(
+    access: PCMAccess
+  ) throws {
     let playback = try Playback { $0.access = access }
     playback.device.plan(.underrun, at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
@@ -35,7 +38,9 @@ import Testing
       ])
     #expect(
       playback.notices == [
-        SinkEvent(.underrun, cause: .droppedBuffer, missedFrameCount: 864, text: "the device dropped its buffer")
+        SinkEvent(
+          .underrun, cause: .droppedBuffer, missedFrameCount: 864,
+          text: "the device dropped its buffer")
       ])
   }
 
@@ -47,11 +52,14 @@ import Testing
     // The buffer lasted for 20 ms; 50 ms are missed.
     #expect(
       playback.heard == [
-        Stretch(start: 0, first: 0, count: 24_960), Stretch(start: 27_360, first: 27_360, count: 20_640),
+        Stretch(start: 0, first: 0, count: 24_960),
+        Stretch(start: 27_360, first: 27_360, count: 20_640),
       ])
     #expect(playback.missedCount == 2_400)
     #expect(
-      playback.notices == [SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 2_400, text: "buffer underrun")]
+      playback.notices == [
+        SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 2_400, text: "buffer underrun")
+      ]
     )
   }
 
@@ -66,11 +74,16 @@ import Testing
     #expect(playback.notices.map(\.text) == ["the device is late"])
   }
 
-  /// As PulseAudio does when it took a whole buffer at once; any other device is waited for, and opened again.
-  @Test(arguments: [false, true]) func aDeviceThatIsReadyAndTakesNothingHasRunDry(isReady: Bool) throws {
+  /// As PulseAudio does when it took a whole buffer at once; any other device is waited for, and
+  /// opened again.
+  @Test(arguments: [false, true]) func aDeviceThatIsReadyAndTakesNothingHasRunDry(isReady: Bool)
+    throws
+  {
     let playback = try Playback()
     playback.device.plan(.stall(duration: .milliseconds(1_500)), at: .milliseconds(500))
-    if isReady { playback.device.plan(.cryWolf(duration: .milliseconds(1_500)), at: .milliseconds(500)) }
+    if isReady {
+      playback.device.plan(.cryWolf(duration: .milliseconds(1_500)), at: .milliseconds(500))
+    }
     #expect(playback.run(until: .milliseconds(700)))
     #expect(Set(playback.notices.map(\.cause)) == (isReady ? [.lateDevice] : []))
     #expect(playback.run(until: .seconds(4)))
@@ -93,12 +106,17 @@ import Testing
     playback.device.plan(.suspend(canResume: false), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.heard.last == Stretch(start: 24_960, first: 24_960, count: 23_040))
-    #expect(playback.notices == [SinkEvent(.suspended, missedFrameCount: 864, text: "the device was suspended")])
+    #expect(
+      playback.notices == [
+        SinkEvent(.suspended, missedFrameCount: 864, text: "the device was suspended")
+      ])
   }
 
   @Test func resumptionThatTakesTimeIsWaitedFor() throws {
     let counter = Counter()
-    let playback = try Playback(results: { call in call == .resume && counter.next() <= 4 ? -Int(EAGAIN) : nil })
+    let playback = try Playback(results: { call in
+      call == .resume && counter.next() <= 4 ? -Int(EAGAIN) : nil
+    })
     playback.device.plan(.suspend(canResume: true), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(1)))
     // Four attempts fail, 20 ms apart; the fifth succeeds at 580 ms.
@@ -142,17 +160,21 @@ import Testing
 
   @Test(arguments: [ENODEV, EBUSY]) func lostDeviceIsLookedForOftenAtFirst(code: Int32) throws {
     let playback = try Playback()
-    playback.device.plan(.disconnect(duration: .milliseconds(2_200), code: code), at: .milliseconds(500))
+    playback.device.plan(
+      .disconnect(duration: .milliseconds(2_200), code: code), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
     // Looked for each 250 ms from 0.5 to 2.5 s, then at 3 s; back at 2.7 s.
     #expect(playback.device.attemptCount == 11)
     #expect(playback.device.openCount == 2)
     #expect(
       playback.heard == [
-        Stretch(start: 0, first: 0, count: 24_000), Stretch(start: 144_000, first: 144_000, count: 48_000),
+        Stretch(start: 0, first: 0, count: 24_000),
+        Stretch(start: 144_000, first: 144_000, count: 48_000),
       ])
     let busy = SinkEvent(
-      .degraded, text: "faulty: device busy: another program uses it; close that program or choose another device")
+      .degraded,
+      text:
+        "faulty: device busy: another program uses it; close that program or choose another device")
     #expect(
       playback.notices.filter { $0.kind != .reconnected } == [
         SinkEvent(.disconnected, text: "faulty: device disconnected; reconnect it")
@@ -163,23 +185,29 @@ import Testing
     #expect(playback.notices.last?.missedFrameCount == 120_000)
   }
 
-  @Test(arguments: [[2], [4]]) func aDeviceThatNeverReturnsIsALossAtTheEnd(channelCounts: [Int]) throws {
+  @Test(arguments: [[2], [4]]) func aDeviceThatNeverReturnsIsALossAtTheEnd(channelCounts: [Int])
+    throws
+  {
     let playback = try Playback()
     var other = FaultyDevice.Capabilities()
     other.channelCounts = channelCounts
     playback.device.plan(.change(other), at: .milliseconds(400))
     playback.device.plan(
-      .disconnect(duration: channelCounts == [2] ? .seconds(99) : .zero, code: ENODEV), at: .milliseconds(500))
+      .disconnect(duration: channelCounts == [2] ? .seconds(99) : .zero, code: ENODEV),
+      at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
     playback.sink.finish(draining: true)
     let last = try #require(playback.sink.takeEvents().last)
     #expect(last.kind == .failed)
     #expect(last.text == "faulty: the device did not return until the end")
-    #expect(last.missedFrameCount == Int((playback.time.now / .seconds(1) * 48_000).rounded()) - 24_000)
+    #expect(
+      last.missedFrameCount == Int((playback.time.now / .seconds(1) * 48_000).rounded()) - 24_000)
   }
 
   /// With 960 frames, a pointer that goes back by 300 is one that has gone on by 660.
-  @Test(arguments: [500, 660, 800]) func framesThatADeviceSkipsAreCountedAndTheRestComesInTime(count: Int) throws {
+  @Test(arguments: [500, 660, 800]) func framesThatADeviceSkipsAreCountedAndTheRestComesInTime(
+    count: Int
+  ) throws {
     let playback = try Playback()
     playback.device.plan(.skip(frameCount: count), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
@@ -204,7 +232,9 @@ import Testing
   /// Each alone is as long as the steps in which a device may report where it is.
   @Test func smallLeapsAddUp() throws {
     let playback = try Playback()
-    for moment in [302, 402, 502] { playback.device.plan(.skip(frameCount: 300), at: .milliseconds(moment)) }
+    for moment in [302, 402, 502] {
+      playback.device.plan(.skip(frameCount: 300), at: .milliseconds(moment))
+    }
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.notices.map(\.cause) == [.droppedBuffer])
     // What clocks may differ by in a tenth of a second is two frames.
@@ -220,11 +250,14 @@ import Testing
     #expect(playback.run(until: .seconds(3)))
     #expect(
       playback.notices == [
-        SinkEvent(.underrun, cause: .stoppedProcess, missedFrameCount: 95_040, text: "buffer underrun")
+        SinkEvent(
+          .underrun, cause: .stoppedProcess, missedFrameCount: 95_040, text: "buffer underrun")
       ])
   }
 
-  @Test(arguments: [-1_000_000, -957]) func theEndIsHeardWhereTheDelayIsWrong(frameCount: Int) throws {
+  @Test(arguments: [-1_000_000, -957]) func theEndIsHeardWhereTheDelayIsWrong(frameCount: Int)
+    throws
+  {
     let playback = try Playback()
     #expect(playback.run(until: .milliseconds(500)))
     playback.device.plan(.addDelay(frameCount: frameCount), at: .milliseconds(500))
@@ -244,7 +277,10 @@ import Testing
     #expect(
       playback.notices.map(\.text) == [
         "faulty: device disconnected; reconnect it",
-        "faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart playback to use it",
+        """
+        faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart \
+        playback to use it
+        """,
         "faulty: reconnected",
       ])
     #expect(playback.heard.last == Stretch(start: 108_000, first: 108_000, count: 84_000))
@@ -267,7 +303,9 @@ import Testing
     playback.device.plan(.stall(duration: .seconds(9)), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(12)))
     #expect(
-      playback.notices.map(\.text) == ["faulty: device stopped accepting frames; reconnect it", "faulty: reconnected"])
+      playback.notices.map(\.text) == [
+        "faulty: device stopped accepting frames; reconnect it", "faulty: reconnected",
+      ])
     #expect(playback.heard.last?.first == playback.heard.last?.start)
   }
 

@@ -7,13 +7,16 @@ import Testing
 
 @Suite struct RefusalTests {
   private func refusal(
-    _ change: (inout PCMRequest) -> Void, abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    _ change: (inout PCMRequest) -> Void,
+    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) -> OutputError? {
     do {
       _ = try Playback(change, abilities: abilities, results: results)
       return nil
-    } catch { return error as? OutputError }
+    } catch {
+      return error as? OutputError
+    }
   }
 
   @Test func ratesThatWorkAreTold() {
@@ -51,7 +54,9 @@ import Testing
       }?.description == "does not support 3 channels; supported: 2, 4 and 8 channels")
   }
 
-  @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)]) func enoughChannelsAreTaken(wanted: Int, granted: Int)
+  @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)]) func enoughChannelsAreTaken(
+    wanted: Int, granted: Int
+  )
     throws
   {
     let playback = try Playback {
@@ -76,7 +81,9 @@ import Testing
       } != nil)
   }
 
-  @Test(arguments: SampleEncoding.allCases) func whatTheDeviceHasIsTaken(encoding: SampleEncoding) throws {
+  @Test(arguments: SampleEncoding.allCases) func whatTheDeviceHasIsTaken(encoding: SampleEncoding)
+    throws
+  {
     let playback = try Playback(abilities: { $0.encodings = [encoding, .s16] })
     #expect(playback.sink.granted.encoding == encoding)
   }
@@ -110,19 +117,21 @@ import Testing
   }
 
   @Test(arguments: [
-    (EBUSY, OutputError.Kind.busy), (ENOENT, .notFound), (ENODEV, .notFound), (EACCES, .permissionDenied),
+    (EBUSY, OutputError.Kind.busy), (ENOENT, .notFound), (ENODEV, .notFound),
+    (EACCES, .permissionDenied),
     (EPERM, .permissionDenied), (ECONNREFUSED, .serverUnavailable), (ENOMEM, .other),
   ]) func refusedOpeningHasAKind(code: Int32, kind: OutputError.Kind) {
     let interception = PCMInterception(open: { _ in .refused(code) })
     let error = #expect(throws: OutputError.self) {
-      try ALSASink(PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
+      try ALSASink(
+        PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
     }
     #expect(error?.kind == kind)
     #expect(error?.output == "no-such-device")
   }
 
-  @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"]) func unknownDevicesAreAbsent(name: String)
-  {
+  @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"])
+  func unknownDevicesAreAbsent(name: String) {
     let error = #expect(throws: OutputError.self) { try ALSASink(PCMRequest(device: name)) }
     #expect(error?.kind == .notFound)
   }
@@ -133,7 +142,8 @@ import Testing
     let error = #expect(throws: OutputError.self) {
       try ALSASink(PCMRequest(device: "null"), timekeeper: ClockTime(), interception: interception)
     }
-    #expect(error == OutputError(.notPlayback, output: "null", "capture only; choose another device"))
+    #expect(
+      error == OutputError(.notPlayback, output: "null", "capture only; choose another device"))
   }
 
   @Test func jackWithoutItsServerIsTold() {
@@ -141,7 +151,10 @@ import Testing
     let error = #expect(throws: OutputError.self) {
       try ALSASink(PCMRequest(device: "jack"), timekeeper: ClockTime(), interception: interception)
     }
-    #expect(error == OutputError(.serverUnavailable, output: "jack", "the sound server does not respond; start it"))
+    #expect(
+      error
+        == OutputError(
+          .serverUnavailable, output: "jack", "the sound server does not respond; start it"))
   }
 
   @Test func anUnknownFailureNamesItsReason() {

@@ -21,13 +21,17 @@ import Testing
     init() throws {
       time = DeviceTime(device)
       let sink = try ALSASink(
-        PCMRequest(device: "faulty", channels: .exactly(2)), timekeeper: time, interception: device.interception())
+        PCMRequest(device: "faulty", channels: .exactly(2)), timekeeper: time,
+        interception: device.interception())
       engine.restDelay = .seconds(10)
       loop = RenderLoop(engine: engine, sink: sink, time: time)
-      tap = try engine.player(for: HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)]))
+      tap = try engine.player(
+        for: HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)]))
       device.listener = { [unowned self] time, samples, _ in
         if samples.indices.contains(where: { abs(samples[$0]) > 1e-3 }) {
-          if heard.last.map({ time - $0 > .milliseconds(200) }) ?? true { onsets.append(time) }
+          if heard.last.map({ time - $0 > .milliseconds(200) }) ?? true {
+            onsets.append(time)
+          }
           heard.append(time)
         }
       }

@@ -8,13 +8,17 @@ import Testing
     queue.add(.underrun, missedFrameCount: 3, text: "a")
     queue.add(.disconnected, text: "b")
     #expect(
-      queue.take() == [SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.disconnected, text: "b")])
+      queue.take() == [
+        SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.disconnected, text: "b"),
+      ])
     #expect(queue.take() == [])
   }
 
   @Test func aFloodIsCounted() {
     var queue = SinkEventQueue()
-    for _ in 0..<1_000 { queue.add(.underrun, missedFrameCount: 2, text: "dry") }
+    for _ in 0..<1_000 {
+      queue.add(.underrun, missedFrameCount: 2, text: "dry")
+    }
     let taken = queue.take()
     #expect(taken.count == SinkEventQueue.capacity + 1)
     #expect(
@@ -28,7 +32,9 @@ import Testing
 
   @Test func aLossFindsItsPlaceInAFlood() {
     var queue = SinkEventQueue()
-    for _ in 0..<100 { queue.add(.underrun, missedFrameCount: 1, text: "dry") }
+    for _ in 0..<100 {
+      queue.add(.underrun, missedFrameCount: 1, text: "dry")
+    }
     queue.add(.disconnected, text: "gone")
     queue.add(.reconnected, text: "back")
     let taken = queue.take()
@@ -38,7 +44,9 @@ import Testing
 }
 
 @Suite struct FrameTimeTests {
-  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func framesSurviveTheWayThroughTime(rate: Double) {
+  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func framesSurviveTheWayThroughTime(
+    rate: Double
+  ) {
     let time = FrameTime(rate: rate)
     for count in [-960, -1, 0, 1, 2, 7, 441, 65_536, 1_000_003] {
       #expect(time.frameCount(in: time.duration(of: count)) == count)

@@ -6,12 +6,22 @@ import Testing
 /// The environment of a process whose streams stay on their sinks.
 @Suite struct SinkPinningTests {
   private static let pipeWire =
-    "node.dont-fallback = true node.dont-move = true node.dont-reconnect = true state.restore-target = false }"
+    """
+    node.dont-fallback = true node.dont-move = true node.dont-reconnect = true \
+    state.restore-target = false }
+    """
   private static let pulse =
-    "node.dont-fallback=true node.dont-move=true node.dont-reconnect=true state.restore-target=false"
+    """
+    node.dont-fallback=true node.dont-move=true node.dont-reconnect=true \
+    state.restore-target=false
+    """
 
-  private func variables(_ user: [String: String] = [:], namesSink: Bool = true) throws -> [String: String?] {
-    try SinkPinning.variables(namesSink: namesSink) { user[$0] }.reduce(into: [:]) { $0[$1.name] = .some($1.value) }
+  private func variables(_ user: [String: String] = [:], namesSink: Bool = true) throws -> [String:
+    String?]
+  {
+    try SinkPinning.variables(namesSink: namesSink) { user[$0] }.reduce(into: [:]) {
+      $0[$1.name] = .some($1.value)
+    }
   }
 
   @Test func aNamedSinkIsPinned() throws {
@@ -26,19 +36,25 @@ import Testing
     #expect(
       variables == [
         "PIPEWIRE_ALSA":
-          "{ application.name = \"Temblor\" media.name = \"Haptics\" node.description = \"Temblor\" node.name = \"temblor\" }"
+          """
+        { application.name = \"Temblor\" media.name = \"Haptics\" node.description = \
+        \"Temblor\" node.name = \"temblor\" }
+        """
       ])
   }
 
   @Test(
     "The user's properties stand between the names and the pins, which win",
     arguments: [
-      "{ node.latency = 256/48000 node.dont-move = false }", "node.latency = 256/48000 node.dont-move = false",
+      "{ node.latency = 256/48000 node.dont-move = false }",
+      "node.latency = 256/48000 node.dont-move = false",
       "  { node.latency = 256/48000 node.dont-move = false } ",
     ])
   func userPropertiesAreMerged(text: String) throws {
     let value = try variables(["PIPEWIRE_ALSA": text])["PIPEWIRE_ALSA"] ?? nil
-    #expect(value?.hasSuffix("\nnode.latency = 256/48000 node.dont-move = false\n" + Self.pipeWire) == true)
+    #expect(
+      value?.hasSuffix("\nnode.latency = 256/48000 node.dont-move = false\n" + Self.pipeWire)
+        == true)
   }
 
   @Test func aCommentDoesNotHideThePins() throws {
@@ -51,7 +67,8 @@ import Testing
   @Test(
     "Properties that would hide the pins, or contradict the device, are refused",
     arguments: [
-      "{ a = b", "a = { b = c", "a = \"b", "} a = b", "{ a = ] }", "{ a = b } c = d", "{ target.object = desktop }",
+      "{ a = b", "a = { b = c", "a = \"b", "} a = b", "{ a = ] }", "{ a = b } c = d",
+      "{ target.object = desktop }",
       "node.target = 7", "{ node.linger = true }",
     ])
   func propertiesAreRefused(text: String) {
@@ -62,7 +79,9 @@ import Testing
   }
 
   @Test func variablesThatOutrankTheDeviceAreSetAside() throws {
-    let variables = try variables(["PIPEWIRE_NODE": "desktop", "PIPEWIRE_PROPS": "{ node.dont-move = false }"])
+    let variables = try variables([
+      "PIPEWIRE_NODE": "desktop", "PIPEWIRE_PROPS": "{ node.dont-move = false }",
+    ])
     #expect(variables["PIPEWIRE_NODE"] == .some(nil))
     #expect(variables["PIPEWIRE_PROPS"] == "{ node.dont-move = false\n" + Self.pipeWire)
   }
@@ -87,11 +106,14 @@ import Testing
     #expect(!SinkPinning.isSet(for: .pipeWire) { other[$0] })
   }
 
-  /// The runner of the tests has several threads, whose reading of the environment nothing would synchronize.
+  /// The runner of the tests has several threads, whose reading of the environment nothing would
+  /// synchronize.
   @Test func aProcessWithThreadsKeepsItsEnvironment() throws {
     #expect(try !SinkPinning.apply(namesSink: true))
     let sink = try #require(NamedSink(device: "pipewire:NODE=shaker"))
-    let error = #expect(throws: OutputError.self) { try SinkPinning.require(for: sink, device: "pipewire:NODE=shaker") }
+    let error = #expect(throws: OutputError.self) {
+      try SinkPinning.require(for: sink, device: "pipewire:NODE=shaker")
+    }
     #expect(error?.description.contains("PIPEWIRE_ALSA='{ \(Self.pipeWire)'") == true)
   }
 }

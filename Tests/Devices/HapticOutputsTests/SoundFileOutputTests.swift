@@ -10,13 +10,16 @@ import Testing
 @Suite struct SoundFileOutputTests {
   private let hum = HapticPattern(events: [
     HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: 0.05, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+      kind: .hapticContinuous, time: 0, duration: 0.05,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
   ])
   private let format = SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 480)
   private let floats = SoundFileFormat(container: .wav, samples: .float)
 
   /// Plays the pattern through a sink, 0.1 s in all.
-  private func play(into sink: any AudioSink, time: VirtualTimeSource, recording: RecordingBuffer? = nil) throws {
+  private func play(
+    into sink: any AudioSink, time: VirtualTimeSource, recording: RecordingBuffer? = nil
+  ) throws {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
@@ -60,14 +63,16 @@ import Testing
 
   @Test func aFullDiskEndsTheSinkWithANotice() throws {
     let file = ScratchFile()
-    let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: VirtualTimeSource())
+    let sink = try SoundFileSink(
+      format, path: file.path, storedAs: floats, time: VirtualTimeSource())
     file.fill()
     let wake = try WakeSignal()
     _ = sink.wait(wake)
     sink.write([Float](repeating: 0.5, count: 960).span)
     #expect(
       sink.takeEvents() == [
-        SinkEvent(.failed, text: "\(file.path): the disk is full; free some space or choose another folder")
+        SinkEvent(
+          .failed, text: "\(file.path): the disk is full; free some space or choose another folder")
       ])
     #expect(sink.wait(wake) == .ended)
   }
@@ -77,7 +82,8 @@ import Testing
     let memory = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
     let file = ScratchFile()
-    let writer = try RecordingWriter(recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
+    let writer = try RecordingWriter(
+      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
     try play(into: memory, time: time, recording: recording)
     let outcome = try #require(writer.finish())
     #expect(outcome == .init(frameCount: Int64(memory.samples.count / 2)))
@@ -91,7 +97,9 @@ import Testing
     let memory = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
     let told = Mutex<[SoundFileError]>([])
-    let writer = try RecordingWriter(recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats) {
+    let writer = try RecordingWriter(
+      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats
+    ) {
       error in told.withLock { $0.append(error) }
     }
     file.fill()
@@ -125,7 +133,9 @@ final class ScratchFile {
     _ = unsafe fstat(descriptor, &own)
     for number in Int32(3)..<1_024 {
       var other = stat()
-      guard unsafe fstat(number, &other) == 0, other.st_dev == own.st_dev, other.st_ino == own.st_ino else { continue }
+      guard unsafe fstat(number, &other) == 0, other.st_dev == own.st_dev,
+        other.st_ino == own.st_ino
+      else { continue }
       dup2(full, number)
     }
     close(full)

@@ -31,7 +31,8 @@ import Testing
     playback.advance(seconds: 0.1)
     playback.time.advance(by: .seconds(3))
     playback.advance(seconds: 0.1)
-    // The period the sink held is heard, the rest of three seconds is missed, and enough has passed.
+    // The period the sink held is heard, the rest of three seconds is missed, and enough has
+    // passed.
     #expect(engine.position == 4_800 - 480 + 144_000)
   }
 }

@@ -56,13 +56,16 @@ import Testing
     init() { (stream, continuation) = AsyncStream.makeStream(of: LivePlayback.Event.self) }
   }
 
-  @Test(arguments: Call.allCases) func stoppingNeverWaitsForACallThatHangs(call: Call) async throws {
+  @Test(arguments: Call.allCases) func stoppingNeverWaitsForACallThatHangs(call: Call) async throws
+  {
     let release = try WakeSignal()
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 1))
     let events = Events()
     let playback = try LivePlayback(engine, sink: HangingSink(call, release: release)) {
       events.continuation.yield($0)
-      if $0 == .ended { events.continuation.finish() }
+      if $0 == .ended {
+        events.continuation.finish()
+      }
     }
     var told: [SinkEvent] = []
     var iterator = events.stream.makeAsyncIterator()
@@ -71,7 +74,11 @@ import Testing
       #expect(first == .notice(SinkEvent(.unresponsive, text: "the device does not respond")))
     }
     #expect(!playback.stop(within: .milliseconds(300)))
-    while let event = await iterator.next() { if case .notice(let notice) = event { told.append(notice) } }
+    while let event = await iterator.next() {
+      if case .notice(let notice) = event {
+        told.append(notice)
+      }
+    }
     let last = try #require(told.last)
     #expect(last.kind == .failed)
     #expect(last.text == "the device does not respond; it was left without being closed")

@@ -6,7 +6,8 @@ import Testing
 @Suite struct LiveControlTests {
   /// What an engine plays of a pattern that is started at frame 0.
   private func play(
-    _ pattern: HapticPattern, seconds: Double, period: Int = 64, _ commands: (PatternPlayer) throws -> Void
+    _ pattern: HapticPattern, seconds: Double, period: Int = 64,
+    _ commands: (PatternPlayer) throws -> Void
   ) throws -> [Float] {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: period)
@@ -20,7 +21,9 @@ import Testing
   @Test func aValueSentIsAsThePatternsOwn() throws {
     var own = hum(1)
     own.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)]
-    let sent = try play(hum(1), seconds: 1) { try $0.set(.hapticIntensityControl, to: 0.5, at: .seconds(0.25)) }
+    let sent = try play(hum(1), seconds: 1) {
+      try $0.set(.hapticIntensityControl, to: 0.5, at: .seconds(0.25))
+    }
     let written = try offline(own, frameCount: sent.count)
     // The ramp of a millisecond is straight in level here, in intensity there.
     #expect(difference(sent, written).greatest < 0.01)
@@ -30,10 +33,14 @@ import Testing
   @Test func aCurveSentIsAsThePatternsOwn() throws {
     let curve = ParameterCurve(
       id: .hapticSharpnessControl, time: 0.3,
-      controlPoints: [.init(time: 0, value: 0), .init(time: 0.2, value: 0.5), .init(time: 0.5, value: -0.5)])
+      controlPoints: [
+        .init(time: 0, value: 0), .init(time: 0.2, value: 0.5), .init(time: 0.5, value: -0.5),
+      ])
     var own = hum(1, sharpness: 0.5)
     own.curves = [curve]
-    let sent = try play(hum(1, sharpness: 0.5), seconds: 1) { try $0.schedule(curve, at: .seconds(0.3)) }
+    let sent = try play(hum(1, sharpness: 0.5), seconds: 1) {
+      try $0.schedule(curve, at: .seconds(0.3))
+    }
     let written = try offline(own, frameCount: sent.count)
     // Phases that were led along by different segments stay within a hundredth of a turn.
     #expect(difference(sent, written).greatest < 0.03)
@@ -41,8 +48,11 @@ import Testing
 
   @Test func anIntensityCurveFollowsItsLine() throws {
     let curve = ParameterCurve(
-      id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0)])
-    let sent = try play(hum(2, sharpness: 1), seconds: 2) { try $0.schedule(curve, at: .seconds(0.5)) }
+      id: .hapticIntensityControl, time: 0,
+      controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0)])
+    let sent = try play(hum(2, sharpness: 1), seconds: 2) {
+      try $0.schedule(curve, at: .seconds(0.5))
+    }
     // At 230 Hz a window of 10 ms holds two crests; the level is the square of intensity.
     for tenth in 1..<10 {
       let time = 0.5 + Double(tenth) / 10
@@ -56,7 +66,9 @@ import Testing
   @Test func theLaterStartWins() throws {
     var pattern = hum(1)
     pattern.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 1, time: 0.5)]
-    let sent = try play(pattern, seconds: 1) { try $0.set(.hapticIntensityControl, to: 0, at: .seconds(0.2)) }
+    let sent = try play(pattern, seconds: 1) {
+      try $0.set(.hapticIntensityControl, to: 0, at: .seconds(0.2))
+    }
     #expect(sent[12_000..<23_000].allSatisfy { abs($0) < 3e-3 })
     #expect((sent[26_000..<36_000].map(abs).max() ?? 0) > 0.4)
   }
@@ -75,11 +87,15 @@ import Testing
   }
 
   @Test func sharpnessMovesTheFrequencyOfTaps() throws {
-    let soft = try play(taps([0.1]), seconds: 0.2) { try $0.set(.hapticSharpnessControl, to: -0.5, at: .seconds(0.05)) }
+    let soft = try play(taps([0.1]), seconds: 0.2) {
+      try $0.set(.hapticSharpnessControl, to: -0.5, at: .seconds(0.05))
+    }
     var own = taps([0.1])
     own.events[0].parameters = [.hapticIntensity: 1, .hapticSharpness: 0]
     let written = try offline(own, frameCount: soft.count)
-    func crossings(_ samples: [Float]) -> Int { (4_900..<5_600).count { samples[$0] < 0 && samples[$0 + 1] >= 0 } }
+    func crossings(_ samples: [Float]) -> Int {
+      (4_900..<5_600).count { samples[$0] < 0 && samples[$0 + 1] >= 0 }
+    }
     #expect(crossings(soft) == crossings(written))
   }
 
@@ -142,7 +158,9 @@ import Testing
         refusal = error
         break
       }
-      if index % 500 == 0 { playback.advance(seconds: 0.01) }
+      if index % 500 == 0 {
+        playback.advance(seconds: 0.01)
+      }
     }
     #expect(accepted > 4_000 && accepted <= 4_096)
     #expect(refusal?.kind == .tooManyCommands)
@@ -156,7 +174,8 @@ import Testing
 @Suite struct LivePlayerLayerTests {
   /// What an engine plays of layers that are started at frame 0.
   private func play(
-    _ layers: [HapticPattern], seconds: Double = 1, _ commands: (PatternPlayer) throws -> Void = { _ in }
+    _ layers: [HapticPattern], seconds: Double = 1,
+    _ commands: (PatternPlayer) throws -> Void = { _ in }
   ) throws -> [Float] {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
@@ -178,16 +197,21 @@ import Testing
     var bent = pattern
     bent.curves = [
       ParameterCurve(
-        id: .hapticIntensityControl, time: 0.2, controlPoints: [.init(time: 0, value: 1), .init(time: 0.5, value: 0)])
+        id: .hapticIntensityControl, time: 0.2,
+        controlPoints: [.init(time: 0, value: 1), .init(time: 0.5, value: 0)])
     ]
     return bent
   }
 
   @Test func liveControlActsOnEveryLayer() throws {
     let step = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)
-    let sent = try play([low, high]) { try $0.set(.hapticIntensityControl, to: 0.5, at: .seconds(0.25)) }
+    let sent = try play([low, high]) {
+      try $0.set(.hapticIntensityControl, to: 0.5, at: .seconds(0.25))
+    }
     var stepped = [low, high]
-    for index in stepped.indices { stepped[index].parameters = [step] }
+    for index in stepped.indices {
+      stepped[index].parameters = [step]
+    }
     let written = try offline(composition(stepped), frameCount: sent.count)
     #expect(difference(sent, written).greatest < 0.01)
     #expect(difference(Array(sent[13_000...]), Array(written[13_000...])).greatest < 1e-4)
@@ -209,7 +233,9 @@ import Testing
   @Test func laterStartInALayerWinsInItAlone() throws {
     var rising = low
     rising.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 1, time: 0.5)]
-    let sent = try play([rising, high]) { try $0.set(.hapticIntensityControl, to: 0, at: .seconds(0.2)) }
+    let sent = try play([rising, high]) {
+      try $0.set(.hapticIntensityControl, to: 0, at: .seconds(0.2))
+    }
     #expect(sent[12_000..<23_000].allSatisfy { abs($0) < 3e-3 })
     let alone = try play([low])
     #expect(difference(Array(sent[26_000..<46_000]), Array(alone[26_000..<46_000])).greatest < 5e-3)
@@ -225,7 +251,8 @@ import Testing
     let samples = playback.samples()
     #expect(greatestCorner(samples) < 0.003)
     let length = 12_480
-    let (change, _) = difference(Array(samples[20_000..<32_000]), Array(samples[20_000 + length..<44_480]))
+    let (change, _) = difference(
+      Array(samples[20_000..<32_000]), Array(samples[20_000 + length..<44_480]))
     #expect(change < 2e-3)
     #expect(player.phase == .playing)
   }
@@ -234,6 +261,8 @@ import Testing
     let played = try play([bent(low), high], seconds: 0.5) { try $0.seek(to: 0.4, at: .frame(0)) }
     let whole = try offline(composition([bent(low), high]), frameCount: 48_000)
     let start = 19_200 + 400
-    #expect(difference(Array(played[400 + latency..<20_000]), Array(whole[(start + latency)...])).greatest < 0.02)
+    #expect(
+      difference(Array(played[400 + latency..<20_000]), Array(whole[(start + latency)...])).greatest
+        < 0.02)
   }
 }

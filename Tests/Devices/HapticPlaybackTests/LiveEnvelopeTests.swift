@@ -8,20 +8,25 @@ import Testing
   private func event(
     at time: Double, _ kind: HapticEvent.Kind = .hapticContinuous, duration: Double = 0.2,
     parameters: EventParameters = [:]
-  ) -> HapticEvent { HapticEvent(kind: kind, time: time, duration: duration, parameters: parameters) }
+  ) -> HapticEvent {
+    HapticEvent(kind: kind, time: time, duration: duration, parameters: parameters)
+  }
 
   /// What is played, its haptics and its audio one behind the other, and the player's end.
   private func play(
-    _ pattern: HapticPattern, seconds: Double, period: Int = 64, _ commands: (PatternPlayer) throws -> Void = { _ in }
+    _ pattern: HapticPattern, seconds: Double, period: Int = 64,
+    _ commands: (PatternPlayer) throws -> Void = { _ in }
   ) throws -> (samples: [Float], endFrame: Int64, endCount: Int, dropped: Int) {
-    let engine = PlaybackEngine(routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .left)]))
+    let engine = PlaybackEngine(
+      routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .left)]))
     let playback = VirtualPlayback(engine, periodSize: period)
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(0))
     try commands(player)
     playback.advance(seconds: seconds)
     return (
-      playback.samples(ofChannel: 0) + playback.samples(ofChannel: 1), player.endFrame, player.endCount,
+      playback.samples(ofChannel: 0) + playback.samples(ofChannel: 1), player.endFrame,
+      player.endCount,
       player.droppedVoiceCount
     )
   }
@@ -29,11 +34,15 @@ import Testing
   @Test(
     arguments: [
       (DynamicParameterID.hapticAttackTimeControl, 0.6), (.hapticDecayTimeControl, 0.4),
-      (.hapticReleaseTimeControl, 0.5), (.audioAttackTimeControl, 0.6), (.audioDecayTimeControl, 0.4),
+      (.hapticReleaseTimeControl, 0.5), (.audioAttackTimeControl, 0.6),
+      (.audioDecayTimeControl, 0.4),
       (.audioReleaseTimeControl, 0.5),
-    ] as [(DynamicParameterID, Float)]) func aTimeSentIsAsThePatternsOwn(id: DynamicParameterID, value: Float) throws
+    ] as [(DynamicParameterID, Float)]) func aTimeSentIsAsThePatternsOwn(
+      id: DynamicParameterID, value: Float
+    ) throws
   {
-    let kind = id.rawValue.hasPrefix("Haptic") ? HapticEvent.Kind.hapticContinuous : .audioContinuous
+    let kind =
+      id.rawValue.hasPrefix("Haptic") ? HapticEvent.Kind.hapticContinuous : .audioContinuous
     let isDecay = id == .hapticDecayTimeControl || id == .audioDecayTimeControl
     let parameters: EventParameters = [
       .sustained: isDecay ? 0 : 1, .decayTime: 0.1, .attackTime: 0.1, .releaseTime: 0.1,
@@ -51,25 +60,31 @@ import Testing
     let before = try play(plain, seconds: 0.45)
     #expect(
       difference(
-        try play(plain, seconds: 0.45) { try $0.set(id, to: value, at: .seconds(0.1)) }.samples, before.samples
+        try play(plain, seconds: 0.45) { try $0.set(id, to: value, at: .seconds(0.1)) }.samples,
+        before.samples
       ).greatest == 0)
   }
 
   @Test func aCurveActsByItsValueAtTheOnset() throws {
     let plain = HapticPattern(events: [event(at: 0.5)])
     let curve = ParameterCurve(
-      id: .hapticReleaseTimeControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
+      id: .hapticReleaseTimeControl, time: 0,
+      controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
     let sent = try play(plain, seconds: 1.2) { try $0.schedule(curve, at: .frame(0)) }
-    let written = try play(HapticPattern(events: [event(at: 0.5, parameters: [.releaseTime: 0.5])]), seconds: 1.2)
+    let written = try play(
+      HapticPattern(events: [event(at: 0.5, parameters: [.releaseTime: 0.5])]), seconds: 1.2)
     #expect(difference(sent.samples, written.samples).greatest < 1e-3)
   }
 
   @Test func aControlOfThePatternThatStartsLaterWins() throws {
     let parameters = [DynamicParameter(id: .hapticReleaseTimeControl, value: 0, time: 0.4)]
     let pattern = HapticPattern(events: [event(at: 0.1), event(at: 0.5)], parameters: parameters)
-    let sent = try play(pattern, seconds: 1.2) { try $0.set(.hapticReleaseTimeControl, to: 0.4, at: .frame(0)) }
+    let sent = try play(pattern, seconds: 1.2) {
+      try $0.set(.hapticReleaseTimeControl, to: 0.4, at: .frame(0))
+    }
     let written = try play(
-      HapticPattern(events: [event(at: 0.1, parameters: [.releaseTime: 0.4]), event(at: 0.5)]), seconds: 1.2)
+      HapticPattern(events: [event(at: 0.1, parameters: [.releaseTime: 0.4]), event(at: 0.5)]),
+      seconds: 1.2)
     #expect(difference(sent.samples, written.samples).greatest < 2e-5)
   }
 
@@ -85,8 +100,11 @@ import Testing
   }
 
   @Test func longReleasesFindTheirVoices() throws {
-    let pattern = HapticPattern(events: (0..<200).map { event(at: Double($0) * 0.01, duration: 0.01) })
-    let sent = try play(pattern, seconds: 4.5) { try $0.set(.hapticReleaseTimeControl, to: 1, at: .frame(0)) }
+    let pattern = HapticPattern(
+      events: (0..<200).map { event(at: Double($0) * 0.01, duration: 0.01) })
+    let sent = try play(pattern, seconds: 4.5) {
+      try $0.set(.hapticReleaseTimeControl, to: 1, at: .frame(0))
+    }
     #expect(sent.dropped == 0)
     #expect(sent.endFrame == 96_000 + 96_000)
   }

@@ -9,10 +9,14 @@ import Testing
     HapticEvent(kind: .hapticContinuous, time: 0, duration: 0.4),
     HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4),
   ])
-  private let routing = OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1), .init(audio: .both)])
+  private let routing = OutputRouting(channels: [
+    .init(hapticBus: 0), .init(hapticBus: 1), .init(audio: .both),
+  ])
 
   /// The channels of a third of a second, with something done at the start.
-  private func play(shares: [SendAutomation] = [], _ body: (PatternPlayer) throws -> Void = { _ in }) throws
+  private func play(
+    shares: [SendAutomation] = [], _ body: (PatternPlayer) throws -> Void = { _ in }
+  ) throws
     -> [[Float]]
   {
     let engine = PlaybackEngine(routing: routing)
@@ -32,7 +36,8 @@ import Testing
     ]
     let played = try play(shares: shares)
     let plan = try RenderPlan(compiling: pattern)
-    var renderer = Renderer(plans: [plan, plan], shares: shares, settings: RenderSettings(routing: routing))
+    var renderer = Renderer(
+      plans: [plan, plan], shares: shares, settings: RenderSettings(routing: routing))
     var samples = [Float](repeating: 0, count: 12_000 * 3)
     do {
       var span = samples.mutableSpan
@@ -54,7 +59,9 @@ import Testing
 
   @Test func aMoveAtAFrameMovesNothingBeforeIt() throws {
     let plain = try play()
-    let moved = try play { try $0.setSendGains([[0.8, 0.2], [0.5, 0.5], [0, 1]], over: 0.02, at: .frame(7_000)) }
+    let moved = try play {
+      try $0.setSendGains([[0.8, 0.2], [0.5, 0.5], [0, 1]], over: 0.02, at: .frame(7_000))
+    }
     let first = 7_000 + latency
     #expect(moved[0][...first] == plain[0][...first])
     #expect(moved[1][...first] == plain[1][...first])

@@ -11,7 +11,9 @@ struct LiveVoiceTests {
     (first..<first + count).map { Float(amplitude * sin(2 * .pi * 100 * Double($0) / rate)) }
   }
 
-  private static func voice(_ samples: [Float], capacity: Int = 48_000, reserve: Int = 480) -> LiveVoice {
+  private static func voice(_ samples: [Float], capacity: Int = 48_000, reserve: Int = 480)
+    -> LiveVoice
+  {
     let voice = LiveVoice(rate: rate, capacity: capacity, reserve: reserve)
     write(samples, to: voice)
     return voice
@@ -22,10 +24,14 @@ struct LiveVoiceTests {
     #expect(isTaken)
   }
 
-  private static func play(_ voices: [LiveVoice], periodSize: Int = 64, seconds: Double = 0.4) throws -> [Float] {
+  private static func play(_ voices: [LiveVoice], periodSize: Int = 64, seconds: Double = 0.4)
+    throws -> [Float]
+  {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: periodSize)
-    for voice in voices { try engine.attach(voice) }
+    for voice in voices {
+      try engine.attach(voice)
+    }
     playback.advance(seconds: seconds)
     return playback.samples()
   }
@@ -76,13 +82,19 @@ struct LiveVoiceTests {
   @Test func aVoiceThatIsDetachedFadesOutAndIsFreed() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
-    var voices = (0..<LiveVoice.maximumCount).map { _ in Self.voice(Self.sine(40_000, amplitude: 0.05)) }
-    for voice in voices { try engine.attach(voice) }
+    var voices = (0..<LiveVoice.maximumCount).map { _ in
+      Self.voice(Self.sine(40_000, amplitude: 0.05))
+    }
+    for voice in voices {
+      try engine.attach(voice)
+    }
     #expect { try engine.attach(Self.voice(Self.sine(480))) } throws: { error in
       (error as? PlaybackError)?.kind == .tooManyPlayers
     }
     playback.advance(seconds: 0.1)
-    for voice in voices { engine.detach(voice) }
+    for voice in voices {
+      engine.detach(voice)
+    }
     playback.advance(seconds: 0.1)
     #expect(voices.allSatisfy { $0.isReleased })
     let samples = playback.samples()

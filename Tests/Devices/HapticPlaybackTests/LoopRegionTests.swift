@@ -37,14 +37,18 @@ import Testing
     let corner = greatestCorner(samples)
     #expect(corner < 0.003)
     let length = 12_480
-    let (change, _) = difference(Array(samples[20_000..<32_000]), Array(samples[20_000 + length..<44_480]))
+    let (change, _) = difference(
+      Array(samples[20_000..<32_000]), Array(samples[20_000 + length..<44_480]))
     #expect(change < 2e-3)
     #expect(player.phase == .playing)
   }
 
   @Test func loopPointsOfACompositionAreTheRegion() throws {
-    let loop = HapticComposition(layers: [.init(taps([0, 0.1]))], loop: .init(start: 0.1, end: 0.25))
-    func play(_ composition: HapticComposition, passCount: Int, end: Double? = nil) throws -> [Float] {
+    let loop = HapticComposition(
+      layers: [.init(taps([0, 0.1]))], loop: .init(start: 0.1, end: 0.25))
+    func play(_ composition: HapticComposition, passCount: Int, end: Double? = nil) throws
+      -> [Float]
+    {
       let engine = PlaybackEngine()
       let playback = VirtualPlayback(engine, periodSize: 64)
       let player = try engine.player(for: composition)
@@ -92,7 +96,9 @@ import Testing
     try player.seek(to: 0.9, at: .frame(2_400))
     playback.advance(seconds: 0.1)
     let played = playback.samples()
-    for start in [0, 2_400] { expect(Array(played[start + 96 + latency..<start + 2_400]), is: samples, from: 4_896) }
+    for start in [0, 2_400] {
+      expect(Array(played[start + 96 + latency..<start + 2_400]), is: samples, from: 4_896)
+    }
   }
 
   @Test func aRegionOfNothingIsTheShortestLoop() throws {

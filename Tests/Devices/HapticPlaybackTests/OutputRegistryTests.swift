@@ -8,7 +8,8 @@ private struct NamedOutput: OutputBackend {
   func outputs(probing: Bool) -> [OutputListing] {
     [OutputListing(name: "\(scheme):one", description: probing ? "probed" : "listed")]
   }
-  func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError) -> sending OpenedOutput
+  func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+    -> sending OpenedOutput
   {
     guard name != "none" else { throw OutputError(.notFound, output: name, "no such output") }
     return OpenedOutput(sink: NullSink(request.format, time: time), name: "\(scheme) \(name)")
@@ -16,12 +17,16 @@ private struct NamedOutput: OutputBackend {
 }
 
 @Suite struct OutputRegistryTests {
-  private let registry = OutputRegistry([NamedOutput(scheme: "usual"), NullOutput()], defaultScheme: "usual").adding(
+  private let registry = OutputRegistry(
+    [NamedOutput(scheme: "usual"), NullOutput()], defaultScheme: "usual"
+  ).adding(
     NamedOutput())
 
   @Test(arguments: [
-    ("trial:a", "trial", "a"), ("trial:a:b", "trial", "a:b"), ("null:", "null", ""), ("null", "usual", "null"),
-    ("trial", "usual", "trial"), ("hw:1,0", "usual", "hw:1,0"), ("usual:hw:1", "usual", "hw:1"), ("", "usual", ""),
+    ("trial:a", "trial", "a"), ("trial:a:b", "trial", "a:b"), ("null:", "null", ""),
+    ("null", "usual", "null"),
+    ("trial", "usual", "trial"), ("hw:1,0", "usual", "hw:1,0"), ("usual:hw:1", "usual", "hw:1"),
+    ("", "usual", ""),
     (":", "usual", ":"),
   ]) func aSchemeNeedsItsColon(word: String, scheme: String, rest: String) {
     #expect(registry.name(word) == OutputName(scheme: scheme, rest: rest))
@@ -29,11 +34,16 @@ private struct NamedOutput: OutputBackend {
 
   @Test(arguments: [
     ("trial:a", OutputName(scheme: "trial", rest: "a")), ("null", OutputName(scheme: "null")),
-    ("null:", OutputName(scheme: "null")), ("null:x", nil), ("trial:", nil), ("trial", nil), ("hw:1", nil), ("", nil),
+    ("null:", OutputName(scheme: "null")), ("null:x", nil), ("trial:", nil), ("trial", nil),
+    ("hw:1", nil), ("", nil),
     (":", nil),
-  ]) func aQualifiedNameHasItsScheme(word: String, name: OutputName?) { #expect(registry.qualifiedName(word) == name) }
+  ]) func aQualifiedNameHasItsScheme(word: String, name: OutputName?) {
+    #expect(registry.qualifiedName(word) == name)
+  }
 
-  @Test func formsNameEachBackend() { #expect(registry.forms == ["usual:NAME", "null", "trial:NAME"]) }
+  @Test func formsNameEachBackend() {
+    #expect(registry.forms == ["usual:NAME", "null", "trial:NAME"])
+  }
 
   @Test func namesLeadToTheirBackend() throws {
     let request = OutputRequest(rate: 8_000, channels: .exactly(3))
@@ -41,11 +51,13 @@ private struct NamedOutput: OutputBackend {
     #expect(try registry.open("trial:a", request).name == "trial a")
     let null = try registry.open("null:", request)
     #expect(null.name == "null")
-    #expect(null.format == SinkFormat(rate: 8_000, channelCount: 3, periodSize: 40, bufferSize: 160))
+    #expect(
+      null.format == SinkFormat(rate: 8_000, channelCount: 3, periodSize: 40, bufferSize: 160))
   }
 
   @Test(arguments: [
-    ("null:x", OutputError.Kind.invalidName), ("trial:", .invalidName), ("trial:none", .notFound), ("none", .notFound),
+    ("null:x", OutputError.Kind.invalidName), ("trial:", .invalidName), ("trial:none", .notFound),
+    ("none", .notFound),
   ]) func errorsHaveAKind(word: String, kind: OutputError.Kind) {
     let error = #expect(throws: OutputError.self) { try registry.open(word, OutputRequest()) }
     #expect(error?.kind == kind)

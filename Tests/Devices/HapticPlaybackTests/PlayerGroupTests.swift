@@ -12,7 +12,8 @@ import Testing
 
   init() throws {
     playback = VirtualPlayback(engine, periodSize: 64)
-    group = PlayerGroup([try recordingPlayer(one, on: engine), try recordingPlayer(two, on: engine)], of: engine)
+    group = PlayerGroup(
+      [try recordingPlayer(one, on: engine), try recordingPlayer(two, on: engine)], of: engine)
     try group.setGains([1, 0], over: 0)
   }
 
@@ -22,7 +23,8 @@ import Testing
   }
 
   private func expectHeard(
-    _ samples: [Float], at frames: Range<Int>, from first: Int, sourceLocation: SourceLocation = #_sourceLocation
+    _ samples: [Float], at frames: Range<Int>, from first: Int,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) { expect(heard(frames), is: samples, from: first, sourceLocation: sourceLocation) }
 
   @Test func aSwitchIsExactAndSmooth() throws {

@@ -16,18 +16,27 @@ func hum(_ seconds: Double, intensity: Float = 1, sharpness: Float = 0.5) -> Hap
 func taps(_ times: [Double]) -> HapticPattern {
   HapticPattern(
     events: times.map {
-      HapticEvent(kind: .hapticTransient, time: $0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+      HapticEvent(
+        kind: .hapticTransient, time: $0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
     })
 }
 
 /// The samples of a plan as a file would have them, with some silence in front.
-func offline(_ pattern: HapticPattern, frameCount: Int, silence: Int = 0, passCount: Int? = 1, rate: Double = 48_000)
+func offline(
+  _ pattern: HapticPattern, frameCount: Int, silence: Int = 0, passCount: Int? = 1,
+  rate: Double = 48_000
+)
   throws -> [Float]
-{ try offline(HapticComposition(pattern), frameCount: frameCount, silence: silence, passCount: passCount, rate: rate) }
+{
+  try offline(
+    HapticComposition(pattern), frameCount: frameCount, silence: silence, passCount: passCount,
+    rate: rate)
+}
 
 /// The samples of a composition as a file would have them, with some silence in front.
 func offline(
-  _ composition: HapticComposition, frameCount: Int, silence: Int = 0, passCount: Int? = 1, rate: Double = 48_000
+  _ composition: HapticComposition, frameCount: Int, silence: Int = 0, passCount: Int? = 1,
+  rate: Double = 48_000
 ) throws -> [Float] {
   let plan = try RenderPlan(compiling: composition, rate: rate)
   var renderer = Renderer(plan: plan, settings: RenderSettings(passCount: passCount))
@@ -77,11 +86,17 @@ final class ScriptedSink: AudioSink {
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
     let readiness = script.isEmpty ? .room(frameCount: 64) : script.removeFirst()
-    if case .missed(let frameCount) = readiness { samples += Array(repeating: 0, count: frameCount) }
+    if case .missed(let frameCount) = readiness {
+      samples += Array(repeating: 0, count: frameCount)
+    }
     return readiness
   }
 
-  func write(_ frames: Span<Float>) { for index in frames.indices { samples.append(frames[index]) } }
+  func write(_ frames: Span<Float>) {
+    for index in frames.indices {
+      samples.append(frames[index])
+    }
+  }
 
   func finish(draining: Bool) { isFinished = true }
 
@@ -102,8 +117,11 @@ final class Counter: Sendable {
 }
 
 extension PatternPlayer {
-  /// Waits until the player has ended more often than a number of times, or nothing drives its engine.
+  /// Waits until the player has ended more often than a number of times, or nothing drives its
+  /// engine.
   func ended(after count: Int) async {
-    await withCheckedContinuation { continuation in wait(makeWaiter(), after: count) { continuation.resume() } }
+    await withCheckedContinuation { continuation in
+      wait(makeWaiter(), after: count) { continuation.resume() }
+    }
   }
 }

@@ -14,32 +14,43 @@ import Testing
       let time = PlaybackTime.frame(Int64.random(in: 1...24_000, using: &generator.numbers))
       let seconds = Double.random(in: 0...0.6, using: &generator.numbers)
       switch Int.random(in: 0..<14, using: &generator.numbers) {
-      case 0, 1, 2: try player.start(at: time)
-      case 3: try player.start(at: time, from: seconds)
-      case 4: try player.stop(at: time)
-      case 5: try player.pause(at: time)
-      case 6: try player.resume(at: time)
-      case 7: try player.seek(to: seconds, at: time)
+      case 0, 1, 2:
+        try player.start(at: time)
+      case 3:
+        try player.start(at: time, from: seconds)
+      case 4:
+        try player.stop(at: time)
+      case 5:
+        try player.pause(at: time)
+      case 6:
+        try player.resume(at: time)
+      case 7:
+        try player.seek(to: seconds, at: time)
       case 8:
         try player.loop(
           passCount: Bool.random(using: &generator.numbers) ? nil : 3,
           from: Bool.random(using: &generator.numbers) ? seconds / 3 : 0, end: seconds, at: time)
-      case 9: try player.setPlaybackRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
-      case 10: try player.setMuted(Bool.random(using: &generator.numbers), at: time)
-      case 11: try player.setGain(Double.random(in: 0...1.5, using: &generator.numbers), at: time)
+      case 9:
+        try player.setPlaybackRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
+      case 10:
+        try player.setMuted(Bool.random(using: &generator.numbers), at: time)
+      case 11:
+        try player.setGain(Double.random(in: 0...1.5, using: &generator.numbers), at: time)
       case 12:
         try player.set(.hapticIntensityControl, to: generator.value(in: 0...1), at: time)
         try player.set(.hapticSharpnessControl, to: generator.value(in: -1...1), at: time)
       default:
         let points = (0..<5).map { index in
-          ParameterCurve.ControlPoint(time: Double(index) * 0.03, value: generator.value(in: -1...1))
+          ParameterCurve.ControlPoint(
+            time: Double(index) * 0.03, value: generator.value(in: -1...1))
         }
         let ids: [DynamicParameterID] = [
           .hapticIntensityControl, .hapticSharpnessControl, .audioPitchControl, .audioPanControl,
         ]
         try player.schedule(
           ParameterCurve(
-            id: ids.randomElement(using: &generator.numbers) ?? .audioPitchControl, time: 0, controlPoints: points),
+            id: ids.randomElement(using: &generator.numbers) ?? .audioPitchControl, time: 0,
+            controlPoints: points),
           at: time)
       }
     }
@@ -50,7 +61,9 @@ import Testing
     let playback = VirtualPlayback(engine, periodSize: periodSize)
     var generator = PatternGenerator(seed: seed)
     let players =
-      try (0..<3).map { _ in try engine.player(for: generator.pattern(), samples: PatternGenerator.sounds) } + [
+      try (0..<3).map { _ in
+        try engine.player(for: generator.pattern(), samples: PatternGenerator.sounds)
+      } + [
         try recordingPlayer(noise(20_000, seed: seed), on: engine)
       ]
     try command(players, seed: seed &+ 1_000)

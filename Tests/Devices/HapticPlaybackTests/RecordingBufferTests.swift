@@ -4,7 +4,8 @@ import HapticPlayback
 import HapticRender
 import Testing
 
-/// Samples within ±0.5 without low frequencies, so that the DC blocker leaves them almost as they are.
+/// Samples within ±0.5 without low frequencies, so that the DC blocker leaves them almost as they
+/// are.
 func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
   var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
   var last: Float = 0
@@ -20,7 +21,8 @@ func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
 
 /// Expects a signal to be another one from a frame on, but for what the DC blocker takes.
 func expect(
-  _ heard: [Float], is samples: [Float], from first: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
+  _ heard: [Float], is samples: [Float], from first: Int = 0,
+  sourceLocation: SourceLocation = #_sourceLocation
 ) {
   let count = min(heard.count, samples.count - first)
   let (error, frame) = difference(heard, Array(samples[first..<first + max(0, count)]))
@@ -30,8 +32,10 @@ func expect(
 
 /// A player of samples on the haptic bus.
 func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> PatternPlayer {
-  let plan = try RenderPlan(recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: engine.rate)
-  return try engine.player(for: engine.profiles.map { _ in plan }, duration: Double(samples.count) / engine.rate)
+  let plan = try RenderPlan(
+    recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: engine.rate)
+  return try engine.player(
+    for: engine.profiles.map { _ in plan }, duration: Double(samples.count) / engine.rate)
 }
 
 @Suite struct RecordingTests {
@@ -49,7 +53,8 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
   @Test(arguments: [1, 64, 1_000]) func isHeardSampleForSample(period: Int) throws {
     let engine = PlaybackEngine(profiles: [
       TransducerProfile(
-        name: "weak", summary: "Half as strong.", frequency: FrequencyMapping(low: 50, high: 60), level: 0.5)
+        name: "weak", summary: "Half as strong.", frequency: FrequencyMapping(low: 50, high: 60),
+        level: 0.5)
     ])
     let playback = VirtualPlayback(engine, periodSize: period)
     let samples = noise(9_000)
@@ -96,7 +101,8 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
   }
 
   @Test func nothingIsAPlanOfNothing() throws {
-    let plan = try RenderPlan(recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 48_000)
+    let plan = try RenderPlan(
+      recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 48_000)
     #expect(plan.length == 0)
     #expect(throws: RenderError.self) {
       try RenderPlan(recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 1)

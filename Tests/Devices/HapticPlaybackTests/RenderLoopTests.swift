@@ -16,7 +16,9 @@ import Testing
     let loop = loop(engine, sink)
     let player = try engine.player(for: taps(times))
     try player.start(at: .frame(0))
-    for _ in 0..<400 { #expect(loop.turn()) }
+    for _ in 0..<400 {
+      #expect(loop.turn())
+    }
     let plain = try offline(taps(times), frameCount: sink.samples.count)
     #expect(difference(Array(sink.samples[..<6_400]), plain).greatest == 0)
     #expect(sink.samples[6_400..<13_401].allSatisfy { $0 == 0 })
@@ -33,7 +35,9 @@ import Testing
     let loop = loop(engine, sink)
     let player = try engine.player(for: hum(1))
     try player.start(at: .frame(0))
-    for _ in 0..<201 { _ = loop.turn() }
+    for _ in 0..<201 {
+      _ = loop.turn()
+    }
     #expect(greatestCorner(Array(sink.samples[(6_400 + 3_333)...])) < 1e-3)
     let plain = try offline(hum(1), frameCount: sink.samples.count)
     let rest = difference(Array(sink.samples[10_000...]), Array(plain[10_000...]))
@@ -47,7 +51,9 @@ import Testing
     let loop = loop(engine, sink)
     let player = try engine.player(for: hum(1))
     try player.start(at: .frame(0))
-    for _ in 0..<201 { _ = loop.turn() }
+    for _ in 0..<201 {
+      _ = loop.turn()
+    }
     // Nothing was lost before the device: 97 frames of a fade, then what comes 3,333 later.
     #expect(sink.samples.count == 200 * 64 + 97)
     #expect(engine.position == 200 * 64 + 97 + 3_333)
@@ -63,7 +69,9 @@ import Testing
     try player.set(.hapticIntensityControl, to: 0.5, at: .frame(2_000))
     let other = try engine.player(for: taps([0]))
     try other.start(at: .frame(30_000))
-    for _ in 0..<50 { _ = loop.turn() }
+    for _ in 0..<50 {
+      _ = loop.turn()
+    }
     #expect(player.phase == .playing)
     #expect(player.startFrame == 100)
     #expect(other.startFrame == 30_000)
@@ -78,10 +86,14 @@ import Testing
     let loop = loop(engine, sink)
     let player = try engine.player(for: hum(10))
     try player.start()
-    for _ in 0..<100 { _ = loop.turn() }
+    for _ in 0..<100 {
+      _ = loop.turn()
+    }
     loop.stop()
     var turns = 0
-    while loop.turn() { turns += 1 }
+    while loop.turn() {
+      turns += 1
+    }
     #expect(turns <= 3)
     #expect(sink.isFinished)
     #expect(sink.samples.last == 0)
@@ -101,14 +113,17 @@ import Testing
   @Test func aRecordingHoldsWhatWasHeard() throws {
     let engine = PlaybackEngine()
     let sink = ScriptedSink([
-      .room(frameCount: 64), .room(frameCount: 5_000), .missed(frameCount: 700), .room(frameCount: 64),
+      .room(frameCount: 64), .room(frameCount: 5_000), .missed(frameCount: 700),
+      .room(frameCount: 64),
     ])
     let loop = loop(engine, sink)
     let recording = RecordingBuffer(sink.format)
     loop.recording = recording
     let player = try engine.player(for: hum(10))
     try player.start()
-    for _ in 0..<4 { _ = loop.turn() }
+    for _ in 0..<4 {
+      _ = loop.turn()
+    }
     var samples = [Float](repeating: 1, count: 10_000)
     let count = recording.take(into: &samples)
     #expect(count == 64 + 5_000 + 700 + 64)

@@ -13,7 +13,8 @@ import Testing
     var mayRest = true
 
     init(_ time: any TimeSource) {
-      sink = NullSink(SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960), time: time)
+      sink = NullSink(
+        SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960), time: time)
     }
     var format: SinkFormat { sink.format }
     var delay: Int { sink.delay }
@@ -55,7 +56,9 @@ import Testing
 
     func run(seconds: Double) {
       let end = time.now + .seconds(seconds)
-      while time.now < end, loop.turn() { engine.update() }
+      while time.now < end, loop.turn() {
+        engine.update()
+      }
     }
   }
 

@@ -9,7 +9,9 @@ import Testing
     HapticEvent(kind: .audioContinuous, time: 0, duration: 0.2),
   ])
 
-  private func play(_ routing: OutputRouting, profiles: [TransducerProfile] = [.phone]) throws -> VirtualPlayback {
+  private func play(_ routing: OutputRouting, profiles: [TransducerProfile] = [.phone]) throws
+    -> VirtualPlayback
+  {
     let engine = PlaybackEngine(routing: routing, profiles: profiles)
     let playback = VirtualPlayback(engine)
     let player = try engine.player(for: tone)
@@ -25,7 +27,9 @@ import Testing
 
   @Test func hapticsAndAudioGoToTheirChannels() throws {
     let playback = try play(
-      OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .left), .init(audio: .right), .init()]))
+      OutputRouting(channels: [
+        .init(hapticBus: 0), .init(audio: .left), .init(audio: .right), .init(),
+      ]))
     #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
     #expect(abs(hertz(playback.samples(ofChannel: 1)) - 460) < 1)
     let sides = difference(playback.samples(ofChannel: 1), playback.samples(ofChannel: 2))
@@ -36,7 +40,8 @@ import Testing
   @Test func gainDelayAndPolarityAreAChannelsOwn() throws {
     let playback = try play(
       OutputRouting(channels: [
-        .init(hapticBus: 0), .init(hapticBus: 0, delay: 37), .init(hapticBus: 0, hapticGain: 0.5, isInverted: true),
+        .init(hapticBus: 0), .init(hapticBus: 0, delay: 37),
+        .init(hapticBus: 0, hapticGain: 0.5, isInverted: true),
       ]))
     let plain = playback.samples(ofChannel: 0)
     let late = playback.samples(ofChannel: 1)
@@ -56,7 +61,8 @@ import Testing
   }
 
   @Test func hapticsAndAudioAreMutedApart() throws {
-    let engine = PlaybackEngine(routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .both)]))
+    let engine = PlaybackEngine(
+      routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .both)]))
     let playback = VirtualPlayback(engine)
     let player = try engine.player(for: tone)
     try player.loop(passCount: nil)

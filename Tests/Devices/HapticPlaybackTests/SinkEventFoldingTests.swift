@@ -2,13 +2,16 @@ import HapticPlayback
 import Testing
 
 @Suite struct SinkEventFoldingTests {
-  private let underrun = SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 10, text: "underrun")
+  private let underrun = SinkEvent(
+    .underrun, cause: .lateDelivery, missedFrameCount: 10, text: "underrun")
 
   /// A device in trouble for a minute, a hundred times a second.
   @Test func aStormIsAHandfulOfReports() {
     var folding = SinkEventFolding()
     var reports: [SinkEventFolding.Report] = []
-    for moment in 0..<6_000 { reports += folding.add(underrun, at: .milliseconds(10 * moment)) }
+    for moment in 0..<6_000 {
+      reports += folding.add(underrun, at: .milliseconds(10 * moment))
+    }
     // At 0, 1, 3, 7, 15 and 31 seconds.
     #expect(reports.count == 6)
     reports += folding.takeDue(at: nil)
@@ -46,7 +49,9 @@ import Testing
 
   @Test func afterAQuietTimeTheNextIsReportedAtOnce() {
     var folding = SinkEventFolding()
-    for moment in 0..<100 { _ = folding.add(underrun, at: .milliseconds(100 * moment)) }
+    for moment in 0..<100 {
+      _ = folding.add(underrun, at: .milliseconds(100 * moment))
+    }
     _ = folding.takeDue(at: .seconds(20))
     #expect(folding.add(underrun, at: .seconds(60)) == [.init(underrun)])
   }

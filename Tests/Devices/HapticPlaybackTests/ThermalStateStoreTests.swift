@@ -6,7 +6,8 @@ import Testing
 struct WarmthMemoryTests {
   private static let shaker = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
-    hardware: TransducerHardware(product: "shaker", resonance: 40, qualityFactor: 5, continuousPower: 50))
+    hardware: TransducerHardware(
+      product: "shaker", resonance: 40, qualityFactor: 5, continuousPower: 50))
   private let routing = OutputRouting(channelCount: 2).fitted(to: [shaker])
 
   @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
@@ -21,11 +22,13 @@ struct WarmthMemoryTests {
 
   @Test func onlyTheSameTransducerIsKnownAgain() {
     let memory = ThermalStateStore()
-    memory.keep([TransducerThermalState(coil: 1), TransducerThermalState(coil: 1)], of: routing, at: .zero)
+    memory.keep(
+      [TransducerThermalState(coil: 1), TransducerThermalState(coil: 1)], of: routing, at: .zero)
     var other = Self.shaker
     other.name = "other"
     let fitted = OutputRouting(channelCount: 2).fitted(to: [other])
-    #expect(memory.temperatureRise(of: fitted, at: .zero).allSatisfy { $0 == TransducerThermalState() })
+    #expect(
+      memory.temperatureRise(of: fitted, at: .zero).allSatisfy { $0 == TransducerThermalState() })
     let plain = OutputRouting(channelCount: 1)
     #expect(memory.temperatureRise(of: plain, at: .zero) == [TransducerThermalState()])
   }

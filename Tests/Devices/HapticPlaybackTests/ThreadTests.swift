@@ -9,12 +9,16 @@ import Testing
   /// When whatever should have happened by then counts as never happening.
   private let deadline = ContinuousClock.now + .seconds(540)
 
-  private func playback(_ engine: PlaybackEngine, _ handler: @escaping LivePlayback.EventHandler = { _ in })
+  private func playback(
+    _ engine: PlaybackEngine, _ handler: @escaping LivePlayback.EventHandler = { _ in }
+  )
     throws -> LivePlayback
   {
     // On virtual time the render thread never waits.
     let sink = NullSink(
-      SinkFormat(rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: 64, bufferSize: 256),
+      SinkFormat(
+        rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: 64,
+        bufferSize: 256),
       time: VirtualTimeSource())
     return try LivePlayback(engine, sink: sink, eventHandler: handler)
   }
@@ -24,9 +28,13 @@ import Testing
     let playback = try playback(engine)
     let ends = Counter()
     let shared = try (0..<4).map { try engine.player(for: taps([0, 0.05 * Double($0)])) }
-    for player in shared { player.endHandler = { ends.increase() } }
+    for player in shared {
+      player.endHandler = { ends.increase() }
+    }
     await withTaskGroup(of: Void.self) { group in
-      for thread in 0..<8 { group.addTask { command(shared, engine, seed: UInt64(thread)) } }
+      for thread in 0..<8 {
+        group.addTask { command(shared, engine, seed: UInt64(thread)) }
+      }
     }
     for player in shared {
       try retrying { try player.cancel() }
@@ -40,7 +48,9 @@ import Testing
     let (updates, continuation) = AsyncStream.makeStream(of: Void.self)
     engine.updateHandler = { continuation.yield() }
     continuation.yield()
-    for await _ in updates where engine.loadedPlayerCount <= shared.count { break }
+    for await _ in updates where engine.loadedPlayerCount <= shared.count {
+      break
+    }
     #expect(engine.loadedPlayerCount <= shared.count)
     playback.stop()
     #expect(playback.isOver)
@@ -50,7 +60,9 @@ import Testing
   /// Sends a command again until there is space.
   private func retrying(_ send: () throws -> Void) throws {
     while true {
-      do { return try send() } catch let error as PlaybackError {
+      do {
+        return try send()
+      } catch let error as PlaybackError {
         guard error.kind == .tooManyCommands, ContinuousClock.now < deadline else { throw error }
       }
     }
@@ -60,7 +72,8 @@ import Testing
     var numbers = SeededGenerator(seed: seed + 1)
     var own: PatternPlayer?
     for _ in 0..<400 {
-      guard let player = Bool.random(using: &numbers) ? own : shared.randomElement(using: &numbers) else {
+      guard let player = Bool.random(using: &numbers) ? own : shared.randomElement(using: &numbers)
+      else {
         own = try? engine.player(for: hum(0.1))
         continue
       }
@@ -88,10 +101,14 @@ import Testing
     let (events, continuation) = AsyncStream.makeStream(of: LivePlayback.Event.self)
     let playback = try LivePlayback(engine, sink: sink, time: VirtualTimeSource()) { event in
       continuation.yield(event)
-      if event == .ended { continuation.finish() }
+      if event == .ended {
+        continuation.finish()
+      }
     }
     var told: [LivePlayback.Event] = []
-    for await event in events { told.append(event) }
+    for await event in events {
+      told.append(event)
+    }
     #expect(told == [.notice(SinkEvent(.failed, text: "unplugged")), .ended])
     playback.stop()
   }

@@ -4,7 +4,9 @@ import HapticRender
 import Testing
 
 @Suite struct TransportTests {
-  @Test(arguments: [1, 7, 64, 480, 1_000]) func playsWhatAFileWouldHoldAtTheFrameAsked(period: Int) throws {
+  @Test(arguments: [1, 7, 64, 480, 1_000]) func playsWhatAFileWouldHoldAtTheFrameAsked(period: Int)
+    throws
+  {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: period)
     let pattern = hum(0.3)
@@ -45,7 +47,8 @@ import Testing
     let played = playback.samples()
     // Nothing sounds at frame 4,000, so the rest is the same, 6,000 frames late.
     #expect(difference(Array(played[100..<4_000]), plain).greatest == 0)
-    let rest = difference(Array(played[10_000 + latency..<20_000]), Array(plain[3_900 + latency..<13_900]))
+    let rest = difference(
+      Array(played[10_000 + latency..<20_000]), Array(plain[3_900 + latency..<13_900]))
     // The DC blocker forgets a little in the pause.
     #expect(rest.greatest < 1e-4)
     #expect(player.endCount == 1)
@@ -92,7 +95,8 @@ import Testing
       events: hum(1, sharpness: 0).events + taps([0.6]).events,
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
       ])
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(0))
@@ -242,7 +246,9 @@ import Testing
     let player = try engine.player(for: taps([0]))
     let count = Counter()
     player.endHandler = { count.increase() }
-    for start in [0, 4_800, 9_600] { try player.start(at: .frame(Int64(start))) }
+    for start in [0, 4_800, 9_600] {
+      try player.start(at: .frame(Int64(start)))
+    }
     playback.advance(seconds: 0.5)
     #expect(count.value == 3)
   }

@@ -8,7 +8,8 @@ struct Refused: Error, CustomStringConvertible { let description: String }
 
 /// A program with an environment of its own that a test starts, talks to and ends.
 ///
-/// What it prints goes to files in a folder. Gone with its last reference, whatever happened in the test.
+/// What it prints goes to files in a folder. Gone with its last reference, whatever happened in the
+/// test.
 final class ChildProcess: Sendable {
   /// A process that is to end by a signal, and the time it has to do so.
   private static let patience = Duration.seconds(3)
@@ -19,7 +20,8 @@ final class ChildProcess: Sendable {
   let folder: FreshFolder
   private let process: pid_t
   private let input: Int32
-  /// Readable when the process and all that came of it have ended; not where it closes what it inherits.
+  /// Readable when the process and all that came of it have ended; not where it closes what it
+  /// inherits.
   private let life: Int32
   private let status = Mutex<Int32?>(nil)
 
@@ -28,20 +30,29 @@ final class ChildProcess: Sendable {
   /// - Parameters:
   ///   - name: The beginning of the names of its files in the folder.
   ///   - environment: All of it.
-  init(_ name: String, _ program: String, _ words: [String], environment: [String: String], folder: FreshFolder) throws
-  {
+  init(
+    _ name: String, _ program: String, _ words: [String], environment: [String: String],
+    folder: FreshFolder
+  ) throws {
     self.name = name
     self.folder = folder
     (process, input, life) = try Self.spawning.withLock { _ in
-      try Self.spawn([program] + words, environment.map { "\($0)=\($1)" }, files: folder.path + "/" + name)
+      try Self.spawn(
+        [program] + words, environment.map { "\($0)=\($1)" }, files: folder.path + "/" + name)
     }
   }
 
-  private static func spawn(_ words: [String], _ environment: [String], files: String) throws -> (pid_t, Int32, Int32) {
+  private static func spawn(_ words: [String], _ environment: [String], files: String) throws -> (
+    pid_t, Int32, Int32
+  ) {
     var inputEnds: [Int32] = [-1, -1]
     var lifeEnds: [Int32] = [-1, -1]
-    guard unsafe pipe(&inputEnds) == 0, unsafe pipe(&lifeEnds) == 0 else { throw Refused(description: "no pipe") }
-    for end in inputEnds + lifeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    guard unsafe pipe(&inputEnds) == 0, unsafe pipe(&lifeEnds) == 0 else {
+      throw Refused(description: "no pipe")
+    }
+    for end in inputEnds + lifeEnds {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
     defer {
       close(inputEnds[0])
       close(lifeEnds[1])
@@ -71,7 +82,9 @@ final class ChildProcess: Sendable {
       let number = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let thread = pid_t(number), let file = unsafe fopen("/proc/\(process)/task/\(number)/comm", "r") else {
+      guard let thread = pid_t(number),
+        let file = unsafe fopen("/proc/\(process)/task/\(number)/comm", "r")
+      else {
         continue
       }
       defer { unsafe fclose(file) }
@@ -109,7 +122,9 @@ final class ChildProcess: Sendable {
     guard status.withLock({ $0 == nil }) else { return }
     kill(process, SIGTERM)
     var watched = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
-    if unsafe poll(&watched, 1, Int32(Self.patience / .milliseconds(1))) != 1 { kill(process, SIGKILL) }
+    if unsafe poll(&watched, 1, Int32(Self.patience / .milliseconds(1))) != 1 {
+      kill(process, SIGKILL)
+    }
     _ = reap()
   }
 

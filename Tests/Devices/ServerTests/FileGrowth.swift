@@ -16,7 +16,9 @@ struct FileGrowth {
   }
 
   /// Waits until something is true that changes only when a file of the folder does.
-  static func wait(in folder: FreshFolder, within limit: Duration, for what: String, until isTrue: () -> Bool) throws {
+  static func wait(
+    in folder: FreshFolder, within limit: Duration, for what: String, until isTrue: () -> Bool
+  ) throws {
     let growth = FileGrowth(folder)
     defer { close(growth.watch) }
     let time = SystemTimeSource()
@@ -34,7 +36,9 @@ struct FileGrowth {
 
 extension ChildProcess {
   /// Waits until a line of what it printed has a text, and answers the line.
-  @discardableResult func waitForLine(with text: String, within limit: Duration = .seconds(15)) throws -> String {
+  @discardableResult func waitForLine(with text: String, within limit: Duration = .seconds(15))
+    throws -> String
+  {
     var found: Substring?
     do {
       try FileGrowth.wait(in: folder, within: limit, for: "'\(text)' of \(name)") {
@@ -42,7 +46,9 @@ extension ChildProcess {
         found = lines.first { $0.contains(text) }
         return found != nil
       }
-    } catch let error as Refused { throw Refused(description: "\(error.description); it printed: \(output)\(errors)") }
+    } catch let error as Refused {
+      throw Refused(description: "\(error.description); it printed: \(output)\(errors)")
+    }
     return found.map(String.init) ?? ""
   }
 }

@@ -19,17 +19,21 @@ struct Heard {
     let window = wanted..<min(expected.count, wanted + 2_400)
     let guess = heard - wanted
     let best = ((guess - 64)...(guess + 64)).min { one, other in
-      Self.distance(recording, expected, window, one) < Self.distance(recording, expected, window, other)
+      Self.distance(recording, expected, window, one)
+        < Self.distance(recording, expected, window, other)
     }
     offset = best ?? guess
     self.expected = expected
     samples = offset >= 0 ? recording.dropFirst(offset).prefix(expected.count) : []
     guard samples.count == expected.count else {
-      throw Refused(description: "\(samples.count) frames were recorded, and \(expected.count) expected")
+      throw Refused(
+        description: "\(samples.count) frames were recorded, and \(expected.count) expected")
     }
   }
 
-  private static func distance(_ one: [Float], _ other: [Float], _ window: Range<Int>, _ offset: Int) -> Float {
+  private static func distance(
+    _ one: [Float], _ other: [Float], _ window: Range<Int>, _ offset: Int
+  ) -> Float {
     var sum: Float = 0
     for index in window where one.indices.contains(index + offset) {
       let difference = one[index + offset] - other[index]
@@ -38,7 +42,8 @@ struct Heard {
     return sum
   }
 
-  /// Frames in which the recording is not what was expected: the first, the last, how many, and by how much.
+  /// Frames in which the recording is not what was expected: the first, the last, how many, and by
+  /// how much.
   struct Difference: Equatable {
     var first: Int
     var last: Int
@@ -56,7 +61,8 @@ struct Heard {
       guard distance > tolerance else { continue }
       let known = result ?? Difference(first: index, last: index, count: 0, greatest: 0)
       result = Difference(
-        first: known.first, last: index, count: known.count + 1, greatest: max(known.greatest, distance))
+        first: known.first, last: index, count: known.count + 1,
+        greatest: max(known.greatest, distance))
     }
     return result
   }
@@ -67,7 +73,9 @@ struct Heard {
     var silent = rate
     for (index, sample) in samples.enumerated() {
       if abs(sample) > threshold {
-        if silent > rate / 100 { onsets.append(index) }
+        if silent > rate / 100 {
+          onsets.append(index)
+        }
         silent = 0
       } else {
         silent += 1
@@ -79,13 +87,16 @@ struct Heard {
   /// Finds where the last run of heard onsets has the distances of known ones, within a frame.
   ///
   /// An interruption between two onsets changes their distance; within the run there is none.
-  static func match(_ heard: [Int], in onsets: [Int], length: Int = 10) -> (heard: Int, place: Int)? {
+  static func match(_ heard: [Int], in onsets: [Int], length: Int = 10) -> (heard: Int, place: Int)?
+  {
     guard heard.count >= length, onsets.count >= length else { return nil }
     for first in (0...(heard.count - length)).reversed() {
       for place in 0...(onsets.count - length)
       where (0..<length).allSatisfy({
         abs((heard[first + $0] - heard[first]) - (onsets[place + $0] - onsets[place])) <= 1
-      }) { return (first, place) }
+      }) {
+        return (first, place)
+      }
     }
     return nil
   }
@@ -101,5 +112,7 @@ struct Heard {
     return decibels(sum / Double(max(1, count)))
   }
 
-  private static func decibels(_ power: Double) -> Double { power > 0 ? 10 * log10(power) : -.infinity }
+  private static func decibels(_ power: Double) -> Double {
+    power > 0 ? 10 * log10(power) : -.infinity
+  }
 }

@@ -13,10 +13,11 @@ final class JackServer: Sendable {
 
   /// Starts a server and waits until it can be played on.
   ///
-  /// It waits for its clients before it goes on to the next cycle, so that a machine that is late loses
-  /// nothing.
+  /// It waits for its clients before it goes on to the next cycle, so that a machine that is late
+  /// loses nothing.
   ///
-  /// - Parameter folder: A folder in which another server may have been before; this one is found in its stead.
+  /// - Parameter folder: A folder in which another server may have been before; this one is found
+  ///   in its stead.
   init(period: Int, in folder: FreshFolder = FreshFolder()) throws {
     self.folder = folder
     name = "temblor-" + folder.path.suffix(6)
@@ -29,11 +30,13 @@ final class JackServer: Sendable {
         playback_ports { 0 "system:playback_1" 1 "system:playback_2" }
       }
       """, to: "asound.conf")
-    // A server that nobody ended ends by itself. Where the system refuses real-time priority, it does without.
+    // A server that nobody ended ends by itself. Where the system refuses real-time priority, it
+    // does without.
     process = try ChildProcess(
       "jackd", Programs.path("timeout"),
       ["120", Programs.path("jackd"), "--name", name, "--realtime", "--no-mlock"] + [
-        "--sync", "--timeout", "2000", "-d", "dummy", "--rate", "48000", "--period", "\(period)", "--capture", "0",
+        "--sync", "--timeout", "2000", "-d", "dummy", "--rate", "48000", "--period", "\(period)",
+        "--capture", "0",
         "--playback", "2",
       ], environment: Self.environment(folder, name), folder: folder)
     let ready = try run("jack_wait", ["--server", name, "--wait", "--timeout", "15"])
@@ -44,7 +47,8 @@ final class JackServer: Sendable {
 
   private static func environment(_ folder: FreshFolder, _ name: String) -> [String: String] {
     [
-      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
+      "XDG_RUNTIME_DIR": folder.path,
       "JACK_DEFAULT_SERVER": name, "JACK_NO_START_SERVER": "1", "JACK_NO_AUDIO_RESERVATION": "1",
       "ALSA_CONFIG_PATH": folder.path + "/asound.conf",
     ]
@@ -54,13 +58,16 @@ final class JackServer: Sendable {
   var environment: [String: String] { Self.environment(folder, name) }
 
   /// Cycles the server lost by itself: it came too late, or a client did.
-  var lossCount: Int { (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") } }
+  var lossCount: Int {
+    (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") }
+  }
 
   /// Ends; those who play on it are not notified by ALSA.
   func stop() { process.stop() }
 
   private func run(_ program: String, _ words: [String]) throws -> ChildProcess {
-    try ChildProcess(program, Programs.path(program), words, environment: environment, folder: folder)
+    try ChildProcess(
+      program, Programs.path(program), words, environment: environment, folder: folder)
   }
 
   /// Records what the probe plays for some seconds, from now on.
@@ -68,7 +75,8 @@ final class JackServer: Sendable {
     let process = try run(
       "jack_rec",
       [
-        "-f", folder.path + "/heard.wav", "-d", "\(seconds)", "-b", "32", "-B", "262144", "temblor:out_000",
+        "-f", folder.path + "/heard.wav", "-d", "\(seconds)", "-b", "32", "-B", "262144",
+        "temblor:out_000",
         "temblor:out_001",
       ])
     // Every look takes the tool its time; a recorder that is connected records.

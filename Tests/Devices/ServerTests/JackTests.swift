@@ -2,7 +2,10 @@ import PlayRig
 import Testing
 
 /// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
-@Suite(.enabled(if: Programs.haveJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"), .serialized)
+@Suite(
+  .enabled(
+    if: Programs.haveJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"),
+  .serialized)
 struct JackTests {
   /// The recorder rounds to 32-bit whole numbers.
   private static let exact: Float = 1e-6
@@ -46,7 +49,8 @@ struct JackTests {
     let folder = FreshFolder()
     let server = try JackServer(period: 256, in: folder)
     let probe = try Probe(
-      device: JackServer.device, period: 256, buffer: 1_024, environment: server.environment, folder: folder)
+      device: JackServer.device, period: 256, buffer: 1_024, environment: server.environment,
+      folder: folder)
     let script = try PlaybackScript("0 start taps-150\n720000 end")
     try probe.begin(script)
     try probe.waitForClock(count: 4, within: .seconds(10))

@@ -30,7 +30,8 @@ final class PipeWireServer: Sendable {
       pcm.\(Self.device) { type pipewire \(node.map { "playback_node \"\($0)\"" } ?? "") }
       """, to: "asound.conf")
     process = try ChildProcess(
-      "pipewire", Programs.path("timeout"), ["120", Programs.path("pipewire")], environment: Self.environment(folder),
+      "pipewire", Programs.path("timeout"), ["120", Programs.path("pipewire")],
+      environment: Self.environment(folder),
       folder: folder)
     try FileGrowth.wait(in: folder, within: .seconds(15), for: "PipeWire") { [folder] in
       unsafe access(folder.path + "/pipewire-0", F_OK) == 0
@@ -41,12 +42,14 @@ final class PipeWireServer: Sendable {
     environment["DBUS_SESSION_BUS_ADDRESS"] = nil
     manager = try ChildProcess(
       "wireplumber", Programs.path("timeout"),
-      ["120", Programs.path("dbus-run-session"), "--", Programs.path("wireplumber")], environment: environment,
+      ["120", Programs.path("dbus-run-session"), "--", Programs.path("wireplumber")],
+      environment: environment,
       folder: folder)
     // Every look takes the tool its time.
     for _ in 0..<200 {
       let look = try ChildProcess(
-        "wpctl", Programs.path("wpctl"), ["status"], environment: Self.environment(folder), folder: folder)
+        "wpctl", Programs.path("wpctl"), ["status"], environment: Self.environment(folder),
+        folder: folder)
       _ = try look.waitForEnd(within: .seconds(10))
       // Streams between sinks are there when they are linked.
       let links = node == nil ? 0 : 2 * sinks.count
@@ -69,9 +72,13 @@ final class PipeWireServer: Sendable {
         media.class = Audio/Sink object.linger = true audio.position = [ FL FR ] } }
       """
     }
-    for (list, entries) in [("context.objects = [", objects.joined()), ("context.modules = [", modules)] {
+    for (list, entries) in [
+      ("context.objects = [", objects.joined()), ("context.modules = [", modules),
+    ] {
       // At the end of the list: modules need those before them.
-      guard let start = text.firstRange(of: list), let end = text[start.upperBound...].firstRange(of: "\n]") else {
+      guard let start = text.firstRange(of: list),
+        let end = text[start.upperBound...].firstRange(of: "\n]")
+      else {
         throw Refused(description: "an unknown configuration of PipeWire")
       }
       text.insert(contentsOf: entries, at: end.lowerBound)
@@ -91,7 +98,8 @@ final class PipeWireServer: Sendable {
 
   private static func environment(_ folder: FreshFolder) -> [String: String] {
     [
-      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
+      "XDG_RUNTIME_DIR": folder.path,
       "PIPEWIRE_RUNTIME_DIR": folder.path, "PIPEWIRE_CONFIG_DIR": folder.path,
       "ALSA_CONFIG_PATH": folder.path + "/asound.conf",
       "DBUS_SESSION_BUS_ADDRESS": "unix:path=" + folder.path + "/none",
@@ -102,7 +110,9 @@ final class PipeWireServer: Sendable {
   var environment: [String: String] { Self.environment(folder) }
 
   /// Begins to record all that is played on a sink, and waits until something has arrived.
-  func record(sink: Int = 0) throws -> PipeWireRecording { try PipeWireRecording(of: self, sink: sinks[sink]) }
+  func record(sink: Int = 0) throws -> PipeWireRecording {
+    try PipeWireRecording(of: self, sink: sinks[sink])
+  }
 }
 
 /// A recording that goes on: what the sink was given, as 32-bit floats.
@@ -118,7 +128,8 @@ final class PipeWireRecording: Sendable {
     process = try ChildProcess(
       "pw-record-" + sink, Programs.path("chrt"),
       [
-        "-f", "20", Programs.path("pw-record"), "-P", "{ stream.capture.sink=true }", "--target", sink, "--format",
+        "-f", "20", Programs.path("pw-record"), "-P", "{ stream.capture.sink=true }", "--target",
+        sink, "--format",
         "f32", "--rate", "48000", "--channels", "2", folder.path + "/" + file,
       ], environment: server.environment, folder: folder)
     try waitForMore(seconds: 0.3)
@@ -127,7 +138,9 @@ final class PipeWireRecording: Sendable {
   /// Waits until it has become longer by a time.
   func waitForMore(seconds: Double) throws {
     let wanted = folder.size(file) + Int(seconds * 48_000) * 8
-    try FileGrowth.wait(in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording") {
+    try FileGrowth.wait(
+      in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording"
+    ) {
       [folder, file] in folder.size(file) >= wanted
     }
   }
@@ -140,10 +153,13 @@ final class PipeWireRecording: Sendable {
     let bytes = file[(data.upperBound + 4)...]
     func sample(_ place: Int) -> Float {
       let start = bytes.startIndex + place * 4
-      return Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
+      return Float(
+        bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
     }
     let all = (0..<(bytes.count / 8)).map { (sample(2 * $0), sample(2 * $0 + 1)) }
-    guard all.allSatisfy({ $0.0 == $0.1 }) else { throw Refused(description: "the channels differ") }
+    guard all.allSatisfy({ $0.0 == $0.1 }) else {
+      throw Refused(description: "the channels differ")
+    }
     return all.map(\.0)
   }
 }

@@ -22,11 +22,13 @@ final class Probe: Sendable {
 
   /// Opens a device, and waits until it is open.
   init(
-    device: String, rate: Int = 48_000, channels: Int = 2, period: Int, buffer: Int, environment: [String: String],
+    device: String, rate: Int = 48_000, channels: Int = 2, period: Int, buffer: Int,
+    environment: [String: String],
     folder: FreshFolder
   ) throws {
     process = try ChildProcess(
-      "probe", Programs.probe, [device, "\(rate)", "\(channels)", "\(period)", "\(buffer)", "realtime"],
+      "probe", Programs.probe,
+      [device, "\(rate)", "\(channels)", "\(period)", "\(buffer)", "realtime"],
       environment: environment, folder: folder)
     try process.waitForLine(with: "granted")
   }
@@ -53,7 +55,9 @@ final class Probe: Sendable {
 
   /// Waits until it has told a number of times when a frame was heard.
   func waitForClock(count: Int, within limit: Duration) throws {
-    try FileGrowth.wait(in: process.folder, within: limit, for: "the clock of the probe") { clocks.count >= count }
+    try FileGrowth.wait(in: process.folder, within: limit, for: "the clock of the probe") {
+      clocks.count >= count
+    }
   }
 
   /// Its threads' scheduling policies.
@@ -62,7 +66,8 @@ final class Probe: Sendable {
   /// What happened at the sink so far.
   var notices: [Notice] {
     lines("notice").compactMap { words in
-      guard words.count > 4, let seconds = Double(words[1]), let frame = Int64(words[2]), let missed = Int(words[4])
+      guard words.count > 4, let seconds = Double(words[1]), let frame = Int64(words[2]),
+        let missed = Int(words[4])
       else { return nil }
       return Notice(seconds: seconds, frame: frame, kind: words[3], missedFrameCount: missed)
     }
@@ -74,7 +79,9 @@ final class Probe: Sendable {
   /// When frames were heard, oldest first.
   var clocks: [Clock] {
     lines("clock").compactMap { words in
-      guard words.count == 3, let frame = Int64(words[1]), let seconds = Double(words[2]) else { return nil }
+      guard words.count == 3, let frame = Int64(words[1]), let seconds = Double(words[2]) else {
+        return nil
+      }
       return Clock(frame: frame, seconds: seconds)
     }
   }
@@ -91,6 +98,8 @@ final class Probe: Sendable {
   var report: String { process.output }
 
   private func lines(_ word: String) -> [[String]] {
-    process.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter { $0.first == word }
+    process.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter {
+      $0.first == word
+    }
   }
 }

@@ -13,9 +13,12 @@ enum Programs {
   /// Whether PipeWire, its session manager, its tools and ALSA's way to it are there and wanted.
   static let havePipeWire =
     areWanted
-    && have(["pipewire", "wireplumber", "wpctl", "pw-record", "dbus-run-session", "chrt"], plugIn: "pipewire")
+    && have(
+      ["pipewire", "wireplumber", "wpctl", "pw-record", "dbus-run-session", "chrt"],
+      plugIn: "pipewire")
   /// Whether JACK, its tools and ALSA's way to it are there and wanted.
-  static let haveJack = areWanted && have(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")
+  static let haveJack =
+    areWanted && have(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")
 
   /// The probe, which is built beside the tests.
   static let probe: String = {
@@ -27,7 +30,9 @@ enum Programs {
 
   private static func have(_ programs: [String], plugIn: String) -> Bool {
     programs.allSatisfy { unsafe access(path($0), X_OK) == 0 }
-      && libraries.contains { unsafe access("\($0)/alsa-lib/libasound_module_pcm_\(plugIn).so", R_OK) == 0 }
+      && libraries.contains {
+        unsafe access("\($0)/alsa-lib/libasound_module_pcm_\(plugIn).so", R_OK) == 0
+      }
   }
 
   /// Folders with libraries: that of the machine's architecture among them.

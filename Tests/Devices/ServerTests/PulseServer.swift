@@ -17,7 +17,8 @@ final class PulseServer: Sendable {
       name, Programs.path("pulseaudio"),
       [
         // Without anybody who uses it, it does not outlive the tests for long.
-        "--daemonize=no", "-n", "--use-pid-file=no", "--exit-idle-time=60", "--log-target=stderr", "--log-level=info",
+        "--daemonize=no", "-n", "--use-pid-file=no", "--exit-idle-time=60", "--log-target=stderr",
+        "--log-level=info",
         "-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1", "-L",
         "module-null-sink sink_name=temblor rate=\(rate) channels=2 format=float32le",
       ], environment: Self.environment(folder), folder: folder)
@@ -26,7 +27,8 @@ final class PulseServer: Sendable {
 
   private static func environment(_ folder: FreshFolder) -> [String: String] {
     [
-      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
+      "XDG_RUNTIME_DIR": folder.path,
       "PULSE_RUNTIME_PATH": folder.path,
     ]
   }
@@ -42,7 +44,9 @@ final class PulseServer: Sendable {
   func crash() { process.crash() }
 
   /// Begins to record all that is played, and waits until something has arrived.
-  func record(to name: String = "heard") throws -> PulseRecording { try PulseRecording(of: self, to: name) }
+  func record(to name: String = "heard") throws -> PulseRecording {
+    try PulseRecording(of: self, to: name)
+  }
 }
 
 /// A recording that goes on: what the sink was given, as 32-bit floats.
@@ -61,7 +65,8 @@ final class PulseRecording: Sendable {
     process = try ChildProcess(
       name, Programs.path("parec"),
       [
-        "--device=temblor.monitor", "--format=float32le", "--rate=\(server.rate)", "--channels=2", "--latency-msec=20",
+        "--device=temblor.monitor", "--format=float32le", "--rate=\(server.rate)", "--channels=2",
+        "--latency-msec=20",
         "--raw",
       ], environment: server.environment, folder: server.folder)
     try waitForMore(seconds: 0.1)
@@ -73,7 +78,9 @@ final class PulseRecording: Sendable {
   /// Waits until it has become longer by a time.
   func waitForMore(seconds: Double) throws {
     let wanted = frameCount + Int(seconds * Double(rate))
-    try FileGrowth.wait(in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording") {
+    try FileGrowth.wait(
+      in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording"
+    ) {
       frameCount >= wanted
     }
   }
@@ -88,7 +95,9 @@ final class PulseRecording: Sendable {
         return Float(bitPattern: bits)
       }
     }
-    guard all.allSatisfy({ $0[0] == $0[1] }) else { throw Refused(description: "the channels differ") }
+    guard all.allSatisfy({ $0[0] == $0[1] }) else {
+      throw Refused(description: "the channels differ")
+    }
     return all.map { $0[0] }
   }
 }

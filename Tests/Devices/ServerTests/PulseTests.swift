@@ -5,7 +5,9 @@ import Testing
 
 /// Live playback through ALSA's way to a PulseAudio of our own, recorded behind it.
 @Suite(
-  .enabled(if: Programs.havePulse, "not asked for by TEMBLOR_TEST_SERVERS, or PulseAudio is not installed"), .serialized
+  .enabled(
+    if: Programs.havePulse, "not asked for by TEMBLOR_TEST_SERVERS, or PulseAudio is not installed"),
+  .serialized
 ) struct PulseTests {
   /// Whatever PulseAudio does to samples that it passes on as they are.
   private static let exact: Float = 2e-4
@@ -55,7 +57,8 @@ import Testing
   @Test func theThreadOfTheLibraryRunsLikeTheOneThatRenders() throws {
     let server = try PulseServer()
     let probe = try Probe(
-      device: "pulse", period: 240, buffer: 960, environment: server.environment, folder: server.folder)
+      device: "pulse", period: 240, buffer: 960, environment: server.environment,
+      folder: server.folder)
     try probe.begin(try PlaybackScript("0 start taps-10\n48000 end"))
     try probe.waitForClock(count: 2, within: .seconds(10))
     let policies = probe.policies
@@ -87,7 +90,8 @@ import Testing
     let folder = FreshFolder()
     let server = try PulseServer(in: folder)
     let before = try server.record(to: "before")
-    let probe = try Probe(device: "pulse", period: 480, buffer: 4_800, environment: server.environment, folder: folder)
+    let probe = try Probe(
+      device: "pulse", period: 480, buffer: 4_800, environment: server.environment, folder: folder)
     let script = try PlaybackScript("0 start taps-150\n600000 end")
     let base = try probe.begin(script)
     try before.waitForMore(seconds: 2.5)
@@ -112,7 +116,8 @@ import Testing
     let heard = Array(Heard.onsets(try after.samples()).dropFirst(1))
     try #require(heard.count > 20, "\(probe.report)")
     let match = try #require(Heard.match(heard, in: onsets), "\(heard), \(probe.report)")
-    // It is the part that belongs to this moment: by the clock of before, and by the recording's own.
+    // It is the part that belongs to this moment: by the clock of before, and by the recording's
+    // own.
     let clock = try #require(probe.clocks.last { $0.seconds < returned.seconds - 1 })
     let due = clock.seconds + Double(base + Int64(onsets[match.place]) - clock.frame) / 48_000
     let seen = now - Double(length - heard[match.heard]) / 48_000
@@ -127,13 +132,16 @@ import Testing
     return (try Heard(recording, beside: expected), expected)
   }
 
-  private func record(_ script: PlaybackScript, rate: Int = 48_000, period: Int = 480, buffer: Int) throws -> (
-    recording: [Float], expected: [Float]
-  )? {
+  private func record(_ script: PlaybackScript, rate: Int = 48_000, period: Int = 480, buffer: Int)
+    throws -> (
+      recording: [Float], expected: [Float]
+    )?
+  {
     let server = try PulseServer(rate: rate)
     let recording = try server.record()
     let probe = try Probe(
-      device: "pulse", period: period, buffer: buffer, environment: server.environment, folder: server.folder)
+      device: "pulse", period: period, buffer: buffer, environment: server.environment,
+      folder: server.folder)
     try probe.begin(script)
     try probe.waitForEnd(within: .seconds(30 + Double(script.end) / 48_000))
     try recording.waitForMore(seconds: 0.5)
@@ -144,12 +152,15 @@ import Testing
 
   /// Does something again where the machine was too busy for an uninterrupted run.
   private func attempt<Result>(_ body: () throws -> Result?) throws -> Result {
-    for _ in 0..<4 { if let result = try body() { return result } }
+    for _ in 0..<4 {
+      if let result = try body() { return result }
+    }
     // Interruptions that are not ours say nothing about what is tested.
     try Test.cancel("the machine was too busy four times")
   }
 
-  /// The middles of taps by their energy, in frames: of several crests none needs to be the greatest.
+  /// The middles of taps by their energy, in frames: of several crests none needs to be the
+  /// greatest.
   private static func middles(_ samples: [Float], rate: Int) -> [Double] {
     Heard.onsets(samples, rate: rate).map { onset in
       let reach = onset..<min(samples.count, onset + rate / 25)

@@ -8,11 +8,14 @@ import Testing
   private func tally(_ sample: Float) -> [Int16: Double] {
     var dither = Dither()
     var counts: [Int16: Double] = [:]
-    for _ in 0..<Self.count { counts[dither.quantize(sample), default: 0] += 1 }
+    for _ in 0..<Self.count {
+      counts[dither.quantize(sample), default: 0] += 1
+    }
     return counts.mapValues { $0 / Double(Self.count) }
   }
 
-  /// Triangular noise of two steps leaves 3/4 of its area within half a step, 1/8 beyond on each side.
+  /// Triangular noise of two steps leaves 3/4 of its area within half a step, 1/8 beyond on each
+  /// side.
   @Test func spreadsAWholeStepTriangularly() {
     let shares = tally(100 / 32_767)
     #expect(Set(shares.keys) == [99, 100, 101])
@@ -22,12 +25,16 @@ import Testing
   }
 
   /// The variance of the noise, 1/6 of a step squared, and that of rounding, 1/12, add up to 1/4.
-  @Test(arguments: [0.1, 100.25, -7.5, -20_000.4, 3_000.9]) func errorHasNoMeanAndOneVariance(steps: Double) {
+  @Test(arguments: [0.1, 100.25, -7.5, -20_000.4, 3_000.9]) func errorHasNoMeanAndOneVariance(
+    steps: Double
+  ) {
     let sample = Float(steps / 32_767)
     let exact = Double(sample) * 32_767
     let shares = tally(sample)
     let mean = shares.reduce(0) { $0 + (Double($1.key) - exact) * $1.value }
-    let square = shares.reduce(0) { $0 + (Double($1.key) - exact) * (Double($1.key) - exact) * $1.value }
+    let square = shares.reduce(0) {
+      $0 + (Double($1.key) - exact) * (Double($1.key) - exact) * $1.value
+    }
     #expect(abs(mean) < 0.008)
     #expect(abs(square - 0.25) < 0.005)
   }

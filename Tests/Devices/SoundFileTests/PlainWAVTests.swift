@@ -6,7 +6,9 @@ import Testing
 
 /// The WAV that is written where libsndfile is not there, read by libsndfile.
 struct PlainWAVTests {
-  @Test(arguments: SampleFormat.allCases) func samplesAreThoseOfLibsndfile(format: SampleFormat) throws {
+  @Test(arguments: SampleFormat.allCases) func samplesAreThoseOfLibsndfile(format: SampleFormat)
+    throws
+  {
     let place = try Scratch()
     let samples = (0..<4_410).map { Float(sin(Double($0) * 0.05)) * ($0 % 2 == 0 ? 0.9 : -0.3) }
     let paths = (place("plain.wav"), place("usual.wav"))
@@ -17,10 +19,12 @@ struct PlainWAVTests {
     try plain.write(samples.span.extracting(droppingFirst: 1_000))
     try plain.finish()
     var usual = try SoundFileWriter(
-      path: paths.1, format: SoundFileFormat(container: .wav, samples: format), rate: 44_100, channelCount: 2)
+      path: paths.1, format: SoundFileFormat(container: .wav, samples: format), rate: 44_100,
+      channelCount: 2)
     try usual.write(samples.span)
     try usual.close()
-    let (one, other) = (try Sound(contentsOf: paths.0), try Sound(contentsOf: paths.1))
+    let one = try Sound(contentsOf: paths.0)
+    let other = try Sound(contentsOf: paths.1)
     #expect(one.interleaved == other.interleaved)
     #expect(one.rate == 44_100 && one.channelCount == 2 && one.frameCount == 2_205)
   }

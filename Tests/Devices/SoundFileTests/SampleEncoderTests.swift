@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct SampleEncoderTests {
   /// What an encoder lays down, block by block.
-  private func bytes(_ samples: [Float], _ encoding: SampleEncoding, block: Int = 1_000) -> [UInt8] {
+  private func bytes(_ samples: [Float], _ encoding: SampleEncoding, block: Int = 1_000) -> [UInt8]
+  {
     var encoder = SampleEncoder(encoding)
     var result: [UInt8] = []
     var rest = samples[...]
@@ -23,28 +24,35 @@ import Testing
 
   @Test func wholeNumbersOf32BitsAreRoundedAndClamped() {
     let expected: [Int32] = [
-      0, 2_147_483_647, -2_147_483_647, 1_073_741_824, -1_073_741_824, 2_147_483_647, -2_147_483_647, 0, 2_147_483_647,
+      0, 2_147_483_647, -2_147_483_647, 1_073_741_824, -1_073_741_824, 2_147_483_647,
+      -2_147_483_647, 0, 2_147_483_647,
       -2_147_483_647,
     ]
     #expect(bytes(samples, .s32) == expected.flatMap { Self.littleEndian($0).prefix(4) })
   }
 
   private static let numbersOf24Bits: [Int32] = [
-    0, 8_388_607, -8_388_607, 4_194_304, -4_194_304, 8_388_607, -8_388_607, 0, 8_388_607, -8_388_607,
+    0, 8_388_607, -8_388_607, 4_194_304, -4_194_304, 8_388_607, -8_388_607, 0, 8_388_607,
+    -8_388_607,
   ]
 
   @Test func wholeNumbersOf24BitsContinueTheirSign() {
-    #expect(bytes(samples, .s24) == Self.numbersOf24Bits.flatMap { Self.littleEndian($0).prefix(4) })
+    #expect(
+      bytes(samples, .s24) == Self.numbersOf24Bits.flatMap { Self.littleEndian($0).prefix(4) })
   }
 
   @Test func packedNumbersTakeThreeBytes() {
-    #expect(bytes(samples, .s24Packed) == Self.numbersOf24Bits.flatMap { Self.littleEndian($0).prefix(3) })
+    #expect(
+      bytes(samples, .s24Packed) == Self.numbersOf24Bits.flatMap { Self.littleEndian($0).prefix(3) }
+    )
     #expect(bytes([-1 / 8_388_607], .s24Packed) == [0xFF, 0xFF, 0xFF])
     #expect(bytes([0x1234 / 8_388_607], .s24Packed) == [0x34, 0x12, 0x00])
   }
 
   @Test func floatsAreKeptBitByBit() {
-    #expect(bytes(samples, .float) == samples.flatMap { Self.littleEndian(Int32(bitPattern: $0.bitPattern)).prefix(4) })
+    #expect(
+      bytes(samples, .float)
+        == samples.flatMap { Self.littleEndian(Int32(bitPattern: $0.bitPattern)).prefix(4) })
   }
 
   @Test func numbersOf16BitsAreThoseOfTheDither() {

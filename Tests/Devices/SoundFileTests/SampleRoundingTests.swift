@@ -12,7 +12,8 @@ struct SampleRoundingTests {
       // Magnitudes from far below a step to beyond full scale, and halves of steps.
       let sample =
         index % 4 == 0
-        ? Float((Double(index) + 0.5) / steps) : random * Float(sign: .plus, exponent: 2 - index % 40, significand: 1)
+        ? Float((Double(index) + 0.5) / steps)
+        : random * Float(sign: .plus, exponent: 2 - index % 40, significand: 1)
       let nearest = min(max((Double(sample) * steps).rounded(), -steps), steps)
       #expect(SampleEncoder.round(sample, steps: steps) == Int32(nearest))
     }

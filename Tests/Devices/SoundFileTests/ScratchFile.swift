@@ -34,13 +34,16 @@ final class ScratchFile {
 
   /// A file that holds a sound.
   static func holding(
-    _ samples: [Float], _ container: SoundFileFormat.Container, _ format: SampleFormat, rate: Int = 48_000,
+    _ samples: [Float], _ container: SoundFileFormat.Container, _ format: SampleFormat,
+    rate: Int = 48_000,
     channelCount: Int = 1, tags: SoundFileTags = SoundFileTags()
   ) throws -> ScratchFile {
     let file = ScratchFile()
     var writer = try SoundFileWriter(
-      descriptor: file.descriptor, path: "scratch", format: SoundFileFormat(container: container, samples: format),
-      rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount), tags: tags)
+      descriptor: file.descriptor, path: "scratch",
+      format: SoundFileFormat(container: container, samples: format),
+      rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
+      tags: tags)
     let half = samples.count / 2 / channelCount * channelCount
     try writer.write(samples.span.extracting(..<half))
     try writer.write(samples.span.extracting(half...))

@@ -5,22 +5,30 @@ import Testing
 
 @Suite struct SoundFileFormatTests {
   @Test(arguments: [
-    ("a.wav", SoundFileFormat.Container.wav), ("a.b.WAVE", .wav), ("a.flac", .flac), ("a.aif", .aiff),
-    ("a.AIFF", .aiff), ("a.w64", .w64), ("a.rf64", .rf64), ("a.caf", .caf), ("a.ogg", .ogg), ("a.oga", .ogg),
+    ("a.wav", SoundFileFormat.Container.wav), ("a.b.WAVE", .wav), ("a.flac", .flac),
+    ("a.aif", .aiff),
+    ("a.AIFF", .aiff), ("a.w64", .w64), ("a.rf64", .rf64), ("a.caf", .caf), ("a.ogg", .ogg),
+    ("a.oga", .ogg),
   ]) func endingNamesTheContainer(name: String, container: SoundFileFormat.Container) {
     #expect(SoundFileFormat.container(ofName: name) == container)
   }
 
-  @Test(arguments: ["a", "a.", "a.mp3", ".wav", "wav", "", "a.wav.txt"]) func otherEndingsNameNone(name: String) {
+  @Test(arguments: ["a", "a.", "a.mp3", ".wav", "wav", "", "a.wav.txt"]) func otherEndingsNameNone(
+    name: String
+  ) {
     #expect(SoundFileFormat.container(ofName: name) == nil)
   }
 
   @Test(arguments: [
-    (SoundFileFormat.Container.flac, SampleFormat.float, 48_000, 1, "flac holds s16 or s24 samples, not float"),
+    (
+      SoundFileFormat.Container.flac, SampleFormat.float, 48_000, 1,
+      "flac holds s16 or s24 samples, not float"
+    ),
     (.flac, .s32, 48_000, 64, "flac holds s16 or s24 samples, not s32"),
     (.flac, .s16, 48_000, 9, "flac holds at most 8 channels, not 9"),
   ]) func saysWhatAKindOfFileHolds(
-    container: SoundFileFormat.Container, samples: SampleFormat, rate: Int, channels: Int, unsupportedReason: String
+    container: SoundFileFormat.Container, samples: SampleFormat, rate: Int, channels: Int,
+    unsupportedReason: String
   ) {
     let format = SoundFileFormat(container: container, samples: samples)
     #expect(format.unsupportedReason(rate: rate, channelCount: channels) == unsupportedReason)

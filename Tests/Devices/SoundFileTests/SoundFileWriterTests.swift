@@ -6,12 +6,19 @@ import Testing
 @Suite struct SoundFileWriterTests {
   typealias Container = SoundFileFormat.Container
 
-  static let wholeFormats: [(Container, SampleFormat)] = Container.allCases.filter { $0 != .ogg }.flatMap { container in
-    SampleFormat.allCases.map { (container, $0) }
-  }.filter { SoundFileFormat(container: $0, samples: $1).unsupportedReason(rate: 48_000, channelCount: 2) == nil }
+  static let wholeFormats: [(Container, SampleFormat)] = Container.allCases.filter { $0 != .ogg }
+    .flatMap { container in
+      SampleFormat.allCases.map { (container, $0) }
+    }.filter {
+      SoundFileFormat(container: $0, samples: $1).unsupportedReason(rate: 48_000, channelCount: 2)
+        == nil
+    }
 
-  /// Dither moves a 16-bit sample by less than a step and rounding by half a step; others only round.
-  @Test(arguments: wholeFormats) func whatIsWrittenIsReadAgain(container: Container, format: SampleFormat) throws {
+  /// Dither moves a 16-bit sample by less than a step and rounding by half a step; others only
+  /// round.
+  @Test(arguments: wholeFormats) func whatIsWrittenIsReadAgain(
+    container: Container, format: SampleFormat
+  ) throws {
     let left = sine(hertz: 100, rate: 48_000, count: 4_800)
     let samples = left.flatMap { [$0, -$0 / 2] }
     let sound = try ScratchFile.holding(samples, container, format, channelCount: 2).sound()
@@ -37,7 +44,9 @@ import Testing
     #expect(abs((sound.interleaved.max() ?? 0) - 0.9) < 0.05)
   }
 
-  @Test(arguments: wholeFormats) func equalSoundsAreEqualFiles(container: Container, format: SampleFormat) throws {
+  @Test(arguments: wholeFormats) func equalSoundsAreEqualFiles(
+    container: Container, format: SampleFormat
+  ) throws {
     let samples = sine(hertz: 80, rate: 48_000, count: 3_000)
     let tags = SoundFileTags(title: "t", software: "s", comment: "c")
     let first = try ScratchFile.holding(samples, container, format, tags: tags).bytes
@@ -46,7 +55,9 @@ import Testing
   }
 
   /// libsndfile puts the time of day into a chunk of peaks; RF64 keeps the chunk, without the time.
-  @Test(arguments: wholeFormats) func nothingTellsTheTime(container: Container, format: SampleFormat) throws {
+  @Test(arguments: wholeFormats) func nothingTellsTheTime(
+    container: Container, format: SampleFormat
+  ) throws {
     let tags = SoundFileTags(title: "odd", software: "s", comment: "c")
     let bytes = try ScratchFile.holding([0, 0.5], container, format, tags: tags).bytes
     #expect(!bytes.holds("peak"))
@@ -55,20 +66,25 @@ import Testing
     #expect(bytes[(chunk + 12)..<(chunk + 16)] == [0, 0, 0, 0])
   }
 
-  /// An Ogg stream has a random serial number in each page, and a checksum over it; all else is equal.
+  /// An Ogg stream has a random serial number in each page, and a checksum over it; all else is
+  /// equal.
   @Test func oggsDifferInNothingButTheirSerialNumber() throws {
     func pages() throws -> [UInt8] {
-      var bytes = try ScratchFile.holding(sine(hertz: 80, rate: 48_000, count: 3_000), .ogg, .s16).bytes
+      var bytes = try ScratchFile.holding(sine(hertz: 80, rate: 48_000, count: 3_000), .ogg, .s16)
+        .bytes
       for start in bytes.indices where bytes[start...].starts(with: "OggS".utf8) {
-        for offset in [14, 15, 16, 17, 22, 23, 24, 25] { bytes[start + offset] = 0 }
+        for offset in [14, 15, 16, 17, 22, 23, 24, 25] {
+          bytes[start + offset] = 0
+        }
       }
       return bytes
     }
     #expect(try pages() == pages())
   }
 
-  @Test(arguments: [Container.wav, .rf64, .aiff, .flac, .ogg, .caf]) func tagsAreInTheFile(container: Container) throws
-  {
+  @Test(arguments: [Container.wav, .rf64, .aiff, .flac, .ogg, .caf]) func tagsAreInTheFile(
+    container: Container
+  ) throws {
     let tags = SoundFileTags(title: "Ünter Grund", software: "Temblor 9", comment: "profile x")
     let bytes = try ScratchFile.holding([0, 0.5], container, .s16, tags: tags).bytes
     #expect(bytes.holds("Ünter Grund") && bytes.holds("Temblor 9") && bytes.holds("profile x"))
@@ -83,23 +99,28 @@ import Testing
     let file = ScratchFile()
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
-        descriptor: file.descriptor, path: "a.flac", format: SoundFileFormat(container: .flac, samples: .float),
+        descriptor: file.descriptor, path: "a.flac",
+        format: SoundFileFormat(container: .flac, samples: .float),
         rate: 48_000, channelCount: 1, frameCount: 1)
     }
     #expect(
       error
         == SoundFileError(
-          kind: .unsupportedFormat, path: "a.flac", description: "flac holds s16 or s24 samples, not float"))
+          kind: .unsupportedFormat, path: "a.flac",
+          description: "flac holds s16 or s24 samples, not float"))
     #expect(file.bytes == [])
   }
 
-  @Test(arguments: SoundFileFormat.Container.allCases) func saysThatTheDiskIsFull(container: Container) throws {
+  @Test(arguments: SoundFileFormat.Container.allCases) func saysThatTheDiskIsFull(
+    container: Container
+  ) throws {
     let full = unsafe open("/dev/full", O_RDWR)
     try #require(full >= 0)
     defer { close(full) }
     let error = #expect(throws: SoundFileError.self) {
       var writer = try SoundFileWriter(
-        descriptor: full, path: "a", format: SoundFileFormat(container: container, samples: .s16), rate: 48_000,
+        descriptor: full, path: "a", format: SoundFileFormat(container: container, samples: .s16),
+        rate: 48_000,
         channelCount: 1, frameCount: 100_000)
       try writer.write(sine(hertz: 80, rate: 48_000, count: 100_000).span)
       try writer.close()

@@ -10,16 +10,22 @@ import Testing
   init() throws {
     var template = Array("/tmp/folder-XXXXXX".utf8CString)
     place = unsafe String(cString: mkdtemp(&template))
-    for name in ["root", "root/sub", "root-other"] { unsafe mkdir("\(place)/\(name)", 0o700) }
+    for name in ["root", "root/sub", "root-other"] {
+      unsafe mkdir("\(place)/\(name)", 0o700)
+    }
     for name in ["out.wav", "root/ok.wav", "root/sub/ok.wav", "root-other/out.wav"] {
       var writer = try SoundFileWriter(
-        path: "\(place)/\(name)", format: SoundFileFormat(container: .wav, samples: .s16), rate: 8_000, channelCount: 1)
+        path: "\(place)/\(name)", format: SoundFileFormat(container: .wav, samples: .s16),
+        rate: 8_000, channelCount: 1)
       try writer.write([0.5, -0.5].span)
       try writer.close()
     }
     for (target, name) in [
-      ("../out.wav", "link.wav"), ("..", "way"), ("sub/ok.wav", "near.wav"), ("loop", "loop"), ("/etc", "etc"),
-    ] { unsafe symlink(target, "\(place)/root/\(name)") }
+      ("../out.wav", "link.wav"), ("..", "way"), ("sub/ok.wav", "near.wav"), ("loop", "loop"),
+      ("/etc", "etc"),
+    ] {
+      unsafe symlink(target, "\(place)/root/\(name)")
+    }
     unsafe symlink("root", "\(place)/link-to-root")
     unsafe mkfifo("\(place)/root/pipe.wav", 0o600)
     folder = SoundFolder(root: "\(place)/root")
@@ -29,9 +35,15 @@ import Testing
     for name in ["link.wav", "way", "near.wav", "loop", "etc", "pipe.wav", "ok.wav", "sub/ok.wav"] {
       unsafe unlink("\(place)/root/\(name)")
     }
-    for name in ["link-to-root", "out.wav", "root-other/out.wav"] { unsafe unlink("\(place)/\(name)") }
-    for name in ["root/huge.wav", "root/text.wav"] { unsafe unlink("\(place)/\(name)") }
-    for name in ["root/sub", "root", "root-other"] { unsafe rmdir("\(place)/\(name)") }
+    for name in ["link-to-root", "out.wav", "root-other/out.wav"] {
+      unsafe unlink("\(place)/\(name)")
+    }
+    for name in ["root/huge.wav", "root/text.wav"] {
+      unsafe unlink("\(place)/\(name)")
+    }
+    for name in ["root/sub", "root", "root-other"] {
+      unsafe rmdir("\(place)/\(name)")
+    }
     unsafe rmdir(place)
   }
 
@@ -45,7 +57,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ok.wav", "sub/ok.wav", "./ok.wav", "near.wav", "sub/../ok.wav", "way/root/ok.wav"])
+  @Test(arguments: [
+    "ok.wav", "sub/ok.wav", "./ok.wav", "near.wav", "sub/../ok.wav", "way/root/ok.wav",
+  ])
   func whatIsBelowIsFound(path: String) throws {
     let sound = try folder.sound(at: path)
     #expect(sound.rate == 8_000)
@@ -53,11 +67,13 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "/etc/passwd", "../out.wav", "link.wav", "way/out.wav", "sub/../../out.wav", "../root-other/out.wav", ".",
+    "", "/etc/passwd", "../out.wav", "link.wav", "way/out.wav", "sub/../../out.wav",
+    "../root-other/out.wav", ".",
     "sub/..", "etc/passwd", "way", "ok.wav\0../out.wav",
   ]) func whatIsOutsideIsRefused(path: String) { #expect(kind(path) == .outside) }
 
-  @Test(arguments: ["gone.wav", "gone/ok.wav", "ok.wav/ok.wav", "../gone.wav", "loop"]) func whatIsNotThereIsMissing(
+  @Test(arguments: ["gone.wav", "gone/ok.wav", "ok.wav/ok.wav", "../gone.wav", "loop"])
+  func whatIsNotThereIsMissing(
     path: String
   ) { #expect(kind(path) == .missing) }
 
@@ -65,7 +81,9 @@ import Testing
     #expect(kind(path) == .notAFile)
   }
 
-  @Test func anAbsolutePathIntoTheFolderIsRefused() { #expect(kind("\(place)/root/ok.wav") == .outside) }
+  @Test func anAbsolutePathIntoTheFolderIsRefused() {
+    #expect(kind("\(place)/root/ok.wav") == .outside)
+  }
 
   @Test func theRootMayBeALink() throws {
     let linked = SoundFolder(root: "\(place)/link-to-root")
@@ -74,7 +92,8 @@ import Testing
   }
 
   @Test func theRootMayBeEverything() throws {
-    #expect(try SoundFolder(root: "/").sound(at: "\(place)/out.wav".dropFirst().description).rate > 0)
+    #expect(
+      try SoundFolder(root: "/").sound(at: "\(place)/out.wav".dropFirst().description).rate > 0)
   }
 
   @Test func aRootThatIsNotThereHasNothing() {
@@ -91,14 +110,17 @@ import Testing
   @Test func aHugeSoundIsRefused() throws {
     let path = "\(place)/root/huge.wav"
     var writer = try SoundFileWriter(
-      path: path, format: SoundFileFormat(container: .wav, samples: .s16), rate: 8_000, channelCount: 1)
+      path: path, format: SoundFileFormat(container: .wav, samples: .s16), rate: 8_000,
+      channelCount: 1)
     try writer.close()
     let descriptor = unsafe open(path, O_RDWR)
     defer { close(descriptor) }
     ftruncate(descriptor, 200_000_044)
     // The sizes of the RIFF and of its data chunk, the last in the header.
     for (place, size) in [(4, UInt32(200_000_036)), (40, UInt32(200_000_000))] {
-      _ = unsafe withUnsafeBytes(of: size.littleEndian) { unsafe pwrite(descriptor, $0.baseAddress, 4, off_t(place)) }
+      _ = unsafe withUnsafeBytes(of: size.littleEndian) {
+        unsafe pwrite(descriptor, $0.baseAddress, 4, off_t(place))
+      }
     }
     #expect(kind("huge.wav") == .tooLong)
   }
@@ -116,7 +138,8 @@ import Testing
   @Test func aFileThatCannotBeCreatedIsAnError() {
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
-        path: "\(place)/none/a.wav", format: SoundFileFormat(container: .wav, samples: .s16), rate: 8_000,
+        path: "\(place)/none/a.wav", format: SoundFileFormat(container: .wav, samples: .s16),
+        rate: 8_000,
         channelCount: 1)
     }
     #expect(error?.kind == .systemRefused)

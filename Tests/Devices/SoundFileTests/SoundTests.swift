@@ -6,7 +6,9 @@ import Testing
 @Suite struct SoundTests {
   private func refusal(_ bytes: [UInt8], size: Int? = nil) -> SoundFileError? {
     let file = ScratchFile(bytes)
-    if let size { ftruncate(file.descriptor, size) }
+    if let size {
+      ftruncate(file.descriptor, size)
+    }
     return #expect(throws: SoundFileError.self) { try file.sound() }
   }
 
@@ -23,22 +25,30 @@ import Testing
     }
     let size = 4_000_000_000
     let header =
-      Array("RIFF".utf8) + little(size - 8, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(1, 2) + little(1, 2)
-      + little(48_000, 4) + little(96_000, 4) + little(2, 2) + little(16, 2) + Array("data".utf8) + little(size - 44, 4)
+      Array("RIFF".utf8) + little(size - 8, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+      + little(1, 2) + little(1, 2)
+      + little(48_000, 4) + little(96_000, 4) + little(2, 2) + little(16, 2) + Array("data".utf8)
+      + little(size - 44, 4)
     let error = refusal(header, size: size)
     #expect(error?.kind == .tooLong)
     #expect(
-      error?.description == "is too long (more than 72000000 samples); sounds in patterns are limited to 12 minutes")
+      error?.description
+        == "is too long (more than 72000000 samples); sounds in patterns are limited to 12 minutes")
   }
 
-  @Test(arguments: [8_000.0, 44_100, 96_000]) func anotherRateKeepsFrequencyAndLength(rate: Double) throws {
+  @Test(arguments: [8_000.0, 44_100, 96_000]) func anotherRateKeepsFrequencyAndLength(rate: Double)
+    throws
+  {
     let sound = Sound(
-      interleaved: sine(hertz: 440, rate: 48_000, count: 48_000).flatMap { [$0, 0] }, channelCount: 2, rate: 48_000)
+      interleaved: sine(hertz: 440, rate: 48_000, count: 48_000).flatMap { [$0, 0] },
+      channelCount: 2, rate: 48_000)
     let resampled = try sound.resampled(to: rate, path: "a")
     #expect(resampled.rate == rate)
     #expect(resampled.channelCount == 2)
     #expect(abs(resampled.frameCount - Int(rate)) <= 1)
-    let left = stride(from: 0, to: resampled.interleaved.count, by: 2).map { resampled.interleaved[$0] }
+    let left = stride(from: 0, to: resampled.interleaved.count, by: 2).map {
+      resampled.interleaved[$0]
+    }
     #expect(abs(frequency(of: left, rate: rate) - 440) < 0.5)
     // Away from the ends the level is kept, and the silent channel stays silent.
     #expect(abs((left.dropFirst(1_000).dropLast(1_000).max() ?? 0) - 0.9) < 0.01)

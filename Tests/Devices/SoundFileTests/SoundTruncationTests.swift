@@ -8,27 +8,34 @@ import Testing
     (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
   }
 
-  private static func big(_ value: UInt64, _ count: Int) -> [UInt8] { little(value, count).reversed() }
+  private static func big(_ value: UInt64, _ count: Int) -> [UInt8] {
+    little(value, count).reversed()
+  }
 
   /// A WAV file of 100 frames of 16 bits, with a length of its own in the header.
-  private static func wav(announcing length: UInt64, mark: String = "RIFF", rate: UInt64 = 8_000, before: [UInt8] = [])
+  private static func wav(
+    announcing length: UInt64, mark: String = "RIFF", rate: UInt64 = 8_000, before: [UInt8] = []
+  )
     -> [UInt8]
   {
     let format = little(1, 2) + little(1, 2) + little(rate, 4) + little(2 * rate, 4) + little(2, 2)
-    return Array(mark.utf8) + little(236, 4) + Array("WAVE".utf8) + before + Array("fmt ".utf8) + little(16, 4) + format
+    return Array(mark.utf8) + little(236, 4) + Array("WAVE".utf8) + before + Array("fmt ".utf8)
+      + little(16, 4) + format
       + little(16, 2) + Array("data".utf8) + little(length, 4) + [UInt8](repeating: 32, count: 200)
   }
 
   /// The chunk of an RF64 file that says how long the samples are.
   private static func ds64(_ length: UInt64) -> [UInt8] {
-    Array("ds64".utf8) + little(28, 4) + little(length + 72, 8) + little(length, 8) + little(length / 2, 8)
+    Array("ds64".utf8) + little(28, 4) + little(length + 72, 8) + little(length, 8)
+      + little(length / 2, 8)
       + little(0, 4)
   }
 
   private static func aiff(announcing length: UInt64) -> [UInt8] {
     // 8000 Hz as an 80-bit floating-point number.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
-    return Array("FORM".utf8) + big(254, 4) + Array("AIFFCOMM".utf8) + big(18, 4) + big(1, 2) + big(100, 4) + big(16, 2)
+    return Array("FORM".utf8) + big(254, 4) + Array("AIFFCOMM".utf8) + big(18, 4) + big(1, 2)
+      + big(100, 4) + big(16, 2)
       + rate + Array("SSND".utf8) + big(length, 4) + big(0, 8) + [UInt8](repeating: 32, count: 200)
   }
 
@@ -36,15 +43,19 @@ import Testing
     arguments: [
       (wav(announcing: 9_600), 9_600), (wav(announcing: 0xFFFF_FFF0), 0xFFFF_FFF0),
       (wav(announcing: 9_600, before: Array("LIST".utf8) + little(3, 4) + [1, 2, 3, 0]), 9_600),
-      (wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(1 << 60)), 1 << 60), (wav(announcing: 201), 201),
-    ] as [([UInt8], UInt64)]) func aHeaderThatAnnouncesMoreIsNoted(bytes: [UInt8], announced: UInt64) throws
+      (wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(1 << 60)), 1 << 60),
+      (wav(announcing: 201), 201),
+    ] as [([UInt8], UInt64)]) func aHeaderThatAnnouncesMoreIsNoted(
+      bytes: [UInt8], announced: UInt64
+    ) throws
   {
     let sound = try ScratchFile(bytes).sound()
     #expect(sound.interleaved == [Float](repeating: 8_224 / 32_768, count: 100))
     let truncation = try #require(sound.truncation)
     #expect(truncation.expectedByteCount == announced)
     #expect(truncation.foundByteCount == 200)
-    #expect(truncation.text == "has 200 of the \(announced) bytes of samples that its header announces")
+    #expect(
+      truncation.text == "has 200 of the \(announced) bytes of samples that its header announces")
   }
 
   private static func truncation(_ bytes: [UInt8]) -> SoundTruncation? {
@@ -59,10 +70,13 @@ import Testing
     #expect(Self.truncation(Self.aiff(announcing: 208)) == nil)
   }
 
-  /// Whole files, lengths left open by programs that write into a pipe, and what is not such a file.
+  /// Whole files, lengths left open by programs that write into a pipe, and what is not such a
+  /// file.
   @Test(arguments: [
-    wav(announcing: 200), wav(announcing: 100), wav(announcing: 0xFFFF_FFFF), wav(announcing: 0x7FFF_F000),
-    wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(200)), Array(wav(announcing: 9_600).prefix(40)),
+    wav(announcing: 200), wav(announcing: 100), wav(announcing: 0xFFFF_FFFF),
+    wav(announcing: 0x7FFF_F000),
+    wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(200)),
+    Array(wav(announcing: 9_600).prefix(40)),
     Array("RIFF".utf8), [],
   ]) func allElseIsNot(bytes: [UInt8]) { #expect(Self.truncation(bytes) == nil) }
 
@@ -70,7 +84,8 @@ import Testing
     let file = ScratchFile(Self.wav(announcing: 200, rate: 0))
     let error = #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(error?.kind == .notSound)
-    #expect(error?.description == "has an invalid header: its sample rate or its number of channels is 0")
+    #expect(
+      error?.description == "has an invalid header: its sample rate or its number of channels is 0")
   }
 
   /// Libsndfile closes what it cannot open; its number may be another file's by then.
@@ -88,9 +103,13 @@ import Testing
           let error = #expect(throws: SoundFileError.self) {
             try ScratchFile(Self.wav(announcing: 200, rate: 0)).sound()
           }
-          #expect(error?.description == "has an invalid header: its sample rate or its number of channels is 0")
+          #expect(
+            error?.description
+              == "has an invalid header: its sample rate or its number of channels is 0")
         }
-        group.addTask { #expect(throws: Never.self) { try ScratchFile(Self.wav(announcing: 200)).sound() } }
+        group.addTask {
+          #expect(throws: Never.self) { try ScratchFile(Self.wav(announcing: 200)).sound() }
+        }
       }
     }
   }

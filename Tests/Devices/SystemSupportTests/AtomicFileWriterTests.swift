@@ -21,7 +21,9 @@ import Testing
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
         unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
-      if name != "." && name != ".." { names.append(name) }
+      if name != "." && name != ".." {
+        names.append(name)
+      }
     }
     return names.sorted()
   }
@@ -31,7 +33,9 @@ import Testing
       var file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
       try file.write(Array("new".utf8))
       // Another process is faster.
-      if let old { try scratch.write(old, to: "a") }
+      if let old {
+        try scratch.write(old, to: "a")
+      }
       let isRefused = (try? file.commit(replaces: false)) == nil
       #expect(isRefused == (old != nil))
       #expect(text("a") == old ?? "new")
@@ -41,9 +45,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func aFileTakesItsNameWhenItIsComplete(mayBeUnnamed: Bool) throws {
+  @Test(arguments: [true, false]) func aFileTakesItsNameWhenItIsComplete(mayBeUnnamed: Bool) throws
+  {
     for old in [nil, "old"] {
-      if let old { try scratch.write(old, to: "a") }
+      if let old {
+        try scratch.write(old, to: "a")
+      }
       do {
         var file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
         try file.write(Array("new".utf8))
@@ -78,7 +85,8 @@ import Testing
   /// A killed process holds no lock; a writer, also of another process, does.
   @Test func whatAKilledProcessLeftIsRemovedLater() throws {
     let names = [
-      ".temblor-0123456789abcdef", ".temblor-00000000000000ff", ".temblor-fresh0000000000", ".temblor-1111111111111111",
+      ".temblor-0123456789abcdef", ".temblor-00000000000000ff", ".temblor-fresh0000000000",
+      ".temblor-1111111111111111",
       ".temblor-settings", "temblor-0123456789abcdef",
     ]
     for name in names {
@@ -90,14 +98,19 @@ import Testing
     let held = try FileSystem.open(scratch(names[1]))
     defer { close(held) }
     try #require(flock(held, LOCK_EX | LOCK_NB) == 0)
-    do { _ = try AtomicFileWriter(scratch("a"), mayBeUnnamed: false) }
+    do {
+      _ = try AtomicFileWriter(scratch("a"), mayBeUnnamed: false)
+    }
     #expect(self.names == names.dropFirst().sorted())
   }
 
   @Test func aReadOnlyFileIsRefused() throws {
     try scratch.write("old", to: "a")
     try #require(unsafe chmod(scratch("a"), 0o444) == 0)
-    #expect(throws: FileError(scratch("a"), "is read-only; allow writing with 'chmod u+w', or choose another file")) {
+    #expect(
+      throws: FileError(
+        scratch("a"), "is read-only; allow writing with 'chmod u+w', or choose another file")
+    ) {
       try AtomicFileWriter.write([], to: scratch("a"))
     }
     #expect(text("a") == "old")
@@ -113,7 +126,9 @@ import Testing
       #expect(FileSystem.isLink(scratch("one")) && FileSystem.isLink(scratch("two")))
     }
     try scratch.link("ring", to: "ring")
-    #expect(throws: FileError(scratch("ring"), "cannot be followed: Too many levels of symbolic links")) {
+    #expect(
+      throws: FileError(scratch("ring"), "cannot be followed: Too many levels of symbolic links")
+    ) {
       try AtomicFileWriter.write([], to: scratch("ring"))
     }
   }
@@ -149,13 +164,18 @@ import Testing
     try scratch.link("soft", to: "a")
     try #require(unsafe Glibc.link(scratch("a"), scratch("hard")) == 0)
     let inputs = OutputGuard(reading: [scratch("a"), scratch("gone")])
-    for name in ["a", "./a", "f/../a", "soft", "hard"] { #expect(inputs.isInput(scratch(name))) }
-    for name in ["other", "gone", "f", "A"] { #expect(!inputs.isInput(scratch(name))) }
+    for name in ["a", "./a", "f/../a", "soft", "hard"] {
+      #expect(inputs.isInput(scratch(name)))
+    }
+    for name in ["other", "gone", "f", "A"] {
+      #expect(!inputs.isInput(scratch(name)))
+    }
   }
 
   @Test func whatIsMissingOnTheWayIsNamed() throws {
     try scratch.write("", to: "a")
-    let (a, no) = (scratch("a"), scratch("no"))
+    let a = scratch("a")
+    let no = scratch("no")
     #expect(OutputGuard.obstacle(to: "a.wav") == nil)
     #expect(OutputGuard.obstacle(to: scratch("a.wav")) == nil)
     #expect(OutputGuard.obstacle(to: no + "/") == nil)

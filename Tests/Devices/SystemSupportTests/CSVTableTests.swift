@@ -8,15 +8,19 @@ import Testing
     do {
       _ = try CSVTable(bytes)
       return nil
-    } catch { return error.description }
+    } catch {
+      return error.description
+    }
   }
 
   @Test func badTablesAreNamedWithLineAndColumn() {
     #expect(problem("") == "line 1: the table is empty; begin it with a row of column names")
     #expect(problem("id,,x\n") == "line 1: column 2 has no name")
     #expect(problem("id,id\n") == "line 1: there are two columns 'id'; rename one")
-    #expect(problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 fields, but there are 2 columns")
-    #expect(problem("id,level\na,\"1\n2\n") == "line 2, column 'level': a quotation mark is not closed")
+    #expect(
+      problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 fields, but there are 2 columns")
+    #expect(
+      problem("id,level\na,\"1\n2\n") == "line 2, column 'level': a quotation mark is not closed")
     #expect(
       problem("id,level\na,\"1\"2\n")
         == "line 2, column 'level': text follows a closing quotation mark; put it inside")
@@ -37,7 +41,8 @@ import Testing
       problem(String(repeating: ",", count: 256)) == "line 1: a table holds at most 256 columns")
     #expect(problem("id\n" + String(repeating: "x\n", count: 100_000)) == nil)
     #expect(
-      problem("id\n" + String(repeating: "x\n", count: 100_001)) == "line 100002: a table holds at most 100000 rows")
+      problem("id\n" + String(repeating: "x\n", count: 100_001))
+        == "line 100002: a table holds at most 100000 rows")
   }
 
   @Test func fieldsHoldQuotationMarksCommasAndLines() throws {

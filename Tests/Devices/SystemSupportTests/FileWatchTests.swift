@@ -8,9 +8,13 @@ import Testing
 
   init() throws { scratch = try Scratch() }
 
-  private func written(_ name: String) -> FileWatch.Change { .init(path: scratch(name), kind: .written) }
+  private func written(_ name: String) -> FileWatch.Change {
+    .init(path: scratch(name), kind: .written)
+  }
 
-  private func removed(_ name: String) -> FileWatch.Change { .init(path: scratch(name), kind: .removed) }
+  private func removed(_ name: String) -> FileWatch.Change {
+    .init(path: scratch(name), kind: .removed)
+  }
 
   @Test func aWriteIsToldOnceWhenItHasSettled() throws {
     try scratch.write("1", to: "a")
@@ -67,7 +71,9 @@ import Testing
     var times: [Int] = []
     for time in stride(from: 0, to: 2_500, by: 10) {
       try scratch.append("x", to: descriptor)
-      if try watch.changes(at: .milliseconds(time)) == [written("a")] { times.append(time) }
+      if try watch.changes(at: .milliseconds(time)) == [written("a")] {
+        times.append(time)
+      }
     }
     #expect(times == [1_000, 2_010])
   }

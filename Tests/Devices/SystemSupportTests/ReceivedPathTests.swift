@@ -17,7 +17,9 @@ import Testing
     do {
       try work()
       return nil
-    } catch { return "\(error)".replacing(scratch.path + "/", with: "") }
+    } catch {
+      return "\(error)".replacing(scratch.path + "/", with: "")
+    }
   }
 
   private func text(_ name: String) throws -> String {
@@ -25,7 +27,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ".profile", ".config/autostart/x.desktop", "sounds/.hidden/a.wav", "../a.wav", "a/../../b.wav", "./a.wav", "a/.",
+    ".profile", ".config/autostart/x.desktop", "sounds/.hidden/a.wav", "../a.wav", "a/../../b.wav",
+    "./a.wav", "a/.",
   ]) func partsThatStartWithADotAreRefused(name: String) {
     let expected = "\(name): has a part that starts with a dot; a file of that name is not written"
     #expect(reason { _ = try ReceivedPath(name, in: scratch("out")) } == expected)
@@ -36,7 +39,9 @@ import Testing
   }
 
   @Test func absolutePathsAreRefused() {
-    #expect(reason { _ = try ReceivedPath("/etc/passwd", in: "") }?.contains("is an absolute path") == true)
+    #expect(
+      reason { _ = try ReceivedPath("/etc/passwd", in: "") }?.contains("is an absolute path")
+        == true)
   }
 
   @Test func aFileIsCreatedWithItsFolders() throws {
@@ -51,7 +56,8 @@ import Testing
   @Test func anExistingFileIsKept() throws {
     try scratch.write("old", to: "out/a.wav")
     let path = try ReceivedPath("a.wav", in: scratch("out"))
-    #expect(reason { try path.create([1]) } == "out/a.wav: already exists; choose another output folder")
+    #expect(
+      reason { try path.create([1]) } == "out/a.wav: already exists; choose another output folder")
     #expect(try text("out/a.wav") == "old")
   }
 
@@ -59,7 +65,9 @@ import Testing
     try scratch.link("out/folder", to: scratch("elsewhere"))
     try scratch.link("out/file.wav", to: scratch("elsewhere/a.wav"))
     try scratch.link("out/broken.wav", to: scratch("elsewhere/none.wav"))
-    for (name, link) in [("folder/b.wav", "folder"), ("file.wav", "file.wav"), ("broken.wav", "broken.wav")] {
+    for (name, link) in [
+      ("folder/b.wav", "folder"), ("file.wav", "file.wav"), ("broken.wav", "broken.wav"),
+    ] {
       let path = try ReceivedPath(name, in: scratch("out"))
       let refusal = reason { try path.create([1]) }
       #expect(refusal?.hasPrefix("out/\(link): is a link, which is not followed") == true)
@@ -79,8 +87,10 @@ import Testing
     try scratch.makeFolder("out/b.wav")
     let below = try ReceivedPath("sounds/a.wav", in: scratch("out"))
     #expect(
-      reason { _ = try below.state() } == "out/sounds: is in the way of a file; choose another output folder")
+      reason { _ = try below.state() }
+        == "out/sounds: is in the way of a file; choose another output folder")
     let folder = try ReceivedPath("b.wav", in: scratch("out"))
-    #expect(reason { _ = try folder.state() } == "out/b.wav: is a folder; choose another output folder")
+    #expect(
+      reason { _ = try folder.state() } == "out/b.wav: is a folder; choose another output folder")
   }
 }

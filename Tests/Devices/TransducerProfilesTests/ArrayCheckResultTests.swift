@@ -5,7 +5,9 @@ import Testing
 import TransducerProfiles
 
 private func examination(_ text: String, folder: String? = nil) -> ArrayCheckResult {
-  ArrayCheckResult(text: Array(text.utf8), name: "seat.json", folder: folder, library: ProfileLibrary(userFolder: nil))
+  ArrayCheckResult(
+    text: Array(text.utf8), name: "seat.json", folder: folder,
+    library: ProfileLibrary(userFolder: nil))
 }
 
 /// The findings about a text, each without the name it is called by.
@@ -27,7 +29,9 @@ private func lines(about text: String) -> [String] {
         == TransducerArray(
           name: "Seat", layout: .plane,
           transducers: [
-            .init(channel: 3, position: .init(-0.5, 1), profile: shaker, gain: -2.5, delay: 0.003, isInverted: true),
+            .init(
+              channel: 3, position: .init(-0.5, 1), profile: shaker, gain: -2.5, delay: 0.003,
+              isInverted: true),
             .init(channel: 1, position: .init(0, 0)),
           ]))
   }
@@ -60,8 +64,14 @@ private func lines(about text: String) -> [String] {
         "3:39: error: delay is 2, outside 0 to 1 (transducers[1].delay)",
         "3:52: error: invert must be a boolean, not a number (transducers[1].invert)",
         #"4:39: error: no profile is called "dayton-bst1" (transducers[2].profile); did you mean "dayton-bst-1"?"#,
-        "5:16: error: channel 2 is used twice (transducers[3].channel); give each transducer a channel of its own",
-        "5:25: error: another transducer has the same position (transducers[3].at); give each transducer its own position",
+        """
+        5:16: error: channel 2 is used twice (transducers[3].channel); give each transducer a \
+        channel of its own
+        """,
+        """
+        5:25: error: another transducer has the same position (transducers[3].at); give each \
+        transducer its own position
+        """,
         #"5:39: error: "no\uFEFFne.json" cannot be used: no\uFEFFne.json: cannot be opened: No such file or directory (transducers[3].profile)"#,
         #"6:3: error: missing key "channel" (transducers[4])"#,
         #"6:14: error: unknown key "gian" (transducers[4].gian); did you mean "gain"?"#,
@@ -69,15 +79,22 @@ private func lines(about text: String) -> [String] {
   }
 
   @Test(arguments: [
-    ("", "1:1: error: the text is empty"), ("[]", "1:1: error: an array must be an object, not an array"),
-    (#"{ "name": "a", "transducers": [] }"#, "1:31: error: transducers has 0 entries, outside 1 to 64 (transducers)"),
+    ("", "1:1: error: the text is empty"),
+    ("[]", "1:1: error: an array must be an object, not an array"),
+    (
+      #"{ "name": "a", "transducers": [] }"#,
+      "1:31: error: transducers has 0 entries, outside 1 to 64 (transducers)"
+    ),
     (
       #"{ "name": "a", "layout": "ring", "transducers": [{"channel": 1, "at": 361}] }"#,
       "1:71: error: at is 361, outside 0 to 360 (transducers[0].at)"
     ),
     (
       #"{"name": "a", "layout": "ring", "transducers": [{"channel": 1, "at": 0}, {"channel": 2, "at": 360}]}"#,
-      "1:95: error: another transducer has the same position (transducers[1].at); give each transducer its own position"
+      """
+      1:95: error: another transducer has the same position (transducers[1].at); give each \
+      transducer its own position
+      """
     ),
     (
       #"{ "name": "a", "layout": "plane", "transducers": [{"channel": 1, "at": 1}] }"#,

@@ -8,20 +8,24 @@ import TransducerProfiles
   private static let seeds = [
     """
     { "name": "seat", "layout": "line", "transducers": [
-      { "channel": 1, "at": -1, "profile": "dayton-bst-1", "gain": -3, "delay": 0.002, "invert": true },
+      { "channel": 1, "at": -1, "profile": "dayton-bst-1", "gain": -3, "delay": 0.002, "invert": t\
+    rue },
       { "channel": 2, "at": 1 } ] }
     """,
     """
-    { "name": "ring", "layout": "ring", "transducers": [ { "channel": 1, "at": 0 }, { "channel": 2, "at": 180 } ] }
+    { "name": "ring", "layout": "ring", "transducers": [ { "channel": 1, "at": 0 }, { "channel":\
+     2, "at": 180 } ] }
     """,
     """
-    { "name": "floor", "layout": "plane", "transducers": [ { "channel": 1, "at": { "x": 0, "y": 1 } } ] }
+    { "name": "floor", "layout": "plane", "transducers": [ { "channel": 1, "at": { "x": 0, "y": 1 \
+    } } ] }
     """,
   ]
 
   @Test func damageNeverDoesHarm() {
     let words = [
-      "null", "1e308", "-1", "[", "{", "\"ring\"", "\"../x.json\"", "\"/etc/passwd\"", "\u{202E}", "\"x.json\"", ",",
+      "null", "1e308", "-1", "[", "{", "\"ring\"", "\"../x.json\"", "\"/etc/passwd\"", "\u{202E}",
+      "\"x.json\"", ",",
       ":", "\\u0000",
     ]
     var mutation = Mutation(seed: 5, words: words)
@@ -30,12 +34,15 @@ import TransducerProfiles
       let result = ArrayCheckResult(
         text: text, name: "t", folder: "/nonexistent", library: ProfileLibrary(userFolder: nil))
       let shown = String(decoding: text, as: UTF8.self)
-      for finding in result.findings { #expect(Mutation.isOneLine(finding.description), "\(shown): \(finding)") }
+      for finding in result.findings {
+        #expect(Mutation.isOneLine(finding.description), "\(shown): \(finding)")
+      }
       switch result.outcome {
       case .success(let array):
         #expect(!array.transducers.isEmpty && result.findings.allSatisfy { $0.severity < .error })
         #expect(array.transducers.allSatisfy { (1...64).contains($0.channel) })
-      case .failure(let error): #expect(Mutation.isOneLine("\(error)"), "\(shown)")
+      case .failure(let error):
+        #expect(Mutation.isOneLine("\(error)"), "\(shown)")
       }
     }
   }

@@ -3,9 +3,11 @@ import Testing
 import TransducerProfiles
 
 /// An array whose transducers are at some places, each on a channel of its own.
-private func array(_ layout: TransducerArray.Layout, _ places: ArrayPosition...) -> TransducerArray {
+private func array(_ layout: TransducerArray.Layout, _ places: ArrayPosition...) -> TransducerArray
+{
   TransducerArray(
-    name: "seat", layout: layout, transducers: places.enumerated().map { .init(channel: $0 + 1, position: $1) })
+    name: "seat", layout: layout,
+    transducers: places.enumerated().map { .init(channel: $0 + 1, position: $1) })
 }
 
 private let line = array(.line, .init(2), .init(-1), .init(0))
@@ -59,7 +61,9 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
     #expect(abs(far - 1) < 1e-9)
   }
 
-  @Test(arguments: [line, ring, plane]) func theSquaresSumToOneAndNoStepJumps(array: TransducerArray) {
+  @Test(arguments: [line, ring, plane]) func theSquaresSumToOneAndNoStepJumps(
+    array: TransducerArray
+  ) {
     let span = array.layout == .ring ? 360.0 : 6.0
     var before: [Double]?
     for step in 0...1_000 {
@@ -67,7 +71,9 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
       let gains = array.gains(at: place)
       #expect(abs(gains.reduce(0) { $0 + $1 * $1 } - 1) < 1e-6)
       // The narrowest gap, 20 degrees of the ring, is crossed in 55 steps: a quarter turn of power.
-      if let before { #expect(zip(before, gains).allSatisfy { abs($0 - $1) < 0.03 }) }
+      if let before {
+        #expect(zip(before, gains).allSatisfy { abs($0 - $1) < 0.03 })
+      }
       before = gains
     }
   }

@@ -3,14 +3,19 @@ import Testing
 import TransducerProfiles
 
 private let seat = TransducerArray(
-  name: "seat", transducers: [-1.0, 0, 1].enumerated().map { .init(channel: $0 + 1, position: .init($1)) })
+  name: "seat",
+  transducers: [-1.0, 0, 1].enumerated().map { .init(channel: $0 + 1, position: .init($1)) })
 
 /// The value of a line at a frame.
 private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
-  guard let next = line.points.firstIndex(where: { $0.frame > frame }) else { return line.points.last?.share ?? 1 }
+  guard let next = line.points.firstIndex(where: { $0.frame > frame }) else {
+    return line.points.last?.share ?? 1
+  }
   guard next > 0 else { return line.points[0].share }
-  let (low, high) = (line.points[next - 1], line.points[next])
-  return low.share + (high.share - low.share) * Double(frame - low.frame) / Double(high.frame - low.frame)
+  let low = line.points[next - 1]
+  let high = line.points[next]
+  return low.share + (high.share - low.share) * Double(frame - low.frame)
+    / Double(high.frame - low.frame)
 }
 
 @Suite struct PanPathTests {
@@ -20,7 +25,9 @@ private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
   }
 
   @Test func aWayPassesEachTransducerAtItsFrame() {
-    let path = PanPath([.init(time: 0.5, position: .init(-1)), .init(time: 1.5, position: .init(1))])
+    let path = PanPath([
+      .init(time: 0.5, position: .init(-1)), .init(time: 1.5, position: .init(1)),
+    ])
     let shares = path.sendGains(on: seat, rate: 48_000)
     #expect([0, 23_999, 24_000].map { value(shares[0], $0) } == [1, 1, 1])
     #expect(value(shares[0], 24_001) < 1)
@@ -35,8 +42,12 @@ private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
   ) {
     var array = seat
     array.layout = layout
-    for index in array.transducers.indices { array.transducers[index].position.x *= 100 }
-    let path = PanPath([.init(time: 0, position: .init(-200, 10)), .init(time: 0.3, position: .init(500, -20))])
+    for index in array.transducers.indices {
+      array.transducers[index].position.x *= 100
+    }
+    let path = PanPath([
+      .init(time: 0, position: .init(-200, 10)), .init(time: 0.3, position: .init(500, -20)),
+    ])
     let shares = path.sendGains(on: array, rate: 8_000)
     for frame in Int64(0)...2_500 {
       let power = shares.reduce(0) { $0 + value($1, frame) * value($1, frame) }

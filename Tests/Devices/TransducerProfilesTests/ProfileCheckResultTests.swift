@@ -4,7 +4,9 @@ import TransducerProfiles
 
 /// The lines about a text, without its name.
 private func lines(about text: String, stem: String? = nil) -> [String] {
-  ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings.map { String($0.description.dropFirst(2)) }
+  ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings.map {
+    String($0.description.dropFirst(2))
+  }
 }
 
 /// A profile with more members, each on a line of its own from line 2 on.
@@ -16,7 +18,10 @@ private func profile(_ members: String...) -> String {
 @Suite struct ProfileExaminationTests {
   /// What is said of hardware on line 2 whose response is not known.
   private static let unmeasured =
-    "2:13: note: without resonance and Q factor, there is no equalisation and no excursion limit (hardware); measure them with 'temblor calibrate'"
+    """
+    2:13: note: without resonance and Q factor, there is no equalisation and no excursion limit \
+    (hardware); measure them with 'temblor calibrate'
+    """
 
   @Test func everyFaultIsFoundInTheOrderOfTheText() {
     let text = """
@@ -65,7 +70,9 @@ private func profile(_ members: String...) -> String {
 
   @Test func theFirstFaultOfTheTextIsThrownWithACountOfTheRest() throws {
     let text = Array(#"{"name": "mine", "level": 2, "duck": 2, "frequency": 3}"#.utf8)
-    let error = try #require(throws: InputError.self) { try ProfileFile.read(text: text, name: "f") }
+    let error = try #require(throws: InputError.self) {
+      try ProfileFile.read(text: text, name: "f")
+    }
     #expect(error.description == #"f:1:1: error: missing key "summary""#)
     #expect(error.otherErrorCount == 3)
     #expect(error.rule == "missing-key")
@@ -79,11 +86,14 @@ private func profile(_ members: String...) -> String {
     #expect(found[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
   }
 
-  @Test(arguments: ProfileCatalog.names) func shippedProfilesHaveNoFaultsAndOnlyLoudPairsAsPublished(name: String)
+  @Test(arguments: ProfileCatalog.names)
+  func shippedProfilesHaveNoFaultsAndOnlyLoudPairsAsPublished(name: String)
     throws
   {
     let text = try #require(ProfileCatalog.text(named: name))
-    let rules = ProfileCheckResult(text: text, name: name, stem: name).findings.filter { $0.severity != .note }.map(
+    let rules = ProfileCheckResult(text: text, name: name, stem: name).findings.filter {
+      $0.severity != .note
+    }.map(
       \.rule)
     let isLoud = ["speaker", "mpeg", "meta-quest", "pulsar"].contains(name)
     #expect(rules.allSatisfy { $0 == "insufficient-headroom" })
@@ -93,43 +103,68 @@ private func profile(_ members: String...) -> String {
   @Test(arguments: [
     (
       profile(
-        #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 30, "high": 70}}, "sources": ["S"]"#),
+        #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 30, "high": 70}}, "sources": ["S"]"#
+      ),
       [
-        Self.unmeasured, "3:58: warning: low is 20 Hz, outside the published band of 30–70 Hz (frequency.low)",
+        Self.unmeasured,
+        "3:58: warning: low is 20 Hz, outside the published band of 30–70 Hz (frequency.low)",
         "3:70: warning: high is 80 Hz, outside the published band of 30–70 Hz (frequency.high)",
       ]
     ),
     (
-      profile(#""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 9, "high": 99}, "resonance": 100}"#),
+      profile(
+        #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 9, "high": 99}, "resonance": 100}"#
+      ),
       [
-        Self.unmeasured, #"2:13: warning: the hardware data has no source (hardware); add "sources""#,
-        "2:97: warning: the resonance is 100 Hz, outside the published band of 9–99 Hz (hardware.resonance)",
+        Self.unmeasured,
+        #"2:13: warning: the hardware data has no source (hardware); add "sources""#,
+        """
+        2:97: warning: the resonance is 100 Hz, outside the published band of 9–99 Hz \
+        (hardware.resonance)
+        """,
       ]
     ),
     (
       profile(#""transient": {"frequency": {"low": 0.5, "high": 1001}}"#),
       [
-        "2:36: warning: low is 0.5 Hz, outside 1–1000 Hz, where vibration is felt (transient.frequency.low)",
-        "2:49: warning: high is 1001 Hz, outside 1–1000 Hz, where vibration is felt (transient.frequency.high)",
+        """
+        2:36: warning: low is 0.5 Hz, outside 1–1000 Hz, where vibration is felt \
+        (transient.frequency.low)
+        """,
+        """
+        2:49: warning: high is 1001 Hz, outside 1–1000 Hz, where vibration is felt \
+        (transient.frequency.high)
+        """,
       ]
     ), (profile(#""level": 0.445"#), []),
     (
       profile(#""level": 0.446"#),
       [
-        "2:10: warning: two continuous events at full intensity can reach 0.892, above the ceiling of 0.891; the limiter will act (level); use a level of at most 0.44"
+        """
+        2:10: warning: two continuous events at full intensity can reach 0.892, above the \
+        ceiling of 0.891; the limiter will act (level); use a level of at most 0.44
+        """
       ]
     ),
     (
       profile(#""transient": {"partials": [{}, {"gain": -0.5}]}"#),
       [
-        "2:27: warning: two transients at full intensity can reach 1.32, above the ceiling of 0.891; the limiter will act (transient.partials); use a level of at most 0.29"
+        """
+        2:27: warning: two transients at full intensity can reach 1.32, above the ceiling of \
+        0.891; the limiter will act (transient.partials); use a level of at most 0.29
+        """
       ]
     ),
     (
       profile(
         #""intensity": {"law": "sensation", "decibels": 30}"#,
         #""thresholds": [{"hertz": 20, "decibels": 1}, {"hertz": 79, "decibels": 1}]"#),
-      ["3:15: warning: the thresholds cover 20–79 Hz of 20–80 Hz; outside, the nearest one is used (thresholds)"]
+      [
+        """
+        3:15: warning: the thresholds cover 20–79 Hz of 20–80 Hz; outside, the nearest one is \
+        used (thresholds)
+        """
+      ]
     ),
     (
       profile(#""hardware": {"product": "P"}, "sources": ["S"]"#),
@@ -140,7 +175,10 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "peakPower": 9, "estimated": ["qualityFactor"]}, "sources": ["S"]"#
       ),
       [
-        "2:64: note: the Q factor is an estimate; the equaliser does less than for a measured one (hardware.qualityFactor); measure it with 'temblor calibrate'"
+        """
+        2:64: note: the Q factor is an estimate; the equaliser does less than for a measured \
+        one (hardware.qualityFactor); measure it with 'temblor calibrate'
+        """
       ]
     ),
     (
@@ -151,7 +189,9 @@ private func profile(_ members: String...) -> String {
         #"4:50: warning: of 20–80 Hz, the hardware reproduces only 37.9–42.5 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band and lowers the level"#
       ]
     ),
-  ]) func doubtfulValuesAreWarnedOf(text: String, found: [String]) { #expect(lines(about: text) == found) }
+  ]) func doubtfulValuesAreWarnedOf(text: String, found: [String]) {
+    #expect(lines(about: text) == found)
+  }
 
   @Test func aFileOfAnotherNameIsWarnedOf() {
     #expect(lines(about: profile(), stem: "mine") == [])

@@ -8,19 +8,25 @@ private func complaint(about text: String) -> String? {
   do {
     _ = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
     return nil
-  } catch { return error.description }
+  } catch {
+    return error.description
+  }
 }
 
 /// A profile with more members, each on a line of its own from line 2 on.
 private func profile(_ members: String...) -> String {
-  let all = members + [#""name": "mine""#, #""summary": "Mine.""#, #""frequency": {"low": 20, "high": 80}"#]
+  let all =
+    members + [
+      #""name": "mine""#, #""summary": "Mine.""#, #""frequency": {"low": 20, "high": 80}"#,
+    ]
   return "{\n" + all.joined(separator: ",\n") + "\n}"
 }
 
 @Suite struct ProfileFileTests {
   @Test func theLeastProfileHasTheDefaults() throws {
     let read = try ProfileFile.read(text: Array(profile().utf8), name: "mine.json")
-    let made = TransducerProfile(name: "mine", summary: "Mine.", frequency: FrequencyMapping(low: 20, high: 80))
+    let made = TransducerProfile(
+      name: "mine", summary: "Mine.", frequency: FrequencyMapping(low: 20, high: 80))
     #expect(read == made)
     #expect(
       String(decoding: ProfileFile.write(made), as: UTF8.self) == """
@@ -36,28 +42,35 @@ private func profile(_ members: String...) -> String {
   @Test func transientsFollowTheProfileWhereTheySayNothing() throws {
     let text = profile(#""level": 0.4"#, #""transient": {"floor": 0.1}"#)
     let read = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
-    #expect(read.transient == TransientShape(frequency: FrequencyMapping(low: 20, high: 80), level: 0.4, floor: 0.1))
+    #expect(
+      read.transient
+        == TransientShape(frequency: FrequencyMapping(low: 20, high: 80), level: 0.4, floor: 0.1))
   }
 
   @Test func everyKeyReadsBackEqual() throws {
     let made = TransducerProfile(
-      name: "all", summary: "Every \"key\".", frequency: FrequencyMapping(low: 12.5, high: 170, scale: .linear),
+      name: "all", summary: "Every \"key\".",
+      frequency: FrequencyMapping(low: 12.5, high: 170, scale: .linear),
       intensity: .sensation(decibels: 31.5), level: 0.45,
       partials: [.init(ratio: 1, gain: 0.8), .init(ratio: 3, gain: -0.1)],
       transient: TransientShape(
-        frequency: FrequencyMapping(low: 55, high: 165, scale: .linear), length: .cycles(3, seconds: 0.005...0.05),
-        level: 0.6, floor: 0.2, partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, durationRatio: 1.25)],
+        frequency: FrequencyMapping(low: 55, high: 165, scale: .linear),
+        length: .cycles(3, seconds: 0.005...0.05),
+        level: 0.6, floor: 0.2,
+        partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, durationRatio: 1.25)],
         squareness: 0.1...0.9, attack: 0, release: 0.01), duck: 0.25,
       thresholds: [.init(hertz: 20, decibels: -40), .init(hertz: 80, decibels: -31.77)],
       hardware: TransducerHardware(
-        product: "Maker Model", band: 10...200, resonance: 40, qualityFactor: 3.5, impedance: 4, continuousPower: 50,
+        product: "Maker Model", band: 10...200, resonance: 40, qualityFactor: 3.5, impedance: 4,
+        continuousPower: 50,
         peakPower: 100, acceleration: 3.25, excursion: 1.5,
         response: [.init(hertz: 20, decibels: -12.5), .init(hertz: 40, decibels: 0)],
         thermal: ThermalParameters(coilTimeConstant: 2, magnetTimeConstant: 60, coilFraction: 0.4),
         measured: TransducerMeasurement(date: "a day", residual: -31.5, sensor: .displacement),
         estimated: ["qualityFactor", "thermal"]),
       drive: DriveSettings(
-        isBandMapped: false, reach: 10, isEqualized: true, boost: 3, damping: 2, hasEqualSensation: true, highPass: 6),
+        isBandMapped: false, reach: 10, isEqualized: true, boost: 3, damping: 2,
+        hasEqualSensation: true, highPass: 6),
       amplifier: AmplifierParameters(power: 80, latency: 0.0125), sources: ["A sheet."])
     #expect(try ProfileFile.read(text: ProfileFile.write(made), name: "all.json") == made)
     var other = made
@@ -70,27 +83,45 @@ private func profile(_ members: String...) -> String {
   @Test func aByteOrderMarkIsNoFault() { #expect(complaint(about: "\u{FEFF}" + profile()) == nil) }
 
   @Test(arguments: [
-    ("", "1:1: error: the text is empty"), ("{", "1:2: error: the text ends inside the object that begins at 1:1"),
+    ("", "1:1: error: the text is empty"),
+    ("{", "1:2: error: the text ends inside the object that begins at 1:1"),
     (#"{"name": mine}"#, #"1:10: error: expected a value, found "mine""#),
-    ("[]", "1:1: error: a profile must be an object, not an array"), ("{}", #"1:1: error: missing key "name""#),
+    ("[]", "1:1: error: a profile must be an object, not an array"),
+    ("{}", #"1:1: error: missing key "name""#),
     (#"{"name": "mine"}"#, #"1:1: error: missing key "summary""#),
     (#"{"name": "mine", "summary": "Mine."}"#, #"1:1: error: missing key "frequency""#),
-    (profile(#""sources": ["a sheet",]"#), "2:22: error: comma before a closing bracket (sources); remove it"),
+    (
+      profile(#""sources": ["a sheet",]"#),
+      "2:22: error: comma before a closing bracket (sources); remove it"
+    ),
     (profile(#""levle": 0.5"#), #"2:1: error: unknown key "levle" (levle); did you mean "level"?"#),
-    (profile(#""level": 0.5"#, #""level": 0.4"#), #"3:1: error: duplicate key "level" (level); keep one of them"#),
+    (
+      profile(#""level": 0.5"#, #""level": 0.4"#),
+      #"3:1: error: duplicate key "level" (level); keep one of them"#
+    ),
     (profile(#""level": 1.5"#), "2:10: error: level is 1.5, outside 0.001 to 0.89 (level)"),
-    (profile(#""level": "0.5""#), "2:10: error: level must be a number, not a string (level); write it without quotes"),
+    (
+      profile(#""level": "0.5""#),
+      "2:10: error: level must be a number, not a string (level); write it without quotes"
+    ),
     (profile(#""level": null"#), "2:10: error: level must be a number, not null (level)"),
     (profile(#""duck": -1"#), "2:9: error: duck is -1, outside 0 to 1 (duck)"),
     (
       profile(#""intensity": {"law": "pwer"}"#),
       #"2:22: error: "pwer" is not a valid law (intensity.law); did you mean "power"?"#
     ),
-    (profile(#""intensity": {"exponent": 20}"#), "2:27: error: exponent is 20, outside 0.1 to 10 (intensity.exponent)"),
+    (
+      profile(#""intensity": {"exponent": 20}"#),
+      "2:27: error: exponent is 20, outside 0.1 to 10 (intensity.exponent)"
+    ),
     (
       profile(#""intensity": {"decibels": 30}"#),
       #"2:15: error: unknown key "decibels" (intensity.decibels); valid keys: law, exponent"#
-    ), (profile(#""intensity": {"law": "sensation"}"#), #"2:14: error: missing key "decibels" (intensity)"#),
+    ),
+    (
+      profile(#""intensity": {"law": "sensation"}"#),
+      #"2:14: error: missing key "decibels" (intensity)"#
+    ),
     (
       profile(#""intensity": {"law": "sensation", "decibels": 30}"#),
       #"2:15: error: the intensity law "sensation" needs at least two thresholds (intensity.law)"#
@@ -126,26 +157,41 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalize": true}"#),
-      "3:23: error: drive.equalize requires qualityFactor of the hardware (drive.equalize); measure it with 'temblor calibrate', or remove the key"
+      """
+      3:23: error: drive.equalize requires qualityFactor of the hardware (drive.equalize); \
+      measure it with 'temblor calibrate', or remove the key
+      """
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"highPass": 25}"#),
       "3:23: error: drive.highPass is 25, above frequency.low, 20 (drive.highPass)"
     ),
     (
-      profile(#""hardware": {"product": "P"}"#, #""drive": {"feltBy": "seat", "temporalSummation": true}"#),
-      "3:50: error: drive.temporalSummation is known for a hand, but drive.feltBy is seat (drive.temporalSummation); remove one of them"
+      profile(
+        #""hardware": {"product": "P"}"#, #""drive": {"feltBy": "seat", "temporalSummation": true}"#
+      ),
+      """
+      3:50: error: drive.temporalSummation is known for a hand, but drive.feltBy is seat \
+      (drive.temporalSummation); remove one of them
+      """
     ),
     (
       profile(
         #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 3, "acceleration": 2}"#,
         #""drive": {"equalSensation": false, "contours": "converging"}"#),
-      "3:48: error: drive.contours is set, but drive.equalSensation is false (drive.contours); remove one of them"
+      """
+      3:48: error: drive.contours is set, but drive.equalSensation is false (drive.contours); \
+      remove one of them
+      """
     ),
     (
       profile(
-        #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 3}"#, #""drive": {"contours": "converging"}"#),
-      "3:23: error: drive.contours requires acceleration of the hardware, since sensation is counted from the threshold (drive.contours); add it, or remove the key"
+        #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 3}"#,
+        #""drive": {"contours": "converging"}"#),
+      """
+      3:23: error: drive.contours requires acceleration of the hardware, since sensation is \
+      counted from the threshold (drive.contours); add it, or remove the key
+      """
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"equalizer": true}"#),
@@ -161,19 +207,30 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(
-        #""hardware": {"product": "P", "response": [{"hertz": 50, "decibels": 0}, {"hertz": 40, "decibels": 0}]}"#),
-      "2:83: error: hertz is 40; it must be above 50 of the previous point (hardware.response[1].hertz)"
+        #""hardware": {"product": "P", "response": [{"hertz": 50, "decibels": 0}, {"hertz": 40, "decibels": 0}]}"#
+      ),
+      """
+      2:83: error: hertz is 40; it must be above 50 of the previous point \
+      (hardware.response[1].hertz)
+      """
     ),
     (
-      profile(#""hardware": {"product": "P", "thermal": {"coilTimeConstant": 20, "magnetTimeConstant": 15}}"#),
-      "2:88: error: magnetTimeConstant is 15, below coilTimeConstant, 20 (hardware.thermal.magnetTimeConstant)"
+      profile(
+        #""hardware": {"product": "P", "thermal": {"coilTimeConstant": 20, "magnetTimeConstant": 15}}"#
+      ),
+      """
+      2:88: error: magnetTimeConstant is 15, below coilTimeConstant, 20 \
+      (hardware.thermal.magnetTimeConstant)
+      """
     ),
     (
       profile(#""hardware": {"product": "P", "thermal": {}, "estimated": ["excursion"]}"#),
       #"2:59: error: "excursion" is listed as estimated but has no value (hardware.estimated[0]); add the value, or remove it here"#
     ),
     (
-      profile(#""hardware": {"product": "P", "measured": {"date": "D", "residual": -20, "sensor": "speed"}}"#),
+      profile(
+        #""hardware": {"product": "P", "measured": {"date": "D", "residual": -20, "sensor": "speed"}}"#
+      ),
       #"2:83: error: "speed" is not a valid sensor (hardware.measured.sensor); valid values: acceleration, velocity, displacement"#
     ),
     (
@@ -181,9 +238,18 @@ private func profile(_ members: String...) -> String {
         #""intensity": {"law": "sensation", "decibels": 30}"#,
         #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 20, "decibels": -40}]"#),
       "3:58: error: hertz is 20; it must be above 20 of the previous point (thresholds[1].hertz)"
-    ), (profile(#""partials": []"#), "2:13: error: partials has 0 entries, outside 1 to 16 (partials)"),
-    (profile(#""partials": [1]"#), "2:14: error: an entry must be an object, not a number (partials[0])"),
-    (profile(#""partials": [{"ratio": 0}]"#), "2:24: error: ratio is 0, outside 0.01 to 100 (partials[0].ratio)"),
+    ),
+    (
+      profile(#""partials": []"#), "2:13: error: partials has 0 entries, outside 1 to 16 (partials)"
+    ),
+    (
+      profile(#""partials": [1]"#),
+      "2:14: error: an entry must be an object, not a number (partials[0])"
+    ),
+    (
+      profile(#""partials": [{"ratio": 0}]"#),
+      "2:24: error: ratio is 0, outside 0.01 to 100 (partials[0].ratio)"
+    ),
     (
       profile(#""transient": {"duration": {"low": 0.04, "high": 0.0001}}"#),
       "2:49: error: high is 0.0001, outside 0.001 to 1 (transient.duration.high)"
@@ -207,7 +273,11 @@ private func profile(_ members: String...) -> String {
     (
       profile(#""hardware": {"product": "P", "continuousPower": 50, "peakPower": 30}"#),
       "2:66: error: peakPower is 30, below continuousPower, 50 (hardware.peakPower)"
-    ), (profile(#""sources": "a sheet""#), "2:12: error: sources must be an array, not a string (sources)"),
+    ),
+    (
+      profile(#""sources": "a sheet""#),
+      "2:12: error: sources must be an array, not a string (sources)"
+    ),
     (
       #"{"name": "My Own", "summary": "Mine.", "frequency": {"low": 20, "high": 80}}"#,
       #"1:10: error: "My Own" is not a valid profile name (name); use up to 40 characters of a–z, 0–9 and -"#
@@ -228,5 +298,7 @@ private func profile(_ members: String...) -> String {
       #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 2, "high": 20, "scale": "log"}}"#,
       #"1:83: error: "log" is not a valid scale (frequency.scale); valid values: logarithmic, linear"#
     ),
-  ]) func refusesWhatIsNoProfile(text: String, line: String) { #expect(complaint(about: text) == "mine.json:" + line) }
+  ]) func refusesWhatIsNoProfile(text: String, line: String) {
+    #expect(complaint(about: text) == "mine.json:" + line)
+  }
 }

@@ -8,7 +8,8 @@ private final class Scratch {
   let path: String
 
   init() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "profiles-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "profiles-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     path = folder.path
   }
@@ -24,7 +25,8 @@ private final class Scratch {
   }
 
   func write(_ folder: String, _ file: String, text: String) throws {
-    try FileManager.default.createDirectory(atPath: "\(path)/\(folder)", withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: "\(path)/\(folder)", withIntermediateDirectories: true)
     try Data(text.utf8).write(to: URL(filePath: "\(path)/\(folder)/\(file)"))
   }
 
@@ -77,7 +79,8 @@ private final class Scratch {
     let entries = scratch.library.entries()
     #expect(
       entries.prefix(4).map { "\($0.name) \($0.origin) \($0.shadowed.map(\.rawValue))" } == [
-        #"phone user ["shipped"]"#, #"zebra user ["system"]"#, "ape system []", "speaker shipped []",
+        #"phone user ["shipped"]"#, #"zebra user ["system"]"#, "ape system []",
+        "speaker shipped []",
       ])
     #expect(entries.count == ProfileCatalog.names.count + 2)
     #expect(scratch.library.misnamedFiles() == ["\(scratch.path)/mine/My Own.json"])
@@ -87,7 +90,8 @@ private final class Scratch {
     let scratch = try Scratch()
     try scratch.write("mine/a.json", "x", text: "")
     #expect(unsafe mkfifo("\(scratch.path)/mine/b.json", 0o600) == 0)
-    try scratch.write("mine", "c.json", text: String(repeating: " ", count: ProfileFile.maximumByteCount + 1))
+    try scratch.write(
+      "mine", "c.json", text: String(repeating: " ", count: ProfileFile.maximumByteCount + 1))
     func complaint(_ name: String) throws -> String? {
       let entry = try #require(scratch.library.entry(named: name))
       return #expect(throws: ProfileFileError.self) { try entry.text() }?.description
@@ -109,10 +113,14 @@ private final class Scratch {
       ["/d/temblor/profiles", "/e/temblor/profiles"]
     ),
     (
-      ["HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_CONFIG_DIRS": "d:/e::./f"], "/h/.config/temblor/profiles",
+      ["HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_CONFIG_DIRS": "d:/e::./f"],
+      "/h/.config/temblor/profiles",
       ["/e/temblor/profiles"]
     ), (["HOME": "h", "XDG_CONFIG_DIRS": "d"], nil, []),
-  ]) func foldersFollowTheSpecification(environment: [String: String], user: String?, system: [String]) {
-    #expect(ProfileLibrary { environment[$0] } == ProfileLibrary(userFolder: user, systemFolders: system))
+  ]) func foldersFollowTheSpecification(
+    environment: [String: String], user: String?, system: [String]
+  ) {
+    #expect(
+      ProfileLibrary { environment[$0] } == ProfileLibrary(userFolder: user, systemFolders: system))
   }
 }

@@ -5,7 +5,8 @@ import TransducerProfiles
 @Suite struct ProfileRuleTests {
   /// A profile without faults, with more members on line 2.
   private static func profile(_ members: String, high: Double = 80) -> String {
-    "{\n" + members + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": \#(high)} }"#
+    "{\n" + members
+      + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": \#(high)} }"#
   }
 
   private static func findings(_ text: String, stem: String? = nil) -> [Finding] {
@@ -16,11 +17,13 @@ import TransducerProfiles
   private static let broken: [String: String] = [
     "syntax": "{", "trailing-comma": profile(#""sources": ["S",], "#),
     "duplicate-key": profile(#""level": 0.2, "level": 0.2, "#),
-    "wrong-type": profile(#""level": true, "#), "missing-key": "{}", "unknown-key": profile(#""levle": 0.2, "#),
+    "wrong-type": profile(#""level": true, "#), "missing-key": "{}",
+    "unknown-key": profile(#""levle": 0.2, "#),
     "out-of-range": profile(#""level": 2, "#), "invalid-value": profile(#""sources": [""], "#),
     "contradiction": profile(#""intensity": {"law": "sensation"}, "#), "file-name": profile(""),
     "outside-band": profile(#""hardware": {"product": "P", "band": {"low": 30, "high": 90}}, "#),
-    "outside-tactile-range": profile("", high: 1_001), "insufficient-headroom": profile(#""level": 0.5, "#),
+    "outside-tactile-range": profile("", high: 1_001),
+    "insufficient-headroom": profile(#""level": 0.5, "#),
     "missing-sources": profile(#""hardware": {"product": "P"}, "#),
     "short-thresholds": profile(
       #""intensity": {"law": "sensation", "decibels": 30}, "thresholds": [{"hertz": 20, "decibels": 1}, {"hertz": 79, "decibels": 1}], "#
@@ -29,9 +32,11 @@ import TransducerProfiles
       #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 15, "continuousPower": 9, "uncertainty": {"resonance": 0.01, "qualityFactor": 1.1}}, "drive": {"equalize": false}, "#
     ),
     "estimated-q-factor": profile(
-      #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "estimated": ["qualityFactor"]}, "#),
+      #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "estimated": ["qualityFactor"]}, "#
+    ),
     "missing-limit": profile(#""hardware": {"product": "P"}, "#),
-    "implausible-value": profile(#""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#),
+    "implausible-value": profile(
+      #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#),
   ]
 
   @Test(arguments: ProfileRules.all) func everyRuleCanBeBroken(rule: Rule) throws {
@@ -50,7 +55,10 @@ import TransducerProfiles
   @Test(arguments: [
     (
       #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#,
-      "2:66: warning: an excursion of 0.001 mm is very small for 50 W (hardware.excursion); excursion is in millimetres"
+      """
+      2:66: warning: an excursion of 0.001 mm is very small for 50 W (hardware.excursion); \
+      excursion is in millimetres
+      """
     ),
     (
       #""hardware": {"product": "P", "continuousPower": 50, "peakPower": 1001}, "#,
@@ -66,7 +74,10 @@ import TransducerProfiles
     ),
     (
       #""transient": {"maxDuration": 0.04, "attack": 0.03, "release": 0.02}, "#,
-      "2:46: warning: attack and release take 0.05 s of a burst of 0.04 s, which never reaches its level (transient.attack)"
+      """
+      2:46: warning: attack and release take 0.05 s of a burst of 0.04 s, which never reaches \
+      its level (transient.attack)
+      """
     ),
   ]) func valuesThatHardlyGoTogetherAreWarnedOf(members: String, warning: String) {
     #expect(Self.doubts(members) == [warning])

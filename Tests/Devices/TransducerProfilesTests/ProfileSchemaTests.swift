@@ -29,10 +29,28 @@ private indirect enum Node: Decodable {
 
   init(text: [UInt8]) throws { self = try JSONDecoder().decode(Node.self, from: Data(text)) }
 
-  subscript(key: String) -> Node? { if case .object(let members) = self { members[key] } else { nil } }
+  subscript(key: String) -> Node? {
+    if case .object(let members) = self {
+      members[key]
+    } else {
+      nil
+    }
+  }
 
-  var number: Double? { if case .number(let number) = self { number } else { nil } }
-  var string: String? { if case .string(let string) = self { string } else { nil } }
+  var number: Double? {
+    if case .number(let number) = self {
+      number
+    } else {
+      nil
+    }
+  }
+  var string: String? {
+    if case .string(let string) = self {
+      string
+    } else {
+      nil
+    }
+  }
 
   /// The value at a path of keys; lists are entered at their first element.
   subscript(path: ArraySlice<String>) -> Node? {
@@ -51,7 +69,8 @@ private indirect enum Node: Decodable {
     case .object(var members):
       members[key] = members[key]?.setting(path.dropFirst(), to: value)
       return .object(members)
-    default: return self
+    default:
+      return self
     }
   }
 
@@ -59,11 +78,16 @@ private indirect enum Node: Decodable {
   var text: String {
     switch self {
     case .object(let members):
-      "{" + members.map { #""\#($0.key)": \#($0.value.text)"# }.sorted().joined(separator: ", ") + "}"
-    case .array(let list): "[" + list.map(\.text).joined(separator: ", ") + "]"
-    case .string(let string): #""\#(string)""#
-    case .number(let number): "\(number)"
-    case .boolean(let boolean): "\(boolean)"
+      "{" + members.map { #""\#($0.key)": \#($0.value.text)"# }.sorted().joined(separator: ", ")
+        + "}"
+    case .array(let list):
+      "[" + list.map(\.text).joined(separator: ", ") + "]"
+    case .string(let string):
+      #""\#(string)""#
+    case .number(let number):
+      "\(number)"
+    case .boolean(let boolean):
+      "\(boolean)"
     }
   }
 }
@@ -77,7 +101,9 @@ private struct Leaf {
 /// The leaves below a schema, lists entered.
 private func leaves(of schema: Node, at path: [String] = []) -> [Leaf] {
   if let items = schema["items"] { return leaves(of: items, at: path) }
-  guard case .object(let properties)? = schema["properties"] else { return [Leaf(path: path, schema: schema)] }
+  guard case .object(let properties)? = schema["properties"] else {
+    return [Leaf(path: path, schema: schema)]
+  }
   return properties.sorted { $0.key < $1.key }.flatMap { leaves(of: $0.value, at: path + [$0.key]) }
 }
 
@@ -93,7 +119,8 @@ private let whole = [
       "partials": [{ "ratio": 2, "gain": 0.5, "glide": 0.5, "durationRatio": 0.5 }],
       "squareness": { "low": 0.25, "high": 0.75 }, "attack": 0.002, "release": 0.003 },
     "hardware": { "product": "P", "band": { "low": 10, "high": 200 }, "resonance": 40,
-      "qualityFactor": 5, "impedance": 4, "continuousPower": 50, "peakPower": 100, "acceleration": 3,
+      "qualityFactor": 5, "impedance": 4, "continuousPower": 50, "peakPower": 100, "acceleration"\
+  : 3,
       "excursion": 2,
       "response": [{ "hertz": 20, "decibels": -20 }, { "hertz": 40, "decibels": 0 }],
       "thermal": { "coilTimeConstant": 8, "magnetTimeConstant": 600, "coilFraction": 0.5 },
@@ -120,7 +147,8 @@ private let whole = [
 ]
 
 @Suite struct ProfileSchemaTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Profiles")
 
   private func schema() throws -> Node { try Node(text: ProfileSchema.text()) }
@@ -132,7 +160,8 @@ private let whole = [
   /// The whole profile that has a leaf.
   private func base(of leaf: Leaf) throws -> Node {
     let bases = try whole.map { try Node(text: Array($0.utf8)) }
-    return try #require(bases.first { $0[leaf.path[...]] != nil }, "\(leaf.path) is in no profile here")
+    return try #require(
+      bases.first { $0[leaf.path[...]] != nil }, "\(leaf.path) is in no profile here")
   }
 
   @Test func theFileIsWhatTheProgramPrints() throws {
@@ -155,7 +184,8 @@ private let whole = [
       let base = try base(of: leaf)
       func isOutside(_ number: Double) -> Bool {
         findings(base.setting(leaf.path[...], to: .number(number))).contains {
-          $0.rule == "out-of-range" && $0.place.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
+          $0.rule == "out-of-range"
+            && $0.place.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
         }
       }
       #expect(!isOutside(low) && !isOutside(high), "\(leaf.path)")
@@ -192,7 +222,8 @@ private let whole = [
   @Test func theReaderKnowsNoOtherKeys() throws {
     let known = Set(leaves(of: try schema()).map { $0.path.joined(by: ".") })
     let text = Array(#"{ "x": 1, "frequency": { "x": 1 }, "transient": { "x": 1 } }"#.utf8)
-    for finding in ProfileCheckResult(text: text, name: "f").findings where finding.rule == "unknown-key" {
+    for finding in ProfileCheckResult(text: text, name: "f").findings
+    where finding.rule == "unknown-key" {
       let place = finding.place.path.dropLast(finding.place.path == "x" ? 1 : 2)
       let hint = try #require(finding.suggestion).dropFirst("valid keys: ".count)
       for key in hint.split(separator: ",").map({ $0.drop { $0 == " " } }) {
@@ -202,7 +233,9 @@ private let whole = [
     }
   }
 
-  @Test(arguments: ProfileCatalog.names) func shippedProfilesHaveOnlyKeysOfTheSchema(name: String) throws {
+  @Test(arguments: ProfileCatalog.names) func shippedProfilesHaveOnlyKeysOfTheSchema(name: String)
+    throws
+  {
     let schema = try schema()
     func check(_ value: Node, _ schema: Node, _ path: String) throws {
       switch value {
@@ -211,8 +244,12 @@ private let whole = [
           let property = try #require(schema["properties"]?[key], "\(path).\(key)")
           try check(member, property, "\(path).\(key)")
         }
-      case .array(let list): for element in list { try check(element, try #require(schema["items"]), path) }
-      default: break
+      case .array(let list):
+        for element in list {
+          try check(element, try #require(schema["items"]), path)
+        }
+      default:
+        break
       }
     }
     try check(try Node(text: try #require(ProfileCatalog.text(named: name))), schema, name)
@@ -224,14 +261,18 @@ private let whole = [
     for leaf in leaves(of: try schema()) {
       let isInner = ["low", "high", "scale"].contains(leaf.path.last) && leaf.path.count > 1
       let path = isInner ? Array(leaf.path.dropLast()) : leaf.path
-      // `transient.minDuration`, `.maxDuration` share a row; a list's keys are written `partials[].ratio`.
+      // `transient.minDuration`, `.maxDuration` share a row; a list's keys are written
+      // `partials[].ratio`.
       let row = rows.first { row in
         let cell = (row.split(separator: "|").first ?? "").replacing("[]", with: "")
         return cell.contains("`" + path.joined(by: ".") + "`")
-          || path.count > 1 && cell.contains("`\(path[0]).") && cell.contains("`.\(path.dropFirst().joined(by: "."))`")
+          || path.count > 1 && cell.contains("`\(path[0]).")
+            && cell.contains("`.\(path.dropFirst().joined(by: "."))`")
       }
       let text = try #require(row, "\(leaf.path) has no row")
-      guard !isInner, let low = leaf.schema["minimum"]?.number, let high = leaf.schema["maximum"]?.number else {
+      guard !isInner, let low = leaf.schema["minimum"]?.number,
+        let high = leaf.schema["maximum"]?.number
+      else {
         continue
       }
       func written(_ number: Double) -> String {
@@ -247,10 +288,14 @@ extension Node {
   fileprivate func setting(_ path: ArraySlice<String>, to value: Node, under key: String) -> Node {
     guard let object = self[path] else { return self }
     var inner = object
-    if case .array(let list) = object, let first = list.first { inner = first }
+    if case .array(let list) = object, let first = list.first {
+      inner = first
+    }
     guard case .object(var members) = inner else { return self }
     members[key] = value
-    if case .array(let list) = object { return setting(path, to: .array([.object(members)] + list.dropFirst())) }
+    if case .array(let list) = object {
+      return setting(path, to: .array([.object(members)] + list.dropFirst()))
+    }
     return setting(path, to: .object(members))
   }
 }

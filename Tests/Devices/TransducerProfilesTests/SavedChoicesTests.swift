@@ -56,15 +56,21 @@ import TransducerProfiles
 
   @Test func theFileIsBesideTheFolderOfProfiles() {
     #expect(SavedChoices.path { ["HOME": "/h"][$0] } == "/h/.config/temblor/config.json")
-    #expect(SavedChoices.path { ["HOME": "/h", "XDG_CONFIG_HOME": "/c/"][$0] } == "/c/temblor/config.json")
+    #expect(
+      SavedChoices.path { ["HOME": "/h", "XDG_CONFIG_HOME": "/c/"][$0] } == "/c/temblor/config.json"
+    )
     #expect(SavedChoices.path { ["XDG_CONFIG_HOME": "c"][$0] } == nil)
   }
 
   @Test(arguments: [
     ("BST-1", ["dayton-bst-1"]), ("bst1", ["dayton-bst-1"]), ("Dayton BST-1", ["dayton-bst-1"]),
     ("dayton", ["dayton-bst-1", "dayton-bst-300ex", "dayton-tt25-16", "dayton-tt25-8"]),
-    ("buttkicker", ["buttkicker-advance", "buttkicker-gamer2", "buttkicker-lfe", "buttkicker-mini-lfe"]),
-    ("laptop", ["speaker"]), ("Headphones", ["phone"]), ("Sony", ["dualsense"]), ("b", []), ("", []), ("zither", []),
+    (
+      "buttkicker",
+      ["buttkicker-advance", "buttkicker-gamer2", "buttkicker-lfe", "buttkicker-mini-lfe"]
+    ),
+    ("laptop", ["speaker"]), ("Headphones", ["phone"]), ("Sony", ["dualsense"]), ("b", []),
+    ("", []), ("zither", []),
   ]) func wordsLeadToProfiles(words: String, names: [String]) {
     #expect(Self.library.entries(matching: words).map(\.name) == names)
   }
@@ -74,7 +80,8 @@ import TransducerProfiles
     arguments: [
       ("BST-1", ["dayton-bst-1"]), ("bst1", ["dayton-bst-1"]), ("Dayton BST-1", ["dayton-bst-1"]),
       ("ButtKicker LFE", ["buttkicker-lfe"]), ("Mini LFE", ["buttkicker-mini-lfe"]),
-      ("lfe", ["buttkicker-lfe", "buttkicker-mini-lfe"]), ("bst", ["dayton-bst-1", "dayton-bst-300ex"]),
+      ("lfe", ["buttkicker-lfe", "buttkicker-mini-lfe"]),
+      ("bst", ["dayton-bst-1", "dayton-bst-300ex"]),
       ("phon", []), ("laptop", []), ("1", []), ("", []), ("-", []), ("zither", []),
     ]) func wholeWordsSpellAProfile(words: String, names: [String])
   {

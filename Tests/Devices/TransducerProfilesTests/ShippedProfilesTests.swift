@@ -6,7 +6,8 @@ import TransducerProfiles
 
 @Suite struct ShippedProfilesTests {
   /// The folder of profiles of this package.
-  static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Profiles")
 
   @Test func theListNamesEveryFileOfTheFolder() throws {
@@ -21,7 +22,9 @@ import TransducerProfiles
     #expect(ProfileCatalog.text(named: name) == Array(file))
   }
 
-  @Test(arguments: ProfileCatalog.names) func everyProfileReadsAndWritesBackToItsText(name: String) throws {
+  @Test(arguments: ProfileCatalog.names) func everyProfileReadsAndWritesBackToItsText(name: String)
+    throws
+  {
     let text = try #require(ProfileCatalog.text(named: name))
     let profile = try ProfileFile.read(text: text, name: name)
     #expect(profile.name == name)
@@ -33,7 +36,9 @@ import TransducerProfiles
     let text = try #require(ProfileCatalog.text(named: "pulsar"))
     // The line break behind the last brace may be missing.
     for length in 0..<(text.count - 1) {
-      #expect(throws: InputError.self) { try ProfileFile.read(text: Array(text[..<length]), name: "cut") }
+      #expect(throws: InputError.self) {
+        try ProfileFile.read(text: Array(text[..<length]), name: "cut")
+      }
     }
   }
 
@@ -43,10 +48,14 @@ import TransducerProfiles
     #expect(ProfileCatalog.profile(named: "fone") == nil)
   }
 
-  @Test func theFilePhoneIsTheDefaultProfile() { #expect(ProfileCatalog.profile(named: "phone") == .phone) }
+  @Test func theFilePhoneIsTheDefaultProfile() {
+    #expect(ProfileCatalog.profile(named: "phone") == .phone)
+  }
 
   @Test func everyShakerIsLinearAndStaysInItsPublishedBand() throws {
-    let shakers = ProfileCatalog.names.compactMap(ProfileCatalog.profile(named:)).filter { $0.hardware != nil }
+    let shakers = ProfileCatalog.names.compactMap(ProfileCatalog.profile(named:)).filter {
+      $0.hardware != nil
+    }
     #expect(shakers.count == 21)
     for shaker in shakers {
       #expect(shaker.intensity == .power(exponent: 1), "\(shaker.name)")
@@ -57,7 +66,8 @@ import TransducerProfiles
     }
   }
 
-  @Test(arguments: ["mpeg", "meta-quest", "pulsar", "android"]) func everyMappingOfOthersNamesItsRepositoryAndCommit(
+  @Test(arguments: ["mpeg", "meta-quest", "pulsar", "android"])
+  func everyMappingOfOthersNamesItsRepositoryAndCommit(
     name: String
   ) throws {
     let profile = try #require(ProfileCatalog.profile(named: name))

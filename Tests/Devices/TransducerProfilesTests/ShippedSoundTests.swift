@@ -19,7 +19,8 @@ private func hum(intensity: Float = 1, sharpness: Float) -> HapticPattern {
 private func tap(intensity: Float = 1, sharpness: Float) -> HapticPattern {
   HapticPattern(events: [
     HapticEvent(
-      kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+      kind: .hapticTransient, time: 0,
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
   ])
 }
 
@@ -33,7 +34,8 @@ private func render(_ pattern: HapticPattern, _ name: String) throws -> [Float] 
   return rendering.samples()
 }
 
-/// The amplitude of one frequency in the middle half second, which holds whole cycles of even hertz.
+/// The amplitude of one frequency in the middle half second, which holds whole cycles of even
+/// hertz.
 private func amplitude(of samples: [Float], hertz: Double) -> Double {
   var sine = 0.0
   var cosine = 0.0
@@ -59,9 +61,12 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
 
 @Suite struct ShippedSoundTests {
   @Test(arguments: [
-    ("mpeg", 182.5, 0.6138), ("meta-quest", 127.5, 0.5), ("phone", 135.6466, 0.44), ("android", 155, 0.3658),
+    ("mpeg", 182.5, 0.6138), ("meta-quest", 127.5, 0.5), ("phone", 135.6466, 0.44),
+    ("android", 155, 0.3658),
     ("buttkicker-lfe", 44.7214, 0.44),
-  ]) func middleSharpnessHasThePublishedFrequencyAndLevel(name: String, hertz: Double, level: Double) throws {
+  ]) func middleSharpnessHasThePublishedFrequencyAndLevel(
+    name: String, hertz: Double, level: Double
+  ) throws {
     let samples = try render(hum(sharpness: 0.5), name)
     #expect(abs(frequency(of: samples) / hertz - 1) < 1e-4)
     #expect(abs(peak(Array(samples[12_000..<36_000])) / level - 1) < 0.01)
@@ -72,7 +77,8 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     var count = 0
     for name in ProfileCatalog.names {
       let profile = try #require(ProfileCatalog.profile(named: name))
-      guard let settings = profile.transducerSettings(rate: rate), settings.equaliser != nil, let model = settings.model
+      guard let settings = profile.transducerSettings(rate: rate), settings.equaliser != nil,
+        let model = settings.model
       else { continue }
       count += 1
       var bare = profile
@@ -85,7 +91,8 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
         var simulation = TransducerSimulation(model, rate: rate)
         return drive.map { abs(Double(simulation.acceleration(drive: $0))) }.max() ?? 0
       }
-      let (now, before) = (try felt(profile), try felt(bare))
+      let now = try felt(profile)
+      let before = try felt(bare)
       #expect(now >= before, "\(name): \(20 * log10(now / before)) dB")
     }
     #expect(count > 10)
@@ -98,7 +105,8 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     #expect(abs(peak(dull) / 0.792 - 1) < 0.05)
   }
 
-  @Test(arguments: [(0, 1_747), (0.5, 1_164), (1, 581)] as [(Float, Int64)]) func transientsOfMetaQuestShortenLinearly(
+  @Test(arguments: [(0, 1_747), (0.5, 1_164), (1, 581)] as [(Float, Int64)])
+  func transientsOfMetaQuestShortenLinearly(
     sharpness: Float, frames: Int64
   ) throws { #expect(try plan(tap(sharpness: sharpness), "meta-quest").soundEnd == frames) }
 
@@ -127,7 +135,9 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     #expect(abs(20 * log10(low / full) + 2.03) < 0.3)
   }
 
-  @Test(arguments: [0, 0.25, 0.5, 0.75, 1] as [Float]) func oneEventOfSpeakerLeavesHeadroom(sharpness: Float) throws {
+  @Test(arguments: [0, 0.25, 0.5, 0.75, 1] as [Float]) func oneEventOfSpeakerLeavesHeadroom(
+    sharpness: Float
+  ) throws {
     #expect(peak(try render(hum(sharpness: sharpness), "speaker")) <= 0.53)
     #expect(peak(try render(tap(sharpness: sharpness), "speaker")) <= 0.83)
   }
@@ -140,7 +150,9 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
   }
 
   /// Behind the filters of its hardware, before the limiter: twice the level of 0.44 and no more.
-  @Test(arguments: ProfileCatalog.names) func oneFullEventIsDrivenBelowTheCeilingAtAnySharpness(name: String) throws {
+  @Test(arguments: ProfileCatalog.names) func oneFullEventIsDrivenBelowTheCeilingAtAnySharpness(
+    name: String
+  ) throws {
     let profile = try #require(ProfileCatalog.profile(named: name))
     guard profile.hardware != nil else { return }
     let routing = OutputRouting().fitted(to: [profile])
@@ -158,7 +170,9 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     }
   }
 
-  @Test(arguments: ProfileCatalog.names) func aFullEventAndTransientStayBelowTheCeilingUnlimited(name: String) throws {
+  @Test(arguments: ProfileCatalog.names) func aFullEventAndTransientStayBelowTheCeilingUnlimited(
+    name: String
+  ) throws {
     for pattern in [hum(sharpness: 0.3), tap(sharpness: 0.3), tap(sharpness: 1)] {
       let samples = try render(pattern, name)
       #expect((0.1...0.89).contains(peak(samples)))

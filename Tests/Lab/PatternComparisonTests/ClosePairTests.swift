@@ -29,7 +29,8 @@ struct ClosePairTests {
     var numbers = FixedNumbers(seed: RecordingCase.seed)
     let total = RecordingCase.count ?? 4
     var failures: [String] = []
-    var (named, wrong) = (0, 0)
+    var named = 0
+    var wrong = 0
     for number in 0..<total {
       let (pattern, second) = pattern(numbers: &numbers)
       let index = Bool.random(using: &numbers) ? second : second - 1
@@ -38,28 +39,49 @@ struct ClosePairTests {
       let step = Bool.random(using: &numbers) ? 0.01 : -0.01
       let time = pattern.events[index].time
       let changed = pattern.with {
-        if isMissing { $0.events.remove(at: index) } else { $0.events[index].time += time + step < 0 ? -step : step }
+        if isMissing {
+          $0.events.remove(at: index)
+        } else {
+          $0.events[index].time += time + step < 0 ? -step : step
+        }
       }
       var made = RecordingCase(numbers: &numbers, noise: -70 ... -40)
-      if RecordingCase.count == nil { made.delay /= 10 }
+      if RecordingCase.count == nil {
+        made.delay /= 10
+      }
       let reference = try take(pattern)
       let recording = sound([made.samples(of: try take(changed).signal.mono, numbers: &numbers)])
       let comparison = Comparison(reference, recording)
       let own = comparison.differences.filter { !$0.isThroughout }
-      let right = own.filter { $0.kind == (isMissing ? .missing : .time) && abs($0.range.lowerBound - time) < 0.001 }
+      let right = own.filter {
+        $0.kind == (isMissing ? .missing : .time) && abs($0.range.lowerBound - time) < 0.001
+      }
       let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
       let isWrong = own.count > right.count || !untrue.isEmpty
-      if !right.isEmpty { named += 1 }
-      if isWrong { wrong += 1 }
+      if !right.isEmpty {
+        named += 1
+      }
+      if isWrong {
+        wrong += 1
+      }
       if right.isEmpty || isWrong {
         let times = pattern.events.map {
-          "\($0.time) \($0.parameters[.hapticIntensity] ?? 0) \($0.parameters[.hapticSharpness] ?? 0)"
+          """
+          \($0.time) \($0.parameters[.hapticIntensity] ?? 0) \
+          \($0.parameters[.hapticSharpness] ?? 0)
+          """
         }
         failures.append(
-          "\(number) \(times), \(time) \(isMissing ? "missing" : "moved by \(step)") \(made): \(comparison.sentences)")
+          """
+          \(number) \(times), \(time) \(isMissing ? "missing" : "moved by \(step)") \(made): \
+          \(comparison.sentences)
+          """
+        )
       }
     }
-    if RecordingCase.count != nil { print("close pairs: \(named) of \(total) named, \(wrong) with something false") }
+    if RecordingCase.count != nil {
+      print("close pairs: \(named) of \(total) named, \(wrong) with something false")
+    }
     #expect(named * 10 >= total * 9 && wrong * 20 <= total, "\(failures.joined(separator: "\n"))")
   }
 }

@@ -10,7 +10,8 @@ import Testing
 struct EqualPairTests {
   private let sentence = "B is identical to A, sample for sample."
 
-  @Test(arguments: ["heartbeat", "earthquake-splash", "swipe-up", "capacitor_charge"]) func aPatternEqualsItself(
+  @Test(arguments: ["heartbeat", "earthquake-splash", "swipe-up", "capacitor_charge"])
+  func aPatternEqualsItself(
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
@@ -36,14 +37,18 @@ struct EqualPairTests {
   }
 
   @Test func aCornerOnTheLineIsNoDifference() throws {
-    let corner = swell.with { $0.curves[0].controlPoints.insert(.init(time: 0.2, value: 0.65), at: 1) }
+    let corner = swell.with {
+      $0.curves[0].controlPoints.insert(.init(time: 0.2, value: 0.65), at: 1)
+    }
     let comparison = Comparison(try take(swell), try take(corner))
     #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
     #expect(comparison.equality != .different)
   }
 
   @Test func aControlThatActsOnNothingIsNoDifference() throws {
-    let idle = fiveTaps.with { $0.parameters.append(DynamicParameter(id: .audioPanControl, value: 0.5, time: 0)) }
+    let idle = fiveTaps.with {
+      $0.parameters.append(DynamicParameter(id: .audioPanControl, value: 0.5, time: 0))
+    }
     #expect(Comparison(try take(fiveTaps), try take(idle)).sentences == [sentence])
   }
 
@@ -65,14 +70,16 @@ struct EqualPairTests {
     #expect(Comparison(take, take.recorded()).sentences == [sentence])
   }
 
-  @Test(arguments: ["heartbeat", "swipe-up", "light", "earthquake-splash"]) func sixteenBitsLeaveAResidueOnly(
+  @Test(arguments: ["heartbeat", "swipe-up", "light", "earthquake-splash"])
+  func sixteenBitsLeaveAResidueOnly(
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
     var numbers = FixedNumbers()
     let stored = take.recorded { samples in
       for index in samples.indices {
-        let dither = Float.random(in: 0..<1, using: &numbers) - Float.random(in: 0..<1, using: &numbers)
+        let dither =
+          Float.random(in: 0..<1, using: &numbers) - Float.random(in: 0..<1, using: &numbers)
         samples[index] = ((samples[index] * 32_768) + dither).rounded() / 32_768
       }
     }
@@ -83,17 +90,28 @@ struct EqualPairTests {
 
   @Test func twentyFourAgainstSixteenBits() throws {
     let take = try take(swell)
-    let fine = take.recorded { for index in $0.indices { $0[index] = rounded($0[index], 8_388_608) } }
-    let coarse = take.recorded { for index in $0.indices { $0[index] = rounded($0[index], 32_768) } }
+    let fine = take.recorded {
+      for index in $0.indices {
+        $0[index] = rounded($0[index], 8_388_608)
+      }
+    }
+    let coarse = take.recorded {
+      for index in $0.indices {
+        $0[index] = rounded($0[index], 32_768)
+      }
+    }
     let comparison = Comparison(fine, coarse)
     #expect(comparison.differences.isEmpty)
     #expect(comparison.sentences == ["B is equal to A except for a residual at −102 dBFS."])
   }
 
-  private func rounded(_ sample: Float, _ steps: Float) -> Float { (sample * steps).rounded() / steps }
+  private func rounded(_ sample: Float, _ steps: Float) -> Float {
+    (sample * steps).rounded() / steps
+  }
 
-  @Test(arguments: ["heartbeat", "swipe-up", "earthquake-splash"]) func anotherRateAndBackIsEqual(_ name: String) throws
-  {
+  @Test(arguments: ["heartbeat", "swipe-up", "earthquake-splash"]) func anotherRateAndBackIsEqual(
+    _ name: String
+  ) throws {
     let take = try take(try shipped(name))
     let there = try Sound(interleaved: take.signal.mono, channelCount: 1, rate: 48_000).resampled(
       to: 44_100, path: "there")
@@ -105,8 +123,14 @@ struct EqualPairTests {
 
   @Test func aHundredthOfADecibelIsEqualAndTold() throws {
     let take = try take(fiveTaps)
-    let louder = take.recorded { for index in $0.indices { $0[index] *= 1.001_152 } }
-    #expect(Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A except for 0.01 dB") == true)
+    let louder = take.recorded {
+      for index in $0.indices {
+        $0[index] *= 1.001_152
+      }
+    }
+    #expect(
+      Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A except for 0.01 dB")
+        == true)
   }
 
   @Test func silenceEqualsSilence() throws {
@@ -115,6 +139,9 @@ struct EqualPairTests {
     let empty = sound([[]])
     #expect(Comparison(empty, empty).sentences == [sentence])
     let longer = sound([[Float](repeating: 0, count: 9_600)])
-    #expect(Comparison(silent, longer).sentences == ["B's recording is 100 ms longer: 0.2 instead of 0.1 s."])
+    #expect(
+      Comparison(silent, longer).sentences == [
+        "B's recording is 100 ms longer: 0.2 instead of 0.1 s."
+      ])
   }
 }

@@ -36,12 +36,14 @@ struct LayerTests {
 
   @Test func eventsThatAreFeltElsewhereDiffer() throws {
     func composition(_ places: HapticComposition.Place?...) -> HapticComposition {
-      HapticComposition(layers: zip(Self.layers, places).map { HapticComposition.Layer($0, place: $1) })
+      HapticComposition(
+        layers: zip(Self.layers, places).map { HapticComposition.Layer($0, place: $1) })
     }
     func sentences(_ one: HapticComposition, _ other: HapticComposition) throws -> [String] {
       Comparison(try take(one), try take(other)).sentences
     }
-    let (left, right) = (HapticComposition.Place(1, of: 2, name: "left"), HapticComposition.Place(2, of: 2))
+    let left = HapticComposition.Place(1, of: 2, name: "left")
+    let right = HapticComposition.Place(2, of: 2)
     let swapped = try sentences(composition(left, right, nil), composition(right, left, nil))
     #expect(
       swapped == [

@@ -33,7 +33,9 @@ struct LevelMatchTests {
   }
 
   @Test func aTapIsLoudEnoughToBeMatched() {
-    let gains = LevelMatch.loudness.gains(for: [sine(0.5, seconds: 0.02), sine(0.25, seconds: 0.02)])
+    let gains = LevelMatch.loudness.gains(for: [
+      sine(0.5, seconds: 0.02), sine(0.25, seconds: 0.02),
+    ])
     #expect(abs(gains[0] - 0.5) < 2e-3 && gains[1] == 1)
   }
 
@@ -52,7 +54,11 @@ struct LevelMatchTests {
 
   @Test func aLevelThatIsMatchedIsNoDifference() throws {
     let take = try take(swell)
-    let louder = take.recorded { for index in $0.indices { $0[index] *= 1.5 } }
+    let louder = take.recorded {
+      for index in $0.indices {
+        $0[index] *= 1.5
+      }
+    }
     let options = ComparisonOptions(levelMatch: .weighted)
     let comparison = Comparison(take, louder, options: options)
     #expect(comparison.differences.isEmpty)
@@ -62,10 +68,16 @@ struct LevelMatchTests {
 
   @Test func withoutAMatchEachLevelIsToldAsItIs() throws {
     let take = try take(fiveTaps)
-    let louder = take.recorded { samples in for index in samples.indices where index < 42_000 { samples[index] *= 1.5 }
+    let louder = take.recorded { samples in
+      for index in samples.indices where index < 42_000 {
+        samples[index] *= 1.5
+      }
     }
     let shared = Comparison(take, louder)
-    #expect(shared.sentences == ["B is 3.5 dB stronger throughout.", "B's fifth transient, at 1 s, is 3.5 dB weaker."])
+    #expect(
+      shared.sentences == [
+        "B is 3.5 dB stronger throughout.", "B's fifth transient, at 1 s, is 3.5 dB weaker.",
+      ])
     let options = ComparisonOptions(levelMatch: LevelMatch.none)
     let comparison = Comparison(take, louder, options: options)
     #expect(comparison.sentences == ["B's transients 1 to 4 are 3.5 dB stronger."])

@@ -56,8 +56,12 @@ struct RecordingCase {
       guard whole + 2 < source.count else { break }
       // Catmull and Rom's cubic, exact to −90 dB at a few hundred hertz.
       let f = Float(place - Double(whole))
-      let (a, b, c, d) = (whole > 0 ? source[whole - 1] : 0, source[whole], source[whole + 1], source[whole + 2])
-      let value = b + 0.5 * f * (c - a + f * (2 * a - 5 * b + 4 * c - d + f * (3 * (b - c) + d - a)))
+      let a = whole > 0 ? source[whole - 1] : 0
+      let b = source[whole]
+      let c = source[whole + 1]
+      let d = source[whole + 2]
+      let value =
+        b + 0.5 * f * (c - a + f * (2 * a - 5 * b + 4 * c - d + f * (3 * (b - c) + d - a)))
       samples[index] += Float(gain) * value
     }
     return samples
@@ -72,7 +76,8 @@ struct RecordingCase {
       samples[index] = limit * (Float(bits) / 8_388_608 - 1)
     }
     switch colour {
-    case .white: break
+    case .white:
+      break
     case .brown:
       // 6 dB an octave above 20 Hz.
       let pole: Float = 0.997_385
@@ -89,7 +94,9 @@ struct RecordingCase {
       for (multiple, share) in [(1.0, 1.0), (2, 0.4), (3, 0.5), (5, 0.2)] {
         let phase = Double.random(in: 0...6.28, using: &numbers)
         let step = 2 * .pi * hertz * multiple / 48_000
-        for index in samples.indices { samples[index] += Float(scale * share * sin(phase + step * Double(index))) }
+        for index in samples.indices {
+          samples[index] += Float(scale * share * sin(phase + step * Double(index)))
+        }
       }
     }
     return samples
@@ -102,12 +109,15 @@ extension RecordingCase {
   /// The seed of the cases.
   static let seed = setting("TEMBLOR_TEST_SEED").flatMap { UInt64($0) } ?? 5
 
-  private static func setting(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+  private static func setting(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
 
   /// What is said of a recording as a whole that is not true.
   func falsehoods(_ comparison: Comparison, duration: Double) -> [String] {
     var wrong: [String] = []
-    var (delay, level) = (0.0, 0.0)
+    var delay = 0.0
+    var level = 0.0
     var isInverted = false
     for difference in comparison.differences where difference.isThroughout {
       switch difference.kind {
@@ -119,9 +129,15 @@ extension RecordingCase {
       default: wrong.append(difference.sentence)
       }
     }
-    if abs(delay - self.delay) > 5e-4 { wrong.append("delay \(delay)") }
-    if abs(level - self.level) > 0.5 { wrong.append("level \(level)") }
-    if isInverted != self.isInverted { wrong.append("polarity") }
+    if abs(delay - self.delay) > 5e-4 {
+      wrong.append("delay \(delay)")
+    }
+    if abs(level - self.level) > 0.5 {
+      wrong.append("level \(level)")
+    }
+    if isInverted != self.isInverted {
+      wrong.append("polarity")
+    }
     return wrong
   }
 }
@@ -157,7 +173,8 @@ enum RealChange: CaseIterable {
       let time = Double.random(in: 0...pattern.duration + 0.2, using: &numbers)
       // What begins together is one event.
       guard pattern.events.allSatisfy({ abs($0.time - time) > 0.03 }) else { return nil }
-      changed.events.append(tap(time, intensity: 0.6, sharpness: Float.random(in: 0...1, using: &numbers)))
+      changed.events.append(
+        tap(time, intensity: 0.6, sharpness: Float.random(in: 0...1, using: &numbers)))
       return (changed, time)
     case .missing:
       guard events.count > 2 else { return nil }
@@ -173,7 +190,8 @@ enum RealChange: CaseIterable {
       // The phone's amplitude is the square of intensity.
       let value = event.value(of: .hapticIntensity)
       let isLess = value > 0.8 || Bool.random(using: &numbers)
-      changed.events[index].parameters[.hapticIntensity] = value * Float(pow(10, (isLess ? -3.0 : 3) / 40))
+      changed.events[index].parameters[.hapticIntensity] =
+        value * Float(pow(10, (isLess ? -3.0 : 3) / 40))
     case .sharpness:
       let value = event.value(of: .hapticSharpness)
       changed.events[index].parameters[.hapticSharpness] = value < 0.5 ? value + 0.25 : value - 0.25

@@ -23,14 +23,18 @@ struct RecordingMediumTests {
       quality = 2 * pow(7.5, Double.random(in: 0...1, using: &numbers))
     }
 
-    init(_ resonance: Double, _ quality: Double) { (self.resonance, self.quality) = (resonance, quality) }
+    init(_ resonance: Double, _ quality: Double) {
+      self.resonance = resonance
+      self.quality = quality
+    }
 
     /// A take behind it: silence, noise at −50 dB of the peak, and the level of a sensor.
     func recording(of signal: [Float], delay: Double, numbers: inout FixedNumbers) -> Take {
       let lead = [Double](repeating: 0, count: Int(delay * 48_000))
       let drive = lead + signal.map(Double.init) + [Double](repeating: 0, count: 48_000)
       return RecordingMediumTests.noisy(
-        SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(to: drive), &numbers)
+        SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(
+          to: drive), &numbers)
     }
   }
 
@@ -44,7 +48,8 @@ struct RecordingMediumTests {
     ])
   }
 
-  /// Silence, the sound with 200 reflections that fall by 60 dB in 0.3 s, 8 dB below the direct sound, and silence.
+  /// Silence, the sound with 200 reflections that fall by 60 dB in 0.3 s, 8 dB below the direct
+  /// sound, and silence.
   private static func inARoom(_ signal: [Float], _ numbers: inout FixedNumbers) -> [Double] {
     let reflections = (0..<200).map { _ in
       let seconds = Double.random(in: 0.003...0.25, using: &numbers)
@@ -54,7 +59,9 @@ struct RecordingMediumTests {
     var heard = [Double](repeating: 0, count: signal.count + 60_000)
     for (seconds, gain) in [(0, 1 / scale)] + reflections {
       let first = 24_000 + Int(seconds * 48_000)
-      for index in signal.indices { heard[first + index] += scale * gain * Double(signal[index]) }
+      for index in signal.indices {
+        heard[first + index] += scale * gain * Double(signal[index])
+      }
     }
     return heard
   }
@@ -76,7 +83,9 @@ struct RecordingMediumTests {
   private static var names: [String] {
     RecordingCase.count == nil
       ? ["heartbeat", "success-rhythm", "error"]
-      : ShippedPatterns.names.filter { (try? shipped($0).events.count).map { 3...10 ~= $0 } ?? false }
+      : ShippedPatterns.names.filter {
+        (try? shipped($0).events.count).map { 3...10 ~= $0 } ?? false
+      }
   }
 
   /// What is said beside that it comes later and has noise.
@@ -98,10 +107,13 @@ struct RecordingMediumTests {
       let model = comparison.recording?.medium?.model
       let isRight = model.map { abs($0.resonance / plant.resonance - 1) < 0.02 } ?? false
       if !others(comparison).isEmpty || (RecordingCase.count == nil && !isRight) {
-        failures.append("\(number) \(name) \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
+        failures.append(
+          "\(number) \(name) \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
       }
     }
-    if RecordingCase.count != nil { print("behind a resonance: \(total - failures.count) of \(total) right") }
+    if RecordingCase.count != nil {
+      print("behind a resonance: \(total - failures.count) of \(total) right")
+    }
     #expect(failures.count * 20 <= total, "\(failures.joined(separator: "\n"))")
   }
 
@@ -115,10 +127,13 @@ struct RecordingMediumTests {
     if let count = RecordingCase.count {
       cases = (0..<count).map { _ in
         let change: RealChange = Bool.random(using: &numbers) ? .missing : .moved
-        return (Self.names.randomElement(using: &numbers) ?? "heartbeat", change, Plant(numbers: &numbers))
+        return (
+          Self.names.randomElement(using: &numbers) ?? "heartbeat", change, Plant(numbers: &numbers)
+        )
       }
     }
-    var (named, wrong) = (0, 0)
+    var named = 0
+    var wrong = 0
     var failures: [String] = []
     for (name, change, plant) in cases {
       let pattern = try shipped(name)
@@ -129,15 +144,23 @@ struct RecordingMediumTests {
       guard let made else { continue }
       let delay = Double.random(in: 0.1...2, using: &numbers)
       let comparison = Comparison(
-        try take(pattern), plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
-      let near = others(comparison).filter { abs($0.range.lowerBound - made.time) < 0.075 && !$0.isThroughout }
+        try take(pattern),
+        plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
+      let near = others(comparison).filter {
+        abs($0.range.lowerBound - made.time) < 0.075 && !$0.isThroughout
+      }
       let isNamed = near.contains { $0.kind == change.kind }
       // The level is the sensor's.
       let isWrong = others(comparison).contains { $0.kind != .level && !near.contains($0) }
-      (named, wrong) = (named + (isNamed ? 1 : 0), wrong + (isWrong ? 1 : 0))
+      named = named + (isNamed ? 1 : 0)
+      wrong = wrong + (isWrong ? 1 : 0)
       if !isNamed || isWrong {
         failures.append(
-          "\(name) \(change) at \(made.time), \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
+          """
+          \(name) \(change) at \(made.time), \(plant), \(delay): \(comparison.sentences) \
+          \(comparison.notes)
+          """
+        )
       }
     }
     if RecordingCase.count != nil {
@@ -148,7 +171,9 @@ struct RecordingMediumTests {
   }
 
   /// On a plant of exactly the profile's figures.
-  @Test(arguments: ["heartbeat", "triple-tap"]) func theTransducerOfTheProfileIsKnown(name: String) throws {
+  @Test(arguments: ["heartbeat", "triple-tap"]) func theTransducerOfTheProfileIsKnown(name: String)
+    throws
+  {
     var numbers = FixedNumbers(seed: 7)
     let profile = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
     let pattern = try take(try shipped(name), profile: profile)
@@ -168,7 +193,10 @@ struct RecordingMediumTests {
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
     let model = try #require(comparison.recording?.medium?.model)
     #expect(abs(model.resonance / 150 - 1) < 0.15)
-    #expect(comparison.notes == ["B sounds as through a high-pass at about 130 Hz, and was judged behind it."])
+    #expect(
+      comparison.notes == [
+        "B sounds as through a high-pass at about 130 Hz, and was judged behind it."
+      ])
   }
 
   @Test func aRoomIsNoDifference() throws {
@@ -181,27 +209,35 @@ struct RecordingMediumTests {
   }
 
   /// A room is found of two events, too, and does not explain what changed of one.
-  @Test(arguments: ["success", "encouragement"]) func aChangeOfTwoEventsInARoomIsNamed(name: String) throws {
+  @Test(arguments: ["success", "encouragement"]) func aChangeOfTwoEventsInARoomIsNamed(name: String)
+    throws
+  {
     var numbers = FixedNumbers(seed: 7)
     let pattern = try shipped(name)
     #expect(pattern.events.count == 2)
     var changed = pattern
-    changed.events[1].parameters[.hapticSharpness] = 1 - (changed.events[1].parameters[.hapticSharpness] ?? 0.5)
+    changed.events[1].parameters[.hapticSharpness] =
+      1 - (changed.events[1].parameters[.hapticSharpness] ?? 0.5)
     for heard in [pattern, changed] {
       let comparison = Comparison(
-        try take(pattern), Self.noisy(Self.inARoom(try take(heard).signal.mono, &numbers), &numbers))
+        try take(pattern), Self.noisy(Self.inARoom(try take(heard).signal.mono, &numbers), &numbers)
+      )
       #expect(comparison.recording?.outcome == .found)
       #expect(comparison.recording?.leastDecibels == 2.5)
-      #expect(others(comparison).map(\.kind) == (heard == changed ? [.frequency] : []), "\(comparison.sentences)")
+      #expect(
+        others(comparison).map(\.kind) == (heard == changed ? [.frequency] : []),
+        "\(comparison.sentences)")
     }
   }
 
-  /// Of two events behind a resonance, a gain makes one weaker as well: only their difference is known.
+  /// Of two events behind a resonance, a gain makes one weaker as well: only their difference is
+  /// known.
   @Test func aLevelOfTwoEventsBehindHardwareIsOfEither() throws {
     var numbers = FixedNumbers(seed: 7)
     let pattern = try shipped("success")
     var changed = pattern
-    changed.events[1].parameters[.hapticIntensity] = 0.6 * (changed.events[1].parameters[.hapticIntensity] ?? 1)
+    changed.events[1].parameters[.hapticIntensity] =
+      0.6 * (changed.events[1].parameters[.hapticIntensity] ?? 1)
     let comparison = Comparison(
       try take(pattern),
       Plant(120, 9).recording(of: try take(changed).signal.mono, delay: 0.5, numbers: &numbers))
@@ -217,7 +253,9 @@ struct RecordingMediumTests {
     events: [0, 0.31, 0.52, 0.95, 1.4, 1.63, 2.1, 2.38].enumerated().map { number, time in
       HapticEvent(
         kind: .hapticTransient, time: time,
-        parameters: [.hapticIntensity: [1, 0.7][number % 2], .hapticSharpness: [0.3, 0.7, 0.5][number % 3]])
+        parameters: [
+          .hapticIntensity: [1, 0.7][number % 2], .hapticSharpness: [0.3, 0.7, 0.5][number % 3],
+        ])
     })
 
   @Test func whatIsMissingInARoomIsNamed() throws {
@@ -225,8 +263,11 @@ struct RecordingMediumTests {
     var changed = Self.rhythm
     changed.events.remove(at: 4)
     let comparison = Comparison(
-      try take(Self.rhythm), Self.noisy(Self.inARoom(try take(changed).signal.mono, &numbers), &numbers))
-    #expect(others(comparison).filter { $0.kind != .level }.map(\.kind) == [.missing], "\(comparison.sentences)")
+      try take(Self.rhythm),
+      Self.noisy(Self.inARoom(try take(changed).signal.mono, &numbers), &numbers))
+    #expect(
+      others(comparison).filter { $0.kind != .level }.map(\.kind) == [.missing],
+      "\(comparison.sentences)")
     #expect(others(comparison).contains { abs($0.range.lowerBound - 1.4) < 0.03 })
   }
 

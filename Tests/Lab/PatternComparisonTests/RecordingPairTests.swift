@@ -8,7 +8,9 @@ import Testing
 /// Single recordings of a pattern, each with one thing that is known of it.
 struct RecordingPairTests {
   /// A recording of a pattern behind some silence, in noise.
-  private func recording(_ pattern: HapticPattern, delay: Double = 0.4, noise: Double = -50, seed: UInt64 = 4) throws
+  private func recording(
+    _ pattern: HapticPattern, delay: Double = 0.4, noise: Double = -50, seed: UInt64 = 4
+  ) throws
     -> Take
   {
     var numbers = FixedNumbers(seed: seed)
@@ -17,7 +19,11 @@ struct RecordingPairTests {
   }
 
   private func stretched(_ factor: Double) -> HapticPattern {
-    fiveTaps.with { for index in $0.events.indices { $0.events[index].time *= factor } }
+    fiveTaps.with {
+      for index in $0.events.indices {
+        $0.events[index].time *= factor
+      }
+    }
   }
 
   @Test(arguments: [-120.0, -50]) func tempoIsFoundInSoundAsInPatterns(_ noise: Double) throws {
@@ -40,7 +46,8 @@ struct RecordingPairTests {
     }
     let samples = [Float](repeating: 0, count: 9_600) + take.signal.mono
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: "a.ogg", format: SoundFileFormat(container: .ogg, samples: .s16), rate: 48_000,
+      descriptor: descriptor, path: "a.ogg",
+      format: SoundFileFormat(container: .ogg, samples: .s16), rate: 48_000,
       channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()
@@ -76,9 +83,12 @@ struct RecordingPairTests {
 
   /// The recording as the reference: the same words the other way round.
   @Test func aPatternAgainstItsRecording() throws {
-    let comparison = Comparison(try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
+    let comparison = Comparison(
+      try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
     #expect(comparison.sentences.contains("B as a whole comes 400 ms earlier."))
-    #expect(comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)")
+    #expect(
+      comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)"
+    )
     let missing = try #require(comparison.differences.first { $0.kind == .missing })
     #expect(abs(missing.range.lowerBound - 1.15) < 0.01)
     #expect(comparison.differences.count { !$0.isThroughout } == 1)
@@ -103,7 +113,9 @@ struct RecordingPairTests {
 
   @Test(arguments: [50.0, 60]) func humOfTheMainsIsMeasured(_ base: Double) throws {
     let pattern = try take(fiveTaps)
-    var samples = [Float](repeating: 0, count: 19_200) + pattern.signal.mono + [Float](repeating: 0, count: 9_600)
+    var samples =
+      [Float](repeating: 0, count: 19_200) + pattern.signal.mono
+      + [Float](repeating: 0, count: 9_600)
     var numbers = FixedNumbers(seed: 2)
     for index in samples.indices {
       let phase = 2 * .pi * base * Double(index) / 48_000
@@ -112,6 +124,8 @@ struct RecordingPairTests {
     }
     let recording = try #require(Comparison(pattern, sound([samples])).recording)
     #expect(recording.mains == base && !recording.lines.isEmpty)
-    for line in recording.lines { #expect(abs(line - base * (line / base).rounded()) < 0.2, "\(line)") }
+    for line in recording.lines {
+      #expect(abs(line - base * (line / base).rounded()) < 0.2, "\(line)")
+    }
   }
 }

@@ -6,21 +6,28 @@ import Testing
 
 /// Recordings that were played slower or faster, their pitch with it.
 ///
-/// `TEMBLOR_TEST_TAKES=100` takes so many by chance, of all shipped patterns of three events and more.
+/// `TEMBLOR_TEST_TAKES=100` takes so many by chance, of all shipped patterns of three events and
+/// more.
 struct RecordingTempoTests {
   /// What is false of what is said of a take, or missing from it.
-  private func mistakes(_ made: RecordingCase, of pattern: Take, numbers: inout FixedNumbers) -> [String] {
+  private func mistakes(_ made: RecordingCase, of pattern: Take, numbers: inout FixedNumbers)
+    -> [String]
+  {
     let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
     let comparison = Comparison(pattern, recording)
     let duration = pattern.signal.duration
     var wrong = made.falsehoods(comparison, duration: duration) + comparison.single
     let isSaid = comparison.differences.contains { $0.kind == .tempo }
-    if abs(made.drift) * duration > 0.002, !isSaid { wrong.append("nothing of another tempo") }
+    if abs(made.drift) * duration > 0.002, !isSaid {
+      wrong.append("nothing of another tempo")
+    }
     return wrong
   }
 
   /// As `sox speed 0.97` and `1.03` make them, with silence around.
-  @Test(arguments: ["earthquake-splash", "celebration", "heartbeat", "level-up", "success", "warning"])
+  @Test(arguments: [
+    "earthquake-splash", "celebration", "heartbeat", "level-up", "success", "warning",
+  ])
   func threePercent(name: String) throws {
     let pattern = try take(try shipped(name))
     var numbers = FixedNumbers(seed: 1)
@@ -44,12 +51,18 @@ struct RecordingTempoTests {
       let name = names.randomElement(using: &numbers) ?? "heartbeat"
       let pattern = try take(try shipped(name))
       var made = RecordingCase(
-        delay: Double.random(in: 0...(RecordingCase.count == nil ? 1 : 10), using: &numbers), noise: -40)
-      made.drift = Double.random(in: 0.005...0.03, using: &numbers) * (Bool.random(using: &numbers) ? 1 : -1)
+        delay: Double.random(in: 0...(RecordingCase.count == nil ? 1 : 10), using: &numbers),
+        noise: -40)
+      made.drift =
+        Double.random(in: 0.005...0.03, using: &numbers) * (Bool.random(using: &numbers) ? 1 : -1)
       let wrong = mistakes(made, of: pattern, numbers: &numbers)
-      if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
+      if !wrong.isEmpty {
+        failures.append("\(number) \(name) \(made): \(wrong)")
+      }
     }
-    if RecordingCase.count != nil { print("tempo: \(total - failures.count) of \(total) right") }
+    if RecordingCase.count != nil {
+      print("tempo: \(total - failures.count) of \(total) right")
+    }
     #expect(failures.count * 20 <= total, "\(failures.joined(separator: "\n"))")
   }
 }

@@ -31,19 +31,26 @@ struct RecordingTests {
       let pattern = try takes[name] ?? take(try shipped(name))
       takes[name] = pattern
       var made = RecordingCase(numbers: &numbers)
-      if Self.count == nil { made.delay /= 10 }
+      if Self.count == nil {
+        made.delay /= 10
+      }
       let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
       let comparison = Comparison(pattern, recording)
       let wrong = made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
-      if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
+      if !wrong.isEmpty {
+        failures.append("\(number) \(name) \(made): \(wrong)")
+      }
     }
-    if Self.count != nil { print("perfect: \(total - failures.count) of \(total) right") }
+    if Self.count != nil {
+      print("perfect: \(total - failures.count) of \(total) right")
+    }
     #expect(failures.count * 100 <= total, "\(failures.joined(separator: "\n"))")
   }
 
   /// Whether a change can be heard at all: a curve may have silenced what it is about.
   private func isAudible(_ samples: [Float], _ reference: [Float]) -> Bool {
-    var (greatest, peak) = (Float(0), Float(0))
+    var greatest = Float(0)
+    var peak = Float(0)
     for index in 0..<max(samples.count, reference.count) {
       let a = index < samples.count ? samples[index] : 0
       let b = index < reference.count ? reference[index] : 0
@@ -58,7 +65,9 @@ struct RecordingTests {
     let total = Self.count ?? 3
     var failures: [String] = []
     var takes: [String: Take] = [:]
-    var (done, named, wrong) = (0, 0, 0)
+    var done = 0
+    var named = 0
+    var wrong = 0
     var table: [RealChange: (Int, Int, Int)] = [:]
     while done < total {
       let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
@@ -73,7 +82,9 @@ struct RecordingTests {
       guard isAudible(samples, reference.signal.mono) else { continue }
       done += 1
       var made = RecordingCase(numbers: &numbers, noise: -70 ... -40)
-      if Self.count == nil { made.delay /= 10 }
+      if Self.count == nil {
+        made.delay /= 10
+      }
       let recording = sound([made.samples(of: samples, numbers: &numbers)])
       let comparison = Comparison(reference, recording)
       let own = comparison.differences.filter { !$0.isThroughout }
@@ -81,23 +92,35 @@ struct RecordingTests {
       let isNamed = near.contains { $0.kind == change.kind }
       let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
       let isWrong = own.count > near.count || !untrue.isEmpty
-      if isNamed { named += 1 }
-      if isWrong { wrong += 1 }
+      if isNamed {
+        named += 1
+      }
+      if isWrong {
+        wrong += 1
+      }
       let row = table[change] ?? (0, 0, 0)
       table[change] = (row.0 + 1, row.1 + (isNamed ? 1 : 0), row.2 + (isWrong ? 1 : 0))
       if !isNamed || isWrong {
         failures.append(
-          "\(done) \(name) \(change) at \(time) \(made), \(isNamed ? "" : "not ")named, \(isWrong ? "" : "nothing ")false: \(comparison.sentences)"
+          """
+          \(done) \(name) \(change) at \(time) \(made), \(isNamed ? "" : "not ")named, \
+          \(isWrong ? "" : "nothing ")false: \(comparison.sentences)
+          """
         )
       }
     }
-    if Self.count != nil { print("changed: \(named) of \(total) named, \(wrong) with something false; \(table)") }
+    if Self.count != nil {
+      print("changed: \(named) of \(total) named, \(wrong) with something false; \(table)")
+    }
     #expect(named * 10 >= total * 9 && wrong * 50 <= total, "\(failures.joined(separator: "\n"))")
   }
 
   /// Eight patterns, each with three leads of silence and three levels of noise.
   @Test func leadAndNoiseTogether() throws {
-    let names = ["heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up", "celebration"]
+    let names = [
+      "heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up",
+      "celebration",
+    ]
     var numbers = FixedNumbers(seed: 3)
     var failures: [String] = []
     for name in Self.count == nil ? [names[0]] : names {
@@ -107,12 +130,17 @@ struct RecordingTests {
           let made = RecordingCase(delay: delay, noise: noise)
           let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
           let comparison = Comparison(pattern, recording)
-          let wrong = made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
-          if !wrong.isEmpty { failures.append("\(name) \(delay) \(noise): \(wrong)") }
+          let wrong =
+            made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
+          if !wrong.isEmpty {
+            failures.append("\(name) \(delay) \(noise): \(wrong)")
+          }
         }
       }
     }
-    if Self.count != nil { print("lead and noise: \(72 - failures.count) of 72 right") }
+    if Self.count != nil {
+      print("lead and noise: \(72 - failures.count) of 72 right")
+    }
     #expect(failures.count <= (Self.count == nil ? 0 : 2), "\(failures.joined(separator: "\n"))")
   }
 
@@ -124,7 +152,9 @@ struct RecordingTests {
     }
     let reference = try take(HapticPattern(events: events))
     var numbers = FixedNumbers(seed: 1)
-    let recording = sound([RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)])
+    let recording = sound([
+      RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)
+    ])
     let clock = ContinuousClock()
     let measuring = clock.measure { _ = (TakeMeasurements(reference), TakeMeasurements(recording)) }
     var comparison: Comparison?

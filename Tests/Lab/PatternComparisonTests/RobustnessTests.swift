@@ -10,14 +10,17 @@ struct RobustnessTests {
   private func take(_ pattern: HapticPattern, _ sample: Float = 0) -> Take {
     let samples: [Float] = [0, 0.5, -0.5, sample]
     return Take(
-      name: "pattern", source: .pattern(HapticComposition(pattern)), signal: Signal(channels: [samples], rate: 48_000),
+      name: "pattern", source: .pattern(HapticComposition(pattern)),
+      signal: Signal(channels: [samples], rate: 48_000),
       profile: .phone)
   }
 
   private func taps(_ count: Int, gap: Double, from start: Double = 0) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
-        tap(start + Double(index) * gap, intensity: Float(index % 97) / 100, sharpness: Float(index % 89) / 100)
+        tap(
+          start + Double(index) * gap, intensity: Float(index % 97) / 100,
+          sharpness: Float(index % 89) / 100)
       })
   }
 
@@ -34,7 +37,8 @@ struct RobustnessTests {
     let other = pattern.with { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += Double.random(in: 0...0.004, using: &numbers)
-        pattern.events[index].parameters[.hapticIntensity] = Float.random(in: 0...1, using: &numbers)
+        pattern.events[index].parameters[.hapticIntensity] = Float.random(
+          in: 0...1, using: &numbers)
       }
     }
     let comparison = Comparison(take(pattern), take(other, 0.1))
@@ -53,7 +57,8 @@ struct RobustnessTests {
     let steered = taps(10, gap: 0.1).with { pattern in
       for index in 0..<10_000 {
         pattern.parameters.append(
-          DynamicParameter(id: .hapticIntensityControl, value: Float(index % 10) / 10, time: Double(index) * 1e-4))
+          DynamicParameter(
+            id: .hapticIntensityControl, value: Float(index % 10) / 10, time: Double(index) * 1e-4))
       }
     }
     let comparison = Comparison(take(taps(10, gap: 0.1)), take(steered, 0.1))
@@ -116,7 +121,8 @@ struct RobustnessTests {
       for _ in 0..<Int.random(in: 0...6, using: &numbers) {
         events[side].append(
           Bool.random(using: &numbers)
-            ? tap(Double.random(in: 0...1, using: &numbers)) : hum(Double.random(in: 0...1, using: &numbers), 0.1))
+            ? tap(Double.random(in: 0...1, using: &numbers))
+            : hum(Double.random(in: 0...1, using: &numbers), 0.1))
       }
     }
     let pair = try events.map { try PatternComparisonTests.take(HapticPattern(events: $0)) }

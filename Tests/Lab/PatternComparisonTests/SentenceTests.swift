@@ -20,9 +20,12 @@ struct SentenceTests {
   }
 
   private static func pair(
-    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole isThroughout: Bool = false, _ sentence: String,
+    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole isThroughout: Bool = false,
+    _ sentence: String,
     _ takes: @escaping @Sendable () throws -> (Take, Take)
-  ) -> Pair { Pair(kind: kind, amount: amount, isThroughout: isThroughout, sentence: sentence, takes: takes) }
+  ) -> Pair {
+    Pair(kind: kind, amount: amount, isThroughout: isThroughout, sentence: sentence, takes: takes)
+  }
 
   /// Two patterns.
   private static func pattern(
@@ -30,7 +33,9 @@ struct SentenceTests {
     of pattern: HapticPattern = fiveTaps,
     _ sentence: String, _ change: @escaping @Sendable (inout HapticPattern) -> Void
   ) -> Pair {
-    pair(kind, by: amount, whole: whole, sentence) { (try take(pattern), try take(pattern.with(change))) }
+    pair(kind, by: amount, whole: whole, sentence) {
+      (try take(pattern), try take(pattern.with(change)))
+    }
   }
 
   /// A pattern and its samples, changed.
@@ -49,11 +54,15 @@ struct SentenceTests {
   private static func recorded(
     _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
     of pattern: HapticPattern = fiveTaps,
-    bothRecorded: Bool = false, _ sentence: String, _ change: @escaping @Sendable (inout HapticPattern) -> Void
+    bothRecorded: Bool = false, _ sentence: String,
+    _ change: @escaping @Sendable (inout HapticPattern) -> Void
   ) -> Pair {
     pair(kind, by: amount, whole: whole, sentence) {
       let take = try take(pattern)
-      return (bothRecorded ? take.recorded() : take, try PatternComparisonTests.take(pattern.with(change)).recorded())
+      return (
+        bothRecorded ? take.recorded() : take,
+        try PatternComparisonTests.take(pattern.with(change)).recorded()
+      )
     }
   }
 
@@ -72,23 +81,31 @@ struct SentenceTests {
       $0.events[2].time = 0.508
     },
     // The phone's amplitude is the square of intensity.
-    pattern(.level, by: (-1, 1e-4), "B's third transient, at 0.5 s, is 1 dB weaker: intensity 0.755 instead of 0.8.") {
+    pattern(
+      .level, by: (-1, 1e-4),
+      "B's third transient, at 0.5 s, is 1 dB weaker: intensity 0.755 instead of 0.8."
+    ) {
       $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061
     },
     pattern(
       .frequency, by: (11.14, 0.01),
-      "B's second transient, at 0.25 s, is 11 % sharper: 151 instead of 136 Hz (sharpness 0.6 instead of 0.5)."
+      """
+      B's second transient, at 0.25 s, is 11 % sharper: 151 instead of 136 Hz (sharpness 0.6 \
+      instead of 0.5).
+      """
     ) { $0.events[1].parameters[.hapticSharpness] = 0.6 },
     pattern(.missing, "B lacks A's fourth transient, at 0.75 s.") { $0.events.remove(at: 3) },
     pattern(.added, "B has an extra transient at 0.6 s.") { $0.events.append(tap(0.6)) },
     pattern(
-      .duration, by: (0.05, 1e-9), of: swell, "B's continuous event is 50 ms longer: 0.85 instead of 0.8 s."
+      .duration, by: (0.05, 1e-9), of: swell,
+      "B's continuous event is 50 ms longer: 0.85 instead of 0.8 s."
     ) { $0.events[1].duration = 0.85 },
     pattern(
       .level, by: (-3.876, 1e-3), whole: true, "B is 3.9 dB weaker throughout: intensity × 0.8.",
       all(.hapticIntensity) { $0 * 0.8 }),
     pattern(
-      .frequency, whole: true, "B is 11 % sharper throughout: sharpness + 0.1.", all(.hapticSharpness) { $0 + 0.1 }),
+      .frequency, whole: true, "B is 11 % sharper throughout: sharpness + 0.1.",
+      all(.hapticSharpness) { $0 + 0.1 }),
     pattern(
       .attack, by: (0.1381, 1e-3), of: swell,
       "B's continuous event takes 138 ms longer to rise: attack 0.5 instead of 0.25."
@@ -102,7 +119,10 @@ struct SentenceTests {
     },
     pattern(
       .curve, by: (-4.366, 1e-3), of: swell,
-      "The second point of B's intensity curve, at 0.6 s, is 0.7 instead of 0.9: up to 4.4 dB weaker."
+      """
+      The second point of B's intensity curve, at 0.6 s, is 0.7 instead of 0.9: up to 4.4 dB \
+      weaker.
+      """
     ) { $0.curves[0].controlPoints[1].value = 0.7 },
     pattern(
       .curve, by: (0.1, 1e-6), of: swell,
@@ -112,14 +132,22 @@ struct SentenceTests {
       $0.parameters.append(DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6))
     },
     pattern(
-      .parameter, of: fiveTaps.with { $0.parameters = [.init(id: .hapticSharpnessControl, value: 0.2, time: 0.4)] },
+      .parameter,
+      of: fiveTaps.with {
+        $0.parameters = [.init(id: .hapticSharpnessControl, value: 0.2, time: 0.4)]
+      },
       "B does not set sharpness to 0.2 at 0.4 s: 19 % lower."
     ) { $0.parameters = [] },
     pattern(.time, by: (0.012, 1e-9), whole: true, "B as a whole comes 12 ms later.") { pattern in
-      for index in pattern.events.indices { pattern.events[index].time += 0.012 }
+      for index in pattern.events.indices {
+        pattern.events[index].time += 0.012
+      }
     },
-    pattern(.time, "From its fourth transient on, at 0.8 s, all of B comes 50 ms later.") { pattern in
-      for index in 3...4 { pattern.events[index].time += 0.05 }
+    pattern(.time, "From its fourth transient on, at 0.8 s, all of B comes 50 ms later.") {
+      pattern in
+      for index in 3...4 {
+        pattern.events[index].time += 0.05
+      }
     },
     pattern(.tempo, by: (10, 1e-6), whole: true, of: swell, "B runs 10 % slower.") { pattern in
       for index in pattern.events.indices {
@@ -127,12 +155,16 @@ struct SentenceTests {
         pattern.events[index].duration? *= 1.1
       }
       pattern.curves[0].time *= 1.1
-      for index in pattern.curves[0].controlPoints.indices { pattern.curves[0].controlPoints[index].time *= 1.1 }
+      for index in pattern.curves[0].controlPoints.indices {
+        pattern.curves[0].controlPoints[index].time *= 1.1
+      }
     },
     pattern(.order, whole: true, "B's transients are in reverse order.") { pattern in
       let times = pattern.events.map(\.time)
       pattern.events.reverse()
-      for (index, time) in times.enumerated() { pattern.events[index].time = time }
+      for (index, time) in times.enumerated() {
+        pattern.events[index].time = time
+      }
     },
     pattern(.order, "B's transients 2 and 4 are swapped.") { pattern in
       let parameters = pattern.events[1].parameters
@@ -149,10 +181,14 @@ struct SentenceTests {
       $0.insert(contentsOf: [Float](repeating: 0, count: 24_000), at: 0)
     },
     sound(.level, by: (3, 1e-3), whole: true, "B is 3 dB stronger throughout.") { samples in
-      for index in samples.indices { samples[index] *= 1.412_54 }
+      for index in samples.indices {
+        samples[index] *= 1.412_54
+      }
     },
     sound(.polarity, whole: true, of: swell, "B's polarity is inverted.") { samples in
-      for index in samples.indices { samples[index] *= -1 }
+      for index in samples.indices {
+        samples[index] *= -1
+      }
     },
     recorded(.time, by: (0.008, 2e-5), "B's third transient comes 8 ms later, at 0.508 s.") {
       $0.events[2].time = 0.508
@@ -161,42 +197,79 @@ struct SentenceTests {
       $0.events[2].parameters[.hapticIntensity] = 0.755_249
     },
     recorded(
-      .frequency, by: (11.1, 0.5), "B's second transient, at 0.25 s, is 11 % sharper: 152 instead of 137 Hz."
+      .frequency, by: (11.1, 0.5),
+      "B's second transient, at 0.25 s, is 11 % sharper: 152 instead of 137 Hz."
     ) { $0.events[1].parameters[.hapticSharpness] = 0.6 },
-    recorded(.missing, bothRecorded: true, "B lacks A's fourth transient, at 0.75 s.") { $0.events.remove(at: 3) },
-    recorded(.added, bothRecorded: true, "B has an extra transient at 0.6 s.") { $0.events.append(tap(0.6)) },
+    recorded(.missing, bothRecorded: true, "B lacks A's fourth transient, at 0.75 s.") {
+      $0.events.remove(at: 3)
+    },
+    recorded(.added, bothRecorded: true, "B has an extra transient at 0.6 s.") {
+      $0.events.append(tap(0.6))
+    },
     recorded(.duration, by: (0.05, 0.002), of: swell, "B's continuous event is 50 ms longer.") {
       $0.events[1].duration = 0.85
     },
-    recorded(.frequency, by: (12, 0.2), of: swell, "B's continuous event is 12 % higher: 123 instead of 110 Hz.") {
+    recorded(
+      .frequency, by: (12, 0.2), of: swell,
+      "B's continuous event is 12 % higher: 123 instead of 110 Hz."
+    ) {
       $0.events[1].parameters[.hapticSharpness] = 0.407
     },
     recorded(
       .frequency, by: (11.1, 0.5), whole: true, bothRecorded: true, "B is 11 % higher throughout.",
       all(.hapticSharpness) { $0 + 0.1 }),
-    sound(.level, by: (3.2, 0.1), of: swell, "B is 3.2 dB stronger between 0.5 and 0.8 s.") { samples in
-      for index in 24_000..<38_400 { samples[index] *= 1.445_44 }
+    sound(.level, by: (3.2, 0.1), of: swell, "B is 3.2 dB stronger between 0.5 and 0.8 s.") {
+      samples in
+      for index in 24_000..<38_400 {
+        samples[index] *= 1.445_44
+      }
     },
-    sound(.noise, by: (-40, 0.5), whole: true, "B has a 40 Hz hum at −40 dBFS in the background.") { samples in
-      for index in samples.indices { samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000)) }
+    sound(.noise, by: (-40, 0.5), whole: true, "B has a 40 Hz hum at −40 dBFS in the background.") {
+      samples in
+      for index in samples.indices {
+        samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000))
+      }
     },
-    sound(.noise, by: (-44.8, 0.3), whole: true, "B has noise at −45 dBFS in the background.") { samples in
+    sound(.noise, by: (-44.8, 0.3), whole: true, "B has noise at −45 dBFS in the background.") {
+      samples in
       var numbers = FixedNumbers()
-      for index in samples.indices { samples[index] += Float.random(in: -0.01...0.01, using: &numbers) }
+      for index in samples.indices {
+        samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
+      }
     },
     sound(.clipping, "B is clipped at −12 dBFS in 12 places, between 0 and 1.02 s.") { samples in
-      for index in samples.indices { samples[index] = min(0.25, max(-0.25, samples[index])) }
+      for index in samples.indices {
+        samples[index] = min(0.25, max(-0.25, samples[index]))
+      }
     },
-    sound(.offset, by: (-33.98, 0.01), whole: true, of: swell, "B has a DC offset of 0.02 of full scale.") { samples in
-      for index in samples.indices { samples[index] += 0.02 }
+    sound(
+      .offset, by: (-33.98, 0.01), whole: true, of: swell,
+      "B has a DC offset of 0.02 of full scale."
+    ) { samples in
+      for index in samples.indices {
+        samples[index] += 0.02
+      }
     },
-    sound(.length, by: (0.2, 1e-9), of: swell, "B's recording is 200 ms longer: 1.535 instead of 1.335 s.") {
+    sound(
+      .length, by: (0.2, 1e-9), of: swell,
+      "B's recording is 200 ms longer: 1.535 instead of 1.335 s."
+    ) {
       $0 += [Float](repeating: 0, count: 9_600)
     },
-    sound(.missing, whole: true, "B is silent.") { for index in $0.indices { $0[index] = 0 } },
+    sound(.missing, whole: true, "B is silent.") {
+      for index in $0.indices {
+        $0[index] = 0
+      }
+    },
     pair(.added, whole: true, "B is not silent, unlike A.") {
       let take = try take(fiveTaps)
-      return (take.recorded { for index in $0.indices { $0[index] = 0 } }, take)
+      return (
+        take.recorded {
+          for index in $0.indices {
+            $0[index] = 0
+          }
+        }, take
+      )
     },
     pair(.channels, by: (1, 0), "B has 2 channels, A 1.") {
       let take = try take(fiveTaps)
@@ -212,7 +285,9 @@ struct SentenceTests {
     // The second of two transients would fit onto the first, but that is not what happened.
     pair(.missing, "B lacks A's first transient, at 0 s.") {
       let pattern = try shipped("warning")
-      return (try take(pattern).recorded(), try take(pattern.with { $0.events.removeFirst() }).recorded())
+      return (
+        try take(pattern).recorded(), try take(pattern.with { $0.events.removeFirst() }).recorded()
+      )
     },
   ]
 
@@ -223,7 +298,9 @@ struct SentenceTests {
     #expect(comparison.equality == .different && comparison.verdict == nil)
     let found = try #require(comparison.differences.first)
     #expect(found.kind == pair.kind && found.isThroughout == pair.isThroughout)
-    if let amount = pair.amount { #expect(abs(found.amount - amount.value) <= amount.slack, "\(found.amount)") }
+    if let amount = pair.amount {
+      #expect(abs(found.amount - amount.value) <= amount.slack, "\(found.amount)")
+    }
   }
 
   private func one(_ pattern: HapticPattern, _ other: HapticPattern) throws -> Difference {
@@ -234,19 +311,28 @@ struct SentenceTests {
 
   @Test func aDifferenceHasItsPlaceAndItsEvents() throws {
     let moved = try one(fiveTaps, fiveTaps.with { $0.events[2].time = 0.508 })
-    #expect(moved.unit == .seconds && moved.isNoticeable && abs(moved.range.lowerBound - 0.5) < 1e-9)
+    #expect(
+      moved.unit == .seconds && moved.isNoticeable && abs(moved.range.lowerBound - 0.5) < 1e-9)
     #expect(moved.referenceEvents == [2] && moved.otherEvents == [2])
-    let weaker = try one(fiveTaps, fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061 })
+    let weaker = try one(
+      fiveTaps, fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061 })
     #expect(weaker.unit == .decibels && !weaker.isNoticeable)
     let missing = try one(fiveTaps, fiveTaps.with { $0.events.remove(at: 3) })
     #expect(missing.referenceEvents == [3] && missing.otherEvents == [])
     #expect(try one(fiveTaps, fiveTaps.with { $0.events.append(tap(0.6)) }).otherEvents == [5])
-    let tail = fiveTaps.with { pattern in for index in 3...4 { pattern.events[index].time += 0.05 } }
+    let tail = fiveTaps.with { pattern in
+      for index in 3...4 {
+        pattern.events[index].time += 0.05
+      }
+    }
     #expect(try one(fiveTaps, tail).referenceEvents == [3, 4])
     let curve = try one(swell, swell.with { $0.curves[0].controlPoints[1].value = 0.7 })
     #expect(abs(curve.range.lowerBound - 0.2) < 1e-9 && abs(curve.range.upperBound - 1) < 1e-9)
-    #expect(try one(swell, swell.with { $0.curves[0].controlPoints[1].time = 0.5 }).unit == .seconds)
-    #expect(try one(fiveTaps, fiveTaps.with { $0.events[1].parameters[.hapticSharpness] = 0.6 }).unit == .percent)
+    #expect(
+      try one(swell, swell.with { $0.curves[0].controlPoints[1].time = 0.5 }).unit == .seconds)
+    #expect(
+      try one(fiveTaps, fiveTaps.with { $0.events[1].parameters[.hapticSharpness] = 0.6 }).unit
+        == .percent)
   }
 
   /// Two sharpnesses that a curve holds at 1 sound the same, however they are written.
@@ -275,11 +361,17 @@ struct SentenceTests {
     let comparison = Comparison(take, late, options: ComparisonOptions(alignment: .start))
     #expect(abs(comparison.alignment.seconds - 0.5) < 1e-4)
     #expect(!comparison.differences.contains { $0.kind == .time }, "\(comparison.sentences)")
-    let louder = take.recorded { for index in $0.indices { $0[index] *= 1.412_54 } }
+    let louder = take.recorded {
+      for index in $0.indices {
+        $0[index] *= 1.412_54
+      }
+    }
     #expect(abs(Comparison(take, louder).otherGain - 0.707_95) < 1e-4)
     #expect(abs(Comparison(take, late).alignment.seconds - 0.5) < 1e-6)
     let humming = take.recorded { samples in
-      for index in samples.indices { samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000)) }
+      for index in samples.indices {
+        samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000))
+      }
     }
     #expect(abs((Comparison(take, humming).differences.first?.after ?? 0) - 40) < 0.5)
   }
@@ -292,13 +384,15 @@ struct SentenceTests {
     for other in [later, later.recorded()] {
       let comparison = Comparison(try take(pattern), other)
       let found = try #require(comparison.differences.first)
-      #expect(comparison.differences.count == 1 && found.kind == .time && abs(found.amount - 0.02) < 2e-5)
+      #expect(
+        comparison.differences.count == 1 && found.kind == .time && abs(found.amount - 0.02) < 2e-5)
       #expect(found.sentence.contains(" transient comes 20 ms later, at "))
     }
   }
 
   @Test func aTransientIsNeverTakenForAContinuousEvent() throws {
-    let comparison = Comparison(try take(try shipped("light")), try take(try shipped("capacitor_charge")))
+    let comparison = Comparison(
+      try take(try shipped("light")), try take(try shipped("capacitor_charge")))
     #expect(Set(comparison.differences.map(\.kind)) == [.missing, .added])
     #expect(comparison.sentences.contains("B lacks A's transient, at 0 s."))
   }

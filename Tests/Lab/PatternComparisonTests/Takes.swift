@@ -9,7 +9,8 @@ import Testing
 /// A transient.
 func tap(_ time: Double, intensity: Float = 0.8, sharpness: Float = 0.5) -> HapticEvent {
   HapticEvent(
-    kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    kind: .hapticTransient, time: time,
+    parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
 }
 
 /// A continuous haptic event.
@@ -20,7 +21,8 @@ func hum(
   var parameters = EventParameters(more)
   parameters[.hapticIntensity] = intensity
   parameters[.hapticSharpness] = sharpness
-  return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+  return HapticEvent(
+    kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
 }
 
 /// Five taps, a quarter of a second apart, none like another.
@@ -32,11 +34,15 @@ let fiveTaps = HapticPattern(events: [
 
 /// Two taps and a hum with an attack and a release, under a curve of intensity.
 let swell = HapticPattern(
-  events: [tap(0), hum(0.2, 0.8, [.attackTime: 0.25, .releaseTime: 0.2]), tap(1.3, intensity: 0.6)],
+  events: [
+    tap(0), hum(0.2, 0.8, [.attackTime: 0.25, .releaseTime: 0.2]), tap(1.3, intensity: 0.6),
+  ],
   curves: [
     ParameterCurve(
       id: .hapticIntensityControl, time: 0.2,
-      controlPoints: [.init(time: 0, value: 0.4), .init(time: 0.4, value: 0.9), .init(time: 0.8, value: 0.5)])
+      controlPoints: [
+        .init(time: 0, value: 0.4), .init(time: 0.4, value: 0.9), .init(time: 0.8, value: 0.5),
+      ])
   ])
 
 /// A shipped pattern as its file has it.
@@ -46,27 +52,41 @@ func shipped(_ name: String) throws -> HapticPattern {
 }
 
 /// A pattern as the program renders it, with 20 ms of silence behind.
-func take(_ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000) throws -> Take {
+func take(_ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000)
+  throws -> Take
+{
   try take(layers: [pattern], profile: profile, rate: rate)
 }
 
 /// A composition as the program renders it, with 20 ms of silence behind.
-func take(layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Double = 48_000) throws -> Take {
-  try take(HapticComposition(layers: layers.map { HapticComposition.Layer($0) }), profile: profile, rate: rate)
+func take(layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Double = 48_000)
+  throws -> Take
+{
+  try take(
+    HapticComposition(layers: layers.map { HapticComposition.Layer($0) }), profile: profile,
+    rate: rate)
 }
 
-func take(_ composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000) throws -> Take {
+func take(
+  _ composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000
+) throws -> Take {
   let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
   let length = plan.length + FrameConversion.frame(seconds: 0.02, rate: rate)
   var rendering = OfflineRenderer(
-    plan: plan, settings: RenderSettings(routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length))
+    plan: plan,
+    settings: RenderSettings(
+      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length))
   let samples = rendering.samples()
-  return Take(name: "pattern", source: .pattern(composition), signal: Signal(samples, rate: rate), profile: profile)
+  return Take(
+    name: "pattern", source: .pattern(composition), signal: Signal(samples, rate: rate),
+    profile: profile)
 }
 
 /// Samples as if they had been read from a file.
 func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
-  Take(name: "sound.wav", source: .sound, signal: Signal(channels: channels, rate: rate), profile: .phone)
+  Take(
+    name: "sound.wav", source: .sound, signal: Signal(channels: channels, rate: rate),
+    profile: .phone)
 }
 
 extension HapticPattern {

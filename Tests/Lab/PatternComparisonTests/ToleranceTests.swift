@@ -5,7 +5,9 @@ import SignalAnalysis
 import Testing
 
 struct ToleranceTests {
-  private func comparison(_ change: (inout HapticPattern) -> Void, options: ComparisonOptions = ComparisonOptions())
+  private func comparison(
+    _ change: (inout HapticPattern) -> Void, options: ComparisonOptions = ComparisonOptions()
+  )
     throws -> Comparison
   { Comparison(try take(fiveTaps), try take(fiveTaps.with(change)), options: options) }
 
@@ -25,12 +27,16 @@ struct ToleranceTests {
     let take = try take(fiveTaps)
     var numbers = FixedNumbers()
     let noisy = take.recorded { samples in
-      for index in samples.indices { samples[index] += Float.random(in: -0.01...0.01, using: &numbers) }
+      for index in samples.indices {
+        samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
+      }
     }
     // −45 dBFS under a peak of −7 dBFS can change its level by 0.11 dB.
     let comparison = Comparison(take, noisy)
     func kinds(_ decibels: Double) -> [Difference.Kind] {
-      comparison.excesses(over: Tolerance(decibels: decibels, seconds: 1, percent: 1)).filter { !$0.isUnverified }.map(
+      comparison.excesses(over: Tolerance(decibels: decibels, seconds: 1, percent: 1)).filter {
+        !$0.isUnverified
+      }.map(
         \.kind)
     }
     #expect(kinds(0.12) == [])
@@ -42,7 +48,9 @@ struct ToleranceTests {
     let take = try take(fiveTaps)
     var numbers = FixedNumbers()
     let noisy = take.recorded { samples in
-      for index in samples.indices { samples[index] += Float.random(in: -0.12...0.12, using: &numbers) }
+      for index in samples.indices {
+        samples[index] += Float.random(in: -0.12...0.12, using: &numbers)
+      }
     }
     let comparison = Comparison(take, noisy)
     let recording = try #require(comparison.recording)
@@ -50,14 +58,17 @@ struct ToleranceTests {
     #expect(recording.outcome == .found && recording.judgedCount > 2 && least > 0.5)
     let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
     let excesses = comparison.excesses(over: tolerance)
-    #expect(excesses.contains { $0.isUnverified && $0.text.hasPrefix("cannot be verified: level ±") })
+    #expect(
+      excesses.contains { $0.isUnverified && $0.text.hasPrefix("cannot be verified: level ±") })
     #expect(!comparison.isEqual(within: tolerance))
     #expect(!comparison.limits.isEmpty)
   }
 
   @Test func aDelayThatWasToBeTakenOutIsNoDifference() throws {
     let later: (inout HapticPattern) -> Void = { pattern in
-      for index in pattern.events.indices { pattern.events[index].time += 0.3 }
+      for index in pattern.events.indices {
+        pattern.events[index].time += 0.3
+      }
     }
     #expect(try !comparison(later).isEqual(within: Tolerance()))
     let moved = try comparison(later, options: ComparisonOptions(alignment: .start))
@@ -74,7 +85,11 @@ struct AccumulationTests {
     return Comparison(
       try take(pattern, rate: 8_000),
       try take(
-        pattern.with { pattern in for index in pattern.events.indices { pattern.events[index].time *= factor } },
+        pattern.with { pattern in
+          for index in pattern.events.indices {
+            pattern.events[index].time *= factor
+          }
+        },
         rate: 8_000))
   }
 
@@ -85,7 +100,10 @@ struct AccumulationTests {
     #expect(tempo.isNoticeable)
     let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
     #expect(!comparison.isEqual(within: tolerance))
-    #expect(comparison.excesses(over: tolerance).map(\.text) == ["tempo +30 ms > 5 ms: ninth transient at 2 s"])
+    #expect(
+      comparison.excesses(over: tolerance).map(\.text) == [
+        "tempo +30 ms > 5 ms: ninth transient at 2 s"
+      ])
     #expect(comparison.isEqual(within: Tolerance(seconds: 0.031, percent: 2)))
     #expect(
       comparison.excesses(over: Tolerance(seconds: 1, percent: 1)).map(\.text) == [
@@ -106,7 +124,8 @@ struct AccumulationTests {
     let excesses = comparison.excesses(over: Tolerance(decibels: 1))
     #expect(excesses.map(\.text) == ["level +1.001 dB > 1 dB: third transient at 0.5 s"])
     #expect(excesses.first?.limit == 1 && excesses.first?.range.lowerBound == 0.5)
-    let missing = Comparison(try take(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
+    let missing = Comparison(
+      try take(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
     #expect(
       missing.excesses(over: Tolerance(decibels: 100, seconds: 100, percent: 100)).map(\.text) == [
         "missing: fourth transient at 0.75 s"
@@ -117,7 +136,9 @@ struct AccumulationTests {
   @Test func theWholeAndOneSoundAddUp() throws {
     let take = try take(fiveTaps)
     let other = take.recorded { samples in
-      for index in samples.indices { samples[index] *= (22_000..<30_000).contains(index) ? 1.096_5 : 1.047_1 }
+      for index in samples.indices {
+        samples[index] *= (22_000..<30_000).contains(index) ? 1.096_5 : 1.047_1
+      }
     }
     let comparison = Comparison(take, other)
     #expect(comparison.isEqual(within: Tolerance(decibels: 0.85)))

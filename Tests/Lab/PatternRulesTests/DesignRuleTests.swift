@@ -7,7 +7,9 @@ import Testing
   /// The rules that a pattern breaks.
   func rules(_ pattern: HapticPattern) -> [String] { rules(HapticComposition(pattern)) }
 
-  func rules(_ composition: HapticComposition) -> [String] { findings(composition).map(\.rule.text) }
+  func rules(_ composition: HapticComposition) -> [String] {
+    findings(composition).map(\.rule.text)
+  }
 
   func findings(_ composition: HapticComposition) -> [Finding] {
     PatternRules.findings(in: composition) { SourcePlace(name: "t", path: "\($0)") }
@@ -16,12 +18,15 @@ import Testing
   func taps(_ milliseconds: [Double], intensity: Float = 0.5) -> HapticPattern {
     HapticPattern(
       events: milliseconds.map {
-        HapticEvent(kind: .hapticTransient, time: $0 / 1000, parameters: [.hapticIntensity: intensity])
+        HapticEvent(
+          kind: .hapticTransient, time: $0 / 1000, parameters: [.hapticIntensity: intensity])
       })
   }
 
   func hum(_ time: Double, _ duration: Double, intensity: Float = 1) -> HapticEvent {
-    HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: [.hapticIntensity: intensity])
+    HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration,
+      parameters: [.hapticIntensity: intensity])
   }
 
   @Test func wantsFiftyMillisecondsBetweenTaps() {
@@ -33,7 +38,8 @@ import Testing
     #expect(rules(taps([300, 350])) == [])
   }
 
-  /// The rhythm of the heartbeat that comes with Apple's plug-in for Unity: one remark of each kind, not one a beat.
+  /// The rhythm of the heartbeat that comes with Apple's plug-in for Unity: one remark of each
+  /// kind, not one a beat.
   @Test func closeTapsAndUnevenSequencesAreReportedOnce() {
     let beats = taps([0, 1_000, 2_000].flatMap { [$0, $0 + 13, $0 + 220, $0 + 255] })
     #expect(
@@ -49,17 +55,24 @@ import Testing
     #expect(rules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
     #expect(rules(taps([0, 251, 502, 753, 1004])) == [])
     let five = findings(HapticComposition(taps([0, 100, 200, 300, 400])))
-    #expect(five.map(\.message) == ["the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart"])
+    #expect(
+      five.map(\.message) == [
+        "the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart"
+      ])
     #expect(five.map(\.place.path) == ["\(CompositionElement.event(EventReference(event: 4)))"])
   }
 
   @Test(arguments: [
     // Even, wider, closer, pairs, and a published rhythm.
-    [0, 100, 200, 300], [0, 100, 220, 330], [0, 60, 140, 240], [0, 240, 400, 480], [0, 60, 200, 260],
+    [0, 100, 200, 300], [0, 100, 220, 330], [0, 60, 140, 240], [0, 240, 400, 480],
+    [0, 60, 200, 260],
     [0, 75, 150, 300],
-  ]) func acceptsSpacingWithARule(milliseconds: [Double]) { #expect(rules(taps(milliseconds)) == []) }
+  ]) func acceptsSpacingWithARule(milliseconds: [Double]) {
+    #expect(rules(taps(milliseconds)) == [])
+  }
 
-  @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]]) func reportsErraticSpacing(
+  @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]])
+  func reportsErraticSpacing(
     milliseconds: [Double]
   ) { #expect(rules(taps(milliseconds)) == ["transient-spacing"]) }
 
@@ -84,7 +97,8 @@ import Testing
     func tap(_ intensity: Float, _ sharpness: Float) -> HapticPattern {
       HapticPattern(events: [
         HapticEvent(
-          kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+          kind: .hapticTransient, time: 1,
+          parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
       ])
     }
     #expect(rules(tap(0.9, 0.9)) == ["harsh"])
@@ -98,7 +112,8 @@ import Testing
     var sharpened = tap(1, 0.5)
     sharpened.curves = [
       ParameterCurve(
-        id: .hapticSharpnessControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.4)])
+        id: .hapticSharpnessControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.4)])
     ]
     #expect(rules(sharpened) == ["harsh"])
   }
@@ -120,7 +135,8 @@ import Testing
         events: [hum(0, 3)],
         curves: [
           ParameterCurve(
-            id: .hapticIntensityControl, time: 0, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+            id: .hapticIntensityControl, time: 0,
+            controlPoints: points.map { .init(time: $0.0, value: $0.1) })
         ])
     }
     #expect(rules(shaped([(0, 0), (1.5, 1), (3, 0)])) == [])
@@ -152,8 +168,13 @@ import Testing
   @Test func controlsActFromTheirTimeWhateverTheirOrder() {
     func softened(_ steps: [(time: Double, value: Float)]) -> HapticPattern {
       HapticPattern(
-        events: [HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 1, .hapticSharpness: 1])],
-        parameters: steps.map { DynamicParameter(id: .hapticIntensityControl, value: $0.value, time: $0.time) })
+        events: [
+          HapticEvent(
+            kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 1, .hapticSharpness: 1])
+        ],
+        parameters: steps.map {
+          DynamicParameter(id: .hapticIntensityControl, value: $0.value, time: $0.time)
+        })
     }
     #expect(rules(softened([(0.8, 1), (0.2, 0.5)])) == ["harsh"])
     #expect(rules(softened([(0.8, 0.5), (0.2, 1)])) == [])
@@ -163,15 +184,20 @@ import Testing
   // MARK: - Layers
 
   @Test func transientsOfAllLayersAreFeltTogether() {
-    let composition = HapticComposition(layers: [.init(taps([0, 1000])), .init(taps([500, 1020]))])
+    let composition = HapticComposition(layers: [
+      .init(taps([0, 1000])), .init(taps([500, 1020])),
+    ])
     let found = findings(composition)
     #expect(found.map(\.rule) == ["transient-gap"])
-    #expect(found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 1)))"])
+    #expect(
+      found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 1)))"]
+    )
     // Of two at one time the first is that of the first layer.
     #expect(
-      findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.place.path) == [
-        "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
-      ])
+      findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.place.path)
+        == [
+          "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
+        ])
   }
 
   @Test func controlsActOnTheirOwnLayer() {
@@ -181,7 +207,9 @@ import Testing
     #expect(rules(HapticComposition(layers: [.init(soft), .init(soft)])) == [])
     let found = findings(HapticComposition(layers: [.init(soft), .init(loud)]))
     #expect(found.map(\.rule) == ["sustained"])
-    #expect(found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 0)))"])
+    #expect(
+      found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 0)))"]
+    )
   }
 
   @Test func strongVibrationOfTwoLayersIsOne() {
@@ -193,9 +221,12 @@ import Testing
   @Test func aThousandFindingsOfARuleAreKeptAndTheRestCounted() {
     let events = (0..<1500).map {
       HapticEvent(
-        kind: .hapticTransient, time: Double($0), parameters: [.hapticIntensity: 0.9, .hapticSharpness: 1])
+        kind: .hapticTransient, time: Double($0),
+        parameters: [.hapticIntensity: 0.9, .hapticSharpness: 1])
     }
-    let found = findings(HapticComposition(HapticPattern(events: events))).filter { $0.rule == "harsh" }
+    let found = findings(HapticComposition(HapticPattern(events: events))).filter {
+      $0.rule == "harsh"
+    }
     #expect(found.count == 1001)
     #expect(found.last?.message == "500 more harsh findings in this file")
   }

@@ -6,12 +6,15 @@ import Testing
 
 @Suite struct EffectRuleTests {
   private func findings(_ pattern: HapticPattern) -> [String] {
-    PatternRules.findings(in: HapticComposition(pattern)) { SourcePlace(name: "t", path: "\($0)") }.map {
-      "\($0.rule): \($0.message)"
-    }
+    PatternRules.findings(in: HapticComposition(pattern)) { SourcePlace(name: "t", path: "\($0)") }
+      .map {
+        "\($0.rule): \($0.message)"
+      }
   }
 
-  private func hum(_ time: Double = 0, _ duration: Double = 1, intensity: Float = 0.5) -> HapticEvent {
+  private func hum(_ time: Double = 0, _ duration: Double = 1, intensity: Float = 0.5)
+    -> HapticEvent
+  {
     HapticEvent(
       kind: .hapticContinuous, time: time, duration: duration,
       parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.5])
@@ -21,14 +24,18 @@ import Testing
     DynamicParameter(id: .hapticIntensityControl, value: value, time: time)
   }
 
-  private let silence = "silent: nothing is felt or heard: every event has level 0 under its controls"
+  private let silence =
+    "silent: nothing is felt or heard: every event has level 0 under its controls"
 
   @Test func aPatternWithoutAnyLevelIsSilent() {
     #expect(findings(HapticPattern(events: [hum(intensity: 0)])) == [silence])
     #expect(findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0)])) == [silence])
-    #expect(findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0), step(0.1, at: 0.9)])) == [])
+    #expect(
+      findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0), step(0.1, at: 0.9)]))
+        == [])
     let curve = ParameterCurve(
-      id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: -0.8)])
+      id: .hapticIntensityControl, time: 0,
+      controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: -0.8)])
     #expect(findings(HapticPattern(events: [hum()], curves: [curve])) == [silence])
   }
 
@@ -43,7 +50,10 @@ import Testing
     let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: points)
     #expect(
       findings(HapticPattern(events: [hum()], curves: [curve])) == [
-        "no-effect: 2 control points of HapticIntensityControl, from 5.0 s on, have no effect; the last event ends at 1.0 s"
+        """
+        no-effect: 2 control points of HapticIntensityControl, from 5.0 s on, have no effect; \
+        the last event ends at 1.0 s
+        """
       ])
     let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
     #expect(
@@ -61,13 +71,21 @@ import Testing
 
   @Test func defaultsAreNamedOnceForEachKind() {
     let taps = (0..<3).map { HapticEvent(kind: .hapticTransient, time: Double($0)) }
-    let found = PatternRules.defaultFindings(in: HapticComposition(HapticPattern(events: taps + [hum()]))) { _ in
+    let found = PatternRules.defaultFindings(
+      in: HapticComposition(HapticPattern(events: taps + [hum()]))
+    ) { _ in
       SourcePlace(name: "t")
     }
     #expect(
       found.map(\.message) == [
-        "HapticIntensity is not given; this and 2 more events play at 0.75, a default that Apple does not document",
-        "HapticSharpness is not given; this and 2 more events play at 0.5, a default that Apple does not document",
+        """
+        HapticIntensity is not given; this and 2 more events play at 0.75, a default that Apple \
+        does not document
+        """,
+        """
+        HapticSharpness is not given; this and 2 more events play at 0.5, a default that Apple \
+        does not document
+        """,
       ])
     #expect(found.allSatisfy { $0.severity == .note })
   }
@@ -76,13 +94,17 @@ import Testing
     func taps(_ count: Int) -> HapticPattern {
       HapticPattern(
         events: (0..<count).map {
-          HapticEvent(kind: .hapticTransient, time: Double($0) * 0.02, parameters: [.hapticIntensity: 0.5])
+          HapticEvent(
+            kind: .hapticTransient, time: Double($0) * 0.02, parameters: [.hapticIntensity: 0.5])
         })
     }
     #expect(findings(taps(2)).count == 1)
     #expect(
       findings(taps(4)) == [
-        "transient-gap: 3 transients follow others after 20.0 ms and more; at least 50 ms are needed to feel each"
+        """
+        transient-gap: 3 transients follow others after 20.0 ms and more; at least 50 ms are \
+        needed to feel each
+        """
       ])
     #expect(findings(taps(8)) == [])
     #expect(findings(taps(148)) == [])
@@ -90,7 +112,8 @@ import Testing
 
   @Test func frequenciesFollowTheSharpnessControl() throws {
     let curve = ParameterCurve(
-      id: .hapticSharpnessControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.5)])
+      id: .hapticSharpnessControl, time: 0,
+      controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.5)])
     let pattern = HapticPattern(events: [hum()], curves: [curve])
     let profile = TransducerProfile.phone
     let found = try #require(profile.frequencies(of: HapticComposition(pattern)))

@@ -7,15 +7,18 @@ import Testing
 @Suite struct HardwareLoadTests {
   private static let rate = 8_000.0
 
-  /// Hardware of which a looped event of full strength asks a little more than its continuous power.
+  /// Hardware of which a looped event of full strength asks a little more than its continuous
+  /// power.
   private static let profile = TransducerProfile(
     name: "a", summary: "A.", frequency: FrequencyMapping(low: 40, high: 40),
     hardware: TransducerHardware(
-      product: "A", continuousPower: 1, thermal: ThermalParameters(coilTimeConstant: 1, magnetTimeConstant: 15)),
+      product: "A", continuousPower: 1,
+      thermal: ThermalParameters(coilTimeConstant: 1, magnetTimeConstant: 15)),
     amplifier: AmplifierParameters(power: 5.8))
 
   private static func plan() throws -> RenderPlan {
-    let event = HapticEvent(kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
     return try RenderPlan(compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
   }
 
@@ -24,7 +27,8 @@ import Testing
     let demand = HardwareLoad(plan, profile: Self.profile)
     #expect(demand.heldForPower == nil)
     let power = try #require(demand.meanPower)
-    // 2 · 5.8 · 0.44² / 2, less the edges and what the high-pass takes at an octave above its corner.
+    // 2 · 5.8 · 0.44² / 2, less the edges and what the high-pass takes at an octave above its
+    // corner.
     #expect(abs(power - 1.06) < 0.02)
     let told = try #require(demand.secondsToThermalLimit)
     let routing = OutputRouting().fitted(to: [Self.profile])

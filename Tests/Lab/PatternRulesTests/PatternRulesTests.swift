@@ -8,10 +8,14 @@ import PatternRules
 import Testing
 
 @Suite struct PatternRulesTests {
-  private static func place(_ element: CompositionElement) -> SourcePlace { SourcePlace(name: "t", path: "\(element)") }
+  private static func place(_ element: CompositionElement) -> SourcePlace {
+    SourcePlace(name: "t", path: "\(element)")
+  }
 
   private func curve(_ id: DynamicParameterID, _ time: Double, lasting: Double) -> ParameterCurve {
-    ParameterCurve(id: id, time: time, controlPoints: [.init(time: 0, value: 0), .init(time: lasting, value: 0.5)])
+    ParameterCurve(
+      id: id, time: time,
+      controlPoints: [.init(time: 0, value: 0), .init(time: lasting, value: 0.5)])
   }
 
   private let tap = HapticEvent(kind: .hapticTransient, time: 0)
@@ -24,11 +28,13 @@ import Testing
 
   @Test func aCompositionWithoutEventsIsSilent() {
     let found = PatternRules.findings(
-      in: HapticComposition(layers: [.init(HapticPattern()), .init(HapticPattern())]), places: Self.place)
+      in: HapticComposition(layers: [.init(HapticPattern()), .init(HapticPattern())]),
+      places: Self.place)
     #expect(found.map(\.rule) == ["no-events"])
     #expect(found.map(\.place) == [Self.place(.composition)])
     let layers = [HapticComposition.Layer(HapticPattern()), .init(HapticPattern(events: [tap]))]
-    #expect(PatternRules.findings(in: HapticComposition(layers: layers), places: Self.place).isEmpty)
+    #expect(
+      PatternRules.findings(in: HapticComposition(layers: layers), places: Self.place).isEmpty)
   }
 
   @Test func curvesOverlapInTheirOwnLayer() {
@@ -39,13 +45,16 @@ import Testing
       HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)], curves: curves)
     }
     let found = PatternRules.findings(
-      in: HapticComposition(layers: [.init(pattern([other])), .init(pattern([late, other, long], at: 1))]),
+      in: HapticComposition(layers: [
+        .init(pattern([other])), .init(pattern([late, other, long], at: 1)),
+      ]),
       places: Self.place)
     #expect(found.map(\.rule) == ["curve-overlap"])
     #expect(found.map(\.place) == [Self.place(.curve(layer: 1, index: 0))])
     #expect(
       PatternRules.findings(
-        in: HapticComposition(layers: [.init(pattern([long])), .init(pattern([late], at: 1))]), places: Self.place
+        in: HapticComposition(layers: [.init(pattern([long])), .init(pattern([late], at: 1))]),
+        places: Self.place
       ).isEmpty)
   }
 
@@ -56,10 +65,14 @@ import Testing
       .init(HapticPattern(events: [tap])),
       .init(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.02)])),
     ])
-    let found = PatternRules.findings(in: composition, places: SourcePlaces.model(name: "made").place(of:))
+    let found = PatternRules.findings(
+      in: composition, places: SourcePlaces.model(name: "made").place(of:))
     #expect(
       found.map(\.description) == [
-        "made: warning: the transient follows after 20.0 ms; at least 50 ms are needed to feel two (layers[1].events[0])"
+        """
+        made: warning: the transient follows after 20.0 ms; at least 50 ms are needed to feel \
+        two (layers[1].events[0])
+        """
       ])
   }
 
@@ -71,7 +84,8 @@ import Testing
         CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0),
         CHHapticEvent(eventType: .hapticTransient, parameters: [strong, sharp], relativeTime: 0.5),
       ], parameters: [])
-    let found = PatternRules.findings(in: pattern.composition, places: SourcePlaces.model(name: "code").place(of:))
+    let found = PatternRules.findings(
+      in: pattern.composition, places: SourcePlaces.model(name: "code").place(of:))
     #expect(
       found.map(\.description) == [
         "code: warning: a transient of intensity 1.0 and sharpness 1.0 feels harsh (events[1])"
@@ -86,10 +100,14 @@ import Testing
       ]}
       """
     let examination = FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "a.ahap"))
-    let found = PatternRules.findings(in: try #require(examination.composition), places: examination.places.place(of:))
+    let found = PatternRules.findings(
+      in: try #require(examination.composition), places: examination.places.place(of:))
     #expect(
       found.map(\.description) == [
-        "a.ahap:3:13: warning: the transient follows after 20.0 ms; at least 50 ms are needed to feel two (Pattern[1].Event)"
+        """
+        a.ahap:3:13: warning: the transient follows after 20.0 ms; at least 50 ms are needed to \
+        feel two (Pattern[1].Event)
+        """
       ])
   }
 
@@ -99,18 +117,22 @@ import Testing
   private let ring = TransducerProfile(
     name: "ring", summary: "Rings.", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(
-      product: "A", resonance: 40, qualityFactor: 10, continuousPower: 10, acceleration: 8, excursion: 0.14,
+      product: "A", resonance: 40, qualityFactor: 10, continuousPower: 10, acceleration: 8,
+      excursion: 0.14,
       uncertainty: TransducerUncertainty.none), amplifier: AmplifierParameters(power: 40))
 
   @Test func hardwareFindingsNameTheEventOfTheirLayer() throws {
-    let weak = HapticEvent(kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 0.01])
+    let weak = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 0.01])
     let strong = HapticEvent(
-      kind: .hapticContinuous, time: 0.5, duration: 0.5, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
+      kind: .hapticContinuous, time: 0.5, duration: 0.5,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
     let composition = HapticComposition(layers: [
       .init(HapticPattern(events: [weak])), .init(HapticPattern(events: [strong])),
     ])
     let plan = try RenderPlan(compiling: composition, profile: ring, rate: 8_000)
-    let found = PatternRules.hardwareFindings(in: composition, profile: ring, plan: plan, places: Self.place)
+    let found = PatternRules.hardwareFindings(
+      in: composition, profile: ring, plan: plan, places: Self.place)
     let excursion = try #require(found.first { $0.rule == "transducer-excursion" })
     #expect(excursion.place == Self.place(.event(EventReference(layer: 1, event: 0))))
     #expect(excursion.severity == .warning)
@@ -123,7 +145,8 @@ import Testing
     arguments: [
       (nil, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is moved to 46.1 Hz"),
       (10...80, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is moved to 46.1 Hz"),
-      (10...70, 1, "80 Hz reaches outside the band of ring, 10–70 Hz: moved to 46.1 Hz"), (10...70, 0.1, nil),
+      (10...70, 1, "80 Hz reaches outside the band of ring, 10–70 Hz: moved to 46.1 Hz"),
+      (10...70, 0.1, nil),
     ] as [(ClosedRange<Double>?, Float, String?)]) func frequenciesThatAreNoticeablyMovedAreNamed(
       band: ClosedRange<Double>?, sharpness: Float, message: String?
     ) throws
@@ -134,25 +157,29 @@ import Testing
       kind: .hapticContinuous, time: 0, duration: 0.1, parameters: [.hapticSharpness: sharpness])
     let composition = HapticComposition(HapticPattern(events: [event]))
     let plan = try RenderPlan(compiling: composition, profile: profile, rate: 8_000)
-    let found = PatternRules.hardwareFindings(in: composition, profile: profile, plan: plan, places: Self.place)
+    let found = PatternRules.hardwareFindings(
+      in: composition, profile: profile, plan: plan, places: Self.place)
     let note = found.first { $0.rule == "transducer-band" }
     #expect(note?.message == message)
     #expect(note == nil || note?.place == Self.place(.event(EventReference(layer: 0, event: 0))))
   }
 
   @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {
-    let loud = HapticEvent(kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 1])
+    let loud = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 1])
     let layer = HapticComposition.Layer(HapticPattern(events: [loud]))
     let three = HapticComposition(layers: [layer, layer, layer])
     let plan = try RenderPlan(compiling: three, profile: .phone, rate: 8_000)
     #expect(
-      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, places: Self.place).map(\.rule) == [
-        "transducer-ceiling"
-      ])
+      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, places: Self.place).map(
+        \.rule) == [
+          "transducer-ceiling"
+        ])
     let one = HapticComposition(layers: [layer])
     #expect(
       PatternRules.hardwareFindings(
-        in: one, profile: .phone, plan: try RenderPlan(compiling: one, rate: 8_000), places: Self.place
+        in: one, profile: .phone, plan: try RenderPlan(compiling: one, rate: 8_000),
+        places: Self.place
       ).isEmpty)
   }
 
@@ -160,7 +187,8 @@ import Testing
 
   @Test(arguments: [
     (RenderError.Kind.rateOutOfRange, "frame-rate"), (.timeOutOfRange, "event-time"),
-    (.patternTooLong, "pattern-too-long"), (.tooManyLayers, "pattern-too-long"), (.sampleMissing, "sound-missing"),
+    (.patternTooLong, "pattern-too-long"), (.tooManyLayers, "pattern-too-long"),
+    (.sampleMissing, "sound-missing"),
   ]) func everyRefusalToCompileHasARule(kind: RenderError.Kind, rule: String) {
     #expect(Rule(of: kind).id.text == rule)
     #expect(PatternRules.refusals.contains(Rule(of: kind)))
@@ -171,7 +199,9 @@ import Testing
     let composition = HapticComposition(layers: [
       .init(HapticPattern(events: [tap])), .init(HapticPattern(events: [tap, late])),
     ])
-    let error = try #require(throws: RenderError.self) { try RenderPlan(compiling: composition, rate: 8_000) }
+    let error = try #require(throws: RenderError.self) {
+      try RenderPlan(compiling: composition, rate: 8_000)
+    }
     let refusal = InputError(error, places: Self.place)
     #expect(refusal.rule == "event-time")
     #expect(refusal.place == Self.place(.event(EventReference(layer: 1, event: 1))))

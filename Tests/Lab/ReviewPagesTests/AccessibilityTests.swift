@@ -17,19 +17,24 @@ extension InBrowser {
         const wrong = [];
         const nameOf = (element) => (element.getAttribute("aria-label")
           ?? (element.getAttribute("aria-labelledby") ?? "").split(" ").filter(Boolean)
-            .map((id) => document.getElementById(id)?.textContent ?? "").join(" ")) || element.textContent.trim()
+            .map((id) => document.getElementById(id)?.textContent ?? "").join(" "\
+      )) || element.textContent.trim()
           || [...(element.labels ?? [])].map((label) => label.textContent.trim()).join(" ");
         for (const element of document.querySelectorAll(
-          "button, a[href], input, select, summary, dialog, [role=region], [role=group], [role=radiogroup]")) {
+          "button, a[href], input, select, summary, dialog, [role=region], [role=gr\
+      oup], [role=radiogroup]")) {
           if (!nameOf(element)) wrong.push(`no name: ${element.outerHTML.slice(0, 80)}`);
         }
         for (const image of document.querySelectorAll("img, [role=img]")) {
-          if (!(image.alt || image.getAttribute("aria-label"))) wrong.push("a picture without words");
+          if (!(image.alt || image.getAttribute("aria-label"))) wrong.push("a picture wi\
+      thout words");
         }
         const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-        for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) wrong.push(`two of ${id}`);
+        for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) wrong.push(`t\
+      wo of ${id}`);
         for (const element of document.querySelectorAll("[aria-labelledby]")) {
-          if (!document.getElementById(element.getAttribute("aria-labelledby"))) wrong.push("labelled by nothing");
+          if (!document.getElementById(element.getAttribute("aria-labelledby"))) wrong.push("labell\
+      ed by nothing");
         }
         if (document.querySelectorAll("main").length !== 1) wrong.push("main");
         if (document.querySelectorAll("h1").length !== 1) wrong.push("h1");
@@ -38,10 +43,12 @@ extension InBrowser {
       })()
       """
 
-    /// Texts that stand out from what is behind them by less than 4.5 to 1 (3 to 1 where they are large).
+    /// Texts that stand out from what is behind them by less than 4.5 to 1 (3 to 1 where they are
+    /// large).
     static let contrasts = """
       (() => {
-        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently:\
+       true });
         const known = new Map();
         const parts = (colour) => {
           if (!known.has(colour)) known.set(colour, measured(colour));
@@ -58,7 +65,8 @@ extension InBrowser {
           .map((part) => part / 255)
           .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
           .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
-        const over = (top, below) => [0, 1, 2].map((part) => top[part] * top[3] + below[part] * (1 - top[3]));
+        const over = (top, below) => [0, 1, 2].map((part) => top[part] * top[3] + below[part] *\
+       (1 - top[3]));
         const groundOf = (element) => {
           const layers = [];
           for (let each = element; each; each = each.parentElement) {
@@ -70,18 +78,21 @@ extension InBrowser {
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         while (walker.nextNode()) {
           const element = walker.currentNode.parentElement;
-          if (!walker.currentNode.data.trim() || element.closest("script, style, svg, noscript")) continue;
+          if (!walker.currentNode.data.trim() || element.closest("script, style, svg, noscri\
+      pt")) continue;
           if (element.closest(":disabled")) continue;
           const style = getComputedStyle(element);
           if (!element.getClientRects().length) continue;
           const ground = groundOf(element);
           const ink = over(parts(style.color), ground);
-          const [more, less] = [luminance(ink), luminance(ground)].sort((one, other) => other - one);
+          const [more, less] = [luminance(ink), luminance(ground)].sort((one, other) => ot\
+      her - one);
           const ratio = (more + 0.05) / (less + 0.05);
           const isLarge = parseFloat(style.fontSize) >= 24
             || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
           if (ratio < (isLarge ? 3 : 4.5)) {
-            wrong.add(`${ratio.toFixed(2)} ${element.tagName}.${element.className} ${walker.currentNode.data.trim().slice(0, 20)}`);
+            wrong.add(`${ratio.toFixed(2)} ${element.tagName}.${element.class\
+      Name} ${walker.currentNode.data.trim().slice(0, 20)}`);
           }
         }
         return [...wrong].join("; ");
@@ -96,7 +107,8 @@ extension InBrowser {
     @Test(arguments: pages.indices) func textStandsOutInBothThemes(_ index: Int) throws {
       for isDark in [false, true] {
         let page = try BrowserPage(Self.pages[index].html(), isDark: isDark)
-        try page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        try page.evaluate(
+          "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         #expect(try page.string(Self.contrasts) == "", "dark: \(isDark)")
         try page.press("?")
         #expect(try page.string(Self.contrasts) == "", "dark: \(isDark), keys")
@@ -108,18 +120,22 @@ extension InBrowser {
 
     @Test(arguments: pages.indices) func nothingIsWiderThanAPhone(_ index: Int) throws {
       let page = try BrowserPage(Self.pages[index].html(), width: 360, height: 740)
-      try page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+      try page.evaluate(
+        "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
       for width in [320, 360, 390, 430] {
         try page.resize(width: width, height: 740)
         #expect(
-          try page.number("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0,
+          try page.number(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0,
           "\(width)")
         // The player leaves most of the screen to the page.
         #expect((try page.number("document.querySelector('.dock').offsetHeight") ?? 999) < 170)
       }
     }
 
-    @Test(arguments: pages.indices) func tabReachesEveryControlAndShowsWhereItIs(_ index: Int) throws {
+    @Test(arguments: pages.indices) func tabReachesEveryControlAndShowsWhereItIs(_ index: Int)
+      throws
+    {
       let page = try BrowserPage(Self.pages[index].html())
       var reached: Set<String> = []
       let wanted =
@@ -139,10 +155,14 @@ extension InBrowser {
               return (isShown ? "" : "unseen ") + (element.id || element.className.split(" ")[0]);
             })()
             """) ?? ""
-        if name.hasPrefix("unseen") && name != "unseen " { Issue.record("\(name)") }
+        if name.hasPrefix("unseen") && name != "unseen " {
+          Issue.record("\(name)")
+        }
         reached.insert(name)
       }
-      for name in wanted { #expect(reached.contains(name), "\(name) of \(reached)") }
+      for name in wanted {
+        #expect(reached.contains(name), "\(name) of \(reached)")
+      }
     }
 
     /// The states of a page that axe-core looks at: what is opened before.
@@ -151,10 +171,13 @@ extension InBrowser {
       ("all open", "document.querySelectorAll('details').forEach((each) => { each.open = true; })"),
     ]
 
-    /// The rules of WCAG 2.2 and good practice, checked by axe-core where `TEMBLOR_TEST_AXE` names its
-    /// script.
-    @Test(.enabled(if: axe != nil), arguments: pages.indices) func axeFindsNothing(_ index: Int) throws {
-      let script = String(decoding: try Data(contentsOf: URL(filePath: Self.axe ?? "")), as: UTF8.self)
+    /// The rules of WCAG 2.2 and good practice, checked by axe-core where `TEMBLOR_TEST_AXE` names
+    /// its script.
+    @Test(.enabled(if: axe != nil), arguments: pages.indices) func axeFindsNothing(_ index: Int)
+      throws
+    {
+      let script = String(
+        decoding: try Data(contentsOf: URL(filePath: Self.axe ?? "")), as: UTF8.self)
       for isDark in [false, true] {
         let page = try BrowserPage(Self.pages[index].html(), isDark: isDark, preparation: script)
         for (state, opening) in Self.states {
@@ -178,7 +201,8 @@ extension InBrowser {
       let found = try page.string(
         """
         axe.run().then(({ violations }) => violations.map((each) =>
-          `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`).join("; "))
+          `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`).\
+        join("; "))
         """)
       #expect(found == "", "\(state)")
     }

@@ -8,7 +8,8 @@ extension InBrowser {
   @Suite struct BlindTestInBrowserTests {
     /// What a saved file would hold is kept instead.
     private static let keeping = """
-      window.URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return "#"; };
+      window.URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text\
+      ; }); return "#"; };
       HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };
       """
 
@@ -49,7 +50,9 @@ extension InBrowser {
       #expect(try page.string("document.activeElement.id") == "blind-score")
       try page.click("#blind-save")
       try page.wait(for: "window.saved")
-      let saved = try JSONDocument(text: Array((page.string("window.saved") ?? "").utf8), name: "record").root
+      let saved = try JSONDocument(
+        text: Array((page.string("window.saved") ?? "").utf8), name: "record"
+      ).root
       #expect(try page.string("window.savedName") == "abx.json")
       #expect(saved["test"]?.string == "abx")
       #expect(saved["seed"]?.number == 7)
@@ -67,7 +70,9 @@ extension InBrowser {
       for (right, count, planned) in [(0, 2, 2), (5, 5, 5), (1, 10, 10), (3, 6, 6), (6, 6, 9)] {
         try start(page, trials: planned)
         try answer(page, seed: 3, rights: (0..<count).map { $0 < right })
-        if count < planned { try page.press("Escape") }
+        if count < planned {
+          try page.press("Escape")
+        }
         let result = ABXResult(correctCount: right, trialCount: count, plannedCount: planned)
         #expect(try text(page, "sentence") == result.sentence)
         try page.press("Escape")
@@ -76,7 +81,8 @@ extension InBrowser {
     }
 
     @Test func nothingInThePageTellsWhatXIsOrWillBe() throws {
-      // The page is the same while X is heard, whichever it is now and later, but for the number of the trial.
+      // The page is the same while X is heard, whichever it is now and later, but for the number of
+      // the trial.
       var pages: Set<String> = []
       for seed in [7, 8] as [UInt64] {
         let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=\(seed)")
@@ -90,7 +96,8 @@ extension InBrowser {
             (() => {
               const copy = document.documentElement.cloneNode(true);
               for (const script of copy.querySelectorAll("script")) script.remove();
-              for (const moving of copy.querySelectorAll("#clock, #scrub, #head, #blind-dots")) moving.remove();
+              for (const moving of copy.querySelectorAll("#clock, #scrub, #head, #bl\
+            ind-dots")) moving.remove();
               return copy.outerHTML.replace(/[0-9]+ of 16/g, "").replace(/Trial [0-9]+/g, "");
             })()
             """)
@@ -164,7 +171,9 @@ extension InBrowser {
       try page.press("t")
       #expect(try page.string("document.getElementById('blind-match').value") == "none")
       try page.press("Escape")
-      #expect(try page.string("document.querySelector('#hear [aria-checked=true]').dataset.hear") == "turns")
+      #expect(
+        try page.string("document.querySelector('#hear [aria-checked=true]').dataset.hear")
+          == "turns")
       try page.wait(for: "!document.body.classList.contains('playing')")
     }
 

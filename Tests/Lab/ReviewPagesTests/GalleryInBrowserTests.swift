@@ -9,16 +9,21 @@ extension InBrowser {
   /// The page of a gallery in a real browser.
   @Suite struct GalleryInBrowserTests {
     private let shown = "document.querySelectorAll('.card').length"
-    private let names = "[...document.querySelectorAll('.card h2')].map((each) => each.textContent).join(' ')"
+    private let names =
+      "[...document.querySelectorAll('.card h2')].map((each) => each.textContent).join(' ')"
 
     @Test func searchLeavesCardsThatHaveAllWords() throws {
       let page = try BrowserPage(Pages.gallery())
       #expect(try page.number(shown) == 3)
       try page.press("/")
-      for letter in "a tw" { try page.press(String(letter)) }
+      for letter in "a tw" {
+        try page.press(String(letter))
+      }
       #expect(try page.number(shown) == 1)
       #expect(try page.string("document.getElementById('count').textContent") == "1 of 3 patterns")
-      for letter in "xyz" { try page.press(String(letter)) }
+      for letter in "xyz" {
+        try page.press(String(letter))
+      }
       #expect(try page.bool("!document.getElementById('nothing').hidden"))
       try page.click("#clear")
       #expect(try page.number(shown) == 3)
@@ -33,7 +38,9 @@ extension InBrowser {
       #expect(try page.string("document.activeElement.ariaLabel") == "Play three, 1 transient")
       try page.press("l")
       try page.press("ArrowRight")
-      #expect(try page.string("document.activeElement.ariaLabel") == "Play two, 2 transients, 1 continuous event")
+      #expect(
+        try page.string("document.activeElement.ariaLabel")
+          == "Play two, 2 transients, 1 continuous event")
       try page.press(" ")
       try page.wait(for: "document.querySelector('.card.sounding h2')?.textContent === 'two'")
       try page.wait(for: "heard.peak() > 0.05")
@@ -84,7 +91,8 @@ extension InBrowser {
       let box = try page.box(of: ".card[data-take=\"0\"] .thumb")
       try page.point("mouseMoved", x: box.x + 7, y: box.y + 30)
       #expect(
-        try page.string("document.querySelector('.card[data-take=\"0\"] .cursor').textContent") == "0 s · 1.00 · 136 Hz"
+        try page.string("document.querySelector('.card[data-take=\"0\"] .cursor').textContent")
+          == "0 s · 1.00 · 136 Hz"
       )
     }
 
@@ -133,9 +141,12 @@ extension InBrowser {
         """)
       try page.wait(for: "document.querySelector('.cmp code') !== null")
       #expect(
-        try page.string("document.querySelector('.cmp code').textContent") == "temblor compare one two -o report.html")
+        try page.string("document.querySelector('.cmp code').textContent")
+          == "temblor compare one two -o report.html")
       #expect(try page.number("document.querySelectorAll('#big path.head.b').length") == 2)
-      #expect(try page.string("document.querySelector('#compare-hear [aria-checked=true]').textContent") == "In turn")
+      #expect(
+        try page.string("document.querySelector('#compare-hear [aria-checked=true]').textContent")
+          == "In turn")
       #expect(page.complaints == [])
     }
   }

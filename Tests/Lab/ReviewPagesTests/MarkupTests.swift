@@ -15,11 +15,14 @@ import Testing
 
   @Test func policyNamesTheHashOfTheScript() {
     // printf abc | openssl dgst -sha256 -binary | base64
-    #expect(ContentSecurityPolicy.source(Array("abc".utf8)) == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
+    #expect(
+      ContentSecurityPolicy.source(Array("abc".utf8))
+        == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
   }
 
   @Test(arguments: [
-    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+    ("fooba", "Zm9vYmE="),
     ("foobar", "Zm9vYmFy"),
   ]) func base64IsThatOfTheStandard(_ text: String, _ encoded: String) {
     #expect(String(decoding: Base64.encoded(Array(text.utf8)), as: UTF8.self) == encoded)
@@ -32,7 +35,8 @@ import Testing
   }
 
   @Test func scriptsLoseCommentsAndIndentation() {
-    let script = PageResource.script(Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8))
+    let script = PageResource.script(
+      Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8))
     #expect(String(decoding: script, as: UTF8.self) == "\"use strict\";\n{\nlet b = 1; // c\n}\n")
   }
 }
@@ -51,7 +55,9 @@ enum Base64Text {
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var values = [UInt32?](repeating: nil, count: 256)
-    for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt32(value) }
+    for (value, digit) in digits.enumerated() {
+      values[Int(digit)] = UInt32(value)
+    }
     var bytes: [UInt8] = []
     var group: UInt32 = 0
     var count = 0
@@ -61,11 +67,16 @@ enum Base64Text {
       count += 1
       if count == 4 {
         bytes += [16, 8, 0].map { UInt8(truncatingIfNeeded: group >> $0) }
-        (group, count) = (0, 0)
+        group = 0
+        count = 0
       }
     }
-    if count == 2 { bytes.append(UInt8(truncatingIfNeeded: group >> 4)) }
-    if count == 3 { bytes += [10, 2].map { UInt8(truncatingIfNeeded: group >> $0) } }
+    if count == 2 {
+      bytes.append(UInt8(truncatingIfNeeded: group >> 4))
+    }
+    if count == 3 {
+      bytes += [10, 2].map { UInt8(truncatingIfNeeded: group >> $0) }
+    }
     return bytes
   }
 }

@@ -11,7 +11,9 @@ struct PageColorTests {
     for line in css.split(whereSeparator: { $0 == ";" || $0 == "}" }) {
       guard let start = line.range(of: "--") else { continue }
       let parts = line[start.upperBound...].split(separator: ":", maxSplits: 1)
-      if parts.count == 2 { tokens[String(parts[0])] = String(parts[1].drop { $0 == " " }).lowercased() }
+      if parts.count == 2 {
+        tokens[String(parts[0])] = String(parts[1].drop { $0 == " " }).lowercased()
+      }
     }
     return tokens
   }
@@ -21,12 +23,17 @@ struct PageColorTests {
     let light = try #require(page.range(of: ":root")).upperBound
     let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
     let names: [(String, PlotRole)] = [
-      ("surface", .paper), ("ink", .ink), ("muted", .muted), ("edge", .edge), ("grid", .grid), ("equal", .equal),
-      ("equal-line", .equalLine), ("a", .take(0)), ("b", .take(1)), ("c", .take(2)), ("d", .take(3)),
+      ("surface", .paper), ("ink", .ink), ("muted", .muted), ("edge", .edge), ("grid", .grid),
+      ("equal", .equal),
+      ("equal-line", .equalLine), ("a", .take(0)), ("b", .take(1)), ("c", .take(2)),
+      ("d", .take(3)),
     ]
-    for (css, theme) in [(page[light..<dark], PlotTheme.light), (page[dark...].prefix(700), .dark)] {
+    for (css, theme) in [(page[light..<dark], PlotTheme.light), (page[dark...].prefix(700), .dark)]
+    {
       let tokens = tokens(css)
-      for (name, role) in names { #expect(tokens[name] == PlotPalette(theme).color(of: role).css, "\(name), \(theme)") }
+      for (name, role) in names {
+        #expect(tokens[name] == PlotPalette(theme).color(of: role).css, "\(name), \(theme)")
+      }
     }
   }
 

@@ -19,10 +19,13 @@ import Testing
 
   @Test func everyPlaceOfAFrameIsFilled() throws {
     for (frame, page) in [
-      (PageResource.reportPage, try Pages.twoTakeReport()), (PageResource.galleryPage, try Pages.gallery()),
+      (PageResource.reportPage, try Pages.twoTakeReport()),
+      (PageResource.galleryPage, try Pages.gallery()),
     ] {
       let text = text(page)
-      for name in PageTemplate(frame).names { #expect(!text.contains("{{\(name)}}")) }
+      for name in PageTemplate(frame).names {
+        #expect(!text.contains("{{\(name)}}"))
+      }
       #expect(!text.contains("http://") || !text.contains("src=\"http"))
     }
   }
@@ -52,13 +55,15 @@ import Testing
     func taps(_ intensities: [Float]) -> HapticPattern {
       HapticPattern(
         events: intensities.enumerated().map {
-          HapticEvent(kind: .hapticTransient, time: 0.3 * Double($0), parameters: [.hapticIntensity: $1])
+          HapticEvent(
+            kind: .hapticTransient, time: 0.3 * Double($0), parameters: [.hapticIntensity: $1])
         })
     }
     let weaker = try findings(taps([1, 1, 1, 1, 1, 1]), taps([0.1, 0.2, 0.3, 0.4, 0.5, 1]))
     #expect(weaker.map(\.title) == ["5 transients 12–40 dB weaker"])
     #expect(weaker.map(\.amount) == ["−40 to −12 dB"])
-    let mixed = try findings(taps([0.5, 0.5, 0.5, 0.5, 0.5, 1]), taps([0.1, 0.2, 0.6, 0.7, 0.8, 1]))
+    let mixed = try findings(
+      taps([0.5, 0.5, 0.5, 0.5, 0.5, 1]), taps([0.1, 0.2, 0.6, 0.7, 0.8, 1]))
     #expect(mixed.map(\.title) == ["Level differs in 5 of 6 events, by −28 to +8.2 dB"])
     let alike = try findings(taps([1, 1, 1]), taps([0.5, 0.5, 1]))
     #expect(alike.map(\.title) == ["Transients 1 and 2 12 dB weaker"])
@@ -86,7 +91,9 @@ import Testing
     #expect(try summary(Pages.pattern()) == "B is identical to A, sample for sample.")
     #expect(try summary(Pages.pattern(secondTap: 0.55)) == "B ends 150 ms later.")
     #expect(try summary(Pages.pattern(intensity: 0.4)) == "B is weaker.")
-    #expect(try summary(Pages.pattern(intensity: 0.79)) == "B feels like A: no difference is above the threshold.")
+    #expect(
+      try summary(Pages.pattern(intensity: 0.79))
+        == "B feels like A: no difference is above the threshold.")
     var less = Pages.pattern()
     less.events.remove(at: 0)
     #expect(try summary(less) == "B lacks an event.")
@@ -99,14 +106,16 @@ import Testing
     let comparison = Comparison(try Pages.take("one"), try Pages.take("two", longer))
     let finding = try #require(
       ReportPair(comparison, reference: 0, other: 1).findings.first { $0.kind == "duration" })
-    #expect(abs(finding.range.lowerBound - 0.3) < 1e-6 && abs(finding.range.upperBound - 0.38) < 1e-6)
+    #expect(
+      abs(finding.range.lowerBound - 0.3) < 1e-6 && abs(finding.range.upperBound - 0.38) < 1e-6)
   }
 
   @Test func longSoundsKeepWhatIsLow() throws {
     func sound(_ hertz: Double, seconds: Int) throws -> EmbeddedSound {
       try EmbeddedSound(
         Signal(
-          (0..<8_000 * seconds).map { Float(sin(2 * Double.pi * hertz * Double($0) / 8_000)) / 4 }, rate: 8_000))
+          (0..<8_000 * seconds).map { Float(sin(2 * Double.pi * hertz * Double($0) / 8_000)) / 4 },
+          rate: 8_000))
     }
     let long = try sound(150, seconds: 61)
     #expect(long.factor == 4 && long.rate == 8_000)
@@ -116,7 +125,8 @@ import Testing
   }
 
   @Test func longJSONLosesItsLayout() {
-    #expect(JSONLayout.compact("{\n  \"a b\" : [ 1, \"x \\\" y\" ]\r\n}\n") == #"{"a b":[1,"x \" y"]}"#)
+    #expect(
+      JSONLayout.compact("{\n  \"a b\" : [ 1, \"x \\\" y\" ]\r\n}\n") == #"{"a b":[1,"x \" y"]}"#)
     #expect(JSONLayout.compact("<a b>\n</a>\n") == "<a b>\n</a>\n")
   }
 
@@ -137,7 +147,9 @@ import Testing
 
   @Test func lowestRateHoldsTheSound() throws {
     func sine(_ hertz: Double, rate: Double = 48_000) -> Signal {
-      Signal((0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 }, rate: rate)
+      Signal(
+        (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
+        rate: rate)
     }
     #expect(PageSounds.lowestRate(holding: try Pages.take("x").signal) == 8_000)
     #expect(PageSounds.lowestRate(holding: sine(3_000)) == 8_000)
@@ -158,7 +170,10 @@ import Testing
     #expect(
       throws: ReviewPageError(
         .tooLarge,
-        "the sound of 2 takes would make a page of \(2 * sound.textLength / 1_000) kB; the limit is 1 kB; use fewer or shorter takes"
+        """
+        the sound of 2 takes would make a page of \(2 * sound.textLength / 1_000) kB; the limit \
+        is 1 kB; use fewer or shorter takes
+        """
       )
     ) { try EmbeddedSound.check([sound, sound], takeCount: 2, maximumByteCount: 1_000) }
     #expect(throws: ReviewPageError(.nothingToShow, "a report compares at least two takes")) {
@@ -173,13 +188,16 @@ import Testing
     let pattern = HapticPattern(
       events: [
         HapticEvent(
-          kind: .hapticContinuous, time: 0.1, duration: 0.5, parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.6])
+          kind: .hapticContinuous, time: 0.1, duration: 0.5,
+          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.6])
       ],
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0.2), .init(time: 1, value: 0.2)])
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 0.2), .init(time: 1, value: 0.2)])
       ])
-    let take = try PageTake(Pages.take("x", pattern), index: 0, sounds: PageSounds(actuator: Signal([0], rate: 8_000)))
+    let take = try PageTake(
+      Pages.take("x", pattern), index: 0, sounds: PageSounds(actuator: Signal([0], rate: 8_000)))
     let event = try #require(take.events?.first)
     #expect(event.duration == 0.5)
     #expect(event.length > 0.5)
@@ -190,18 +208,27 @@ import Testing
   }
 
   @Test func linesKeepWhatTheyMustWithFewerPoints() {
-    let straight = (0...100).map { PatternScore.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5) }
+    let straight = (0...100).map {
+      PatternScore.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
+    }
     #expect(Polyline.reduced(straight, to: 50).count <= 4)
     let bent =
       straight
-      + (1...50).map { PatternScore.Point(time: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4) }
+      + (1...50).map {
+        PatternScore.Point(
+          time: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4)
+      }
     let reduced = Polyline.reduced(bent, to: 40)
     #expect(reduced.count == 40)
     #expect(reduced.first == bent.first && reduced.last == bent.last)
   }
 
   @Test func placesInARowAreOrdinals() {
-    #expect([1, 2, 3, 10, 12].map(SentenceFormatting.anyOrdinal) == ["first", "second", "third", "tenth", "twelfth"])
-    #expect([13, 21, 22, 111].map(SentenceFormatting.anyOrdinal) == ["13th", "21st", "22nd", "111th"])
+    #expect(
+      [1, 2, 3, 10, 12].map(SentenceFormatting.anyOrdinal) == [
+        "first", "second", "third", "tenth", "twelfth",
+      ])
+    #expect(
+      [13, 21, 22, 111].map(SentenceFormatting.anyOrdinal) == ["13th", "21st", "22nd", "111th"])
   }
 }

@@ -11,32 +11,39 @@ enum Pages {
   /// A tap, a hum and a second tap.
   static func pattern(secondTap: Double = 0.4, intensity: Float = 0.8) -> HapticPattern {
     HapticPattern(events: [
-      HapticEvent(kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5]),
+      HapticEvent(
+        kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5]),
       HapticEvent(
         kind: .hapticContinuous, time: 0.1, duration: 0.2,
         parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.25]),
       HapticEvent(
-        kind: .hapticTransient, time: secondTap, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.75]),
+        kind: .hapticTransient, time: secondTap,
+        parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.75]),
     ])
   }
 
   /// Two hundred and twenty taps in two seconds.
   static func ticks() -> HapticPattern {
-    HapticPattern(events: (0..<220).map { HapticEvent(kind: .hapticTransient, time: 0.01 * Double($0)) })
+    HapticPattern(
+      events: (0..<220).map { HapticEvent(kind: .hapticTransient, time: 0.01 * Double($0)) })
   }
 
   /// A pattern as `temblor` takes it up.
   static func take(
     _ name: String, _ pattern: HapticPattern = pattern(), profile: TransducerProfile = .phone,
-    text: String? = "{\n  \"Version\": 1\n}\n", feeling: String? = "Three knocks.", rate: Double = 48_000
+    text: String? = "{\n  \"Version\": 1\n}\n", feeling: String? = "Three knocks.",
+    rate: Double = 48_000
   ) throws -> Take {
     Take(
       name: name, source: .pattern(HapticComposition(pattern)),
-      signal: try signal(HapticComposition(pattern), profile: profile, rate: rate), profile: profile, text: text,
+      signal: try signal(HapticComposition(pattern), profile: profile, rate: rate),
+      profile: profile, text: text,
       feeling: feeling)
   }
 
-  static func signal(_ composition: HapticComposition, profile: TransducerProfile, rate: Double = 48_000) throws
+  static func signal(
+    _ composition: HapticComposition, profile: TransducerProfile, rate: Double = 48_000
+  ) throws
     -> Signal
   {
     let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
@@ -48,9 +55,12 @@ enum Pages {
   static func report(_ takes: [Take], hasSpeakers: Bool = true) throws -> [UInt8] {
     let sounds = try takes.map { take in
       PageSounds(
-        actuator: try signal(take, profile: .phone), speaker: hasSpeakers ? try signal(take, profile: speaker) : nil)
+        actuator: try signal(take, profile: .phone),
+        speaker: hasSpeakers ? try signal(take, profile: speaker) : nil)
     }
-    return try ComparisonReport(generator: "Temblor test", command: "temblor compare one two -o report.html").html(
+    return try ComparisonReport(
+      generator: "Temblor test", command: "temblor compare one two -o report.html"
+    ).html(
       takes: takes, sounds: sounds)
   }
 
@@ -80,13 +90,15 @@ enum Pages {
   /// A gallery of three patterns of growing, and then shrinking, length.
   static func gallery() throws -> [UInt8] {
     let takes = [
-      try take("one", feeling: "A calm knock."), try take("two", pattern(secondTap: 0.8), feeling: "A twin."),
+      try take("one", feeling: "A calm knock."),
+      try take("two", pattern(secondTap: 0.8), feeling: "A twin."),
       try take("three", HapticPattern(events: [pattern().events[0]]), feeling: "A tick."),
     ]
     return try PatternGallery(title: "Three", generator: "Temblor test").html(
       takes,
       sounds: takes.map { take in
-        PageSounds(actuator: try signal(take, profile: .phone), speaker: try signal(take, profile: speaker))
+        PageSounds(
+          actuator: try signal(take, profile: .phone), speaker: try signal(take, profile: speaker))
       })
   }
 
@@ -99,6 +111,8 @@ enum Pages {
       seed = seed &* 1_664_525 &+ 1_013_904_223
       return sample / 2 + (Float(seed >> 8) / Float(1 << 24) - 0.5) * 0.0005
     }
-    return Take(name: name, source: .sound, signal: Signal(channels: [samples], rate: 48_000), profile: .phone)
+    return Take(
+      name: name, source: .sound, signal: Signal(channels: [samples], rate: 48_000), profile: .phone
+    )
   }
 }

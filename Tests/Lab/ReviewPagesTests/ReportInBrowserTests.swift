@@ -22,22 +22,28 @@ extension InBrowser {
             .map((each) => `${parseFloat(each.textContent)} ${each.getAttribute("x")}`).join(";")
           """)
       ).split(separator: ";").map { $0.split(separator: " ").compactMap { Double($0) } }
-      let (first, last) = (axis[0], axis[axis.count - 1])
+      let first = axis[0]
+      let last = axis[axis.count - 1]
       let scale = (last[1] - first[1]) / (last[0] - first[0])
       return box.x + first[1] + (seconds - first[0]) * scale
     }
 
     @Test func pageOpensFromAFileAndAsksForNothingElse() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      #expect(try page.string("document.querySelector('h1').textContent") == "2 perceptible differences")
+      #expect(
+        try page.string("document.querySelector('h1').textContent") == "2 perceptible differences")
       #expect(try page.string("document.title") == "soft and firm · Temblor")
       try page.press(" ")
       try page.wait(for: "document.body.classList.contains('playing')")
-      for _ in 0..<4 { try page.press("v") }
+      for _ in 0..<4 {
+        try page.press("v")
+      }
       #expect(page.complaints == [])
       #expect(page.requests.count == 1)
       // Names of the script are its own.
-      #expect(try page.string("typeof deck + typeof Deck + typeof state") == "undefinedundefinedundefined")
+      #expect(
+        try page.string("typeof deck + typeof Deck + typeof state") == "undefinedundefinedundefined"
+      )
     }
 
     @Test func policyKeepsForeignScriptsAndStylesFromRunning() throws {
@@ -48,29 +54,39 @@ extension InBrowser {
         const element = document.createElement("script");
         element.textContent = "window.ran = true";
         document.body.append(element);
-        document.body.insertAdjacentHTML("beforeend", "<p id=foreign style='color: rgb(1, 2, 3)'>x</p>");
+        document.body.insertAdjacentHTML("beforeend", "<p id=foreign style='color: rg\
+        b(1, 2, 3)'>x</p>");
         fetch("https://example.org/").catch(() => { window.wasRefused = true; });
         """)
       try page.wait(for: "window.wasRefused")
       #expect(try !page.bool("window.ran"))
-      #expect(try page.string("getComputedStyle(document.getElementById('foreign')).color") != "rgb(1, 2, 3)")
+      #expect(
+        try page.string("getComputedStyle(document.getElementById('foreign')).color")
+          != "rgb(1, 2, 3)")
       #expect(page.complaints.contains { $0.contains("Content Security Policy") })
-      let policy = try page.string("document.querySelector('[http-equiv=Content-Security-Policy]').content") ?? ""
+      let policy =
+        try page.string("document.querySelector('[http-equiv=Content-Security-Policy]').content")
+        ?? ""
       #expect(!policy.contains("unsafe"))
     }
 
     @Test func textOfFilesStaysText() throws {
-      let nasty = "</script><script>window.ran = 1</script><img src=x onerror=window.ran=1>\"'&{{data}}"
+      let nasty =
+        "</script><script>window.ran = 1</script><img src=x onerror=window.ran=1>\"'&{{data}}"
       let takes = [
         try Pages.take(nasty, text: nasty + "\n" + nasty, feeling: nasty),
         try Pages.take(nasty + "2", Pages.pattern(intensity: 1), text: nasty, feeling: nasty + "2"),
       ]
       let page = try BrowserPage(Pages.report(takes))
-      try page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-      #expect(try page.string("document.querySelector('#first').selectedOptions[0].textContent") == nasty)
+      try page.evaluate(
+        "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+      #expect(
+        try page.string("document.querySelector('#first').selectedOptions[0].textContent") == nasty)
       #expect(try page.string("document.querySelector('#source .code').textContent") == nasty)
       #expect(try page.string("document.querySelector('#hear .nm').textContent") == nasty)
-      #expect(try page.bool("window.ran === undefined && document.querySelector('img[onerror]') === null"))
+      #expect(
+        try page.bool("window.ran === undefined && document.querySelector('img[onerror]') === null")
+      )
       #expect(page.complaints == [])
     }
 
@@ -112,23 +128,29 @@ extension InBrowser {
           try page.string("document.querySelector('h1').textContent")
             == "\(count) perceptible difference\(count == 1 ? "" : "s")", "\(one) \(other)")
         #expect(
-          try page.number("document.querySelectorAll('#list button').length") == Double(comparison.differences.count))
+          try page.number("document.querySelectorAll('#list button').length")
+            == Double(comparison.differences.count))
       }
       try page.click("#swap")
-      #expect(try page.string("document.getElementById('first').selectedOptions[0].textContent") == "two")
+      #expect(
+        try page.string("document.getElementById('first').selectedOptions[0].textContent") == "two")
       #expect(page.complaints == [])
     }
 
     @Test func differencesAreMarkedInThePictureAndTheList() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      let titles = "[...document.querySelectorAll('#list b')].map((each) => each.textContent).join('; ')"
-      #expect(try page.string(titles) == "Second transient 20 ms later; Continuous event 3.9 dB stronger")
+      let titles =
+        "[...document.querySelectorAll('#list b')].map((each) => each.textContent).join('; ')"
+      #expect(
+        try page.string(titles) == "Second transient 20 ms later; Continuous event 3.9 dB stronger")
       #expect(try page.number("document.querySelectorAll('.mark').length") == 2)
       #expect(try page.number("document.querySelectorAll('.bracket').length") == 1)
       let mark = try page.box(of: ".mark[data-finding=\"0\"]")
       #expect(abs(mark.x + mark.width / 2 - (try x(page, 0.4))) < 3)
       try page.point("mouseMoved", x: mark.x + mark.width / 2, y: mark.y + mark.height / 2)
-      #expect(try page.bool("document.querySelector('.row[data-finding=\"0\"]').classList.contains('hot')"))
+      #expect(
+        try page.bool(
+          "document.querySelector('.row[data-finding=\"0\"]').classList.contains('hot')"))
       #expect(
         try page.string("document.getElementById('tip').textContent")
           == "Second transient 20 ms lateronset 0.4 → 0.42 s")
@@ -148,7 +170,8 @@ extension InBrowser {
     @Test func dragOverThePictureLoopsThatRange() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       let y = try page.box(of: "#picture svg").y + 100
-      let (from, to) = (try x(page, 0.1), try x(page, 0.3))
+      let from = try x(page, 0.1)
+      let to = try x(page, 0.3)
       try page.drag((from, y), ((from + to) / 2, y), (to, y))
       #expect(try page.string(isLooping) == "true")
       let band = try page.box(of: "#loop-band")
@@ -161,7 +184,9 @@ extension InBrowser {
 
     @Test func keysMoveThePlayHeadAndSetTheLoop() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      for _ in 0..<3 { try page.press("ArrowRight", shift: true) }
+      for _ in 0..<3 {
+        try page.press("ArrowRight", shift: true)
+      }
       try page.press("ArrowLeft")
       #expect(try page.number(place) == 0.29)
       try page.press("[")
@@ -195,28 +220,38 @@ extension InBrowser {
     @Test func manyTransientsAreThinLines() throws {
       let page = try BrowserPage(
         Pages.report(
-          [try Pages.take("one", Pages.ticks(), rate: 8_000), try Pages.take("two", Pages.ticks(), rate: 8_000)],
+          [
+            try Pages.take("one", Pages.ticks(), rate: 8_000),
+            try Pages.take("two", Pages.ticks(), rate: 8_000),
+          ],
           hasSpeakers: false))
-      let width = "parseFloat(getComputedStyle(document.querySelector('#picture .stem')).strokeWidth)"
+      let width =
+        "parseFloat(getComputedStyle(document.querySelector('#picture .stem')).strokeWidth)"
       let hasHalo = "getComputedStyle(document.querySelector('#picture .halo')).display !== 'none'"
       #expect(try page.number("document.querySelectorAll('#picture .stem').length") == 220)
       #expect(try page.number(width) == 1)
       #expect(try !page.bool(hasHalo))
-      for _ in 0..<4 { try page.press("+") }
+      for _ in 0..<4 {
+        try page.press("+")
+      }
       #expect(try page.number(width) == 2.5)
       #expect(try page.bool(hasHalo))
     }
 
     @Test func axesOfMinutesHaveMinutes() throws {
-      let hum = HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 150)])
+      let hum = HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 150)]
+      )
       let page = try BrowserPage(
         Pages.report(
-          [try Pages.take("one", hum, rate: 8_000), try Pages.take("two", hum, rate: 8_000)], hasSpeakers: false))
+          [try Pages.take("one", hum, rate: 8_000), try Pages.take("two", hum, rate: 8_000)],
+          hasSpeakers: false))
       let labels = "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
       #expect(try page.bool("\(labels).includes('0:20')"))
       #expect(try page.bool("\(labels).includes('2:30 min')"))
       // A part has the unit of the whole, as the list has.
-      for _ in 0..<4 { try page.press("+") }
+      for _ in 0..<4 {
+        try page.press("+")
+      }
       #expect(try page.bool("\(labels).some((each) => /^1:[0-9.]+ min$/.test(each))"))
     }
 
@@ -240,7 +275,8 @@ extension InBrowser {
 
     @Test func zoomShowsAPartOfTheAxis() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      let last = "[...document.querySelectorAll('#picture text[text-anchor=middle]')].at(-1).textContent"
+      let last =
+        "[...document.querySelectorAll('#picture text[text-anchor=middle]')].at(-1).textContent"
       let whole = try page.string(last)
       try page.press("+")
       try page.press("+")
@@ -258,18 +294,24 @@ extension InBrowser {
       let shown = try page.string("document.getElementById('tip').innerText") ?? ""
       let words = shown.split(whereSeparator: \.isWhitespace).joined(separator: " ")
       // 80 Hz · (230 / 80)^0.25 = 104 Hz.
-      #expect(words.hasSuffix("Continuous event intensity sharpness A 0.8 0.25 104 Hz B 1 0.25 104 Hz"), "\(words)")
+      #expect(
+        words.hasSuffix("Continuous event intensity sharpness A 0.8 0.25 104 Hz B 1 0.25 104 Hz"),
+        "\(words)")
     }
 
     @Test func sourceIsSideBySide() throws {
       let takes = [
         try Pages.take("one", text: "{\n  \"Version\": 1,\n  \"a\": 0.5\n}\n"),
-        try Pages.take("two", Pages.pattern(intensity: 1), text: "{\n  \"Version\": 1,\n  \"a\": 0.7\n}\n"),
+        try Pages.take(
+          "two", Pages.pattern(intensity: 1), text: "{\n  \"Version\": 1,\n  \"a\": 0.7\n}\n"),
       ]
       let page = try BrowserPage(Pages.report(takes))
-      #expect(try page.string("document.getElementById('source-more').textContent") == "1 changed line")
       #expect(
-        try page.string("[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')")
+        try page.string("document.getElementById('source-more').textContent") == "1 changed line")
+      #expect(
+        try page.string(
+          "[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')"
+        )
           == "0.5 0.7")
     }
 
@@ -277,7 +319,11 @@ extension InBrowser {
       let page = try BrowserPage(
         Pages.report([Pages.take("pattern"), Pages.recording("take.wav")], hasSpeakers: false))
       #expect(try page.string("document.querySelector('#views button').textContent") == "Level")
-      let lanes = "[...document.querySelectorAll('#picture .lane')].map((each) => each.firstChild.data).join(' ')"
+      let lanes =
+        """
+        [...document.querySelectorAll('#picture .lane')].map((each) => \
+        each.firstChild.data).join(' ')
+        """
       #expect(try page.string(lanes) == "Level Frequency")
       #expect(try page.bool("document.getElementById('source-fold').hidden"))
       #expect(try page.bool("document.getElementById('output-choice').hidden"))
@@ -292,7 +338,9 @@ extension InBrowser {
       try page.press("?")
       #expect(try page.bool("document.getElementById('keys-dialog').open"))
       let words = try page.string("document.querySelector('.keys').innerText") ?? ""
-      for word in ["Space", "Play or pause", "Hear the second take", "Blind test", "Next, previous difference"] {
+      for word in [
+        "Space", "Play or pause", "Hear the second take", "Blind test", "Next, previous difference",
+      ] {
         #expect(words.contains(word))
       }
       try page.press("Escape")
@@ -306,19 +354,24 @@ extension InBrowser {
       let text = String(decoding: sheets, as: UTF8.self)
       #expect(text.split(separator: "/Type /Page\n").count == 2)
       try page.setMedia("print")
-      #expect(try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
+      #expect(
+        try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
       #expect(page.complaints == [])
     }
 
     @Test func withoutScriptPictureListFiguresAndSourceAreThere() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), hasScript: false)
       let text = try page.string("document.body.innerText") ?? ""
-      for words in ["2 perceptible differences", "Second transient 20 ms later", "Loudness", "soft", "firm"] {
+      for words in [
+        "2 perceptible differences", "Second transient 20 ms later", "Loudness", "soft", "firm",
+      ] {
         #expect(text.contains(words), "\(words)")
       }
-      #expect(try page.bool("document.querySelector('.static svg').getBoundingClientRect().width > 600"))
+      #expect(
+        try page.bool("document.querySelector('.static svg').getBoundingClientRect().width > 600"))
       #expect(try page.bool("document.getElementById('source-0').textContent.includes('Version')"))
-      #expect(try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
+      #expect(
+        try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
     }
   }
 }

@@ -13,16 +13,23 @@ extension InBrowser {
         HapticPattern(
           events: (0..<400).map {
             HapticEvent(
-              kind: .hapticTransient, time: 1.5 * Double($0), parameters: [.hapticIntensity: $0 == changed ? 0.2 : 0.8])
+              kind: .hapticTransient, time: 1.5 * Double($0),
+              parameters: [.hapticIntensity: $0 == changed ? 0.2 : 0.8])
           })
       }
       let page = try BrowserPage(
         Pages.report(
-          [try Pages.take("one", long(-1), rate: 8_000), try Pages.take("two", long(200), rate: 8_000)],
+          [
+            try Pages.take("one", long(-1), rate: 8_000),
+            try Pages.take("two", long(200), rate: 8_000),
+          ],
           hasSpeakers: false))
       #expect(try page.number("document.querySelectorAll('#picture .stem').length") == 0)
-      #expect(try page.bool("document.querySelector('#picture .bars.both').getAttribute('d').length > 4000"))
-      let only = try page.string("document.querySelector('#picture .bars.a').getAttribute('d')") ?? ""
+      #expect(
+        try page.bool(
+          "document.querySelector('#picture .bars.both').getAttribute('d').length > 4000"))
+      let only =
+        try page.string("document.querySelector('#picture .bars.a').getAttribute('d')") ?? ""
       #expect(only.split(separator: "M").count == 1, "\(only)")
       #expect(try page.string("document.querySelector('#list .when').textContent") == "5:00 min")
       // The next difference is zoomed to, and the overview shows where the picture is.
@@ -73,14 +80,17 @@ extension InBrowser {
         preparation: """
           window.saved = {};
           window.URL.createObjectURL = (blob) => { window.blob = blob; return "#"; };
-          HTMLAnchorElement.prototype.click = function () { window.saved[this.download] = window.blob; };
+          HTMLAnchorElement.prototype.click = function () { window.saved[this.download] = win\
+          dow.blob; };
           Object.defineProperty(navigator, "clipboard", { value: { writeText: (text) => {
             window.copied = text;
             return Promise.resolve();
           } } });
           """)
       try page.press("e")
-      for share in ["markdown", "csv", "svg", "png"] { try page.click("[data-share=\(share)]") }
+      for share in ["markdown", "csv", "svg", "png"] {
+        try page.click("[data-share=\(share)]")
+      }
       try page.wait(for: "window.saved['comparison.png']")
       #expect(
         try page.string("window.copied") == """
@@ -93,15 +103,20 @@ extension InBrowser {
 
           """)
       let csv = try page.string("window.saved['differences.csv'].text()") ?? ""
-      #expect(csv.hasPrefix("number,kind,difference,detail,change,start,end,perceptibility\r\n1,time,Second transient"))
+      #expect(
+        csv.hasPrefix(
+          "number,kind,difference,detail,change,start,end,perceptibility\r\n1,time,Second transient"
+        ))
       let svg = try page.string("window.saved['comparison.svg'].text()") ?? ""
-      #expect(svg.contains("<title>A soft, B firm</title>") && svg.contains("stroke=\"rgb(189, 75, 0)\""))
+      #expect(
+        svg.contains("<title>A soft, B firm</title>") && svg.contains("stroke=\"rgb(189, 75, 0)\""))
       #expect(!svg.contains("var("))
       #expect(
         try page.bool(
           """
           window.saved["comparison.svg"].text().then((text) =>
-            new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror") === null)
+            new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parserer\
+          ror") === null)
           """))
       let pixels = "createImageBitmap(window.saved['comparison.png']).then((image) => image.width)"
       #expect(try page.number(pixels) ?? 0 > 2_000)
@@ -110,24 +125,45 @@ extension InBrowser {
 
     @Test func verdictOfATolerance() throws {
       func page(_ tolerance: Tolerance) throws -> BrowserPage {
-        try BrowserPage(ComparisonReport(generator: "Temblor test", tolerance: tolerance).html(takes: Pages.twoTakes()))
+        try BrowserPage(
+          ComparisonReport(generator: "Temblor test", tolerance: tolerance).html(
+            takes: Pages.twoTakes()))
       }
       let strict = try page(Tolerance(decibels: 0.5, seconds: 0.005, percent: 2))
-      #expect(try strict.string("document.getElementById('badge').textContent") == "✗ Exceeds 0.5 dB, 5 ms and 2 %")
       #expect(
-        try strict.string("[...document.querySelectorAll('#excesses li')].map((each) => each.textContent).join('; ')")
-          == "time +20 ms > 5 ms: second transient at 0.4 s; level +3.9 dB > 0.5 dB: continuous event at 0.1 s")
+        try strict.string("document.getElementById('badge').textContent")
+          == "✗ Exceeds 0.5 dB, 5 ms and 2 %")
+      #expect(
+        try strict.string(
+          """
+          [...document.querySelectorAll('#excesses li')].map((each) => \
+          each.textContent).join('; ')
+          """
+        )
+          == """
+          time +20 ms > 5 ms: second transient at 0.4 s; level +3.9 dB > 0.5 dB: continuous \
+          event at 0.1 s
+          """
+      )
       let wide = try page(Tolerance(decibels: 6, seconds: 0.05, percent: 2))
-      #expect(try wide.string("document.getElementById('badge').textContent") == "✓ Within 6 dB, 50 ms and 2 %")
-      #expect(try BrowserPage(Pages.twoTakeReport()).bool("document.getElementById('badge').hidden"))
+      #expect(
+        try wide.string("document.getElementById('badge').textContent")
+          == "✓ Within 6 dB, 50 ms and 2 %")
+      #expect(
+        try BrowserPage(Pages.twoTakeReport()).bool("document.getElementById('badge').hidden"))
     }
 
     @Test func aboutNamesTheFiles() throws {
-      let origins = [TakeOrigin(path: "a/soft.ahap", modified: "2026-11-22 17:58 UTC", bytes: Array("abc".utf8)), nil]
+      let origins = [
+        TakeOrigin(path: "a/soft.ahap", modified: "2026-11-22 17:58 UTC", bytes: Array("abc".utf8)),
+        nil,
+      ]
       let page = try BrowserPage(
         ComparisonReport(generator: "Temblor test", origins: origins).html(takes: Pages.twoTakes()))
       let about = try page.string("document.getElementById('about').textContent") ?? ""
-      #expect(about.hasPrefix("Take Aa/soft.ahap · 2026-11-22 17:58 UTC · SHA-256 ba7816bf8f01cfeaProfile"), "\(about)")
+      #expect(
+        about.hasPrefix(
+          "Take Aa/soft.ahap · 2026-11-22 17:58 UTC · SHA-256 ba7816bf8f01cfeaProfile"), "\(about)")
     }
 
     /// Heads of transients that are apart by less than their width stand side by side.
@@ -141,14 +177,18 @@ extension InBrowser {
     /// Another editor's layout is not a difference.
     @Test func sourceInAnotherLayoutIsComparedByValues() throws {
       let takes = [
-        try Pages.take("one", text: "{\n  \"Version\": 1.0,\n  \"a\": [\n    0.5,\n    2\n  ]\n}\n"),
-        try Pages.take("two", Pages.pattern(intensity: 1), text: "{\r\n\t\"a\":[0.7,2],\"Version\":1}"),
+        try Pages.take(
+          "one", text: "{\n  \"Version\": 1.0,\n  \"a\": [\n    0.5,\n    2\n  ]\n}\n"),
+        try Pages.take(
+          "two", Pages.pattern(intensity: 1), text: "{\r\n\t\"a\":[0.7,2],\"Version\":1}"),
       ]
       let page = try BrowserPage(Pages.report(takes))
       let more = "document.getElementById('source-more').textContent"
       #expect(try page.string(more) == "1 changed line, both in one layout")
       #expect(
-        try page.string("[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')")
+        try page.string(
+          "[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')"
+        )
           == "0.5 0.7")
     }
   }

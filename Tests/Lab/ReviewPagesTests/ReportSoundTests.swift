@@ -119,7 +119,9 @@ extension InBrowser {
 
     /// Loops the middle of the continuous event.
     private func loopTheHum(_ page: BrowserPage) throws {
-      for _ in 0..<2 { try page.press("ArrowRight", shift: true) }
+      for _ in 0..<2 {
+        try page.press("ArrowRight", shift: true)
+      }
       try page.press("[")
       try page.press("ArrowRight", shift: true)
       try page.press("]")
@@ -201,7 +203,10 @@ extension InBrowser {
       #expect(try page.string(chosen) == "Actuator")
       #expect(
         try page.string("document.getElementById('note').textContent")
-          == "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent.")
+          == """
+          The signal for the actuator: needs a shaker or good headphones; a laptop stays silent.
+          """
+      )
       let without = try BrowserPage(Pages.report(Pages.twoTakes(), hasSpeakers: false))
       #expect(try without.bool("document.getElementById('output-choice').hidden"))
     }

@@ -13,7 +13,8 @@ extension InBrowser {
           { "Event": { "Time": 0.10, "EventType": "HapticTransient",
               "EventParameters": [ { "ParameterID": "HapticIntensity", "ParameterValue": 0.80 },
                 { "ParameterID": "HapticSharpness", "ParameterValue": 0.5 } ] } },
-          { "Event": { "Time": 0.4, "EventType": "HapticContinuous", "EventDuration": 0.30, "Note": "kept",
+          { "Event": { "Time": 0.4, "EventType": "HapticContinuous", "EventDuration": 0.30, "N\
+      ote": "kept",
               "EventParameters": [ { "ParameterID": "HapticIntensity", "ParameterValue": 0.6 },
                 { "ParameterID": "HapticSharpness", "ParameterValue": 0.2 } ] } },
           { "ParameterCurve": { "ParameterID": "HapticIntensityControl", "Time": 0.0,
@@ -24,7 +25,8 @@ extension InBrowser {
 
       """
     private static let short = """
-      {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}}]}
+      {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransi\
+      ent", "EventParameters": []}}]}
       """
 
     /// Keeps what the page hands over instead of writing it, and has no dialog of the system.
@@ -40,7 +42,10 @@ extension InBrowser {
     static func html(_ texts: [String] = [text], address: String? = nil) throws -> [UInt8] {
       let names = ["first.ahap", "second.ahap"]
       return try StudioPage(generator: "Temblor test", profile: "phone")
-        .html(zip(names, texts).map { StudioPage.Slot(name: $0, bytes: Array($1.utf8), address: address) })
+        .html(
+          zip(names, texts).map {
+            StudioPage.Slot(name: $0, bytes: Array($1.utf8), address: address)
+          })
     }
 
     private func open(
@@ -48,7 +53,8 @@ extension InBrowser {
       preparation: String = ""
     ) throws -> BrowserPage {
       let page = try BrowserPage(
-        Self.html(texts, address: address), query: query, width: width, preparation: Self.preparation + preparation)
+        Self.html(texts, address: address), query: query, width: width,
+        preparation: Self.preparation + preparation)
       try page.wait(for: Self.isReady)
       return page
     }
@@ -61,7 +67,8 @@ extension InBrowser {
     /// The lines of the source that differ from the opened text.
     private func changedLines(_ page: BrowserPage) throws -> [String] {
       try page.wait(for: Self.isReady)
-      let now = (try page.string(Self.source) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+      let now = (try page.string(Self.source) ?? "").split(
+        separator: "\n", omittingEmptySubsequences: false)
       let old = Set(Self.text.split(separator: "\n", omittingEmptySubsequences: false))
       return now.filter { !old.contains($0) }.map { String($0.drop { $0 == " " }) }
     }
@@ -80,7 +87,8 @@ extension InBrowser {
     /// Drags the selected part by its handle.
     private func drag(_ page: BrowserPage, byX across: Double = 0, y down: Double = 0) throws {
       let box = try page.box(of: "#cursor")
-      let (x, y) = (box.x + box.width / 2, box.y + box.height / 2)
+      let x = box.x + box.width / 2
+      let y = box.y + box.height / 2
       try page.drag((x, y), (x + across / 2, y + down / 2), (x + across, y + down))
     }
 
@@ -99,8 +107,11 @@ extension InBrowser {
       try select("Transient at 0.1", in: page)
       try drag(page, byX: 80)
       let line = try #require(try changedLines(page).first)
-      #expect(try changedLines(page).count == 1 && line.hasSuffix(#""EventType": "HapticTransient","#), "\(line)")
-      #expect(try page.string("document.getElementById('undo').title") == "Undo: Move event (Ctrl Z)")
+      #expect(
+        try changedLines(page).count == 1 && line.hasSuffix(#""EventType": "HapticTransient","#),
+        "\(line)")
+      #expect(
+        try page.string("document.getElementById('undo').title") == "Undo: Move event (Ctrl Z)")
       try page.click("#undo")
       #expect(try changedLines(page) == [])
       try select("Intensity curve, point 2", in: page)
@@ -112,11 +123,17 @@ extension InBrowser {
     @Test func everythingTakenBackIsTheOpenedText() throws {
       let page = try open()
       try select("Transient", in: page)
-      for key in ["ArrowRight", "ArrowUp", "d", "t", "Delete", "c", "]", "v", "b"] { try page.press(key) }
+      for key in ["ArrowRight", "ArrowUp", "d", "t", "Delete", "c", "]", "v", "b"] {
+        try page.press(key)
+      }
       try select("Intensity curve, point 1", in: page)
-      for key in ["i", "ArrowDown", "Delete"] { try page.press(key) }
+      for key in ["i", "ArrowDown", "Delete"] {
+        try page.press(key)
+      }
       #expect(try changedLines(page) != [])
-      for _ in 0..<30 where try page.bool(Self.canUndo) { try page.press("z", control: true) }
+      for _ in 0..<30 where try page.bool(Self.canUndo) {
+        try page.press("z", control: true)
+      }
       try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
       #expect(try page.string(Self.source) == Self.text)
       #expect(page.complaints == [])
@@ -147,11 +164,14 @@ extension InBrowser {
       try page.press("a", control: true)
       #expect(try page.string("document.getElementById('kind').textContent") == "4 parts")
       try page.press("ArrowRight")
-      #expect(try page.string("document.getElementById('undo').title") == "Undo: Move 4 parts (Ctrl Z)")
+      #expect(
+        try page.string("document.getElementById('undo').title") == "Undo: Move 4 parts (Ctrl Z)")
       let box = try page.box(of: "#stage")
       try page.press("Escape")
-      try page.drag((box.x + 50, box.y + 40), (box.x + 200, box.y + 100), (box.x + box.width - 60, box.y + 260))
-      #expect(try page.string("document.getElementById('kind').textContent")?.hasSuffix("parts") == true)
+      try page.drag(
+        (box.x + 50, box.y + 40), (box.x + 200, box.y + 100), (box.x + box.width - 60, box.y + 260))
+      #expect(
+        try page.string("document.getElementById('kind').textContent")?.hasSuffix("parts") == true)
     }
 
     /// B plays on in step, silent after its end, until A ends.
@@ -190,7 +210,9 @@ extension InBrowser {
       try page.wait(for: "document.querySelector('#lines .error') !== null")
       #expect(try page.string("document.querySelector('#lines .error').textContent") == "7")
       #expect(try page.bool("document.querySelector('#lines p').textContent.length > 8"))
-      #expect(try page.string("document.getElementById('facts').textContent")?.hasPrefix("700 ms") == true)
+      #expect(
+        try page.string("document.getElementById('facts').textContent")?.hasPrefix("700 ms") == true
+      )
       try page.click("#play")
       try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
       try page.press("z", control: true)
@@ -221,9 +243,11 @@ extension InBrowser {
         try page.string(
           """
           (async () => {
-            const stream = new Blob([`\(Self.short)`]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+            const stream = new Blob([`\(Self.short)`]).stream().pipeThrough(new \
+          CompressionStream("deflate-raw"));
             const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-            return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+            return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replac\
+          eAll("/", "_").replaceAll("=", "");
           })()
           """) ?? ""
       let other = try open([], query: "#open=my%20own.ahap,\(packed)")
@@ -236,7 +260,9 @@ extension InBrowser {
 
     /// What a report puts in an address is what the studio opens.
     @Test func takesOfAReportOpenInTheStudio() throws {
-      let takes = [try Pages.take("one", text: Self.text), try Pages.take("zwei & drei", text: Self.short)]
+      let takes = [
+        try Pages.take("one", text: Self.text), try Pages.take("zwei & drei", text: Self.short),
+      ]
       let report = try BrowserPage(
         ComparisonReport(generator: "Temblor test", studio: "studio.html").html(takes: takes),
         preparation: "window.open = (address) => { window.opened = address; };")
@@ -248,7 +274,9 @@ extension InBrowser {
       #expect(try page.string("document.querySelector('#slot-0 .nm').textContent") == "one")
       #expect(try page.string("document.querySelector('#slot-1 .nm').textContent") == "zwei & drei")
       #expect(try page.string(Self.source) == Self.text)
-      #expect(try BrowserPage(Pages.twoTakeReport()).bool("document.querySelector('[data-share=studio]').hidden"))
+      #expect(
+        try BrowserPage(Pages.twoTakeReport()).bool(
+          "document.querySelector('[data-share=studio]').hidden"))
     }
 
     @Test func aDroppedSoundBecomesAPatternBesideTheOneThatIsShown() throws {
@@ -260,7 +288,8 @@ extension InBrowser {
         [...'RIFF    WAVEfmt '].forEach((each, place) => wav.setUint8(place, each.charCodeAt(0)));
         [[4, 36 + 2 * frames], [16, 16], [24, rate], [28, 2 * rate], [40, 2 * frames]].forEach(
           ([place, value]) => wav.setUint32(place, value, true));
-        [[20, 1], [22, 1], [32, 2], [34, 16]].forEach(([place, value]) => wav.setUint16(place, value, true));
+        [[20, 1], [22, 1], [32, 2], [34, 16]].forEach(([place, value]) => wav.setUint16(place,\
+         value, true));
         [...'data'].forEach((each, place) => wav.setUint8(36 + place, each.charCodeAt(0)));
         for (let frame = 4000; frame < frames; frame++) {
           wav.setInt16(44 + 2 * frame, 12000 * Math.sin(2 * Math.PI * 150 * frame / rate), true);
@@ -275,8 +304,11 @@ extension InBrowser {
           == "Its pattern opens as B. Or first plays the sound.")
       try page.evaluate("document.querySelector('#sound-dialog [data-choice=both]').click()")
       let source = "JSON.parse(\(Self.source)).Pattern.map((each) => each.Event ?? {})"
-      try page.wait(for: "document.querySelector('#slot-1 .nm').textContent === 'boom' && \(source).length > 1")
-      #expect(try page.string("\(source).map((each) => each.EventType).join()") == "HapticContinuous,AudioCustom")
+      try page.wait(
+        for: "document.querySelector('#slot-1 .nm').textContent === 'boom' && \(source).length > 1")
+      #expect(
+        try page.string("\(source).map((each) => each.EventType).join()")
+          == "HapticContinuous,AudioCustom")
       let time = try #require(try page.number("\(source)[0].Time"))
       #expect(abs(time - 0.5) < 0.02)
       #expect(try page.string("\(source)[1].EventWaveformPath") == "boom.wav")
@@ -289,7 +321,8 @@ extension InBrowser {
           window.asked = [];
           window.fetch = async (address, { headers }) => {
             window.asked.push(headers["If-Match"]);
-            return window.asked.length === 1 ? new Response("{}", { status: 412, headers: { ETag: '"new"' } })
+            return window.asked.length === 1 ? new Response("{}", { status: 412, headers: { ETag: \
+          '"new"' } })
               : new Response(null, { status: 204, headers: { ETag: '"newer"' } });
           };
           """)
@@ -330,11 +363,16 @@ extension InBrowser {
     @Test func nothingIsCutOrCoveredAtAnyWidth() throws {
       let page = try open(width: 360)
       try select("Continuous", in: page)
-      for width in [320, 360, 390, 414, 480, 600, 720, 721, 768, 810, 811, 820, 900, 1_080, 1_081, 1_280, 1_600] {
+      for width in [
+        320, 360, 390, 414, 480, 600, 720, 721, 768, 810, 811, 820, 900, 1_080, 1_081, 1_280, 1_600,
+      ] {
         try page.resize(width: width, height: 800)
-        try page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        try page.evaluate(
+          "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         #expect(try page.string(PageWidthTests.layout) == "", "\(width) pixels")
-        if width < 600 { #expect((try page.number("document.querySelector('.dock').offsetHeight") ?? 999) < 170) }
+        if width < 600 {
+          #expect((try page.number("document.querySelector('.dock').offsetHeight") ?? 999) < 170)
+        }
       }
     }
   }

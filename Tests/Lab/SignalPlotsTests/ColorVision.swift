@@ -3,28 +3,41 @@ import SignalPlots
 
 /// The ways in which people see colour.
 ///
-/// Source: Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color Vision
-/// Deficiency", IEEE TVCG 15 (2009), matrices for severity 1, applied to linear light.
+/// Source: Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color
+/// Vision Deficiency", IEEE TVCG 15 (2009), matrices for severity 1, applied to linear light.
 enum ColourVision: CaseIterable {
   case usual, protanopia, deuteranopia, tritanopia
 
   private var matrix: [[Double]] {
     switch self {
-    case .usual: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    case .usual:
+      [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     case .protanopia:
-      [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+      [
+        [0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+      ]
     case .deuteranopia:
-      [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+      [
+        [0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+      ]
     case .tritanopia:
-      [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+      [
+        [1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+      ]
     }
   }
 
   /// What is seen of a colour.
   func seen(_ color: PlotColor) -> SeenColour {
-    func linear(_ part: Double) -> Double { part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4) }
+    func linear(_ part: Double) -> Double {
+      part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+    }
     let light = [linear(color.red), linear(color.green), linear(color.blue)]
-    return SeenColour(linear: matrix.map { row in min(max(zip(row, light).reduce(0) { $0 + $1.0 * $1.1 }, 0), 1) })
+    return SeenColour(
+      linear: matrix.map { row in min(max(zip(row, light).reduce(0) { $0 + $1.0 * $1.1 }, 0), 1) })
   }
 }
 
@@ -38,8 +51,12 @@ struct SeenColour {
     let x = 0.4124 * light[0] + 0.3576 * light[1] + 0.1805 * light[2]
     let y = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
     let z = 0.0193 * light[0] + 0.1192 * light[1] + 0.9505 * light[2]
-    func curve(_ t: Double) -> Double { t > 216.0 / 24_389 ? cbrt(t) : (24_389.0 / 27 * t + 16) / 116 }
-    let (fx, fy, fz) = (curve(x / 0.95047), curve(y), curve(z / 1.08883))
+    func curve(_ t: Double) -> Double {
+      t > 216.0 / 24_389 ? cbrt(t) : (24_389.0 / 27 * t + 16) / 116
+    }
+    let fx = curve(x / 0.95047)
+    let fy = curve(y)
+    let fz = curve(z / 1.08883)
     lightness = 116 * fy - 16
     a = 500 * (fx - fy)
     b = 200 * (fy - fz)

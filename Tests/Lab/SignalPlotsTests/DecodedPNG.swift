@@ -7,7 +7,8 @@ struct DecodedPNG {
   let height: Int
   private let pixels: [UInt32]
 
-  private typealias Source = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, UInt32) -> UInt32
+  private typealias Source =
+    @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, UInt32) -> UInt32
   private final class Reader {
     var bytes: ArraySlice<UInt8>
     init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
@@ -35,7 +36,9 @@ struct DecodedPNG {
         guard let closure = unsafe closure, let data = unsafe data else { return 10 }
         let reader = unsafe Unmanaged<Reader>.fromOpaque(closure).takeUnretainedValue()
         guard reader.bytes.count >= Int(count) else { return 10 }
-        for (index, byte) in reader.bytes.prefix(Int(count)).enumerated() { unsafe data[index] = byte }
+        for (index, byte) in reader.bytes.prefix(Int(count)).enumerated() {
+          unsafe data[index] = byte
+        }
         reader.bytes = reader.bytes.dropFirst(Int(count))
         return 0
       }, Unmanaged.passUnretained(reader).toOpaque())

@@ -6,11 +6,25 @@ import Testing
 extension PlotDrawing {
   /// All texts, in the order of drawing.
   var texts: [String] {
-    items.flatMap { item -> [String] in if case .text(let runs, _, _) = item { runs.map(\.text) } else { [] } }
+    items.flatMap { item -> [String] in
+      if case .text(let runs, _, _) = item {
+        runs.map(\.text)
+      } else {
+        []
+      }
+    }
   }
 
   /// All rasters.
-  var rasters: [Raster] { items.compactMap { if case .raster(let raster) = $0 { raster } else { nil } } }
+  var rasters: [Raster] {
+    items.compactMap {
+      if case .raster(let raster) = $0 {
+        raster
+      } else {
+        nil
+      }
+    }
+  }
 
   /// The areas of a colour, with how much they cover.
   func areas(_ paint: Paint) -> [(shapes: [[PlotPoint]], opacity: Double)] {
@@ -23,7 +37,9 @@ extension PlotDrawing {
   /// The lines of a colour.
   func lines(_ paint: Paint) -> [(points: [[PlotPoint]], stroke: Stroke)] {
     items.compactMap { item in
-      guard case .path(let lines, nil, let stroke?) = item, stroke.paint == paint else { return nil }
+      guard case .path(let lines, nil, let stroke?) = item, stroke.paint == paint else {
+        return nil
+      }
       return (lines, stroke)
     }
   }
@@ -31,7 +47,9 @@ extension PlotDrawing {
   /// The shapes that are filled with an opacity.
   func fills(opacity: Double) -> [[[PlotPoint]]] {
     items.compactMap { item in
-      guard case .path(let lines, let fill?, nil) = item, fill.opacity == opacity else { return nil }
+      guard case .path(let lines, let fill?, nil) = item, fill.opacity == opacity else {
+        return nil
+      }
       return lines
     }
   }
@@ -48,12 +66,19 @@ extension PlotDrawing {
   var places: [PlotPoint] {
     items.flatMap { item -> [PlotPoint] in
       switch item {
-      case .path(let lines, _, _): lines.flatMap(\.self)
-      case .disc(let centre, _, _, _): [centre]
-      case .bar(let box, _, _): [PlotPoint(box.left, box.top), PlotPoint(box.right, box.bottom)]
-      case .text(_, let place, _): [place]
+      case .path(let lines, _, _):
+        lines.flatMap(\.self)
+      case .disc(let centre, _, _, _):
+        [centre]
+      case .bar(let box, _, _):
+        [PlotPoint(box.left, box.top), PlotPoint(box.right, box.bottom)]
+      case .text(_, let place, _):
+        [place]
       case .raster(let raster):
-        [PlotPoint(raster.box.left, raster.box.top), PlotPoint(raster.box.right, raster.box.bottom)]
+        [
+          PlotPoint(raster.box.left, raster.box.top),
+          PlotPoint(raster.box.right, raster.box.bottom),
+        ]
       }
     }
   }
@@ -73,4 +98,6 @@ extension PlotDrawing: CustomTestStringConvertible {
   public var testDescription: String { "a picture of \(items.count) items" }
 }
 
-extension DecodedPNG: CustomTestStringConvertible { var testDescription: String { "\(width) × \(height) pixels" } }
+extension DecodedPNG: CustomTestStringConvertible {
+  var testDescription: String { "\(width) × \(height) pixels" }
+}

@@ -25,13 +25,15 @@ struct LongPictureTests {
   }()
 
   private func plot(_ seconds: ClosedRange<Double>? = nil) throws -> Plot {
-    try Plot(of: PlotSubject(name: "long", composition: Self.long), parts: [.score], seconds: seconds)
+    try Plot(
+      of: PlotSubject(name: "long", composition: Self.long), parts: [.score], seconds: seconds)
   }
 
   @Test func tenMinutesAreColumnsAndASmallFile() throws {
     let drawing = try plot().drawing(width: 860)
     #expect(drawing.strays == [])
-    #expect(drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
+    #expect(
+      drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
     #expect(drawing.texts.contains("5:00") && drawing.texts.contains("9:00 min"))
     // Stems and heads would be a forest.
     #expect(drawing.discs(.color(Colormap.sharpness.color(at: 0.5))).isEmpty)
@@ -46,7 +48,8 @@ struct LongPictureTests {
     let envelope = try #require(plot.drawing(width: 860).fills(opacity: 0.45).first?.first)
     for minute in 0..<10 {
       let x = layout.x(60 * Double(minute) + 30)
-      let point = try #require(envelope.filter { $0.y < box.bottom }.min { abs($0.x - x) < abs($1.x - x) })
+      let point = try #require(
+        envelope.filter { $0.y < box.bottom }.min { abs($0.x - x) < abs($1.x - x) })
       let top = layout.y(max(0.3, Double(minute + 1) / 10), on: plot.panels[0].axis, in: box)
       #expect(abs(point.y - top) < 0.1)
     }
@@ -58,7 +61,8 @@ struct LongPictureTests {
       HapticEvent(kind: .hapticTransient, time: Double($0 % 200) * 0.3 + ($0 < 200 ? 0 : 540))
     }
     let plot = try Plot(
-      of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))), parts: [.score])
+      of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))),
+      parts: [.score])
     let drawing = plot.drawing(width: 860)
     #expect(drawing.fills(opacity: 0.45).count == 2)
     #expect(drawing.strays == [])
@@ -99,7 +103,8 @@ struct LongPictureTests {
   @Test func overlaysOfTenMinutesAreColumns() throws {
     var other = Self.long
     other.layers[0].pattern.events[600].parameters[.hapticIntensity] = 1
-    let plot = try Plot(of: [Self.long, other].map { PlotSubject(name: "long", composition: $0) }, parts: [.score])
+    let plot = try Plot(
+      of: [Self.long, other].map { PlotSubject(name: "long", composition: $0) }, parts: [.score])
     let drawing = plot.drawing(width: 860)
     let layout = PlotLayout(plot, width: 860)
     #expect(drawing.strays == [])
@@ -121,13 +126,17 @@ struct LongPictureTests {
         ? HapticEvent(kind: .hapticTransient, time: time)
         : HapticEvent(kind: .hapticContinuous, time: time, duration: 0.3)
     }
-    let plot = try Plot(of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))))
+    let plot = try Plot(
+      of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))))
     #expect(try plot.draw(as: .svg).count < 200_000)
   }
 
   @Test func aLineIsCutWhereItLeavesTheRange() {
     let line = [PlotPoint(0, 0), PlotPoint(10, 10), PlotPoint(20, 0)]
-    #expect(PolylineThinning.cut(line, to: 5...12) == [PlotPoint(5, 5), PlotPoint(10, 10), PlotPoint(12, 8)])
+    #expect(
+      PolylineThinning.cut(line, to: 5...12) == [
+        PlotPoint(5, 5), PlotPoint(10, 10), PlotPoint(12, 8),
+      ])
     #expect(PolylineThinning.cut(line, to: 12...14) == [PlotPoint(12, 8), PlotPoint(14, 6)])
     #expect(PolylineThinning.cut(line, to: 30...40) == [])
     #expect(PolylineThinning.cut(line, to: 0...20) == line)

@@ -8,17 +8,23 @@ import Testing
 
 /// Takes over one another: grey is what all have, colour what only one has.
 struct OverlayPlotTests {
-  private func pattern(_ intensity: Float, sharpness: Float = 0.5, tap: Double = 0.5) -> HapticComposition {
+  private func pattern(_ intensity: Float, sharpness: Float = 0.5, tap: Double = 0.5)
+    -> HapticComposition
+  {
     HapticComposition(
       HapticPattern(events: [
         HapticEvent(
           kind: .hapticContinuous, time: 0, duration: 1,
           parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness]),
-        HapticEvent(kind: .hapticTransient, time: tap, parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.2]),
+        HapticEvent(
+          kind: .hapticTransient, time: tap,
+          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.2]),
       ]))
   }
 
-  private func plot(_ compositions: [HapticComposition], parts: Set<PlotPart> = [.score]) throws -> Plot {
+  private func plot(_ compositions: [HapticComposition], parts: Set<PlotPart> = [.score]) throws
+    -> Plot
+  {
     try Plot(
       of: compositions.enumerated().map {
         PlotSubject(
@@ -28,13 +34,17 @@ struct OverlayPlotTests {
   }
 
   static func tone(_ hertz: Double, _ level: Float) -> Signal {
-    Signal((0..<8_000).map { level * Float(sin(2 * .pi * hertz * Double($0) / 8_000)) }, rate: 8_000)
+    Signal(
+      (0..<8_000).map { level * Float(sin(2 * .pi * hertz * Double($0) / 8_000)) }, rate: 8_000)
   }
 
   @Test func equalTakesAreGrey() throws {
-    let drawing = try plot([pattern(0.5), pattern(0.5)], parts: Set(PlotPart.allCases)).drawing(width: 860)
-    let same = try Plot(of: [Self.tone(100, 0.5), Self.tone(100, 0.5)].map { PlotSubject(name: "x", signal: $0) })
-      .drawing(width: 860)
+    let drawing = try plot([pattern(0.5), pattern(0.5)], parts: Set(PlotPart.allCases)).drawing(
+      width: 860)
+    let same = try Plot(
+      of: [Self.tone(100, 0.5), Self.tone(100, 0.5)].map { PlotSubject(name: "x", signal: $0) }
+    )
+    .drawing(width: 860)
     for (drawing, isOfSounds) in [(drawing, false), (same, true)] {
       #expect(!drawing.areas(.role(.equal)).isEmpty)
       // The head of the picture has the only colours; there each take has its line.
@@ -42,7 +52,9 @@ struct OverlayPlotTests {
       #expect(!isOfSounds || colored.count == 2)
       #expect(
         !isOfSounds
-          || drawing.rasters.filter { $0.rows > 1 }.dropFirst().allSatisfy { $0.levels.allSatisfy { $0 == 0 } })
+          || drawing.rasters.filter { $0.rows > 1 }.dropFirst().allSatisfy {
+            $0.levels.allSatisfy { $0 == 0 }
+          })
     }
     #expect(drawing.texts.contains { $0.contains("grey: in both") })
   }
@@ -97,7 +109,10 @@ struct OverlayPlotTests {
 
   @Test func whatOnlyOneSoundHasIsInItsColour() throws {
     let plot = try Plot(
-      of: [PlotSubject(name: "a", signal: Self.tone(100, 0.5)), PlotSubject(name: "b", signal: Self.tone(300, 0.5))],
+      of: [
+        PlotSubject(name: "a", signal: Self.tone(100, 0.5)),
+        PlotSubject(name: "b", signal: Self.tone(300, 0.5)),
+      ],
       parts: [.spectrogram])
     let rasters = plot.drawing(width: 860).rasters.filter { $0.rows > 1 }
     #expect(rasters.map(\.paint) == [.role(.equalLine), .role(.take(0)), .role(.take(1))])
@@ -122,17 +137,24 @@ struct OverlayPlotTests {
   }
 
   @Test(arguments: 3...9) func upToEightAreDrawn(_ count: Int) throws {
-    let plot = try plot((0..<count).map { pattern(Float($0 + 1) / 10) }, parts: Set(PlotPart.allCases))
+    let plot = try plot(
+      (0..<count).map { pattern(Float($0 + 1) / 10) }, parts: Set(PlotPart.allCases))
     let shown = min(count, 8)
     #expect(plot.takes.count == shown)
     let drawing = plot.drawing(width: 860)
     #expect(drawing.strays == [])
-    for letter in ["A", "B", "C", "D", "E", "F", "G", "H"].prefix(shown) { #expect(drawing.texts.contains(letter)) }
+    for letter in ["A", "B", "C", "D", "E", "F", "G", "H"].prefix(shown) {
+      #expect(drawing.texts.contains(letter))
+    }
     #expect(plot.panels.count == 3 + shown)
     // Takes of one colour differ in their lines.
     let figure = FigureDrawing(plot: plot, layout: PlotLayout(plot, width: 860), drawing: drawing)
     let strokes = (0..<8).map { figure.stroke(of: $0) }
-    for one in 0..<8 { for other in 0..<one { #expect(strokes[one] != strokes[other]) } }
+    for one in 0..<8 {
+      for other in 0..<one {
+        #expect(strokes[one] != strokes[other])
+      }
+    }
   }
 
   @Test(arguments: [200, 390, 1_280]) func overlaysFitTheirWidth(_ width: Int) throws {
@@ -143,7 +165,8 @@ struct OverlayPlotTests {
 
   /// Without colours, what one take has more is darker.
   @Test func theTerminalShowsWhatDiffers() throws {
-    let text = try plot([pattern(0.4), pattern(0.8)]).terminalText(width: 40, colors: false, unicode: false)
+    let text = try plot([pattern(0.4), pattern(0.8)]).terminalText(
+      width: 40, colors: false, unicode: false)
     let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(rows[0] == "take 0, take 1")
     #expect(rows[1] == "1 s - grey: in both - profile phone")

@@ -7,11 +7,14 @@ struct PatternScoreTests {
   @Test func aTransientIsWhatItsControlsMakeItAtItsOnset() throws {
     let pattern = HapticPattern(
       events: [
-        HapticEvent(kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5])
+        HapticEvent(
+          kind: .hapticTransient, time: 0.5,
+          parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5])
       ], parameters: [DynamicParameter(id: .hapticSharpnessControl, value: 0.25, time: 0.2)],
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0)])
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0)])
       ])
     let score = try PatternScore(of: HapticComposition(pattern))
     let event = try #require(score.events.first)
@@ -37,7 +40,8 @@ struct PatternScoreTests {
       ],
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0.5)])
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0.5)])
       ])
     let points = try #require(PatternScore(of: HapticComposition(pattern)).events.first).points
     let attack = EnvelopeTimes.seconds(normalised: 0.5)
@@ -54,7 +58,10 @@ struct PatternScoreTests {
   /// A jump is two points, so that neither shape nor colour slides into it.
   @Test func aStepOfAControlIsAJump() throws {
     let pattern = HapticPattern(
-      events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])],
+      events: [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
+      ],
       parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)])
     let points = try #require(PatternScore(of: HapticComposition(pattern)).events.first).points
     let around = points.filter { abs($0.time - 0.25) < 0.001 }
@@ -83,8 +90,11 @@ struct PatternScoreTests {
     let curve = ParameterCurve(
       id: .hapticIntensityControl, time: 0,
       controlPoints: (0..<20_000).map { .init(time: Double($0) / 1_000, value: Float($0 % 2)) })
-    let events = (0..<2_000).map { HapticEvent(kind: .hapticContinuous, time: Double($0) / 1_000, duration: 10) }
-    let score = try PatternScore(of: HapticComposition(HapticPattern(events: events, curves: [curve])))
+    let events = (0..<2_000).map {
+      HapticEvent(kind: .hapticContinuous, time: Double($0) / 1_000, duration: 10)
+    }
+    let score = try PatternScore(
+      of: HapticComposition(HapticPattern(events: events, curves: [curve])))
     #expect(score.events.reduce(0) { $0 + $1.points.count } < 2_000_000)
     #expect(score.events.allSatisfy { $0.points.count > 10 })
   }
@@ -92,7 +102,8 @@ struct PatternScoreTests {
   /// Events of all layers stand by rising onset; a control acts on its own layer alone.
   @Test func layersAreDrawnTogether() throws {
     let tap = HapticEvent(kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8])
-    let hum = HapticEvent(kind: .hapticContinuous, time: 0.25, duration: 1, parameters: [.hapticIntensity: 0.6])
+    let hum = HapticEvent(
+      kind: .hapticContinuous, time: 0.25, duration: 1, parameters: [.hapticIntensity: 0.6])
     let half = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)
     let sharp = DynamicParameter(id: .hapticSharpnessControl, value: 0.25, time: 0)
     let score = try PatternScore(
@@ -101,7 +112,8 @@ struct PatternScoreTests {
         .init(HapticPattern(events: [hum, tap], parameters: [sharp])),
       ]))
     let places = [
-      EventReference(layer: 1, event: 0), EventReference(layer: 0, event: 0), EventReference(layer: 1, event: 1),
+      EventReference(layer: 1, event: 0), EventReference(layer: 0, event: 0),
+      EventReference(layer: 1, event: 1),
     ]
     #expect(score.events.map(\.reference) == places)
     #expect(score.events.map { Float($0.peak) } == [0.6, 0.4, 0.8])

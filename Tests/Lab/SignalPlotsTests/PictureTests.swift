@@ -9,18 +9,23 @@ import Testing
 struct PictureTests {
   static let tap = HapticComposition(
     HapticPattern(events: [
-      HapticEvent(kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 0.25, .hapticSharpness: 0]),
+        kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 1,
+        parameters: [.hapticIntensity: 0.25, .hapticSharpness: 0]),
     ]))
   static let sine = Signal(
-    channels: [(0..<8_000).map { 0.5 * Float(sin(2 * .pi * 100 * Double($0) / 8_000)) }], rate: 8_000)
+    channels: [(0..<8_000).map { 0.5 * Float(sin(2 * .pi * 100 * Double($0) / 8_000)) }],
+    rate: 8_000)
 
   private func whole() throws -> Plot {
     try Plot(of: PlotSubject(name: "a \"<tap>\" & more", composition: Self.tap, signal: Self.sine))
   }
 
-  private func panel(_ title: String, of plot: Plot, width: Int = 860) throws -> (PlotPanel, PlotBox) {
+  private func panel(_ title: String, of plot: Plot, width: Int = 860) throws -> (
+    PlotPanel, PlotBox
+  ) {
     let index = try #require(plot.panels.firstIndex { $0.title == title })
     return (plot.panels[index], PlotLayout(plot, width: width).panels[index].box)
   }
@@ -30,9 +35,12 @@ struct PictureTests {
     #expect(plot.panels.map(\.title) == ["Intensity", "Sharpness", "Waveform", "Spectrogram"])
     let drawing = plot.drawing(width: 860)
     for text in [
-      "Intensity", "dull", "sharp", "Sharpness", "230 Hz", "80 Hz", "Waveform", "RMS", "window 63 ms", "band of phone",
+      "Intensity", "dull", "sharp", "Sharpness", "230 Hz", "80 Hz", "Waveform", "RMS",
+      "window 63 ms", "band of phone",
       "0 dBFS", "1 s", "1 s · 1 transient · 1 continuous event · profile phone",
-    ] { #expect(drawing.texts.contains(text), "\(text) in \(drawing.texts)") }
+    ] {
+      #expect(drawing.texts.contains(text), "\(text) in \(drawing.texts)")
+    }
     let layout = PlotLayout(plot, width: 860)
     #expect(layout.left == 58 && layout.right == 794)
     // Heights as they are designed.
@@ -40,14 +48,18 @@ struct PictureTests {
     #expect(drawing.height == 622)
   }
 
-  @Test(arguments: [200, 280, 400, 860, 1_280, 2_000, 10_000]) func everythingIsInThePicture(_ width: Int) throws {
+  @Test(arguments: [200, 280, 400, 860, 1_280, 2_000, 10_000]) func everythingIsInThePicture(
+    _ width: Int
+  ) throws {
     let drawing = try whole().drawing(width: width)
     #expect(drawing.width == Double(width))
     #expect(drawing.strays == [])
   }
 
   /// A few points of a curve are shown, many would hide it.
-  @Test(arguments: [(10, 10), (200, 0)]) func pointsOfACurveAreShownWhereTheyHaveSpace(_ count: Int, _ shown: Int)
+  @Test(arguments: [(10, 10), (200, 0)]) func pointsOfACurveAreShownWhereTheyHaveSpace(
+    _ count: Int, _ shown: Int
+  )
     throws
   {
     let points = (0..<count).map {
@@ -56,7 +68,8 @@ struct PictureTests {
     let hum = HapticEvent(kind: .hapticContinuous, time: 0, duration: 1)
     let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: points)
     let plot = try Plot(
-      of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: [hum], curves: [curve]))),
+      of: PlotSubject(
+        name: "", composition: HapticComposition(HapticPattern(events: [hum], curves: [curve]))),
       parts: [.score])
     let drawing = plot.drawing(width: 860)
     // One more in the legend.
@@ -74,7 +87,9 @@ struct PictureTests {
     #expect(try title("a name that is too long to be seen in it").hasPrefix("a name that"))
   }
 
-  @Test(arguments: PlotTheme.allCases) func aPNGHasTheSizeAndTheBackgroundOfItsTheme(_ theme: PlotTheme) throws {
+  @Test(arguments: PlotTheme.allCases) func aPNGHasTheSizeAndTheBackgroundOfItsTheme(
+    _ theme: PlotTheme
+  ) throws {
     let plot = try whole()
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 400, theme: theme)))
     #expect(png.width == 400)
@@ -87,7 +102,8 @@ struct PictureTests {
     #expect(png.width == 200)
   }
 
-  @Test(arguments: PlotTheme.allCases) func aStemStandsAtItsTimeAsHighAsItsIntensityInTheColourOfItsSharpness(
+  @Test(arguments: PlotTheme.allCases)
+  func aStemStandsAtItsTimeAsHighAsItsIntensityInTheColourOfItsSharpness(
     _ theme: PlotTheme
   ) throws {
     let plot = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
@@ -98,7 +114,9 @@ struct PictureTests {
     // The axis covers the event and its release of a millisecond.
     #expect(plot.span == 0...1.001)
     let x = layout.x(0.5)
-    for value in [0.3, 0.5, 0.7, 0.8] { #expect(png.isNear(sharp, x: x, y: layout.y(value, on: panel.axis, in: box))) }
+    for value in [0.3, 0.5, 0.7, 0.8] {
+      #expect(png.isNear(sharp, x: x, y: layout.y(value, on: panel.axis, in: box)))
+    }
     let paper = PlotPalette(theme).color(of: .paper).css
     #expect(png.css(x: x + 12, y: layout.y(0.8, on: panel.axis, in: box)) == paper)
     #expect(!png.isNear(sharp, x: x, y: layout.y(0.9, on: panel.axis, in: box)))
@@ -127,7 +145,8 @@ struct PictureTests {
 
   /// Below 160 ms the samples themselves are drawn.
   @Test func aShortPartIsDrawnAsSamples() throws {
-    let plot = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], seconds: 0.2...0.25)
+    let plot = try Plot(
+      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], seconds: 0.2...0.25)
     let drawing = plot.drawing(width: 860)
     let line = try #require(drawing.lines(.role(.ink)).first?.points.first)
     let (panel, box) = try panel("Waveform", of: plot)
@@ -174,7 +193,8 @@ struct PictureTests {
     #expect(abs(30 * pow(20, hertz) - 100) < 1)
   }
 
-  @Test(arguments: PlotFormat.allCases) func equalFiguresAreEqualBytes(_ format: PlotFormat) throws {
+  @Test(arguments: PlotFormat.allCases) func equalFiguresAreEqualBytes(_ format: PlotFormat) throws
+  {
     let first = try whole().draw(as: format)
     #expect(first == (try whole().draw(as: format)))
     #expect(first != (try whole().draw(as: format, theme: .dark)))
@@ -193,14 +213,16 @@ struct PictureTests {
     for subject in [
       PlotSubject(name: "", composition: HapticComposition(HapticPattern())),
       PlotSubject(name: "", signal: Signal(channels: [], rate: 48_000)),
-      PlotSubject(name: "", signal: Signal(channels: [[0, 0]], rate: 48_000)), PlotSubject(name: "", signal: odd),
+      PlotSubject(name: "", signal: Signal(channels: [[0, 0]], rate: 48_000)),
+      PlotSubject(name: "", signal: odd),
     ] {
       let plot = try Plot(of: subject)
       #expect(plot.drawing(width: 400).strays == [])
       #expect(try plot.draw(as: .png, width: 400).count > 100)
       #expect(plot.terminalText(width: 40, colors: true).contains("ms"))
     }
-    let silence = try Plot(of: PlotSubject(name: "", signal: Signal(channels: [[0, 0]], rate: 48_000)))
+    let silence = try Plot(
+      of: PlotSubject(name: "", signal: Signal(channels: [[0, 0]], rate: 48_000)))
     #expect(silence.drawing(width: 860).texts.count { $0 == "silence" } == 2)
   }
 
@@ -234,7 +256,8 @@ struct PictureTests {
              s
 
         """)
-    let sound = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], seconds: 0.1...0.15)
+    let sound = try Plot(
+      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], seconds: 0.1...0.15)
     #expect(
       sound.terminalText(width: 40, colors: false) == """
         0.1–0.15 s of 1 s
@@ -264,7 +287,8 @@ struct PictureTests {
 
   @Test func aMissingLibraryIsReportedWithItsPackage() {
     #expect(
-      throws: PlotError(.missingLibrary, "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")
+      throws: PlotError(
+        .missingLibrary, "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")
     ) { try CairoBindings(named: "libnone.so.9") }
   }
 }

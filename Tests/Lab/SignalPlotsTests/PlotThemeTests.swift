@@ -3,7 +3,9 @@ import SignalPlots
 import Testing
 
 struct PlotThemeTests {
-  @Test func themesAreCalledAsTheyAreAskedFor() { #expect(PlotTheme.allCases.map(\.rawValue) == ["light", "dark"]) }
+  @Test func themesAreCalledAsTheyAreAskedFor() {
+    #expect(PlotTheme.allCases.map(\.rawValue) == ["light", "dark"])
+  }
 
   /// The examples of WCAG 2.1: black on white is 21, #777777 on white just misses 4.5.
   @Test func contrastIsThatOfTheGuidelines() {
@@ -12,28 +14,37 @@ struct PlotThemeTests {
     #expect(abs(white.contrast(with: PlotColor(0x777777)) - 4.478) < 0.001)
   }
 
-  @Test(arguments: PlotTheme.allCases) func textStandsOutByFourAndAHalfAndLinesByThree(_ theme: PlotTheme) {
+  @Test(arguments: PlotTheme.allCases) func textStandsOutByFourAndAHalfAndLinesByThree(
+    _ theme: PlotTheme
+  ) {
     let palette = PlotPalette(theme)
     let paper = palette.color(of: .paper)
     let takes = (0..<4).map { PlotRole.take($0) }
-    for text in [PlotRole.ink, .muted] + takes { #expect(palette.color(of: text).contrast(with: paper) >= 4.5) }
-    for line in [PlotRole.edge, .equalLine] { #expect(palette.color(of: line).contrast(with: paper) >= 3) }
+    for text in [PlotRole.ink, .muted] + takes {
+      #expect(palette.color(of: text).contrast(with: paper) >= 4.5)
+    }
+    for line in [PlotRole.edge, .equalLine] {
+      #expect(palette.color(of: line).contrast(with: paper) >= 3)
+    }
   }
 
   @Test(arguments: PlotTheme.allCases) func everySharpnessStandsOutByThree(_ theme: PlotTheme) {
     let paper = PlotPalette(theme).color(of: .paper)
-    for step in 0...100 { #expect(Colormap.sharpness.color(at: Double(step) / 100).contrast(with: paper) >= 3) }
+    for step in 0...100 {
+      #expect(Colormap.sharpness.color(at: Double(step) / 100).contrast(with: paper) >= 3)
+    }
   }
 
-  /// Distances in CIELAB of 50 are seen at a glance, of 15 beside one another; 2 is the least that is seen at all.
-  @Test(arguments: PlotTheme.allCases, ColourVision.allCases) func theFirstTwoTakesAreDistinguishedByEveryColourVision(
+  /// Distances in CIELAB of 50 are seen at a glance, of 15 beside one another; 2 is the least that
+  /// is seen at all.
+  @Test(arguments: PlotTheme.allCases, ColourVision.allCases)
+  func theFirstTwoTakesAreDistinguishedByEveryColourVision(
     _ theme: PlotTheme, _ vision: ColourVision
   ) {
     let palette = PlotPalette(theme)
-    let (first, second, grey) = (
-      vision.seen(palette.color(of: .take(0))), vision.seen(palette.color(of: .take(1))),
-      vision.seen(palette.color(of: .equalLine))
-    )
+    let first = vision.seen(palette.color(of: .take(0)))
+    let second = vision.seen(palette.color(of: .take(1)))
+    let grey = vision.seen(palette.color(of: .equalLine))
     #expect(first.distance(to: second) >= 50)
     #expect(first.distance(to: grey) >= 15 && second.distance(to: grey) >= 15)
   }
@@ -65,7 +76,8 @@ extension PlotColor {
 
   /// The contrast to another colour, 1…21, by WCAG 2.1: text needs 4.5, lines 3.
   fileprivate func contrast(with other: PlotColor) -> Double {
-    let (bright, dark) = (max(luminance, other.luminance), min(luminance, other.luminance))
+    let bright = max(luminance, other.luminance)
+    let dark = min(luminance, other.luminance)
     return (bright + 0.05) / (dark + 0.05)
   }
 

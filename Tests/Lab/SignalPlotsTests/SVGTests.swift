@@ -5,7 +5,8 @@ import Testing
 struct SVGTests {
   private func text(theme: PlotTheme? = nil) throws -> String {
     let plot = try Plot(
-      of: PlotSubject(name: "a \"<tap>\" & more", composition: PictureTests.tap, signal: PictureTests.sine))
+      of: PlotSubject(
+        name: "a \"<tap>\" & more", composition: PictureTests.tap, signal: PictureTests.sine))
     return String(decoding: try plot.draw(as: .svg, theme: theme), as: UTF8.self)
   }
 
@@ -15,7 +16,11 @@ struct SVGTests {
     #expect(
       text.contains(
         "role=\"img\" aria-label=\"Intensity, sharpness, waveform and spectrogram of "
-          + "a &quot;&lt;tap&gt;&quot; &amp; more: 1 s, 1 transient, 1 continuous event, profile phone.\""))
+          + """
+          a &quot;&lt;tap&gt;&quot; &amp; more: 1 s, 1 transient, 1 continuous event, profile \
+          phone.\"
+          """
+      ))
   }
 
   @Test func oneFileHasBothThemes() throws {
@@ -61,7 +66,8 @@ struct SVGTests {
 
   @Test func pathsAreShort() {
     let points = [
-      PlotPoint(0, 0), PlotPoint(10.04, 0), PlotPoint(10.04, 5.25), PlotPoint(12, 6), PlotPoint(12.01, 6.02),
+      PlotPoint(0, 0), PlotPoint(10.04, 0), PlotPoint(10.04, 5.25), PlotPoint(12, 6),
+      PlotPoint(12.01, 6.02),
     ]
     #expect(SVGWriter.path(points) == "M0 0H10V5.3L12 6")
   }
@@ -75,11 +81,15 @@ struct SVGTests {
     #expect(SVGWriter.number(.nan) == "0" && SVGWriter.number(.infinity) == "0")
   }
 
-  @Test func controlCharactersBecomeBlanks() { #expect(SVGWriter.escaped("a\u{7}<b>\u{FFFE}") == "a &lt;b&gt; ") }
+  @Test func controlCharactersBecomeBlanks() {
+    #expect(SVGWriter.escaped("a\u{7}<b>\u{FFFE}") == "a &lt;b&gt; ")
+  }
 }
 
 extension String {
   fileprivate func count(of part: String) -> Int { components(of: part) - 1 }
 
-  private func components(of part: String) -> Int { split(separator: part, omittingEmptySubsequences: false).count }
+  private func components(of part: String) -> Int {
+    split(separator: part, omittingEmptySubsequences: false).count
+  }
 }

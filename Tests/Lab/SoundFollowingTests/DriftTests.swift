@@ -7,13 +7,21 @@ import Testing
 struct DriftTests {
   private static let rate = 48_000.0
 
-  /// Six hours of a source that runs faster or slower and wanders with temperature, and of a thread that wakes late.
-  @Test(arguments: [-200.0, 200]) func aSourceOfAnotherClockIsFollowedForHours(_ partsPerMillion: Double) {
+  /// Six hours of a source that runs faster or slower and wanders with temperature, and of a thread
+  /// that wakes late.
+  @Test(arguments: [-200.0, 200]) func aSourceOfAnotherClockIsFollowedForHours(
+    _ partsPerMillion: Double
+  ) {
     var chance = SeededGenerator(seed: 9)
     var loop = DriftLoop(rate: Self.rate)
-    let (period, reserve) = (0.01, 1_056.0)
-    var (taken, captured) = (-reserve, 0.0)
-    var (least, most, greatestStep, worst) = (Double.infinity, -Double.infinity, 0.0, 0.0)
+    let period = 0.01
+    let reserve = 1_056.0
+    var taken = -reserve
+    var captured = 0.0
+    var least = Double.infinity
+    var most = -Double.infinity
+    var greatestStep = 0.0
+    var worst = 0.0
     var last = 1.0
     for update in 0..<Int(6 * 3_600 / period) {
       let time = Double(update) * period
@@ -26,7 +34,8 @@ struct DriftTests {
       guard time > 120 else { continue }
       // What a thread that wakes late finds in whole periods of 128 frames.
       let fill = ((captured - late * Self.rate) / 128).rounded(.down) * 128 - taken
-      (least, most) = (min(least, fill), max(most, fill))
+      least = min(least, fill)
+      most = max(most, fill)
       greatestStep = max(greatestStep, abs(loop.ratio - last))
       worst = max(worst, abs(loop.ratio - speed))
     }
@@ -41,13 +50,17 @@ struct DriftTests {
     var resampler = VaryingResampler()
     var output: [Float] = []
     for block in 0..<400 {
-      let samples = (0..<240).map { Float(0.5 * sin(2 * .pi * hertz * Double(block * 240 + $0) / Self.rate)) }
+      let samples = (0..<240).map {
+        Float(0.5 * sin(2 * .pi * hertz * Double(block * 240 + $0) / Self.rate))
+      }
       output += resampler.resample(samples, step: step * (1 + 1e-7 * Double(block % 7)))
     }
     #expect(abs(Double(output.count) - 96_000 / step) < 3)
     // The bend of a pure sine of this rate.
     let turn = 2 * .pi * hertz * step / Self.rate
-    let bends = zip(zip(output, output.dropFirst()), output.dropFirst(2)).dropFirst(8).map { abs($0.0 - 2 * $0.1 + $1) }
+    let bends = zip(zip(output, output.dropFirst()), output.dropFirst(2)).dropFirst(8).map {
+      abs($0.0 - 2 * $0.1 + $1)
+    }
     #expect(Double(bends.max() ?? 0) <= 1.1 * 0.5 * turn * turn)
   }
 }

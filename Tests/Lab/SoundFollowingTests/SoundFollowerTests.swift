@@ -10,7 +10,9 @@ struct SoundFollowerTests {
     (0..<Int(seconds * rate)).map { Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate)) }
   }
 
-  static func follow(_ samples: [Float], _ options: FollowingOptions = FollowingOptions()) -> [Float] {
+  static func follow(_ samples: [Float], _ options: FollowingOptions = FollowingOptions())
+    -> [Float]
+  {
     var follower = SoundFollower(options, rate: rate)
     return follower.follow(samples.span)
   }
@@ -22,7 +24,8 @@ struct SoundFollowerTests {
   @Test func bassPassesAsItIsAndTrebleDoesNot() {
     let options = FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true)
     let low = Self.follow(Self.sine(50, 0.4, seconds: 1), options)
-    // A Butterworth low-pass of second order at 100 Hz has −0.26 dB at 50 Hz, the high-pass at 20 Hz −0.11.
+    // A Butterworth low-pass of second order at 100 Hz has −0.26 dB at 50 Hz, the high-pass at 20
+    // Hz −0.11.
     #expect(abs(20 * log10(Self.level(low[24_000...]) / (0.4 / 2.0.squareRoot())) + 0.37) < 0.05)
     let high = Self.follow(Self.sine(1_000, 0.4, seconds: 1), options)
     #expect(Self.level(high[24_000...]) < 0.4 * 0.0075)
@@ -44,21 +47,25 @@ struct SoundFollowerTests {
     #expect(whole.allSatisfy { $0.isFinite })
   }
 
-  @Test(arguments: FollowingOptions.Style.allCases) func silenceAndBadSamplesAreSilence(_ style: FollowingOptions.Style)
-  {
+  @Test(arguments: FollowingOptions.Style.allCases) func silenceAndBadSamplesAreSilence(
+    _ style: FollowingOptions.Style
+  ) {
     let bad: [Float] = [.nan, .infinity, -.infinity, 0]
     let output = Self.follow((0..<9_600).map { bad[$0 % 4] }, FollowingOptions(style: style))
     #expect(output.allSatisfy { abs($0) < 1e-9 })
   }
 
   /// From the strike to a tenth of the strongest vibration.
-  @Test(arguments: [(FollowingOptions.Style.bass, 5.0), (.impacts, 5), (.engine, 5), (.full, 5), (.android, 5)])
+  @Test(arguments: [
+    (FollowingOptions.Style.bass, 5.0), (.impacts, 5), (.engine, 5), (.full, 5), (.android, 5),
+  ])
   func aStrikeIsFeltWithinMilliseconds(_ style: FollowingOptions.Style, most: Double) {
     var chance = SeededGenerator(seed: 11)
     var onsets: [Double] = []
     for _ in 0..<9 {
       let blast = Blast(&chance).samples(rate: Self.rate)
-      let output = Self.follow([Float](repeating: 0, count: 9_600) + blast, FollowingOptions(style: style))
+      let output = Self.follow(
+        [Float](repeating: 0, count: 9_600) + blast, FollowingOptions(style: style))
       let peak = output.reduce(0) { max($0, abs($1)) }
       let first = output.firstIndex { abs($0) > 0.1 * peak } ?? 0
       onsets.append(Double(first - 9_600) / Self.rate * 1_000)
@@ -70,11 +77,16 @@ struct SoundFollowerTests {
   @Test func theGainRestsBehindAStrike() {
     // A tone that is 20 dB weaker than what the gain aims at, and a strike in it.
     var samples = Self.sine(50, 0.05, seconds: 4)
-    for index in 96_000..<98_400 { samples[index] *= 8 }
+    for index in 96_000..<98_400 {
+      samples[index] *= 8
+    }
     let options = FollowingOptions(style: .bass, keepsVoices: true)
-    let plain = Self.follow(samples, FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true))
+    let plain = Self.follow(
+      samples, FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true))
     let ridden = Self.follow(samples, options)
-    func gain(_ range: Range<Int>) -> Double { 20 * log10(Self.level(ridden[range]) / Self.level(plain[range])) }
+    func gain(_ range: Range<Int>) -> Double {
+      20 * log10(Self.level(ridden[range]) / Self.level(plain[range]))
+    }
     // It has grown by 2 dB a second, but for the 0.4 s behind the beginning.
     #expect(abs(gain(94_000..<96_000) - 3.1) < 0.3)
     #expect(abs(gain(96_500..<97_500) - gain(104_000..<105_600)) < 0.5)
@@ -103,8 +115,10 @@ struct Blast {
 
   func samples(rate: Double) -> [Float] {
     var chance = chance
-    let (decay, tail) = (Double.random(in: 0.04...0.2, using: &chance), Double.random(in: 0.15...0.6, using: &chance))
-    let (hertz, share) = (Double.random(in: 30...60, using: &chance), Double.random(in: 0.1...0.6, using: &chance))
+    let decay = Double.random(in: 0.04...0.2, using: &chance)
+    let tail = Double.random(in: 0.15...0.6, using: &chance)
+    let hertz = Double.random(in: 30...60, using: &chance)
+    let share = Double.random(in: 0.1...0.6, using: &chance)
     return (0..<Int(1.5 * rate)).map { index in
       let time = Double(index) / rate
       let noise = Double.random(in: -1...1, using: &chance) * exp(-time / decay)
@@ -125,7 +139,10 @@ struct Speech {
     var samples: [Float] = []
     for _ in 0..<6 {
       let length = Double.random(in: 0.12...0.3, using: &chance)
-      let formants = [Double.random(in: 300...800, using: &chance), Double.random(in: 900...2_200, using: &chance)]
+      let formants = [
+        Double.random(in: 300...800, using: &chance),
+        Double.random(in: 900...2_200, using: &chance),
+      ]
       let bend = Double.random(in: 0.85...1.15, using: &chance)
       var phase = 0.0
       for index in 0..<Int(length * rate) {
@@ -146,7 +163,8 @@ struct Speech {
         samples.append(Float(0.15 * (noise - last) * min(1, Double(index) / 0.005 / rate)))
         last = noise
       }
-      samples += [Float](repeating: 0, count: Int(Double.random(in: 0...0.15, using: &chance) * rate))
+      samples += [Float](
+        repeating: 0, count: Int(Double.random(in: 0...0.15, using: &chance) * rate))
     }
     return samples
   }

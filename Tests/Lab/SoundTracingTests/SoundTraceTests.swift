@@ -8,11 +8,15 @@ import Testing
 @testable import SoundTracing
 
 struct SoundTraceTests {
-  private static func tone(_ hertz: Double, _ amplitude: Double, seconds: Double, rate: Double = 8_000) -> [Float] {
+  private static func tone(
+    _ hertz: Double, _ amplitude: Double, seconds: Double, rate: Double = 8_000
+  ) -> [Float] {
     (0..<Int(seconds * rate)).map { Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate)) }
   }
 
-  private static func trace(_ samples: [Float], rate: Double = 8_000, _ options: TracingOptions = TracingOptions())
+  private static func trace(
+    _ samples: [Float], rate: Double = 8_000, _ options: TracingOptions = TracingOptions()
+  )
     throws -> SoundTrace
   {
     try SoundTrace(of: Signal(samples, rate: rate), options: options)
@@ -20,7 +24,8 @@ struct SoundTraceTests {
 
   @Test func oneTransientIsOneTransient() throws {
     let event = HapticEvent(
-      kind: .hapticTransient, time: 0.25, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.7])
+      kind: .hapticTransient, time: 0.25,
+      parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.7])
     let truth = TracingTruth(HapticPattern(events: [event]))
     let trace = try Self.trace(truth.sound())
     #expect(trace.kind == .vibration && trace.pattern.curves.isEmpty)
@@ -33,10 +38,13 @@ struct SoundTraceTests {
 
   @Test func oneContinuousEventIsOneWithoutCurves() throws {
     let event = HapticEvent(
-      kind: .hapticContinuous, time: 0.1, duration: 0.5, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.3])
+      kind: .hapticContinuous, time: 0.1, duration: 0.5,
+      parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.3])
     let trace = try Self.trace(TracingTruth(HapticPattern(events: [event])).sound())
     let found = try #require(trace.pattern.events.first)
-    #expect(trace.pattern.events.count == 1 && trace.pattern.curves.isEmpty && found.kind == .hapticContinuous)
+    #expect(
+      trace.pattern.events.count == 1 && trace.pattern.curves.isEmpty
+        && found.kind == .hapticContinuous)
     #expect(abs(found.time - 0.1) < 0.003 && abs(found.time + (found.duration ?? 0) - 0.6) < 0.004)
     #expect(abs(found.value(of: .hapticIntensity) - 0.5) < 0.01)
     #expect(abs(found.value(of: .hapticSharpness) - 0.3) < 0.02)
@@ -55,9 +63,13 @@ struct SoundTraceTests {
   }
 
   @Test func emptyAndFlatSoundsGiveEmptyPatterns() throws {
-    for samples in [[], [0], [Float](repeating: 0, count: 8_000), [Float](repeating: 0.5, count: 16_000)] {
+    for samples in [
+      [], [0], [Float](repeating: 0, count: 8_000), [Float](repeating: 0.5, count: 16_000),
+    ] {
       let trace = try Self.trace(samples)
-      #expect(trace.pattern.events.isEmpty && trace.agreement.correlation == 0, "\(samples.count) samples")
+      #expect(
+        trace.pattern.events.isEmpty && trace.agreement.correlation == 0, "\(samples.count) samples"
+      )
     }
     #expect(try SoundTrace(of: Signal(channels: [], rate: 48_000)).pattern.events.isEmpty)
   }
@@ -74,7 +86,9 @@ struct SoundTraceTests {
   @Test func aBangInALongSilenceIsAsLoudAsAlone() throws {
     var chance = Chance(state: 5)
     let bang = (0..<4_800).map { Float(0.5 * chance.normal() * exp(-Double($0) / 1_200)) }
-    func quiet(_ seconds: Int) -> [Float] { (0..<48_000 * seconds).map { _ in Float(1e-4 * chance.normal()) } }
+    func quiet(_ seconds: Int) -> [Float] {
+      (0..<48_000 * seconds).map { _ in Float(1e-4 * chance.normal()) }
+    }
     let trace = try Self.trace(quiet(20) + bang + quiet(20), rate: 48_000)
     #expect(trace.kind == .sound && trace.transientCount == 1 && trace.pattern.duration < 20.3)
     #expect(trace.pattern.events.allSatisfy { abs($0.time - 20) < 0.02 })
@@ -127,13 +141,15 @@ struct SoundTraceTests {
     let event = try #require(trace.pattern.events.first)
     #expect(trace.pattern.events.count == 1 && event.kind == .hapticContinuous)
     #expect(abs(event.time - 0.1) < 0.006)
-    let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: Double(event.value(of: .hapticSharpness)))
+    let hertz = TransducerProfile.phone.frequency.hertz(
+      atSharpness: Double(event.value(of: .hapticSharpness)))
     #expect(abs(hertz - 120) < 2)
   }
 
   @Test func channelsAreAveraged() throws {
     let tone = Self.tone(120, 0.2, seconds: 0.4)
-    let many = try SoundTrace(of: Signal(channels: [[Float]](repeating: tone, count: 64), rate: 8_000))
+    let many = try SoundTrace(
+      of: Signal(channels: [[Float]](repeating: tone, count: 64), rate: 8_000))
     #expect(many.pattern == (try Self.trace(tone).pattern))
   }
 
@@ -175,7 +191,9 @@ struct SoundTraceTests {
     let trace = try Self.trace(samples, rate: 48_000)
     #expect(trace.kind == .sound && trace.agreement.correlation > 0.9)
     let times = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
-    #expect(times.count == 3 && zip(times, [0.1, 0.5, 0.8]).allSatisfy { abs($0 - $1) < 0.005 }, "\(times)")
+    #expect(
+      times.count == 3 && zip(times, [0.1, 0.5, 0.8]).allSatisfy { abs($0 - $1) < 0.005 },
+      "\(times)")
   }
 
   @Test func everyStyleGivesAPatternOfSpeechLikeSound() throws {

@@ -11,7 +11,8 @@ struct TracingTruth {
   struct Transient: Equatable {
     var time: Double
     var intensity: Float
-    /// Whether it is 6 dB above the continuous event beside it and no other begins within its burst.
+    /// Whether it is 6 dB above the continuous event beside it and no other begins within its
+    /// burst.
     var isClear = true
   }
 
@@ -27,18 +28,25 @@ struct TracingTruth {
     let controls = ControlTimeline(of: .hapticIntensityControl, in: pattern)
     let continuous = pattern.events.filter { $0.kind == .hapticContinuous }
     var found: [Transient] = []
-    for event in pattern.events.sorted(by: { $0.time < $1.time }) where event.kind == .hapticTransient {
+    for event in pattern.events.sorted(by: { $0.time < $1.time })
+    where event.kind == .hapticTransient {
       let intensity = event.value(of: .hapticIntensity) * Float(controls.value(at: event.time))
       guard intensity >= 0.1 else { continue }
       let beside =
-        continuous.filter { $0.time - 0.005 <= event.time && event.time < $0.time + ($0.duration ?? 0) }
-        .map { $0.value(of: .hapticIntensity) * Float(controls.value(at: event.time + 0.01)) }.max() ?? 0
+        continuous.filter {
+          $0.time - 0.005 <= event.time && event.time < $0.time + ($0.duration ?? 0)
+        }
+        .map { $0.value(of: .hapticIntensity) * Float(controls.value(at: event.time + 0.01)) }.max()
+        ?? 0
       // Level follows the square of intensity.
       let transient = Transient(
-        time: event.time, intensity: intensity, isClear: intensity * intensity > 2 * beside * beside)
+        time: event.time, intensity: intensity, isClear: intensity * intensity > 2 * beside * beside
+      )
       // Closer than 9 ms they are one.
       if let last = found.last, transient.time - last.time < 0.009 {
-        if transient.intensity > last.intensity { found[found.count - 1] = transient }
+        if transient.intensity > last.intensity {
+          found[found.count - 1] = transient
+        }
       } else {
         found.append(transient)
       }
@@ -51,10 +59,13 @@ struct TracingTruth {
     length = pattern.duration
   }
 
-  /// The same pattern for the same seed: transients alone, steady events with transients, moving ones, trains, mixtures.
+  /// The same pattern for the same seed: transients alone, steady events with transients, moving
+  /// ones, trains, mixtures.
   static func generated(_ seed: Int) -> TracingTruth {
     var chance = Chance(state: UInt64(seed))
-    func between(_ low: Double, _ high: Double) -> Double { Double.random(in: low..<high, using: &chance) }
+    func between(_ low: Double, _ high: Double) -> Double {
+      Double.random(in: low..<high, using: &chance)
+    }
     var pattern = HapticPattern()
     func tap(_ time: Double, _ intensity: Double, _ sharpness: Double) {
       pattern.events.append(
@@ -91,12 +102,15 @@ struct TracingTruth {
         }
         time += duration + between(0.05, 0.4)
         if seed % 5 == 2 {
-          pattern.parameters.append(DynamicParameter(id: .hapticIntensityControl, value: 1, time: time - 0.02))
+          pattern.parameters.append(
+            DynamicParameter(id: .hapticIntensityControl, value: 1, time: time - 0.02))
         }
       }
     case 3:
       for _ in 0..<Int(between(1, 4)) {
-        let (gap, sharpness, intensity) = (between(0.02, 0.09), between(0.2, 1), between(0.4, 1))
+        let gap = between(0.02, 0.09)
+        let sharpness = between(0.2, 1)
+        let intensity = between(0.4, 1)
         for _ in 0..<Int(between(4, 20)) {
           tap(time, intensity * between(0.7, 1), sharpness)
           time += gap
@@ -111,7 +125,9 @@ struct TracingTruth {
         } else {
           let duration = between(0.08, 0.5)
           hum(time, duration, between(0.3, 1), between(0, 1))
-          if between(0, 1) < 0.5 { tap(time, between(0.6, 1), between(0.3, 1)) }
+          if between(0, 1) < 0.5 {
+            tap(time, between(0.6, 1), between(0.3, 1))
+          }
           time += duration + between(0.03, 0.3)
         }
       }
@@ -138,8 +154,10 @@ enum Degradation: String, CaseIterable {
     let loud = samples.filter { abs($0) > 1e-4 }
     let level = (loud.reduce(0) { $0 + Double($1 * $1) } / Double(max(1, loud.count))).squareRoot()
     switch self {
-    case .clean: return samples
-    case .inverted: return samples.map { -$0 }
+    case .clean:
+      return samples
+    case .inverted:
+      return samples.map { -$0 }
     case .noise:
       // White up to 24 kHz and 20 dB below, of which the rate holds a part.
       let own = 0.1 * level * (rate / 48_000).squareRoot()
@@ -167,7 +185,9 @@ enum Degradation: String, CaseIterable {
       }
       var output = samples
       for (delay, gain) in early + late {
-        for index in delay..<max(delay, samples.count) { output[index] += Float(gain) * samples[index - delay] }
+        for index in delay..<max(delay, samples.count) {
+          output[index] += Float(gain) * samples[index - delay]
+        }
       }
       return output
     }
@@ -191,11 +211,13 @@ struct TracingScore {
     // The nearest pairs first, each once.
     var pairs: [(distance: Double, found: Int, wanted: Int)] = []
     for (index, time) in times.enumerated() {
-      for (other, transient) in wanted.enumerated() where abs(transient.time - time) <= TracingTruth.tolerance {
+      for (other, transient) in wanted.enumerated()
+      where abs(transient.time - time) <= TracingTruth.tolerance {
         pairs.append((abs(transient.time - time), index, other))
       }
     }
-    var (used, hit) = (Set<Int>(), Set<Int>())
+    var used = Set<Int>()
+    var hit = Set<Int>()
     for pair in pairs.sorted(by: { $0.distance < $1.distance })
     where !used.contains(pair.found) && !hit.contains(pair.wanted) {
       used.insert(pair.found)
@@ -215,10 +237,13 @@ struct TracingScore {
   }
   /// The harmonic mean of precision and recall, of all transients and of those that are clear.
   var all: Double { Self.mean(precision, Double(found) / Double(max(1, found + missed))) }
-  var clear: Double { Self.mean(precision, Double(clearFound) / Double(max(1, clearFound + clearMissed))) }
+  var clear: Double {
+    Self.mean(precision, Double(clearFound) / Double(max(1, clearFound + clearMissed)))
+  }
   /// The median of the onsets' errors, in seconds.
   var onset: Double { errors.isEmpty ? 0 : errors.sorted()[errors.count / 2] }
-  /// The median and the worst tenth of the correlations of renderings, and the median of their distances in decibels.
+  /// The median and the worst tenth of the correlations of renderings, and the median of their
+  /// distances in decibels.
   var correlation: (median: Double, tenth: Double) {
     let sorted = agreements.map(\.correlation).sorted()
     return (sorted[sorted.count / 2], sorted[sorted.count / 10])

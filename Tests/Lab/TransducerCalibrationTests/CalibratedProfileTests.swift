@@ -8,7 +8,8 @@ import TransducerCalibration
   private let old = TransducerProfile(
     name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 20, high: 80),
     hardware: TransducerHardware(
-      product: "Chair", band: 10...80, resonance: 30, qualityFactor: 3, continuousPower: 50, peakPower: 200,
+      product: "Chair", band: 10...80, resonance: 30, qualityFactor: 3, continuousPower: 50,
+      peakPower: 200,
       estimated: ["qualityFactor", "continuousPower"]))
 
   private func measured() throws -> Calibration {
@@ -19,7 +20,8 @@ import TransducerCalibration
 
   @Test func whatWasMeasuredTakesThePlaceOfWhatWasSaid() throws {
     let found = try measured()
-    let new = found.applied(to: old, in: Calibration.Conditions(date: "2026-11-21", latency: 0.0123456789))
+    let new = found.applied(
+      to: old, in: Calibration.Conditions(date: "2026-11-21", latency: 0.0123456789))
     let hardware = try #require(new.hardware)
     #expect(abs((hardware.resonance ?? 0) - 44) < 0.05)
     #expect(abs((hardware.qualityFactor ?? 0) - 4) < 0.05)
@@ -38,7 +40,8 @@ import TransducerCalibration
 
   @Test func furtherResonancesGoIntoTheProfile() throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(measuring: studio.record([(44, 4, 1), (80, 10, -0.3)]), of: studio.signal)
+    let found = try Calibration(
+      measuring: studio.record([(44, 4, 1), (80, 10, -0.3)]), of: studio.signal)
     let new = found.applied(to: old, in: Calibration.Conditions(date: ""))
     let mode = try #require(new.hardware?.modes.first)
     #expect(new.hardware?.modes.count == 1)
@@ -67,12 +70,14 @@ import TransducerCalibration
   }
 
   /// Resonance and quality of transducers that are measured, levelled, and looked at as they are.
-  @Test(arguments: [(30.0, 3.0), (36, 6), (45, 12), (65, 20), (120, 1)]) func aCalibratedProfileIsFlat(
+  @Test(arguments: [(30.0, 3.0), (36, 6), (45, 12), (65, 20), (120, 1)])
+  func aCalibratedProfileIsFlat(
     resonance: Double, qualityFactor: Double
   ) throws {
     var studio = try RecordingStudio()
     studio.gain = 0.5
-    let found = try Calibration(measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
+    let found = try Calibration(
+      measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
     var profile = found.applied(to: old, in: Calibration.Conditions(date: ""))
     profile.frequency = FrequencyMapping(low: 20, high: min(200, 2 * resonance))
     profile.transient.frequency = profile.frequency
@@ -84,7 +89,8 @@ import TransducerCalibration
     let plant = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
     let felt = (0..<33).map { index -> Double in
       let hertz = placed.frequency.hertz(atSharpness: Double(index) / 32)
-      let moved = levels[index] * settings.driveResponse(atHertz: hertz) * plant.acceleration(atHertz: hertz)
+      let moved =
+        levels[index] * settings.driveResponse(atHertz: hertz) * plant.acceleration(atHertz: hertz)
       return 20 * log10(moved) - threshold(atHertz: hertz)
     }
     let unevenness = (felt.max() ?? 0) - (felt.min() ?? 0)
@@ -96,14 +102,16 @@ import TransducerCalibration
   private func threshold(atHertz hertz: Double) -> Double {
     let points = TransducerProfile.defaultThresholds
     let above = points.firstIndex { $0.hertz >= hertz } ?? points.count - 1
-    let (low, high) = (points[max(0, above - 1)], points[above])
+    let low = points[max(0, above - 1)]
+    let high = points[above]
     guard high.hertz > low.hertz else { return high.decibels }
     let part = log(hertz / low.hertz) / log(high.hertz / low.hertz)
     return low.decibels + (high.decibels - low.decibels) * part
   }
 
   /// A spring that stiffens or softens a little: the figures are those of small movement.
-  @Test(arguments: [(3.0, -1.0), (3, 2), (6, 1), (6, 2)]) func aSpringThatStiffensWidensTheUncertainty(
+  @Test(arguments: [(3.0, -1.0), (3, 2), (6, 1), (6, 2)])
+  func aSpringThatStiffensWidensTheUncertainty(
     quality: Double, stiffening: Double
   ) throws {
     var studio = try RecordingStudio()
@@ -116,7 +124,10 @@ import TransducerCalibration
     let change = found.levelChange.resonance
     #expect(abs(change) > 0.007 && (change > 0) == (stiffening > 0) && !found.isPoor)
     #expect(abs(found.resonance / 40 - 1) < 0.002 && abs(found.qualityFactor / quality - 1) < 0.05)
-    #expect(found.warnings.contains { $0.contains(stiffening > 0 ? "a spring stiffens" : "a spring softens") })
+    #expect(
+      found.warnings.contains {
+        $0.contains(stiffening > 0 ? "a spring stiffens" : "a spring softens")
+      })
     let new = found.applied(to: old, in: Calibration.Conditions(date: ""))
     #expect((new.hardware?.uncertainty?.resonance ?? 0) > 0.02 + 4 * abs(change))
   }

@@ -5,7 +5,9 @@ import TransducerCalibration
 
 /// A quick check of a profile against a transducer that has moved.
 @Suite struct CalibrationDriftTests {
-  private func profile(_ resonance: Double, _ qualityFactor: Double, _ doubt: TransducerUncertainty? = nil)
+  private func profile(
+    _ resonance: Double, _ qualityFactor: Double, _ doubt: TransducerUncertainty? = nil
+  )
     -> TransducerProfile
   {
     TransducerProfile(
@@ -27,17 +29,23 @@ import TransducerCalibration
   @Test(arguments: [
     (25.0, 3.0, 0.97, 1.1), (44, 4, 1.05, 0.8), (44, 4, 1, 1), (65, 20, 0.9, 1.2), (120, 1, 1.1, 1),
     (200, 10, 0.85, 0.7),
-  ]) func theChangeIsFound(resonance: Double, qualityFactor: Double, moved: Double, widened: Double) throws {
+  ]) func theChangeIsFound(resonance: Double, qualityFactor: Double, moved: Double, widened: Double)
+    throws
+  {
     let stated = profile(resonance, qualityFactor)
     let signal = try SweepSignal(checking: stated)
     let studio = try RecordingStudio(signal)
     let recording = try studio.record([(moved * resonance, widened * qualityFactor, 1)])
-    let drift = try #require(CalibrationDrift(Calibration(measuring: recording, of: signal), from: stated))
+    let drift = try #require(
+      CalibrationDrift(Calibration(measuring: recording, of: signal), from: stated))
     #expect(abs(drift.resonance.change - (moved - 1)) < 0.01)
     #expect(abs(drift.qualityFactor.change - (widened - 1)) < 0.05 * widened)
-    #expect(abs(drift.resonance.measured / (moved * resonance) - 1) < max(0.002, 2 * drift.resonance.interval))
     #expect(
-      abs(drift.qualityFactor.measured / (widened * qualityFactor) - 1) < max(0.01, 2 * drift.qualityFactor.interval))
+      abs(drift.resonance.measured / (moved * resonance) - 1)
+        < max(0.002, 2 * drift.resonance.interval))
+    #expect(
+      abs(drift.qualityFactor.measured / (widened * qualityFactor) - 1)
+        < max(0.01, 2 * drift.qualityFactor.interval))
   }
 
   @Test func theProfileSaysHowFarIsTooFar() throws {
@@ -48,7 +56,8 @@ import TransducerCalibration
       var studio = try RecordingStudio(signal)
       studio.signalToNoise = 40
       let recording = try studio.record([(resonance, qualityFactor, 1)])
-      return try #require(CalibrationDrift(Calibration(measuring: recording, of: signal), from: stated))
+      return try #require(
+        CalibrationDrift(Calibration(measuring: recording, of: signal), from: stated))
     }
     #expect(try drift(45, 3.8).isWithin)
     let higher = try drift(46, 4)
@@ -59,13 +68,15 @@ import TransducerCalibration
     #expect(try drift(44, 4).resonance.allowed == 0.97...1.03)
     #expect(
       CalibrationDrift(
-        try Calibration(measuring: RecordingStudio(signal).record([(49, 3, 1)]), of: signal), from: profile(44, 4, wide)
+        try Calibration(measuring: RecordingStudio(signal).record([(49, 3, 1)]), of: signal),
+        from: profile(44, 4, wide)
       )?.isWithin == true)
   }
 
   @Test func aProfileWithoutFiguresHasNothingToCheck() {
     #expect(
-      throws: CalibrationError(.unsuitableSignal, "phone has no resonance and quality to check; calibrate it first")
+      throws: CalibrationError(
+        .unsuitableSignal, "phone has no resonance and quality to check; calibrate it first")
     ) { try SweepSignal(checking: .phone) }
   }
 }

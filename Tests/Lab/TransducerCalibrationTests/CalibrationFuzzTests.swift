@@ -19,9 +19,12 @@ import TransducerCalibration
         }
       }
       do throws(CalibrationError) {
-        _ = try Calibration(measuring: CalibrationRecording(samples: samples, rate: 8_000), of: signal)
+        _ = try Calibration(
+          measuring: CalibrationRecording(samples: samples, rate: 8_000), of: signal)
         Issue.record("case \(number) was measured")
-      } catch { #expect(Mutation.isOneLine(error.description)) }
+      } catch {
+        #expect(Mutation.isOneLine(error.description))
+      }
     }
   }
 }

@@ -43,11 +43,15 @@ import TransducerCalibration
   }
 
   @Test(arguments: [
-    (SimulatedTransducer.Quantity.velocity, TransducerMeasurement.Sensor.velocity), (.displacement, .displacement),
+    (SimulatedTransducer.Quantity.velocity, TransducerMeasurement.Sensor.velocity),
+    (.displacement, .displacement),
     (.acceleration, .acceleration),
-  ]) func theKindOfSensorIsTold(quantity: SimulatedTransducer.Quantity, sensor: TransducerMeasurement.Sensor) throws {
+  ]) func theKindOfSensorIsTold(
+    quantity: SimulatedTransducer.Quantity, sensor: TransducerMeasurement.Sensor
+  ) throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(measuring: studio.record([(40, 5, 1)], as: quantity), of: studio.signal)
+    let found = try Calibration(
+      measuring: studio.record([(40, 5, 1)], as: quantity), of: studio.signal)
     #expect(found.sensor == sensor)
     #expect(abs(found.resonance - 40) < 0.2)
     #expect(abs(found.qualityFactor - 5) < 0.1)
@@ -58,7 +62,8 @@ import TransducerCalibration
 
   @Test func aCoilIsToldFromTheResonance() throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(measuring: studio.record([(40, 4, 1)], coilCorner: 300), of: studio.signal)
+    let found = try Calibration(
+      measuring: studio.record([(40, 4, 1)], coilCorner: 300), of: studio.signal)
     let corner = try #require(found.coilCorner)
     #expect(abs(corner / 300 - 1) < 0.05)
     #expect(abs(found.qualityFactor - 4) < 0.1)
@@ -67,7 +72,9 @@ import TransducerCalibration
   }
 
   /// A recorder's input that is coupled by a capacitor, or by a filter of second order.
-  @Test(arguments: [(1, 20.0), (2, 5), (2, 20), (2, 80)]) func aRecordersHighPassIsTakenOut(order: Int, corner: Double)
+  @Test(arguments: [(1, 20.0), (2, 5), (2, 20), (2, 80)]) func aRecordersHighPassIsTakenOut(
+    order: Int, corner: Double
+  )
     throws
   {
     let studio = try RecordingStudio()
@@ -75,7 +82,8 @@ import TransducerCalibration
     var filtered = clean.samples.map(Double.init)
     let omega = 2 * Double.pi * corner / clean.rate
     if order == 1 {
-      var (last, out) = (0.0, 0.0)
+      var last = 0.0
+      var out = 0.0
       let pole = exp(-omega)
       for index in filtered.indices {
         out = pole * out + (1 + pole) / 2 * (filtered[index] - last)
@@ -86,20 +94,30 @@ import TransducerCalibration
       // Butterworth by the bilinear transform.
       let k = tan(omega / 2)
       let norm = 1 / (1 + 2.0.squareRoot() * k + k * k)
-      var (x1, x2, y1, y2) = (0.0, 0.0, 0.0, 0.0)
+      var x1 = 0.0
+      var x2 = 0.0
+      var y1 = 0.0
+      var y2 = 0.0
       for index in filtered.indices {
         let x = filtered[index]
-        let y = norm * (x - 2 * x1 + x2) - 2 * (k * k - 1) * norm * y1 - (1 - 2.0.squareRoot() * k + k * k) * norm * y2
-        (x2, x1, y2, y1) = (x1, x, y1, y)
+        let y =
+          norm * (x - 2 * x1 + x2) - 2 * (k * k - 1) * norm * y1
+          - (1 - 2.0.squareRoot() * k + k * k) * norm * y2
+        x2 = x1
+        x1 = x
+        y2 = y1
+        y1 = y
         filtered[index] = y
       }
     }
     let found = try Calibration(
-      measuring: CalibrationRecording(samples: filtered.map(Float.init), rate: clean.rate), of: studio.signal)
+      measuring: CalibrationRecording(samples: filtered.map(Float.init), rate: clean.rate),
+      of: studio.signal)
     #expect(abs(found.resonance / 36 - 1) < 0.01)
     #expect(abs(found.qualityFactor / 6 - 1) < 0.05)
     let seen = try #require(found.inputCorner)
-    // A corner below the sweep's 10 Hz is seen by its phase alone, and its order may be taken for the other.
+    // A corner below the sweep's 10 Hz is seen by its phase alone, and its order may be taken for
+    // the other.
     #expect(abs(seen / corner - 1) < (corner < 10 ? 0.6 : 0.1))
     #expect(found.sensor == .acceleration)
     #expect(found.warnings.contains { $0.hasPrefix("The recorder's input has a high-pass at ") })
@@ -109,13 +127,15 @@ import TransducerCalibration
     resonance: Double, qualityFactor: Double
   ) throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
+    let found = try Calibration(
+      measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
     #expect(found.resonanceInterval < 0.01 && found.qualityInterval < 0.1)
     #expect(abs(found.resonance / resonance - 1) < max(0.002, 2 * found.resonanceInterval))
     #expect(abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityInterval))
   }
 
-  /// Of many noises, errors are a normal deviation of the true figures where the intervals are 1.96 of it.
+  /// Of many noises, errors are a normal deviation of the true figures where the intervals are 1.96
+  /// of it.
   @Test func intervalsAreThoseOfChance() throws {
     var studio = try RecordingStudio()
     studio.signalToNoise = 10
@@ -123,10 +143,13 @@ import TransducerCalibration
       studio.seed = UInt64(seed) &* 7_919
       let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
       return SIMD2(
-        (found.resonance / 40 - 1) / found.resonanceInterval, (found.qualityFactor / 5 - 1) / found.qualityInterval)
+        (found.resonance / 40 - 1) / found.resonanceInterval,
+        (found.qualityFactor / 5 - 1) / found.qualityInterval)
     }
     let squares = shares.reduce(SIMD2()) { $0 + $1 * $1 } / Double(shares.count)
-    for square in [squares.x, squares.y] { #expect((0.6...1.4).contains(1.96 * square.squareRoot())) }
+    for square in [squares.x, squares.y] {
+      #expect((0.6...1.4).contains(1.96 * square.squareRoot()))
+    }
   }
 
   @Test(arguments: [-150.0, 50]) func aClockThatIsOffIsMadeGood(partsInAMillion: Double) throws {
@@ -143,7 +166,9 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let clean = try studio.record([(40, 5, 1)])
     let hum = CalibrationRecording(
-      samples: clean.samples.enumerated().map { $1 + 0.3 + 0.01 * Float(sin(2 * .pi * 50 * Double($0) / clean.rate)) },
+      samples: clean.samples.enumerated().map {
+        $1 + 0.3 + 0.01 * Float(sin(2 * .pi * 50 * Double($0) / clean.rate))
+      },
       rate: clean.rate)
     let found = try Calibration(measuring: hum, of: studio.signal)
     #expect(abs(found.resonance - 40) < 0.4)
@@ -164,8 +189,11 @@ import TransducerCalibration
     #expect(clean.warnings == [])
     // More resonances than are fitted.
     let crowd = [(40.0, 5.0, 1.0), (75, 12, 0.06), (120, 8, 0.06), (190, 9, 0.06), (310, 8, 0.06)]
-    let mixed = try Calibration(measuring: studio.record(crowd), of: studio.signal, acceptsPoor: true)
-    #expect(mixed.verdict.hasSuffix("; most of the rest is not noise but other resonances or distortion."))
+    let mixed = try Calibration(
+      measuring: studio.record(crowd), of: studio.signal, acceptsPoor: true)
+    #expect(
+      mixed.verdict.hasSuffix("; most of the rest is not noise but other resonances or distortion.")
+    )
   }
 
   /// Chairs and platforms have two resonances or three.
@@ -182,7 +210,10 @@ import TransducerCalibration
       #expect(abs(mode.gain / made.2 - 1) < 0.05)
     }
     #expect(found.verdict.hasPrefix("3 resonances explain "))
-    #expect(found.warnings.contains { $0.hasPrefix("A further resonance is at 70 Hz, with a Q factor of ") })
+    #expect(
+      found.warnings.contains {
+        $0.hasPrefix("A further resonance is at 70 Hz, with a Q factor of ")
+      })
   }
 
   /// Of two resonances that are both strong the lower one is meant, whatever the sensor.
@@ -196,7 +227,9 @@ import TransducerCalibration
     #expect(abs((found.modes.first?.resonance ?? 0) - 320) < 1)
   }
 
-  @Test(arguments: [(50.03, 0.0), (59.95, -12), (49.98, 6)]) func mainsHumIsTakenOut(hertz: Double, decibels: Double)
+  @Test(arguments: [(50.03, 0.0), (59.95, -12), (49.98, 6)]) func mainsHumIsTakenOut(
+    hertz: Double, decibels: Double
+  )
     throws
   {
     let studio = try RecordingStudio()

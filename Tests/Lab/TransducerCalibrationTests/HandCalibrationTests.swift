@@ -11,7 +11,8 @@ import Testing
     TransducerProfile(
       name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 28.3, high: 56.6),
       hardware: TransducerHardware(
-        product: "Chair", band: 20...80, resonance: 40, qualityFactor: quality, continuousPower: 50, peakPower: 200,
+        product: "Chair", band: 20...80, resonance: 40, qualityFactor: quality, continuousPower: 50,
+        peakPower: 200,
         response: [ResponsePoint(hertz: 20, decibels: -3), ResponsePoint(hertz: 80, decibels: 0)],
         measured: TransducerMeasurement(date: "2020-01-01", residual: -30, sensor: .velocity),
         estimated: ["resonance", "qualityFactor"], uncertainty: .estimated),
@@ -20,15 +21,18 @@ import Testing
 
   /// Presses at some hertz in rising tones and at others in falling ones.
   private static func presses(_ rising: [Double], _ falling: [Double]) -> [HandCalibration.Press] {
-    rising.map { .init(hertz: $0, isRising: true) } + falling.map { .init(hertz: $0, isRising: false) }
+    rising.map { .init(hertz: $0, isRising: true) }
+      + falling.map { .init(hertz: $0, isRising: false) }
   }
 
   // MARK: - What does not lead to a resonance
 
   @Test(arguments: [
     // Two that are wild, one way only, falling above rising, and by the clock instead of the buzz.
-    ([40.0, 52, 44], [38.0, 29, 39]), ([44, 44, 44], []), ([44], [38, 38, 38]), ([36, 36, 36], [44, 44, 44]),
-    ([40, 34.8, 37.3], [40, 45.9, 42.9]), ([60, 61, 60], [37, 38, 37]), ([42.9, 37.3, 40], [37.3, 42.9, 40]),
+    ([40.0, 52, 44], [38.0, 29, 39]), ([44, 44, 44], []), ([44], [38, 38, 38]),
+    ([36, 36, 36], [44, 44, 44]),
+    ([40, 34.8, 37.3], [40, 45.9, 42.9]), ([60, 61, 60], [37, 38, 37]),
+    ([42.9, 37.3, 40], [37.3, 42.9, 40]),
   ]) func pressesThatDisagreeAreRefused(rising: [Double], falling: [Double]) {
     let error = #expect(throws: CalibrationError.self) {
       try HandCalibration(presses: Self.presses(rising, falling), around: 40)
@@ -43,14 +47,19 @@ import Testing
     }
     #expect(
       error?.description
-        == "the strongest buzz is at 61 Hz, too near the end of the tones; set the resonance of the profile to that and repeat"
+        == """
+        the strongest buzz is at 61 Hz, too near the end of the tones; set the resonance of the \
+        profile to that and repeat
+        """
     )
   }
 
   @Test func aProfileWithoutAResonanceIsRefused() {
     var profile = Self.profile()
     profile.hardware?.qualityFactor = nil
-    #expect(throws: CalibrationError.self) { try HandCalibration.toneProfile(for: profile, level: -12) }
+    #expect(throws: CalibrationError.self) {
+      try HandCalibration.toneProfile(for: profile, level: -12)
+    }
   }
 
   // MARK: - What does
@@ -72,7 +81,9 @@ import Testing
     let hardware = try #require(new.hardware)
     #expect(hardware.resonance == 94.2 && hardware.qualityFactor == 6)
     #expect(hardware.uncertainty == TransducerUncertainty(resonance: 0.04, qualityFactor: 1.5))
-    #expect(hardware.estimated == ["qualityFactor"] && hardware.measured == nil && hardware.response == [])
+    #expect(
+      hardware.estimated == ["qualityFactor"] && hardware.measured == nil && hardware.response == []
+    )
     #expect(hardware.band == 20...94.2)
     #expect(new.sources == ["A data sheet", "Resonance found by hand, 2026-11-23"])
   }
@@ -96,7 +107,8 @@ import Testing
   // MARK: - A simulated person
 
   /// What a hand finds on a transducer, by the steady level at each moment.
-  /// - Parameter slope: Decibels an octave by which the person's sensitivity rises besides the profile's.
+  /// - Parameter slope: Decibels an octave by which the person's sensitivity rises besides the
+  ///   profile's.
   private static func find(
     _ plant: TransducerModel, stated profile: TransducerProfile, slope: Double = 0, seed: UInt64
   ) throws -> HandCalibration {
@@ -125,21 +137,27 @@ import Testing
   }
 
   /// Decibels between the strongest and the weakest steady event over sharpness.
-  private static func unevenness(of profile: TransducerProfile, on plant: TransducerModel) -> Double {
+  private static func unevenness(of profile: TransducerProfile, on plant: TransducerModel) -> Double
+  {
     let settings = profile.transducerSettings(rate: 48_000)
     let placed = profile.bandMapped(rate: 48_000)
     let levels = placed.levelsOverSharpness(count: 129, drive: settings)
     let felt = levels.indices.map { index in
       let hertz = placed.frequency.hertz(atSharpness: Double(index) / 128)
       return 20
-        * log10(levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1) * plant.acceleration(atHertz: hertz))
+        * log10(
+          levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+            * plant.acceleration(atHertz: hertz))
         - profile.threshold(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }
 
-  /// Plants of Q 3 to 20 up to 15 % off the data sheet, and persons whose sensitivity has another slope.
-  @Test(arguments: [UInt64(1), 1_000]) func aHandFindsTheResonanceWithin4Percent(seed: UInt64) throws {
+  /// Plants of Q 3 to 20 up to 15 % off the data sheet, and persons whose sensitivity has another
+  /// slope.
+  @Test(arguments: [UInt64(1), 1_000]) func aHandFindsTheResonanceWithin4Percent(seed: UInt64)
+    throws
+  {
     var chance = Chance(state: seed)
     for index in 0..<60 {
       let quality = 3 * pow(20.0 / 3, Double.random(in: 0...1, using: &chance))
@@ -154,7 +172,9 @@ import Testing
   }
 
   /// The felt level over sharpness, on plants off the data sheet with its own Q factor.
-  @Test(arguments: [(6.0, 5.5), (12, 10.5)]) func itEvensOutWhatADataSheetLeaves(quality: Double, bare: Double) throws {
+  @Test(arguments: [(6.0, 5.5), (12, 10.5)]) func itEvensOutWhatADataSheetLeaves(
+    quality: Double, bare: Double
+  ) throws {
     let stated = Self.profile(quality: quality)
     for off in [-0.15, -0.1, -0.05, 0, 0.05, 0.1, 0.15] {
       let plant = TransducerModel(resonance: 40 * (1 + off), qualityFactor: quality)

@@ -18,7 +18,8 @@ import Testing
     /// Henries of the inductance whose losses are in ohms beside it.
     var eddies = (inductance: 0.0, resistance: 10.0)
     var resistor = 0.47
-    /// The recorder's high-pass of first order in hertz, hum and noise in decibels of the recording's peak.
+    /// The recorder's high-pass of first order in hertz, hum and noise in decibels of the
+    /// recording's peak.
     var input = 0.0
     var hum = -200.0
     var noise = -70.0
@@ -27,10 +28,14 @@ import Testing
     var qualityFactor: Double { mechanical * electrical / (mechanical + electrical) }
 
     /// Both channels: resistor and amplifier, at 8 kHz.
-    func record(_ signal: SweepSignal) throws -> (resistor: CalibrationRecording, amplifier: CalibrationRecording) {
+    func record(_ signal: SweepSignal) throws -> (
+      resistor: CalibrationRecording, amplifier: CalibrationRecording
+    ) {
       let rate = 8_000.0
-      let played = [Float](repeating: 0, count: 321) + (try signal.samples(rate: rate, isWhole: false))
-      var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: played.count + 8_000))
+      let played =
+        [Float](repeating: 0, count: 321) + (try signal.samples(rate: rate, isWhole: false))
+      var transform = FourierTransform(
+        length: FourierTransform.fastLength(atLeast: played.count + 8_000))
       var voltage = transform.forward(played)
       var current = voltage
       for index in current.indices {
@@ -39,7 +44,8 @@ import Testing
         let lossy =
           Phasor(0, omega * eddies.inductance * eddies.resistance)
           / Phasor(eddies.resistance, omega * eddies.inductance)
-        let motion = Phasor(coil * mechanical / electrical, 0) / Phasor(1, mechanical * (ratio - 1 / ratio))
+        let motion =
+          Phasor(coil * mechanical / electrical, 0) / Phasor(1, mechanical * (ratio - 1 / ratio))
         let whole = Phasor(coil + resistor, omega * inductance) + lossy + motion
         let corner = 2 * .pi * input
         let pass = Phasor(0, omega) / Phasor(corner, omega) * 0.9
@@ -51,14 +57,18 @@ import Testing
         voltage[index] = times(voltage[index], pass)
       }
       var chance = Chance(state: seed)
-      func finish(_ bins: [ComplexNumber], _ transform: inout FourierTransform) -> CalibrationRecording {
+      func finish(_ bins: [ComplexNumber], _ transform: inout FourierTransform)
+        -> CalibrationRecording
+      {
         let clean = transform.backward(bins).prefix(played.count)
         let peak = Double(clean.map(abs).max() ?? 0)
-        let (humming, noisy) = (peak * pow(10, hum / 20), peak * pow(10, noise / 20))
+        let humming = peak * pow(10, hum / 20)
+        let noisy = peak * pow(10, noise / 20)
         return CalibrationRecording(
           samples: clean.enumerated().map { frame, sample in
             let turn = 2 * Double.pi * 50.003 * Double(frame) / rate
-            return sample + Float(humming * (sin(turn) + 0.3 * sin(3 * turn + 1)) + noisy * chance.normal())
+            return sample
+              + Float(humming * (sin(turn) + 0.3 * sin(3 * turn + 1)) + noisy * chance.normal())
           }, rate: rate)
       }
       let first = finish(current, &transform)
@@ -86,11 +96,14 @@ import Testing
       circuit.input = [0, 3, 10].randomElement(using: &chance) ?? 0
       circuit.hum = [-200, -40, -20].randomElement(using: &chance) ?? -200
       circuit.noise = Double.random(in: -70 ... -40, using: &chance)
-      if index % 4 == 3 { circuit.eddies = (circuit.inductance, Double.random(in: 2...8, using: &chance)) }
+      if index % 4 == 3 {
+        circuit.eddies = (circuit.inductance, Double.random(in: 2...8, using: &chance))
+      }
       circuit.seed = seed + UInt64(index)
       let take = try circuit.record(signal)
       let nominal = circuit.coil / Double.random(in: 0.75...0.95, using: &chance)
-      let result = measure(take.resistor, hasReference ? take.amplifier : nil, circuit.resistor, nominal: nominal)
+      let result = measure(
+        take.resistor, hasReference ? take.amplifier : nil, circuit.resistor, nominal: nominal)
       switch result {
       case .success(let found):
         #expect(abs(found.resonance / circuit.resonance - 1) < 0.004)
@@ -107,30 +120,39 @@ import Testing
   }
 
   private func measure(
-    _ recording: CalibrationRecording, _ reference: CalibrationRecording?, _ resistor: Double = 0.47,
+    _ recording: CalibrationRecording, _ reference: CalibrationRecording?,
+    _ resistor: Double = 0.47,
     nominal: Double? = 8
   ) -> Result<ImpedanceMeasurement, CalibrationError> {
     do throws(CalibrationError) {
       return .success(
         try ImpedanceMeasurement(
-          measuring: recording, reference: reference, of: signal, resistor: resistor, nominal: nominal))
-    } catch { return .failure(error) }
+          measuring: recording, reference: reference, of: signal, resistor: resistor,
+          nominal: nominal))
+    } catch {
+      return .failure(error)
+    }
   }
 
   // MARK: - What cannot be measured
 
   @Test func aResistorWithoutAnImpedanceNeedsAReference() throws {
     let take = try Circuit().record(signal)
-    func refusal(_ recording: CalibrationRecording, _ reference: CalibrationRecording?, nominal: Double? = 8) -> String?
-    {
-      guard case .failure(let error) = measure(recording, reference, nominal: nominal) else { return nil }
+    func refusal(
+      _ recording: CalibrationRecording, _ reference: CalibrationRecording?, nominal: Double? = 8
+    ) -> String? {
+      guard case .failure(let error) = measure(recording, reference, nominal: nominal) else {
+        return nil
+      }
       return error.description
     }
     #expect(refusal(take.resistor, take.amplifier) == nil && refusal(take.resistor, nil) == nil)
     #expect(
       refusal(take.resistor, nil, nominal: nil)
         == "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
-    #expect(refusal(take.amplifier, nil)?.hasPrefix("shows no resonance of an impedance between 10 and 800 Hz") == true)
+    #expect(
+      refusal(take.amplifier, nil)?.hasPrefix(
+        "shows no resonance of an impedance between 10 and 800 Hz") == true)
     #expect(refusal(take.amplifier, take.resistor) != nil)
     // A resistance alone, and what a sensor on the transducer gives.
     var still = Circuit()
@@ -147,10 +169,15 @@ import Testing
     let old = TransducerProfile(
       name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 20, high: 80),
       hardware: TransducerHardware(
-        product: "Puck", band: 50...80, resonance: 55, qualityFactor: 3, estimated: ["resonance", "qualityFactor"]))
+        product: "Puck", band: 50...80, resonance: 55, qualityFactor: 3,
+        estimated: ["resonance", "qualityFactor"]))
     let hardware = try #require(found.applied(to: old, date: "today").hardware)
-    #expect(abs((hardware.resonance ?? 0) - 40) < 0.1 && abs((hardware.qualityFactor ?? 0) - 1.875) < 0.02)
+    #expect(
+      abs((hardware.resonance ?? 0) - 40) < 0.1 && abs((hardware.qualityFactor ?? 0) - 1.875) < 0.02
+    )
     #expect(hardware.measured?.date == "today" && hardware.estimated == [])
-    #expect((hardware.uncertainty?.resonance ?? 1) < 0.022 && hardware.band == (hardware.resonance ?? 0)...80)
+    #expect(
+      (hardware.uncertainty?.resonance ?? 1) < 0.022
+        && hardware.band == (hardware.resonance ?? 0)...80)
   }
 }

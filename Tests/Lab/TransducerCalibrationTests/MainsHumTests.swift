@@ -28,8 +28,10 @@ struct MainsHumTests {
 
   private static let signal: SweepSignal? = try? SweepSignal(band: 10...800, duration: 6)
 
-  /// A recording of 40 Hz, Q 5, with hum and three of its harmonics at a level relative to the sweeps' peak.
-  private func recording(_ drift: Drift, hertz: Double, decibels: Double, _ signal: SweepSignal) throws
+  /// A recording of 40 Hz, Q 5, with hum and three of its harmonics at a level relative to the
+  /// sweeps' peak.
+  private func recording(_ drift: Drift, hertz: Double, decibels: Double, _ signal: SweepSignal)
+    throws
     -> CalibrationRecording
   {
     let studio = try RecordingStudio(signal, rate: 4_000)
@@ -46,10 +48,13 @@ struct MainsHumTests {
     return CalibrationRecording(samples: samples, rate: clean.rate)
   }
 
-  @Test(arguments: [(Drift.line, 50.0, -20.0), (.line, 60, -12), (.line, 50, 0), (.walk, 50, -20), (.walk, 60, -26)])
+  @Test(arguments: [
+    (Drift.line, 50.0, -20.0), (.line, 60, -12), (.line, 50, 0), (.walk, 50, -20), (.walk, 60, -26),
+  ])
   func humThatDriftsIsTakenOut(drift: Drift, hertz: Double, decibels: Double) throws {
     let signal = try #require(Self.signal)
-    let found = try Calibration(measuring: recording(drift, hertz: hertz, decibels: decibels, signal), of: signal)
+    let found = try Calibration(
+      measuring: recording(drift, hertz: hertz, decibels: decibels, signal), of: signal)
     #expect(abs(found.resonance / 40 - 1) < 0.003)
     #expect(abs(found.qualityFactor / 5 - 1) < 0.02)
     #expect(abs((found.hum ?? 0) - hertz) < 0.03)
@@ -68,21 +73,29 @@ struct MainsHumTests {
       }
       let found = try Calibration(
         measuring: CalibrationRecording(samples: samples, rate: clean.rate), of: studio.signal)
-      #expect(abs(found.resonance / resonance - 1) < 0.003 && abs(found.qualityFactor / quality - 1) < 0.02)
+      #expect(
+        abs(found.resonance / resonance - 1) < 0.003
+          && abs(found.qualityFactor / quality - 1) < 0.02)
     }
   }
 
   /// What silences do not show is refused, and hum is named as the cause.
-  @Test(arguments: [(Drift.wave, 50.0, -12.0), (.wave, 60, 0), (.walk, 50, 0)]) func humThatCannotBeFollowedIsNamed(
+  @Test(arguments: [(Drift.wave, 50.0, -12.0), (.wave, 60, 0), (.walk, 50, 0)])
+  func humThatCannotBeFollowedIsNamed(
     drift: Drift, hertz: Double, decibels: Double
   ) throws {
     let signal = try #require(Self.signal)
     let recording = try recording(drift, hertz: hertz, decibels: decibels, signal)
-    let error = #expect(throws: CalibrationError.self) { try Calibration(measuring: recording, of: signal) }
+    let error = #expect(throws: CalibrationError.self) {
+      try Calibration(measuring: recording, of: signal)
+    }
     #expect(error?.kind == .unsuitableRecording)
     #expect(
       error?.description
-        == "has mains hum whose frequency moves, at \(Int(hertz)) Hz, which cannot be taken out; keep the sensor's leads away from mains leads, or record on battery power"
+        == """
+        has mains hum whose frequency moves, at \(Int(hertz)) Hz, which cannot be taken out; \
+        keep the sensor's leads away from mains leads, or record on battery power
+        """
     )
   }
 }

@@ -4,9 +4,11 @@ import TestSupport
 import Testing
 import TransducerCalibration
 
-/// Transducers from 25 to 200 Hz with qualities of 1 to 20, recorded as people record: what is accepted is right.
+/// Transducers from 25 to 200 Hz with qualities of 1 to 20, recorded as people record: what is
+/// accepted is right.
 ///
-/// `TEMBLOR_TEST_GRID=1` runs the whole grid; without it every condition meets a few of its transducers.
+/// `TEMBLOR_TEST_GRID=1` runs the whole grid; without it every condition meets a few of its
+/// transducers.
 @Suite struct PlantGridTests {
   /// How a recording is spoilt, or the transducer is not as the model has it.
   enum Condition: String, CaseIterable {
@@ -22,21 +24,26 @@ import TransducerCalibration
     /// Whether a refusal would be a fault: what people have and cannot help.
     var mustBeAccepted: Bool {
       switch self {
-      case .clean, .noise, .coil, .weakHum, .strongHum, .humAndHighPass, .highPassOfFirstOrder, .highPassOfSecondOrder,
+      case .clean, .noise, .coil, .weakHum, .strongHum, .humAndHighPass, .highPassOfFirstOrder,
+        .highPassOfSecondOrder,
         .late, .veryLate:
         true
-      default: false
+      default:
+        false
       }
     }
   }
 
   static let resonances = [25.0, 36, 50, 71, 100, 141, 200]
   static let qualities = [1.0, 2, 3, 6, 10, 20]
-  static let plants = resonances.flatMap { resonance in qualities.map { (resonance: resonance, qualityFactor: $0) } }
+  static let plants = resonances.flatMap { resonance in
+    qualities.map { (resonance: resonance, qualityFactor: $0) }
+  }
 
   /// What a condition makes of a transducer: a recording and the true pole pair.
   private func recording(
-    _ condition: Condition, resonance: Double, qualityFactor: Double, seed: UInt64, _ signal: SweepSignal
+    _ condition: Condition, resonance: Double, qualityFactor: Double, seed: UInt64,
+    _ signal: SweepSignal
   ) throws -> (CalibrationRecording, resonance: Double, qualityFactor: Double) {
     let rate = 4_000.0
     var studio = try RecordingStudio(signal, rate: rate)
@@ -60,14 +67,18 @@ import TransducerCalibration
     var chance = Chance(state: seed &* 31 &+ 7)
     func add(_ ratio: Double, _ gain: Double) {
       let other = SimulatedTransducer(resonance: ratio * resonance, qualityFactor: 8, rate: rate)
-      for (frame, value) in other.response(to: played).enumerated() { moved[frame] += gain * value }
+      for (frame, value) in other.response(to: played).enumerated() {
+        moved[frame] += gain * value
+      }
     }
     func reverberate(_ seconds: Double) {
       var echoed = moved
       for _ in 0..<60 {
         let delay = Int(rate * (0.004 + (seconds - 0.004) * chance.share()))
         let gain = 0.25 * chance.normal() * exp(-6.9 * Double(delay) / rate / seconds)
-        for frame in delay..<moved.count { echoed[frame] += gain * moved[frame - delay] }
+        for frame in delay..<moved.count {
+          echoed[frame] += gain * moved[frame - delay]
+        }
       }
       moved = echoed
     }
@@ -103,10 +114,15 @@ import TransducerCalibration
     return (CalibrationRecording(samples: samples, rate: rate), pole.resonance, pole.qualityFactor)
   }
 
-  private static func highPassed(_ samples: [Double], order: Int, hertz: Double, rate: Double) -> [Double] {
+  private static func highPassed(_ samples: [Double], order: Int, hertz: Double, rate: Double)
+    -> [Double]
+  {
     // By the bilinear transform, its corner kept in place.
     let corner = tan(.pi * hertz / rate)
-    var (last, before, out, outBefore) = (0.0, 0.0, 0.0, 0.0)
+    var last = 0.0
+    var before = 0.0
+    var out = 0.0
+    var outBefore = 0.0
     return samples.map { sample in
       let value: Double
       if order == 1 {
@@ -118,7 +134,10 @@ import TransducerCalibration
           * (sample - 2 * last + before - 2 * (corner * corner - 1) * out
             - (1 - 2.0.squareRoot() * corner + corner * corner) * outBefore)
       }
-      (before, last, outBefore, out) = (last, sample, out, value)
+      before = last
+      last = sample
+      outBefore = out
+      out = value
       return value
     }
   }
@@ -132,14 +151,20 @@ import TransducerCalibration
     var refused: [String: Int] = [:]
     for (index, plant) in Self.plants.enumerated() where isWhole || (index + number) % 14 == 0 {
       let (recording, resonance, qualityFactor) = try recording(
-        condition, resonance: plant.resonance, qualityFactor: plant.qualityFactor, seed: UInt64(index + 1), signal)
+        condition, resonance: plant.resonance, qualityFactor: plant.qualityFactor,
+        seed: UInt64(index + 1), signal)
       let words = "\(condition.rawValue) \(plant.resonance) Hz, Q \(plant.qualityFactor)"
       do throws(CalibrationError) {
         let found = try Calibration(measuring: recording, of: signal)
         let errors = (found.resonance / resonance - 1, found.qualityFactor / qualityFactor - 1)
         #expect(
           abs(errors.0) <= 0.01 && abs(errors.1) <= 0.05,
-          "\(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceInterval), quality \(100 * errors.1) % ± \(100 * found.qualityInterval), residual \(found.residual), change \(found.levelChange.resonance) \(found.levelChange.qualityFactor), modes \(found.modes)"
+          """
+          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceInterval), quality \
+          \(100 * errors.1) % ± \(100 * found.qualityInterval), residual \(found.residual), \
+          change \(found.levelChange.resonance) \(found.levelChange.qualityFactor), modes \
+          \(found.modes)
+          """
         )
         worst = (max(worst.resonance, abs(errors.0)), max(worst.qualityFactor, abs(errors.1)))
         accepted += 1
@@ -150,7 +175,8 @@ import TransducerCalibration
     }
     if isWhole {
       print(
-        "\(condition.rawValue): accepted \(accepted) of \(Self.plants.count), worst resonance", worst.resonance,
+        "\(condition.rawValue): accepted \(accepted) of \(Self.plants.count), worst resonance",
+        worst.resonance,
         "quality", worst.qualityFactor, refused)
     }
   }

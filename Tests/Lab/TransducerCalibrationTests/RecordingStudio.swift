@@ -30,7 +30,8 @@ struct RecordingStudio {
     let played = try signal.samples(rate: rate, isWhole: false).map(Double.init)
     var sum = [Double](repeating: 0, count: played.count)
     for mode in modes {
-      let simulated = SimulatedTransducer(resonance: mode.resonance, qualityFactor: mode.qualityFactor, rate: rate)
+      let simulated = SimulatedTransducer(
+        resonance: mode.resonance, qualityFactor: mode.qualityFactor, rate: rate)
       for (frame, value) in simulated.response(to: played, as: quantity).enumerated() {
         sum[frame] += mode.gain * value
       }
@@ -60,7 +61,8 @@ struct RecordingStudio {
     let power = sweep.reduce(0) { $0 + $1 * $1 } / Double(sweep.count)
     let noise = signalToNoise.map { (power * pow(10, -$0 / 10)).squareRoot() } ?? 0
     return CalibrationRecording(
-      samples: late.map { Float(gain * ($0 + (noise > 0 ? noise * chance.normal() : 0))) }, rate: rate)
+      samples: late.map { Float(gain * ($0 + (noise > 0 ? noise * chance.normal() : 0))) },
+      rate: rate)
   }
 
   /// By turning the phase of the spectrum: exact to a part of a frame.

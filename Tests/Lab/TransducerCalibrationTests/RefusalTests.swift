@@ -6,13 +6,17 @@ import TransducerCalibration
 
 @Suite struct RefusalTests {
   /// Why a recording says nothing.
-  private func refusal(_ recording: CalibrationRecording, of signal: SweepSignal, acceptsPoor: Bool = false)
+  private func refusal(
+    _ recording: CalibrationRecording, of signal: SweepSignal, acceptsPoor: Bool = false
+  )
     -> CalibrationError?
   {
     do {
       _ = try Calibration(measuring: recording, of: signal, acceptsPoor: acceptsPoor)
       return nil
-    } catch { return error }
+    } catch {
+      return error
+    }
   }
 
   private func recording(_ samples: [Float], rate: Double = 8_000) -> CalibrationRecording {
@@ -35,7 +39,8 @@ import TransducerCalibration
       refusal(recording(long, rate: 4_000), of: fast)?.description
         == "is at 4000 Hz; a sweep up to 2000 Hz needs 5000 Hz")
     #expect(
-      told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000) == "lasts 181 s; cut it to the signal, at most 180 s"
+      told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000)
+        == "lasts 181 s; cut it to the signal, at most 180 s"
     )
     for bad in [Float.nan, .infinity, -.infinity, 1e30] {
       var broken = long
@@ -58,11 +63,15 @@ import TransducerCalibration
   private static let plain = [(40.0, 5.0, 1.0)]
 
   /// The usual recording with other samples.
-  private static func changed(rate: Double = 8_000, _ change: @escaping @Sendable ([Float]) -> [Float])
+  private static func changed(
+    rate: Double = 8_000, _ change: @escaping @Sendable ([Float]) -> [Float]
+  )
     -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
   { { CalibrationRecording(samples: change(try $0.record(plain).samples), rate: rate) } }
 
-  private static func clipped(at part: Float) -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording {
+  private static func clipped(at part: Float)
+    -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
+  {
     changed { samples in
       let limit = part * samples.reduce(0) { max($0, abs($1)) }
       return samples.map { min(max($0, -limit), limit) }
@@ -70,38 +79,56 @@ import TransducerCalibration
   }
 
   static let cases = [
-    Case(kind: .unsuitableRecording, sentence: "contains no sweep from 10 to 800 Hz of 2 s above the noise") { _ in
+    Case(
+      kind: .unsuitableRecording,
+      sentence: "contains no sweep from 10 to 800 Hz of 2 s above the noise"
+    ) { _ in
       var chance = Chance(state: 5)
-      return CalibrationRecording(samples: (0..<60_000).map { _ in Float(0.1 * chance.normal()) }, rate: 8_000)
-    }, Case(kind: .clipped, sentence: "is clipped at 4.* s; lower the recorder's gain", record: clipped(at: 0.5)),
-    Case(kind: .clipped, sentence: "is clipped at 4.* s; lower the recorder's gain", record: clipped(at: 0.9)),
-    Case(kind: .tooQuiet, sentence: "is too quiet: the sweeps are * dB above the noise, at least 6 dB are required") {
+      return CalibrationRecording(
+        samples: (0..<60_000).map { _ in Float(0.1 * chance.normal()) }, rate: 8_000)
+    },
+    Case(
+      kind: .clipped, sentence: "is clipped at 4.* s; lower the recorder's gain",
+      record: clipped(at: 0.5)),
+    Case(
+      kind: .clipped, sentence: "is clipped at 4.* s; lower the recorder's gain",
+      record: clipped(at: 0.9)),
+    Case(
+      kind: .tooQuiet,
+      sentence: "is too quiet: the sweeps are * dB above the noise, at least 6 dB are required"
+    ) {
       studio in
-      (studio.gain, studio.signalToNoise) = (0.05, -6)
+      studio.gain = 0.05
+      studio.signalToNoise = -6
       return try studio.record(plain)
     },
     Case(
       kind: .unsuitableRecording,
-      sentence: "contains only one sweep, at 0.51 s; record from before the first to after the second",
+      sentence:
+        "contains only one sweep, at 0.51 s; record from before the first to after the second",
       record: changed { $0.prefix(24_000) + [Float](repeating: 0, count: 40_000) }),
     Case(
       kind: .unsuitableRecording,
-      sentence: "contains only one sweep, at 2.01 s; record from before the first to after the second",
+      sentence:
+        "contains only one sweep, at 2.01 s; record from before the first to after the second",
       record: changed { $0.dropFirst(16_000) + [Float](repeating: 0, count: 40_000) }),
     Case(
       kind: .clockMismatch,
-      sentence: "has its sweeps 3.81 s apart, not 3.5 s: the recording has another sample rate or signal",
+      sentence:
+        "has its sweeps 3.81 s apart, not 3.5 s: the recording has another sample rate or signal",
       record: changed(rate: 7_350) { $0 }),
     Case(
       kind: .clockMismatch,
-      sentence: "has a sample clock that is 500 ppm too fast; record on the device that plays the signal"
+      sentence:
+        "has a sample clock that is 500 ppm too fast; record on the device that plays the signal"
     ) { studio in
       studio.clockError = 500
       return try studio.record(plain)
     },
     Case(
       kind: .clockMismatch,
-      sentence: "has a sample clock that is 500 ppm too slow; record on the device that plays the signal"
+      sentence:
+        "has a sample clock that is 500 ppm too slow; record on the device that plays the signal"
     ) { studio in
       studio.clockError = -500
       return try studio.record(plain)
@@ -109,37 +136,53 @@ import TransducerCalibration
     Case(
       kind: .unsuitableRecording,
       sentence:
-        "has its second sweep only -0.1 dB above the first, not 6 dB; record the signal of this version, with automatic gain control off",
+        """
+        has its second sweep only -0.1 dB above the first, not 6 dB; record the signal of this \
+        version, with automatic gain control off
+        """,
       record: changed { $0.enumerated().map { $0 > 30_000 ? $1 / 2 : $1 } }),
     Case(
       kind: .unsuitableRecording,
       sentence: "has two sweeps that differ by * %; avoid movement and noise, and record again"
     ) { studio in
       studio.signalToNoise = 40
-      let samples = try studio.record(plain).samples.enumerated().map { $0 > 30_000 ? 0.66 * $1 : $1 }
+      let samples = try studio.record(plain).samples.enumerated().map {
+        $0 > 30_000 ? 0.66 * $1 : $1
+      }
       return CalibrationRecording(samples: samples, rate: 8_000)
     },
     Case(
-      kind: .noResonance, sentence: "* only * % of the recorded power; is the sensor on the transducer?",
+      kind: .noResonance,
+      sentence: "* only * % of the recorded power; is the sensor on the transducer?",
       acceptsPoor: true
     ) { studio in
       var chance = Chance(state: 3)
       return try studio.record(
         (0..<14).map { mode in
-          (20 + 14 * Double(mode) + 8 * chance.share(), 8 + 17 * chance.share(), chance.share() < 0.5 ? -0.6 : 0.6)
+          (
+            20 + 14 * Double(mode) + 8 * chance.share(), 8 + 17 * chance.share(),
+            chance.share() < 0.5 ? -0.6 : 0.6
+          )
         })
-    }, Case(kind: .noResonance, sentence: "shows no resonance between 10 and 800 Hz") { try $0.recordLoop() },
+    },
+    Case(kind: .noResonance, sentence: "shows no resonance between 10 and 800 Hz") {
+      try $0.recordLoop()
+    },
   ]
 
   @Test(arguments: cases) func whatCannotBeMeasuredIsRefused(_ refused: Case) throws {
     var studio = try RecordingStudio()
     let recording = try refused.record(&studio)
-    let found = try #require(refusal(recording, of: studio.signal, acceptsPoor: refused.acceptsPoor))
+    let found = try #require(
+      refusal(recording, of: studio.signal, acceptsPoor: refused.acceptsPoor))
     #expect(found.kind == refused.kind)
     let parts = refused.sentence.split(separator: "*", omittingEmptySubsequences: false)
     #expect(parts.count > 1 || found.description == refused.sentence)
-    #expect(found.description.hasPrefix(parts[0]) && found.description.hasSuffix(parts[parts.count - 1]))
-    for part in parts { #expect(part.isEmpty || found.description.contains(part)) }
+    #expect(
+      found.description.hasPrefix(parts[0]) && found.description.hasSuffix(parts[parts.count - 1]))
+    for part in parts {
+      #expect(part.isEmpty || found.description.contains(part))
+    }
   }
 
   @Test func fullScaleCountsAsClipped() throws {
@@ -187,26 +230,39 @@ import TransducerCalibration
     #expect(stiff.description.hasPrefix(words))
     #expect(
       stiff.description.hasSuffix(
-        " % higher, as where a spring stiffens with movement; use a lower '--level', or '--accept-poor'"))
+        """
+         % higher, as where a spring stiffens with movement; use a lower '--level', or \
+        '--accept-poor'
+        """
+      ))
     let soft = try #require(try told(-3.5))
     #expect(soft.description.contains(" % lower, as where a spring softens with movement; "))
     let pressed = try #require(try told(0, limit: 0.7))
     #expect(pressed.kind == .changesWithLevel)
     #expect(
       pressed.description.hasSuffix(
-        " % lower, as where the recorder or the amplifier compresses; lower their gains, or use a lower '--level', or '--accept-poor'"
+        """
+         % lower, as where the recorder or the amplifier compresses; lower their gains, or use \
+        a lower '--level', or '--accept-poor'
+        """
       ))
   }
 
   @Test func aPoorFitMustBeInsistedOn() throws {
     let studio = try RecordingStudio()
-    let crowd = [(40.0, 5.0, 1.0), (62, 12, 0.25), (95, 15, -0.25), (140, 20, 0.25), (210, 14, 0.25), (300, 12, 0.25)]
+    let crowd = [
+      (40.0, 5.0, 1.0), (62, 12, 0.25), (95, 15, -0.25), (140, 20, 0.25), (210, 14, 0.25),
+      (300, 12, 0.25),
+    ]
     let mixed = try studio.record(crowd)
     let found = try #require(refusal(mixed, of: studio.signal))
     #expect(found.kind == .noResonance)
     #expect(
       found.description.hasSuffix(
-        "; a room's echo or a further resonance is in it: put the sensor on the transducer, not near it, or use '--accept-poor'"
+        """
+        ; a room's echo or a further resonance is in it: put the sensor on the transducer, not \
+        near it, or use '--accept-poor'
+        """
       ))
     let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoor: true)
     #expect(poor.isPoor)

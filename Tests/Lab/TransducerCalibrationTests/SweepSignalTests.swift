@@ -8,7 +8,9 @@ import TransducerCalibration
     do {
       _ = try make()
       return nil
-    } catch { return "\(error)" }
+    } catch {
+      return "\(error)"
+    }
   }
 
   @Test func theUsualSignalLastsTwentyTwoSeconds() throws {
@@ -46,9 +48,11 @@ import TransducerCalibration
   }
 
   @Test func figuresOutsideTheirLimitsAreRefused() {
-    #expect(refusal { try SweepSignal(band: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz")
     #expect(
-      refusal { try SweepSignal(band: 100...200) } == "the end frequency must be 4 to 1000 times the start frequency")
+      refusal { try SweepSignal(band: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz")
+    #expect(
+      refusal { try SweepSignal(band: 100...200) }
+        == "the end frequency must be 4 to 1000 times the start frequency")
     #expect(refusal { try SweepSignal(duration: 31) } == "the sweep duration must be 0.5 to 30 s")
     #expect(refusal { try SweepSignal(duration: .nan) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
@@ -56,18 +60,21 @@ import TransducerCalibration
         == "the sweep must last at least five periods of its lowest frequency")
     #expect(refusal { try SweepSignal(level: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
-      throws: CalibrationError(.unsuitableSignal, "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
+      throws: CalibrationError(
+        .unsuitableSignal, "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
     ) { try SweepSignal().samples(rate: 2_000) }
   }
 
   @Test func whatATransducerCannotTakeIsRefused() throws {
-    var profile = TransducerProfile(name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
+    var profile = TransducerProfile(
+      name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
     #expect(!SweepLimits(profile).isKnown)
     try SweepLimits(profile).check(SweepSignal(level: -3))
     profile.hardware = TransducerHardware(product: "Puck", continuousPower: 20, peakPower: 80)
     try SweepLimits(profile).check(SweepSignal(level: -12))
     #expect(
-      throws: CalibrationError(.tooStrong, "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
+      throws: CalibrationError(
+        .tooStrong, "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
     ) { try SweepLimits(profile).check(SweepSignal(level: -3)) }
     // Five watts at a hundred-watt amplifier.
     profile.hardware?.continuousPower = 0.001
@@ -75,7 +82,10 @@ import TransducerCalibration
     #expect(
       throws: CalibrationError(
         .tooStrong,
-        "a sweep at -12 dBFS is 39 dB too strong for puck; lower the amplifier gain and set amplifier.power in the profile"
+        """
+        a sweep at -12 dBFS is 39 dB too strong for puck; lower the amplifier gain and set \
+        amplifier.power in the profile
+        """
       )
     ) { try SweepLimits(profile).check(SweepSignal()) }
   }
@@ -84,9 +94,12 @@ import TransducerCalibration
     // What moves 1 g at 20 Hz moves 0.62 mm; a tenth of that is allowed.
     let profile = TransducerProfile(
       name: "coil", summary: "A coil.", frequency: FrequencyMapping(low: 20, high: 80),
-      hardware: TransducerHardware(product: "Coil", resonance: 20, qualityFactor: 4, acceleration: 1, excursion: 0.0621)
+      hardware: TransducerHardware(
+        product: "Coil", resonance: 20, qualityFactor: 4, acceleration: 1, excursion: 0.0621)
     )
     try SweepLimits(profile).check(SweepSignal(level: -22))
-    #expect(throws: CalibrationError.self) { try SweepLimits(profile).check(SweepSignal(level: -18)) }
+    #expect(throws: CalibrationError.self) {
+      try SweepLimits(profile).check(SweepSignal(level: -18))
+    }
   }
 }

@@ -18,7 +18,9 @@ import Testing
   private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
     let before = player.core.withState { $0.waiterSerial }
     let task = Task { await player.finished }
-    while player.core.withState({ $0.waiterSerial == before }), !Task.isCancelled { await Task.yield() }
+    while player.core.withState({ $0.waiterSerial == before }), !Task.isCancelled {
+      await Task.yield()
+    }
     return task
   }
 
@@ -48,11 +50,15 @@ import Testing
     try player.loop(passCount: nil)
     try player.start()
     var tasks: [Task<Void, Never>] = []
-    for _ in 0..<3 { tasks.append(await waiting(for: player)) }
+    for _ in 0..<3 {
+      tasks.append(await waiting(for: player))
+    }
     playback.advance(seconds: 1)
     try player.stop()
     playback.advance(seconds: 0.1)
-    for task in tasks { await task.value }
+    for task in tasks {
+      await task.value
+    }
     #expect(player.phase == .idle)
   }
 
@@ -74,7 +80,9 @@ import Testing
     }
     playback.advance(seconds: 0.1)
     playback.stop()
-    for task in tasks { await task.value }
+    for task in tasks {
+      await task.value
+    }
     // Nothing plays any more, so a task that waits now need not wait either.
     await players[0].finished
     let late = try engine.player(for: hum(1))
@@ -114,7 +122,8 @@ import Testing
   @Test func startsOnAnotherThreadNeverSeemEnds() async throws {
     let engine = PlaybackEngine()
     let sink = NullSink(
-      SinkFormat(rate: engine.rate, channelCount: 1, periodSize: 64, bufferSize: 256), time: VirtualTimeSource())
+      SinkFormat(rate: engine.rate, channelCount: 1, periodSize: 64, bufferSize: 256),
+      time: VirtualTimeSource())
     let playback = try LivePlayback(engine, sink: sink)
     let player = try engine.player(for: taps([0]))
     for count in 1...40 {

@@ -5,11 +5,14 @@ import Testing
 
 /// The programs of a library user, run on shipped patterns.
 struct LibraryTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
   private let heartbeat = Self.root.appending(path: "Patterns/heartbeat.ahap").path
 
-  private func pattern(_ name: String) -> String { Self.root.appending(path: "Patterns/\(name).ahap").path }
+  private func pattern(_ name: String) -> String {
+    Self.root.appending(path: "Patterns/\(name).ahap").path
+  }
 
   @Test func bufferHoldsTheSamplesOfTheShippedRendering() throws {
     let samples = try Programs.renderToBuffer(heartbeat)
@@ -20,7 +23,9 @@ struct LibraryTests {
   }
 
   @Test func writtenFileIsThatOfTheProgram() throws {
-    let output = FileManager.default.temporaryDirectory.appending(path: "LibraryTests-\(UUID().uuidString).wav").path
+    let output = FileManager.default.temporaryDirectory.appending(
+      path: "LibraryTests-\(UUID().uuidString).wav"
+    ).path
     defer { try? FileManager.default.removeItem(atPath: output) }
     try Programs.writeWAV(heartbeat, profile: "phone", to: output)
     let shipped = Self.root.appending(path: "Samples/heartbeat.wav").path
@@ -58,12 +63,19 @@ struct LibraryTests {
       try Programs.compare(pattern("light"), with: pattern("medium")).contains {
         $0.contains("is 7.7 dB stronger: intensity 0.7 instead of 0.45")
       })
-    #expect(try Programs.compare(heartbeat, with: heartbeat) == ["B is identical to A, sample for sample."])
+    #expect(
+      try Programs.compare(heartbeat, with: heartbeat) == [
+        "B is identical to A, sample for sample."
+      ])
   }
 
   @Test func missingAndWrongFilesAreInputErrors() throws {
-    let missing = #expect(throws: InputError.self) { try HapticComposition(contentsOf: "/nonexistent/a.ahap") }
-    #expect(missing?.description == "/nonexistent/a.ahap: error: cannot be opened: No such file or directory")
+    let missing = #expect(throws: InputError.self) {
+      try HapticComposition(contentsOf: "/nonexistent/a.ahap")
+    }
+    #expect(
+      missing?.description
+        == "/nonexistent/a.ahap: error: cannot be opened: No such file or directory")
     #expect(throws: SoundFileError.self) {
       try HapticComposition(contentsOf: heartbeat).render().write(to: "/tmp/a.mp3")
     }
@@ -71,10 +83,13 @@ struct LibraryTests {
 
   @Test func programsAreShort() throws {
     let text = try String(
-      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Programs.swift"),
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "Programs.swift"),
       encoding: .utf8)
     let bodies = text.matches(of: /\n  static func [^{]*\{\n((?:    [^\n]*\n)+)  \}/)
     #expect(bodies.count == 6)
-    for body in bodies { #expect(body.1.split(separator: "\n").count <= 10) }
+    for body in bodies {
+      #expect(body.1.split(separator: "\n").count <= 10)
+    }
   }
 }

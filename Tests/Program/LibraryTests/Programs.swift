@@ -24,7 +24,9 @@ enum Programs {
     playback.stop()
   }
 
-  static func playIntoOwnOutput(_ path: String, report: @escaping @Sendable (Float) -> Void) async throws {
+  static func playIntoOwnOutput(_ path: String, report: @escaping @Sendable (Float) -> Void)
+    async throws
+  {
     let engine = PlaybackEngine()
     let player = try engine.player(for: HapticComposition(contentsOf: path))
     try player.start()
@@ -60,7 +62,9 @@ final class PeakSink: AudioSink {
   var delay: Int { pace.delay }
   func wait(_ wake: WakeSignal) -> SinkReadiness { pace.wait(wake) }
   func write(_ frames: Span<Float>) {
-    for index in frames.indices { peak = max(peak, abs(frames[index])) }
+    for index in frames.indices {
+      peak = max(peak, abs(frames[index]))
+    }
     pace.hand(over: frames.count)
   }
   func finish(draining: Bool) { report(peak) }

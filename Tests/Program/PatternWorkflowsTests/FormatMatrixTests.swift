@@ -14,7 +14,9 @@ import Testing
     path: "../../../Sources/Core/HapticFormats/HapticFormats.docc/Conversion.md"
   ).standardizedFileURL
 
-  private static let marks: [FormatMatrix.Grade: String] = [.exact: "L", .close: "l", .approximate: "A", .none: "–"]
+  private static let marks: [FormatMatrix.Grade: String] = [
+    .exact: "L", .close: "l", .approximate: "A", .none: "–",
+  ]
 
   /// The tables as the article has them.
   private static func tables() -> String {
@@ -31,7 +33,8 @@ import Testing
       text += formats.map(\.id).joined(separator: " | ") + " |\n"
       text += "|---|" + formats.map { _ in "---|" }.joined() + "\n"
       for source in formats {
-        let cells = formats.map { target in marks[FormatMatrix.measure(content, from: source, to: target).grade] ?? "?"
+        let cells = formats.map { target in
+          marks[FormatMatrix.measure(content, from: source, to: target).grade] ?? "?"
         }
         text += "| " + ([source.id] + cells).joined(separator: " | ") + " |\n"
       }
@@ -47,7 +50,8 @@ import Testing
     if ProcessInfo.processInfo.environment["TEMBLOR_TEST_RECORD"] != nil {
       try measured.write(to: Self.article, atomically: true, encoding: .utf8)
     } else {
-      #expect(given == measured, "run this test with TEMBLOR_TEST_RECORD=1 to write the article again")
+      #expect(
+        given == measured, "run this test with TEMBLOR_TEST_RECORD=1 to write the article again")
     }
   }
 
@@ -70,10 +74,14 @@ import Testing
       for source in Self.formats {
         guard let given = FormatMatrix.pass(composition, through: source) else { continue }
         for target in Self.formats {
-          guard let arrived = FormatMatrix.pass(given.composition, through: target) else { continue }
+          guard let arrived = FormatMatrix.pass(given.composition, through: target) else {
+            continue
+          }
           let difference = CompositionDifference(given.composition, arrived.composition)
           if difference.largest > FormatMatrix.closeness {
-            #expect(!arrived.losses.isEmpty, "\(source.id) to \(target.id), composition \(round): \(difference)")
+            #expect(
+              !arrived.losses.isEmpty,
+              "\(source.id) to \(target.id), composition \(round): \(difference)")
           }
         }
       }

@@ -23,7 +23,8 @@ import TransducerProfiles
   /// The samples of a WAVE file of one channel of floats.
   private func floats(_ file: Data) throws -> [Float] {
     let bytes = Array(file)
-    let data = try #require(bytes.indices.dropLast(8).first { Array(bytes[$0..<$0 + 4]) == Array("data".utf8) })
+    let data = try #require(
+      bytes.indices.dropLast(8).first { Array(bytes[$0..<$0 + 4]) == Array("data".utf8) })
     return stride(from: data + 8, to: bytes.count - 3, by: 4).map { start in
       Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
     }
@@ -40,7 +41,8 @@ import TransducerProfiles
     guard let corpus = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else { return }
     let folder = corpus + "/haptic"
     var departures: [Double] = []
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where name.hasSuffix(".haptic") {
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    where name.hasSuffix(".haptic") {
       let bytes = Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
       let composition = try FormatRegistry.standard.read(SourceFile(bytes, name: name))
       let taps = composition.layers.dropFirst().flatMap(\.pattern.events).map(\.time)
@@ -55,7 +57,9 @@ import TransducerProfiles
       let mine = levels(try samples(continuous))
       for (index, pair) in zip(mine, theirs).enumerated() where pair.1 > 0.02 {
         let time = Double(index * Self.window) / Self.rate
-        guard !taps.contains(where: { (time - 0.02...time + 0.06).contains($0 + 0.02) }) else { continue }
+        guard !taps.contains(where: { (time - 0.02...time + 0.06).contains($0 + 0.02) }) else {
+          continue
+        }
         departures.append(abs(20 * log10(2 * pair.0 / pair.1)))
       }
     }
@@ -74,7 +78,8 @@ import TransducerProfiles
             {"time": 0.5, "amplitude": \(level)\(emphasis)},
             {"time": 1, "amplitude": \(level)}]}}}}
           """
-        let composition = try FormatRegistry.standard.read(SourceFile(Array(text.utf8), name: "a.haptic"))
+        let composition = try FormatRegistry.standard.read(
+          SourceFile(Array(text.utf8), name: "a.haptic"))
         let plan = try RenderPlan(compiling: composition, profile: .phone, rate: Self.rate)
         var renderer = OfflineRenderer(plan: plan)
         return renderer.samples()
@@ -83,7 +88,8 @@ import TransducerProfiles
       let without = try clip("")
       return zip(with, without).map { $0 - $1 }
     }
-    let (quiet, loud) = (try tap(above: 0), try tap(above: 0.4))
+    let quiet = try tap(above: 0)
+    let loud = try tap(above: 0.4)
     #expect((quiet.map(abs).max() ?? 0) > 0.1)
     #expect(zip(quiet, loud).allSatisfy { abs($0 - $1) < 1e-4 })
     // The onset is exact to the frame.

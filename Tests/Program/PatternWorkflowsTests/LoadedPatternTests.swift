@@ -19,7 +19,9 @@ import Testing
     return text + #"  {"Event": {"Time": \#(lastTime), "EventType": "HapticTransient"}}"# + "\n]}\n"
   }
 
-  private static func input(_ path: String) -> PatternInput { PatternInput(origin: .file(path), outputStem: "a") }
+  private static func input(_ path: String) -> PatternInput {
+    PatternInput(origin: .file(path), outputStem: "a")
+  }
 
   @Test func aLargeFileIsReadWhole() throws {
     let folder = try Scratch()
@@ -45,7 +47,8 @@ import Testing
     try folder.write(Self.text(lastTime: -1), to: "a.ahap")
     let error = #expect(throws: InputError.self) { try LoadedPattern(Self.input(folder("a.ahap"))) }
     #expect(
-      error?.description == "\(folder("a.ahap")):30002:22: error: Time is -1.0; it must not be negative "
+      error?.description
+        == "\(folder("a.ahap")):30002:22: error: Time is -1.0; it must not be negative "
         + "(Pattern[30000].Event.Time)")
   }
 }

@@ -20,14 +20,18 @@ import Testing
   @Test func aFolderIsRenderedOnAllCores() throws {
     let folder = try Scratch()
     try folder.makeFolder("in")
-    for index in 0..<12 { try folder.write(Self.pattern(at: Double(index) / 10), to: "in/\(index).ahap") }
+    for index in 0..<12 {
+      try folder.write(Self.pattern(at: Double(index) / 10), to: "in/\(index).ahap")
+    }
     let (inputs, problems) = PatternInput.find([folder("in")])
     #expect(inputs.count == 12 && problems == [])
     var job = RenderJob()
     job.rate = 8_000
     let batch = RenderBatch(
       job: job,
-      items: inputs.map { .init(input: $0, destination: .file(path: "\(folder.path)/out/\($0.outputStem).wav")) })
+      items: inputs.map {
+        .init(input: $0, destination: .file(path: "\(folder.path)/out/\($0.outputStem).wav"))
+      })
     for (item, outcome) in zip(batch.items, batch.run()) {
       guard case .written(let seconds, let statistics, _) = outcome else {
         Issue.record("\(item.name): \(outcome)")
@@ -49,12 +53,17 @@ import Testing
     let folder = try Scratch()
     func channel(_ index: Int, at time: Int) -> String {
       """
-      {"Parameters": {"Index": \(index)}, "Pattern": [{"Event": {"Type": "continuous", "StartTime": \(time),
+      {"Parameters": {"Index": \(index)}, "Pattern": [{"Event": {"Type": "continuous", \
+      "StartTime": \(time),
        "Duration": 100, "Parameters": {"Intensity": 80, "Frequency": 50}}}]}
       """
     }
     try folder.write(
-      "{\"MetaData\": {\"Version\": 1.0, \"ChannelNumber\": 2}, \"Channels\": [\(channel(1, at: 0)), \(channel(2, at: 300))]}",
+      """
+      {\"MetaData\": {\"Version\": 1.0, \"ChannelNumber\": 2}, \"Channe\
+      ls\": [\(channel(1, at: 0)), \
+      \(channel(2, at: 300))]}
+      """,
       to: "two.oh.json")
     var job = RenderJob()
     job.rate = 8_000
@@ -66,7 +75,9 @@ import Testing
         items: PatternInput.find([folder("two.oh.json")]).inputs.map {
           .init(input: $0, destination: .file(path: path))
         })
-      guard case .written(_, _, let warnings)? = batch.run().first else { throw FileError(path, "was not written") }
+      guard case .written(_, _, let warnings)? = batch.run().first else {
+        throw FileError(path, "was not written")
+      }
       #expect(
         warnings.map(\.message)
           == (count == 2
@@ -76,10 +87,14 @@ import Testing
       let sound = try Sound(readingDescriptor: descriptor, path: path)
       let peaks = (0..<count).map { channel in
         [0, 300].map { start in
-          (start * 8..<(start + 100) * 8).map { abs(sound.interleaved[$0 * count + channel]) }.max() ?? 0 > 0.1
+          (start * 8..<(start + 100) * 8).map { abs(sound.interleaved[$0 * count + channel]) }.max()
+            ?? 0 > 0.1
         }
       }
-      #expect(peaks == (count == 2 ? [[true, false], [false, true]] : Array(repeating: [true, true], count: count)))
+      #expect(
+        peaks
+          == (count == 2
+            ? [[true, false], [false, true]] : Array(repeating: [true, true], count: count)))
     }
   }
 
@@ -145,7 +160,11 @@ import Testing
     var bytes: [UInt8] { all.withLock { $0 } }
 
     func append(_ bytes: Span<UInt8>) {
-      all.withLock { all in for index in bytes.indices { all.append(bytes[index]) } }
+      all.withLock { all in
+        for index in bytes.indices {
+          all.append(bytes[index])
+        }
+      }
     }
   }
 }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import PatternWorkflows
 
-/// A pattern that plays a damaged sound file is rendered or refused; what is rendered stays below the ceiling.
+/// A pattern that plays a damaged sound file is rendered or refused; what is rendered stays below
+/// the ceiling.
 @Suite struct SoundFuzzTests {
   private let scratch: Scratch
 
@@ -17,7 +18,8 @@ import Testing
     let samples = (0..<600).map { Float($0 % 60) / 60 - 0.5 }
     var file = try AtomicFileWriter(scratch(name))
     var writer = try SoundFileWriter(
-      descriptor: file.descriptor, path: name, format: SoundFileFormat(container: container, samples: .s16),
+      descriptor: file.descriptor, path: name,
+      format: SoundFileFormat(container: container, samples: .s16),
       rate: 8_000, channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()
@@ -38,7 +40,8 @@ import Testing
     let input = PatternInput(origin: .file(scratch("a.ahap")), outputStem: "a")
     var job = RenderJob()
     job.rate = 8_000
-    var mutation = Mutation(seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
+    var mutation = Mutation(
+      seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
     var renderedCount = 0
     for _ in 0..<Mutation.caseCount(default: 60) {
       // Damage in the header says more than in the samples.
@@ -50,7 +53,9 @@ import Testing
         let samples = rendering.samples()
         #expect(samples.allSatisfy { $0.isFinite && abs($0) <= 0.8913 })
         renderedCount += 1
-      } catch { #expect(Mutation.isOneLine("\(error)"), "\(error)") }
+      } catch {
+        #expect(Mutation.isOneLine("\(error)"), "\(error)")
+      }
     }
     #expect(renderedCount > 0)
   }

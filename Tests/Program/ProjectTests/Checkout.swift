@@ -3,11 +3,14 @@ import Foundation
 /// The files of this checkout, as a reader finds them.
 enum Checkout {
   /// The folder that holds `Package.swift`.
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
     .deletingLastPathComponent()
 
   /// The pages at the root.
-  static let pages = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+  static let pages = [
+    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+  ]
 
   /// A file by its path below the root.
   struct File {
@@ -25,7 +28,9 @@ enum Checkout {
     var files: [File] = []
     for folder in folders {
       for path in try FileManager.default.subpathsOfDirectory(atPath: root.path + "/" + folder)
-      where endings.contains(URL(filePath: path).pathExtension) && !path.contains(/Fixtures|\.build\//) {
+      where endings.contains(URL(filePath: path).pathExtension)
+        && !path.contains(/Fixtures|\.build\//)
+      {
         let text = try text(folder + "/" + path)
         files.append(File(path: folder + "/" + path, lines: text.components(separatedBy: "\n")))
       }

@@ -6,7 +6,9 @@ struct LinkTests {
   /// All pages and articles.
   private static func pages() throws -> [Checkout.File] {
     let folders = ["Sources", "Examples", "Patterns", "Profiles", ".github"]
-    return try Checkout.pages.map { .init(path: $0, lines: try Checkout.text($0).components(separatedBy: "\n")) }
+    return try Checkout.pages.map {
+      .init(path: $0, lines: try Checkout.text($0).components(separatedBy: "\n"))
+    }
       + Checkout.files(in: folders, endings: ["md"])
   }
 
@@ -18,7 +20,8 @@ struct LinkTests {
   /// The anchors of a page's headings, as repositories and the site make them.
   private static func anchors(_ page: String) -> [String] {
     page.matches(of: /(?m)^#+ (.+)$/).map {
-      $0.1.lowercased().filter { $0.isLetter || $0.isNumber || "- _".contains($0) }.replacing(" ", with: "-")
+      $0.1.lowercased().filter { $0.isLetter || $0.isNumber || "- _".contains($0) }.replacing(
+        " ", with: "-")
     }
   }
 
@@ -26,9 +29,11 @@ struct LinkTests {
     for page in try Self.pages() {
       let base = Checkout.root.appending(path: page.path)
       for link in Self.prose(page).matches(of: /\]\(([^)#]*)#?([^)]*)\)/) {
-        let (path, anchor) = (String(link.1), String(link.2))
+        let path = String(link.1)
+        let anchor = String(link.2)
         if path.contains("://") { continue }
-        let target = path.isEmpty ? base : base.deletingLastPathComponent().appending(path: path).standardized
+        let target =
+          path.isEmpty ? base : base.deletingLastPathComponent().appending(path: path).standardized
         let exists = FileManager.default.fileExists(atPath: target.path)
         #expect(exists, "\(page.path) links to \(path)")
         guard exists, !anchor.isEmpty else { continue }
@@ -39,7 +44,8 @@ struct LinkTests {
     }
   }
 
-  /// Links that DocC alone resolves are odd code elsewhere; `Tools/docs` makes them of links to files.
+  /// Links that DocC alone resolves are odd code elsewhere; `Tools/docs` makes them of links to
+  /// files.
   @Test func articlesReadWellInARepository() throws {
     for page in try Self.pages() {
       for odd in Self.prose(page).matches(of: /<doc:[^>]*>|``[^`\n]*\/[^`\n]*``/) {
@@ -61,7 +67,8 @@ struct LinkTests {
       "Sources/Core/CLateLibrary/include/packages.h",
     ]
     let lists = try paths.map {
-      try Checkout.text($0).replacing(/\s+/, with: " ").firstMatch(of: /libasound2-dev [-\w ]*libcairo2\b/)?.output
+      try Checkout.text($0).replacing(/\s+/, with: " ").firstMatch(
+        of: /libasound2-dev [-\w ]*libcairo2\b/)?.output
     }
     #expect(Set(lists).count == 1)
   }

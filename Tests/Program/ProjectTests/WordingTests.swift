@@ -6,24 +6,32 @@ struct WordingTests {
   /// What to look for, in the syntax of regular expressions, and what to say instead.
   private static let retired = [
     (#"under-runs?"#, "underrun"), ("ran dry|(?-i:xruns?)", "underrun"),
-    (#"(?<!here )(?:is|are) no (?!longer|more|better|deeper|other|evidence|interruption)\w+"#, "is not a"),
+    (
+      #"(?<!here )(?:is|are) no (?!longer|more|better|deeper|other|evidence|interruption)\w+"#,
+      "is not a"
+    ),
     ("straight ways?", "linear interpolation"), ("no number that", "NaN, non-finite"),
-    ("turned over|upside down", "inverted"), ("so-?manieth", "every n-th"), (#"foretell\w*"#, "linear predictor"),
-    ("fold(?:s|ed)? back", "alias"), ("warmth", "temperature rise"), ("surroundings", "context"), ("anew", "again"),
+    ("turned over|upside down", "inverted"), ("so-?manieth", "every n-th"),
+    (#"foretell\w*"#, "linear predictor"),
+    ("fold(?:s|ed)? back", "alias"), ("warmth", "temperature rise"), ("surroundings", "context"),
+    ("anew", "again"),
     ("whoever", "anyone who"), ("to nobody", "without output"), ("as felt", "for actuators"),
-    ("wish(?:es)?", "request"), ("lets? go of", "releases"), ("stands? still", "is paused, is constant"),
+    ("wish(?:es)?", "request"), ("lets? go of", "releases"),
+    ("stands? still", "is paused, is constant"),
     ("(?:is|are|was|were|be) told(?! apart)", "is reported"),
     ("tells? (?:of|what|how|that|when|where|the|nothing)", "reports"),
   ]
 
   @Test func retiredWordsStayAway() throws {
     var files = try Checkout.files(
-      in: ["Sources", "Tests", "Examples", "Fuzz", "Profiles", "Patterns"], endings: ["swift", "md", "js", "html"])
+      in: ["Sources", "Tests", "Examples", "Fuzz", "Profiles", "Patterns"],
+      endings: ["swift", "md", "js", "html"])
     for name in Checkout.pages + ["Package.swift"] {
       files.append(.init(path: name, lines: try Checkout.text(name).components(separatedBy: "\n")))
     }
     let any = try NSRegularExpression(
-      pattern: #"\b(?:"# + Self.retired.map(\.0).joined(separator: "|") + #")\b"#, options: .caseInsensitive)
+      pattern: #"\b(?:"# + Self.retired.map(\.0).joined(separator: "|") + #")\b"#,
+      options: .caseInsensitive)
     for file in files where !file.path.hasSuffix("WordingTests.swift") {
       let prose = file.lines.joined(separator: "\n") as NSString
       let range = NSRange(location: 0, length: prose.length)

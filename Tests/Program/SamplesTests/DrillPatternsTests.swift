@@ -11,8 +11,10 @@ import Testing
     (
       "earthquake-splash",
       [
-        "C 0.0+0.8 0.3 0.15", "C 0.8+1.0 0.9 0.6", "T 0.9 1.0 0.8", "T 1.2 0.9 0.7", "T 1.5 0.7 0.5",
-        "C 1.8+0.4 0.4 0.2", "I 0.0:0.4 0.4:0.6 0.8:1.0 1.3:1.0 1.8:0.5 2.2:0.0", "S 0.0:0.2 0.8:0.8 1.3:0.7 2.2:0.0",
+        "C 0.0+0.8 0.3 0.15", "C 0.8+1.0 0.9 0.6", "T 0.9 1.0 0.8", "T 1.2 0.9 0.7",
+        "T 1.5 0.7 0.5",
+        "C 1.8+0.4 0.4 0.2", "I 0.0:0.4 0.4:0.6 0.8:1.0 1.3:1.0 1.8:0.5 2.2:0.0",
+        "S 0.0:0.2 0.8:0.8 1.3:0.7 2.2:0.0",
       ]
     ),
     (
@@ -59,7 +61,9 @@ import Testing
     ("bennie-celebration", [(0, "heavy"), (0.1, "heavy")]),
   ]
 
-  @Test(arguments: rhythms) func rhythmsAreMadeOfTheirTaps(rhythm: (name: String, taps: [(Double, String)])) throws {
+  @Test(arguments: rhythms) func rhythmsAreMadeOfTheirTaps(
+    rhythm: (name: String, taps: [(Double, String)])
+  ) throws {
     let expected = try rhythm.taps.flatMap { time, name in
       try name.shippedPattern.events.map { event in
         var event = event
@@ -71,7 +75,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("success", 2), ("warning", 2), ("error", 4), ("light", 1), ("medium", 1), ("heavy", 1), ("soft", 1), ("rigid", 1),
+    ("success", 2), ("warning", 2), ("error", 4), ("light", 1), ("medium", 1), ("heavy", 1),
+    ("soft", 1), ("rigid", 1),
     ("selection", 1),
   ]) func pulsesAreCounted(name: String, count: Int) throws {
     let events = try name.shippedPattern.events

@@ -5,12 +5,14 @@ import PatternWorkflows
 import ShippedFiles
 import Testing
 
-/// A second synthesiser, in double precision and sample by sample, written from the article "The rendering
-/// model" alone: it shares no code with the renderer but the pattern's values.
+/// A second synthesiser, in double precision and sample by sample, written from the article "The
+/// rendering model" alone: it shares no code with the renderer but the pattern's values.
 private struct ArticleSynthesizer {
   static let rate = 48_000.0
   /// Constants of the profile `phone`, as the article gives them.
-  static let (low, high, level) = (80.0, 230.0, 0.44)
+  static let low = 80.0
+  static let high = 230.0
+  static let level = 0.44
 
   let pattern: HapticPattern
 
@@ -19,7 +21,9 @@ private struct ArticleSynthesizer {
     var value = neutral
     var start = -1.0
     for curve in pattern.curves where curve.id == id && curve.time <= time && curve.time >= start {
-      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else { continue }
+      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
+        continue
+      }
       start = curve.time
       let position = time - curve.time
       value = Double(position <= first.time ? first.value : last.value)
@@ -29,7 +33,8 @@ private struct ArticleSynthesizer {
         value = Double(one.value) + share * Double(next.value - one.value)
       }
     }
-    for parameter in pattern.parameters where parameter.id == id && parameter.time <= time && parameter.time >= start {
+    for parameter in pattern.parameters
+    where parameter.id == id && parameter.time <= time && parameter.time >= start {
       start = parameter.time
       value = Double(parameter.value)
     }
@@ -49,7 +54,9 @@ private struct ArticleSynthesizer {
   }
 
   /// A normalised envelope time in seconds; an edge takes at least a millisecond.
-  private func edge(_ id: EventParameterID, _ control: DynamicParameterID, of event: HapticEvent) -> Double {
+  private func edge(_ id: EventParameterID, _ control: DynamicParameterID, of event: HapticEvent)
+    -> Double
+  {
     let offset = self.control(control, at: event.time, neutral: 0)
     let share = min(max(Double(event.value(of: id)) + offset, 0), 1)
     return max(2 * (pow(100, share) - 1) / 99, 0.001)
@@ -94,7 +101,8 @@ private struct ArticleSynthesizer {
     var phase = 0.0
     for frame in 0..<Int((duration + release) * Self.rate) where start + frame < samples.count {
       let time = Double(frame) / Self.rate
-      let envelope = time < duration ? body(time) : body(duration) * max(0, 1 - (time - duration) / release)
+      let envelope =
+        time < duration ? body(time) : body(duration) * max(0, 1 - (time - duration) / release)
       samples[start + frame] += amplitude(event, at: event.time + time) * envelope * sin(phase)
       phase += 2 * .pi * hertz(event, at: event.time + time) / Self.rate
     }
@@ -112,7 +120,9 @@ private struct ArticleSynthesizer {
     var expected = [Double](repeating: 0, count: samples.count)
     for layer in pattern.composition.layers {
       let own = ArticleSynthesizer(pattern: layer.pattern).samples(count: samples.count)
-      for index in expected.indices { expected[index] += own[index] }
+      for index in expected.indices {
+        expected[index] += own[index]
+      }
     }
     let energy = expected.reduce(0) { $0 + $1 * $1 }
     let error = zip(samples, expected).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }

@@ -12,18 +12,22 @@ import Testing
 
 /// The gallery in `Samples/` is the one the program makes of the shipped patterns.
 @Suite struct SamplesPageTests {
-  /// Tenths of a CSS pixel, in which pictures are written: the rounding of another machine's arithmetic.
+  /// Tenths of a CSS pixel, in which pictures are written: the rounding of another machine's
+  /// arithmetic.
   static let pixelTolerance = 0.2
   /// Steps of 16 bits, as for the samples themselves.
   static let sampleTolerance = 2
 
   /// The page as text without its sounds, and the sounds.
   private func parts(_ page: [UInt8]) -> (text: String, sounds: [Substring]) {
-    let pieces = String(decoding: page, as: UTF8.self).split(separator: "</script>\n<script type=\"text/plain\"")
+    let pieces = String(decoding: page, as: UTF8.self).split(
+      separator: "</script>\n<script type=\"text/plain\"")
     guard let first = pieces.first, let last = pieces.last else { return ("", []) }
     // Behind the last sound comes the script.
     let tail = last.split(separator: "</script>\n<script>", maxSplits: 1)
-    return (first + "\n" + (tail.count > 1 ? tail[1] : ""), pieces.dropFirst().dropLast() + tail.prefix(1))
+    return (
+      first + "\n" + (tail.count > 1 ? tail[1] : ""), pieces.dropFirst().dropLast() + tail.prefix(1)
+    )
   }
 
   /// Numbers within the tolerance, and the text between them the same.
@@ -39,7 +43,8 @@ import Testing
       }
       return pieces
     }
-    let (ours, theirs) = (pieces(one), pieces(other))
+    let ours = pieces(one)
+    let theirs = pieces(other)
     return ours.count == theirs.count
       && zip(ours, theirs).allSatisfy { a, b in
         if a == b { return true }
@@ -56,7 +61,8 @@ import Testing
     #expect(problems == [])
     let fresh = try GalleryVerb.page(
       inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns", studio: "studio.html")
-    let (ours, theirs) = (parts(fresh), parts(shipped))
+    let ours = parts(fresh)
+    let theirs = parts(shipped)
     #expect(ours.sounds.count == 2 * ShippedPatterns.names.count)
     #expect(ours.sounds.count == theirs.sounds.count)
     for (sound, other) in zip(ours.sounds, theirs.sounds) {
@@ -79,7 +85,8 @@ import Testing
   /// The greatest difference between two sounds in base 64, in steps of 16 bits.
   private func greatestStep(between one: Substring, and other: Substring) -> Int {
     guard one != other else { return 0 }
-    let (first, second) = (samples(one), samples(other))
+    let first = samples(one)
+    let second = samples(other)
     guard first.count == second.count else { return .max }
     return zip(first, second).map { abs($0 - $1) }.max() ?? .max
   }
@@ -87,12 +94,17 @@ import Testing
   /// The samples of a FLAC file in base 64, as whole numbers of 16 bits.
   private func samples(_ text: Substring) -> [Int] {
     guard let start = text.firstIndex(of: ">"),
-      let bytes = Data(base64Encoded: String(text[text.index(after: start)...].filter { !$0.isWhitespace }))
+      let bytes = Data(
+        base64Encoded: String(text[text.index(after: start)...].filter { !$0.isWhitespace }))
     else { return [] }
     do {
       let scratch = try Scratch()
       try scratch.write([UInt8](bytes), to: "sound.flac")
-      return try Sound(contentsOf: scratch("sound.flac")).interleaved.map { Int(($0 * 32_768).rounded()) }
-    } catch { return [] }
+      return try Sound(contentsOf: scratch("sound.flac")).interleaved.map {
+        Int(($0 * 32_768).rounded())
+      }
+    } catch {
+      return []
+    }
   }
 }

@@ -41,7 +41,8 @@ import Testing
 
   @Test func everySampleHasItsPattern() throws {
     let names = try FileSystem.names(in: "\(Self.folder)/Samples")
-    #expect(Set(names) == Set(ShippedPatterns.names.map { "\($0).wav" } + ["index.html", "studio.html"]))
+    #expect(
+      Set(names) == Set(ShippedPatterns.names.map { "\($0).wav" } + ["index.html", "studio.html"]))
   }
 
   @Test func everyFileOfThePatternsFolderIsShipped() throws {
@@ -49,7 +50,9 @@ import Testing
     #expect(Set(files) == Set(ShippedPatterns.names.map { "\($0).ahap" }))
   }
 
-  @Test(arguments: ShippedPatterns.names) func shippedPatternIsCanonicalAndWithoutWarning(name: String) throws {
+  @Test(arguments: ShippedPatterns.names) func shippedPatternIsCanonicalAndWithoutWarning(
+    name: String
+  ) throws {
     let text = ShippedPatterns.text(named: name) ?? []
     let document = try AHAPDocument(text: text, name: name)
     #expect(document.formatted() == text)

@@ -20,7 +20,9 @@ struct ConversionTests {
       let expected = try? conversion.convert(file)
       let saved = studio.save(0, as: format.id)
       #expect(saved == expected?.files.first?.bytes, "\(format.id)")
-      #expect(studio.losses.map { $0.loss.message } == expected?.losses.map { $0.loss.message } ?? [], "\(format.id)")
+      #expect(
+        studio.losses.map { $0.loss.message } == expected?.losses.map { $0.loss.message } ?? [],
+        "\(format.id)")
     }
     #expect(studio.save(0, as: "hmpg") == nil)
     #expect(studio.save(0, as: "nothing") == nil)
@@ -38,13 +40,15 @@ struct ConversionTests {
       #expect(slot.isReadable, "\(format.id)")
       #expect(slot.text == expected.files[0].bytes, "\(format.id)")
       #expect(slot.origin?.format.id == format.id)
-      #expect(slot.origin?.losses.map { $0.loss } == expected.losses.map { $0.loss }, "\(format.id)")
+      #expect(
+        slot.origin?.losses.map { $0.loss } == expected.losses.map { $0.loss }, "\(format.id)")
     }
   }
 
   @Test func theTextOfABrokenFileOfAnotherFormatIsShown() {
     let studio = Studio()
-    studio.slots[0].open(SourceFile(Array(#"{"version": {"major": 1}, "signals": {}}"#.utf8), name: "a.haptic"))
+    studio.slots[0].open(
+      SourceFile(Array(#"{"version": {"major": 1}, "signals": {}}"#.utf8), name: "a.haptic"))
     #expect(!studio.slots[0].isReadable)
     #expect(studio.findings(of: 0, profile: 0).contains { $0.severity == .error })
   }

@@ -100,18 +100,31 @@ struct HistoryTests {
       let path = "events[\(Int.random(in: 0..<count, using: &chance))]"
       let change: PatternChange =
         switch Int.random(in: 0..<4, using: &chance) {
-        case 0: .set(path + ".intensity", to: .number(Double(Int.random(in: 0...100, using: &chance)) / 100))
-        case 1: .set(path + ".time", to: .number(Double(Int.random(in: 0...1000, using: &chance)) / 1000))
-        case 2: .duplicate(path)
-        default: .remove(path)
+        case 0:
+          .set(
+            path + ".intensity", to: .number(Double(Int.random(in: 0...100, using: &chance)) / 100))
+        case 1:
+          .set(path + ".time", to: .number(Double(Int.random(in: 0...1000, using: &chance)) / 1000))
+        case 2:
+          .duplicate(path)
+        default:
+          .remove(path)
         }
       let before = slot.text
-      do { try slot.change([change]) } catch { continue }
-      if slot.text != before { made += 1 }
+      do {
+        try slot.change([change])
+      } catch {
+        continue
+      }
+      if slot.text != before {
+        made += 1
+      }
     }
     let changed = slot.text
     var undone = 0
-    while slot.step(forward: false) { undone += 1 }
+    while slot.step(forward: false) {
+      undone += 1
+    }
     #expect(undone == made)
     #expect(slot.text == original)
     while slot.step(forward: true) {}

@@ -21,10 +21,13 @@ import Testing
   }
 
   private func report(_ name: String, _ slot: Int32 = 0) -> String {
-    unsafe String(decoding: taken(with(name) { unsafe temblorReport(host, $0, $1, slot, 0) }), as: UTF8.self)
+    unsafe String(
+      decoding: taken(with(name) { unsafe temblorReport(host, $0, $1, slot, 0) }), as: UTF8.self)
   }
 
-  private var failure: String { unsafe String(decoding: taken(temblorOutputLength(host)), as: UTF8.self) }
+  private var failure: String {
+    unsafe String(decoding: taken(temblorOutputLength(host)), as: UTF8.self)
+  }
 
   private func open(_ slot: Int32, _ name: String, _ text: String) -> Int32 {
     unsafe with(name) { name, nameLength in
@@ -32,10 +35,13 @@ import Testing
     }
   }
 
-  private func change(_ changes: String) -> Int32 { unsafe with(changes) { unsafe temblorChange(host, 0, $0, $1) } }
+  private func change(_ changes: String) -> Int32 {
+    unsafe with(changes) { unsafe temblorChange(host, 0, $0, $1) }
+  }
 
   @Test func aPatternIsOpenedChangedAndPlayed() throws {
-    let text = String(decoding: try #require(ShippedPatterns.text(named: "earthquake-splash")), as: UTF8.self)
+    let text = String(
+      decoding: try #require(ShippedPatterns.text(named: "earthquake-splash")), as: UTF8.self)
     #expect(open(0, "splash.ahap", text) == 1)
     #expect(report("text") == text)
     unsafe with("Louder") { unsafe temblorBegin(host, 0, $0, $1) }
@@ -51,7 +57,9 @@ import Testing
     unsafe temblorLiveStart(host, 48_000)
     let plan = unsafe taken(temblorPlan(host, 0, 0, 48_000))
     let place = unsafe temblorLivePlanInput(host, Int32(plan.count))
-    for (index, byte) in plan.enumerated() { unsafe place[index] = byte }
+    for (index, byte) in plan.enumerated() {
+      unsafe place[index] = byte
+    }
     #expect(unsafe temblorLivePlan(host, 0, Int32(plan.count), 0) == 1)
     unsafe temblorLivePlay(host, 1, 0)
     _ = unsafe temblorLiveRender(host, 128)
@@ -79,7 +87,8 @@ import Testing
 
   @Test("A rendering that fails is told from one without samples by its output")
   func renderingFailsWithAReason() throws {
-    let text = String(decoding: try #require(ShippedPatterns.text(named: "heartbeat")), as: UTF8.self)
+    let text = String(
+      decoding: try #require(ShippedPatterns.text(named: "heartbeat")), as: UTF8.self)
     #expect(open(0, "heartbeat.ahap", text) == 1)
     #expect(unsafe temblorRender(host, 3, 0, 48_000) == 0)
     #expect(failure.contains(#""message":"slot 3 has no pattern""#))
@@ -100,7 +109,8 @@ import Testing
     // Two hums of 150 Hz, each 200 ms long.
     let samples = (0..<8_000).map { frame in
       let time = Double(frame) / rate
-      return [0.2..<0.4, 0.6..<0.8].contains { $0.contains(time) } ? Float(0.4 * sin(2 * .pi * 150 * time)) : 0
+      return [0.2..<0.4, 0.6..<0.8].contains { $0.contains(time) }
+        ? Float(0.4 * sin(2 * .pi * 150 * time)) : 0
     }
     func trace(_ samples: [Float], rate: Double) -> Int32 {
       unsafe with("hum.ahap") { name, length in
@@ -110,25 +120,32 @@ import Testing
       }
     }
     #expect(trace(samples, rate: rate) == 1)
-    let read = try JSONSerialization.jsonObject(with: Data(report("text", 1).utf8)) as? [String: Any]
-    let events = try #require(read?["Pattern"] as? [[String: Any]]).compactMap { $0["Event"] as? [String: Any] }
+    let read =
+      try JSONSerialization.jsonObject(with: Data(report("text", 1).utf8)) as? [String: Any]
+    let events = try #require(read?["Pattern"] as? [[String: Any]]).compactMap {
+      $0["Event"] as? [String: Any]
+    }
     #expect(events.map { $0["EventType"] as? String } == ["HapticContinuous", "HapticContinuous"])
     let times = events.compactMap { $0["Time"] as? Double }
     #expect(zip(times, [0.2, 0.6]).allSatisfy { abs($0 - $1) < 0.01 })
     #expect(trace(samples, rate: 100) == 0)
-    #expect(failure.contains("hum.ahap") && failure.contains("has 100.0 Hz; 500 to 1000000 Hz are traced"))
+    #expect(
+      failure.contains("hum.ahap") && failure.contains("has 100.0 Hz; 500 to 1000000 Hz are traced")
+    )
   }
 }
 
 /// The module of the studio's pages, which is checked in.
 struct ModuleTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
   @Test func theModuleIsMadeOfTheseSources() throws {
     let (status, listed, _) = try run(Self.root.path + "/Tools/studio-core/build", ["--sources"])
     #expect(status == 0)
-    let kept = try String(contentsOf: Self.root.appending(path: "Tools/studio-core/studio.sources"), encoding: .utf8)
+    let kept = try String(
+      contentsOf: Self.root.appending(path: "Tools/studio-core/studio.sources"), encoding: .utf8)
     let changed = Set(listed.split(separator: "\n")).symmetricDifference(
       kept.split(separator: "\n").filter { $0.contains("/") })
     let files = Set(changed.compactMap { $0.split(separator: " ").last.map(String.init) }).sorted()

@@ -11,14 +11,18 @@ struct LiveSoundTests {
   private static let block = 128
 
   /// A vibration with taps, of some seconds.
-  private func plan(seconds: Double = 1, intensity: Float = 0.8, events: Int = 4) throws -> RenderPlan {
+  private func plan(seconds: Double = 1, intensity: Float = 0.8, events: Int = 4) throws
+    -> RenderPlan
+  {
     var pattern = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: seconds, parameters: [.hapticIntensity: intensity])
+        kind: .hapticContinuous, time: 0, duration: seconds,
+        parameters: [.hapticIntensity: intensity])
     ])
     for index in 0..<events {
       pattern.events.append(
-        HapticEvent(kind: .hapticTransient, time: seconds * Double(index) / Double(events), parameters: [:]))
+        HapticEvent(
+          kind: .hapticTransient, time: seconds * Double(index) / Double(events), parameters: [:]))
     }
     return try RenderPlan(compiling: pattern)
   }
@@ -62,7 +66,8 @@ struct LiveSoundTests {
 
   @Test func patternsOfDifferentLengthsStayInStep() throws {
     let live = LiveSound(rate: 48_000)
-    let (long, short) = (try plan(seconds: 1), try plan(seconds: 0.3))
+    let long = try plan(seconds: 1)
+    let short = try plan(seconds: 0.3)
     live.load(0, long, profile: .phone)
     live.load(1, short, profile: .phone)
     live.play(true, from: 0)

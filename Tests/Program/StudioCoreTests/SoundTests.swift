@@ -15,11 +15,14 @@ import Testing
 struct SoundTests {
   private func studio(_ name: String) throws -> Studio {
     let studio = Studio()
-    studio.slots[0].open(SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap"))
+    studio.slots[0].open(
+      SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap"))
     return studio
   }
 
-  private func json(_ bytes: [UInt8]) throws -> JSONValue { try JSONDocument(text: bytes, name: "answer").root }
+  private func json(_ bytes: [UInt8]) throws -> JSONValue {
+    try JSONDocument(text: bytes, name: "answer").root
+  }
 
   @Test func renderingIsThatOfTheProgram() throws {
     let studio = try studio("earthquake-splash")
@@ -28,26 +31,33 @@ struct SoundTests {
       let plan = try RenderPlan(compiling: composition, profile: profile)
       let job = RenderJob(profile: profile)
       var renderer = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
-      #expect(studio.render(0, profile: index, rate: 48_000) == renderer.samples(), "\(profile.name)")
+      #expect(
+        studio.render(0, profile: index, rate: 48_000) == renderer.samples(), "\(profile.name)")
     }
   }
 
   @Test func allShippedProfilesAreThere() throws {
     let list = try json(Studio().listProfiles())
     #expect(
-      Array(list.elements).map { $0["name"]?.string } == ShippedFiles.profiles.names.map { String($0.dropLast(5)) })
+      Array(list.elements).map { $0["name"]?.string }
+        == ShippedFiles.profiles.names.map { String($0.dropLast(5)) })
     #expect(Array(list.elements).contains { $0["hasHardware"]?.boolean == true })
   }
 
   @Test func aPlanInBytesIsThePlan() throws {
     for seed in 0..<20 {
       var generator = PatternGenerator(seed: UInt64(seed))
-      guard let plan = try? RenderPlan(compiling: generator.pattern(), rate: 48_000) else { continue }
+      guard let plan = try? RenderPlan(compiling: generator.pattern(), rate: 48_000) else {
+        continue
+      }
       let bytes = plan.bytes()
       let count = bytes.count
       let copy = RenderPlan.placed(in: bytes, count: count)
       let placed = try #require(copy)
-      #expect((placed.length, placed.loopLength, placed.eventCount) == (plan.length, plan.loopLength, plan.eventCount))
+      #expect(
+        (placed.length, placed.loopLength, placed.eventCount) == (
+          plan.length, plan.loopLength, plan.eventCount
+        ))
       var one = OfflineRenderer(plan: plan)
       var other = OfflineRenderer(plan: placed)
       #expect(one.samples() == other.samples(), "seed \(seed)")

@@ -56,15 +56,20 @@ import Testing
     return FormatRegistry.standard.examine(file).sounds.map(\.path)
   }
 
-  @Test(arguments: [[], ["--split"]]) func areCopiedToTheSamePathsBelowTheOutput(options: [String]) throws {
+  @Test(arguments: [[], ["--split"]]) func areCopiedToTheSamePathsBelowTheOutput(options: [String])
+    throws
+  {
     let recorded = RecordedTerminal()
     let words = ["convert", place("in/tap.ahap"), "--json", "-o", place("out/new.ahap")] + options
     #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
     #expect(recorded.error.replacing(place.path + "/", with: "") == Self.copied)
     #expect(try sounds(of: "out/new.ahap") == ["sounds/hit.wav", "sounds/hit.wav"])
-    #expect(try FileSystem.read(place("out/sounds/hit.wav")) == FileSystem.read(place("in/sounds/hit.wav")))
+    #expect(
+      try FileSystem.read(place("out/sounds/hit.wav"))
+        == FileSystem.read(place("in/sounds/hit.wav")))
     let listed = recorded.output.replacing(place.path + "/", with: "")
-    #expect(listed.contains("out/new.ahap\",\n") && listed.contains("out/sounds/hit.wav\""), "\(listed)")
+    #expect(
+      listed.contains("out/new.ahap\",\n") && listed.contains("out/sounds/hit.wav\""), "\(listed)")
   }
 
   @Test func areLeftWhereTheOutputFindsThem() throws {
@@ -75,7 +80,8 @@ import Testing
 
   @Test func areTakenFromTheFolderThatIsNamed() throws {
     try makeSounds(in: "library/sounds", level: 9)
-    let run = run("convert", place("in/tap.ahap"), "--sounds", place("library"), "-o", place("out/new.ahap"))
+    let run = run(
+      "convert", place("in/tap.ahap"), "--sounds", place("library"), "-o", place("out/new.ahap"))
     #expect(run.status == .done && run.error == Self.copied.replacing("in/", with: "library/"))
     #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
     let twice = self.run("convert", place("in/tap.ahap"), "--sounds", "x", "--without-sounds")
@@ -99,7 +105,9 @@ import Testing
 
   @Test func areLeftOutOnRequest() throws {
     try writePattern("other/tap.ahap")
-    let run = run("convert", "--strict", place("other/tap.ahap"), "--without-sounds", "-o", place("out/new.ahap"))
+    let run = run(
+      "convert", "--strict", place("other/tap.ahap"), "--without-sounds", "-o",
+      place("out/new.ahap"))
     #expect(run.status == .done && run.error == "")
     #expect(try sounds(of: "out/new.ahap") == [])
   }
@@ -107,14 +115,18 @@ import Testing
   @Test func eventsOfSoundAreLossesInFormatsOfHapticsAlone() throws {
     let run = run("convert", place("in/tap.ahap"), "-o", place("out/new.haptic"))
     #expect(run.status == .done)
-    #expect(run.error == [3, 4].map { "in/tap.ahap:\($0):13: dropped: audio events cannot be written\n" }.joined())
+    #expect(
+      run.error
+        == [3, 4].map { "in/tap.ahap:\($0):13: dropped: audio events cannot be written\n" }.joined()
+    )
     #expect(try FileSystem.names(in: place("out")) == ["new.haptic"])
   }
 
   @Test func differentOnesOfOneNameAreRefused() throws {
     try makeSounds(in: "other/sounds", level: 9)
     try writePattern("other/hit.ahap")
-    let run = run("convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o", place("out/"))
+    let run = run(
+      "convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o", place("out/"))
     #expect(run.status == .failure)
     #expect(
       run.error == "out/sounds/hit.wav: would be a copy of 'in/sounds/hit.wav' and of "
@@ -127,11 +139,13 @@ import Testing
     try writePattern("other/hit.ahap")
     try place.write(Self.clip, to: "clip.haptic")
     let run = run(
-      "convert", "--to", "ahap", place("in/tap.ahap"), place("clip.haptic"), place("other/hit.ahap"), "-o",
+      "convert", "--to", "ahap", place("in/tap.ahap"), place("clip.haptic"),
+      place("other/hit.ahap"), "-o",
       place("other"))
     #expect(run.status == .usage, "\(run.error)")
     let beside = self.run(
-      "convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o", place("other/sounds/.."))
+      "convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
+      place("other/sounds/.."))
     #expect(beside.status != .done)
     #expect(try FileSystem.read(place("other/sounds/hit.wav")) == Self.sound(9))
   }
@@ -150,7 +164,8 @@ import Testing
     let run = run("convert", "--json", place("in/tap.ahap"), "-o", place("out/new.ahap"))
     #expect(run.status == .failure)
     #expect(
-      run.error == "out/sounds/hit.wav: exists and differs from the sound file 'in/sounds/hit.wav'; "
+      run.error
+        == "out/sounds/hit.wav: exists and differs from the sound file 'in/sounds/hit.wav'; "
         + "choose another '--output'\n")
     #expect(try FileSystem.names(in: place("out")) == ["sounds"])
     #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
@@ -164,7 +179,8 @@ import Testing
     let run = run("convert", place("linked/tap.ahap"), "-o", place("out/new.ahap"))
     #expect(run.status == .done)
     #expect(
-      run.error == "linked/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' is outside the folder "
+      run.error
+        == "linked/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' is outside the folder "
         + "of the pattern\n")
     #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
   }

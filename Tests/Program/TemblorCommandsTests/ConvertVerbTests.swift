@@ -32,11 +32,16 @@ import Testing
       """, to: "tap.ahap")
   }
 
-  private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     let folder = place.path + "/"
-    return (status, recorded.output.replacing(folder, with: ""), recorded.error.replacing(folder, with: ""))
+    return (
+      status, recorded.output.replacing(folder, with: ""),
+      recorded.error.replacing(folder, with: "")
+    )
   }
 
   private func composition(_ name: String) throws -> [Int] {
@@ -50,7 +55,8 @@ import Testing
     #expect(run.output == "")
     #expect(
       run.error == """
-        knock.haptic:3:16: approximated: a line of amplitude or frequency becomes lines of HapticIntensityControl, within 0.005 of full scale
+        knock.haptic:3:16: approximated: a line of amplitude or frequency becomes l\
+        ines of HapticIntensityControl, within 0.005 of full scale
 
         """)
     #expect(try composition("out_continuous.ahap") == [1])
@@ -94,16 +100,22 @@ import Testing
     #expect(run.status == .usage)
     #expect(run.error.contains("is an input; choose another '--output'"), "\(run.error)")
     #expect(try FileSystem.read(place("tap.ahap")) == before)
-    try place.write(try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
+    try place.write(
+      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
     try place.write(String(decoding: before, as: UTF8.self), to: "a_transients.ahap")
-    let other = self.run("convert", "--to", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path)
+    let other = self.run(
+      "convert", "--to", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path)
     #expect(other.status == .usage, "\(other.error)")
     #expect(try FileSystem.read(place("a_transients.ahap")) == before)
   }
 
   @Test func theFormatIsRequiredWhereNoNameSaysIt() {
-    #expect(run("convert", place("tap.ahap")).error.contains("'--to' is required where no output file is named"))
-    #expect(run("convert", place("tap.ahap"), "-o", place("x.txt")).error.contains("unknown file extension of"))
+    #expect(
+      run("convert", place("tap.ahap")).error.contains(
+        "'--to' is required where no output file is named"))
+    #expect(
+      run("convert", place("tap.ahap"), "-o", place("x.txt")).error.contains(
+        "unknown file extension of"))
     #expect(
       run("convert", place("tap.ahap"), "-o", place("x.ahap"), "--dialect", "sony").error.contains(
         "the format ahap has no dialects"))
@@ -115,16 +127,19 @@ import Testing
   @Test func anEndingOfAnotherFormatIsRefusedWithTheWaysOut() {
     #expect(
       run("convert", place("tap.ahap"), "--to", "haptic", "-o", place("light.ahap")).error == """
-        temblor: the extension of 'light.ahap' selects ahap, but '--to' is haptic; leave out '--to', or name a file ending in .haptic
+        temblor: the extension of 'light.ahap' selects ahap, but '--to' is haptic; leave out '--\
+        to', or name a file ending in .haptic
         See 'temblor convert --help'.
 
         """)
     #expect(FileSystem.entry(at: place("light.ahap")) == .nothing)
-    #expect(run("convert", place("tap.ahap"), "--to", "ahap", "-o", place("any.txt")).status == .done)
+    #expect(
+      run("convert", place("tap.ahap"), "--to", "ahap", "-o", place("any.txt")).status == .done)
   }
 
   @Test func aNameOfAnotherFormatIsReported() throws {
-    try place.write(try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
+    try place.write(
+      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
     let run = run("convert", place("wrong.ahap"), "-o", place("right.haptic"))
     #expect(run.status == .done)
     #expect(
@@ -155,7 +170,8 @@ import Testing
     let run = run("formats", "ahap", "haptic")
     #expect(run.status == .done)
     #expect(
-      run.output.contains("ahap to haptic: audio       approximate, up to 100 %\n  audio events cannot be written\n"),
+      run.output.contains(
+        "ahap to haptic: audio       approximate, up to 100 %\n  audio events cannot be written\n"),
       "\(run.output)")
     #expect(
       run.output.contains("ahap to haptic: transients  close, within 0 %\n")
@@ -163,7 +179,8 @@ import Testing
   }
 
   @Test func everyVerbTakesAClipWhateverItsName() throws {
-    try place.write(try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "x")
+    try place.write(
+      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "x")
     let file = place("x")
     #expect(run("render", file, "-o", place("x.wav"), "-q").status == .done)
     #expect(run("info", file).output.contains("1 transient, 1 continuous event"))

@@ -37,41 +37,53 @@ import Testing
     return (status, recorded.error)
   }
 
-  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isTakenByContent(id: String) throws {
+  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isTakenByContent(id: String)
+    throws
+  {
     guard let path = try file(id) else { return }
     let commands: [[String]] = [
       ["render", path, "-o", place("a.wav"), "-q"], ["info", path], ["check", "--no-notes", path],
       ["plot", path, "--show", "score", "--width", "60"], ["compare", path, path],
       ["gallery", path, "-o", place("a.html")], ["convert", path, "-o", place("a.ahap")],
-      ["convert", path, "--to", id, "-o", place("again")], ["compare", path, path, "-o", place("report.html")],
+      ["convert", path, "--to", id, "-o", place("again")],
+      ["compare", path, path, "-o", place("report.html")],
     ]
     for command in commands {
       let (status, error) = run(command)
       #expect(status == .done, "\(command.joined(separator: " ")): \(error)")
     }
-    try isPlayed(id, []) { try PlayVerb.run(PlayVerb.description().parse([path]), $0.recorded.terminal, on: $0) }
+    try isPlayed(id, []) {
+      try PlayVerb.run(PlayVerb.description().parse([path]), $0.recorded.terminal, on: $0)
+    }
     let quit = [(0.5, VirtualStage.Cue.key(.character("q")))]
-    try isPlayed(id, quit) { try WatchVerb.run(WatchVerb.description().parse([path]), $0.recorded.terminal, on: $0) }
     try isPlayed(id, quit) {
-      try AuditionVerb.run(AuditionVerb.description().parse([path, path]), $0.recorded.terminal, on: $0)
+      try WatchVerb.run(WatchVerb.description().parse([path]), $0.recorded.terminal, on: $0)
+    }
+    try isPlayed(id, quit) {
+      try AuditionVerb.run(
+        AuditionVerb.description().parse([path, path]), $0.recorded.terminal, on: $0)
     }
     try isPlayed(id, [(0.01, .key(.character("a")))] + quit) {
       try ABXVerb.run(
-        ABXVerb.description().parse([path, path, "--match", "none"]), $0.recorded.terminal, on: $0, seed: { 3 },
+        ABXVerb.description().parse([path, path, "--match", "none"]), $0.recorded.terminal, on: $0,
+        seed: { 3 },
         now: { CalendarTime(seconds: 1_769_860_800) })
     }
   }
 
   /// Runs a verb on a device in memory, where a pattern must be heard.
   private func isPlayed(
-    _ id: String, _ script: [(Double, VirtualStage.Cue)], _ verb: (VirtualStage) throws -> CommandLineKit.ExitStatus
+    _ id: String, _ script: [(Double, VirtualStage.Cue)],
+    _ verb: (VirtualStage) throws -> CommandLineKit.ExitStatus
   ) throws {
     let stage = VirtualStage(script)
     #expect(try verb(stage) == .done, "\(id): \(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.05 }, "\(id) is silent")
   }
 
-  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isServedByContent(id: String) throws {
+  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isServedByContent(id: String)
+    throws
+  {
     guard let path = try file(id) else { return }
     let engine = PlaybackEngine(rate: 48_000)
     let playback = VirtualPlayback(engine, periodSize: 64)
@@ -98,7 +110,8 @@ import Testing
     #expect(problems.isEmpty)
     try place.makeFolder("foreign")
     try place.write("<project/>", to: "foreign/pom.xml")
-    #expect(PatternInput.find([place("foreign")]).problems.map(\.reason) == ["contains no pattern files"])
+    #expect(
+      PatternInput.find([place("foreign")]).problems.map(\.reason) == ["contains no pattern files"])
   }
 
   /// What is not an event is drawn by its sound.
@@ -108,11 +121,14 @@ import Testing
       {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description": "",
       "timescale": 1000, "avatars": [], "perceptions": [{"id": 0, "avatar_id": 0, "description": "",
       "perception_modality": "Vibrotactile", "effect_library": [], "channels": [{"id": 0,
-      "description": "", "gain": 1, "mixing_coefficient": 1, "bands": [{"band_type": "VectorialWave",
-      "lower_frequency_limit": 0, "upper_frequency_limit": 1000, "effects": [{"effect_type": "Basis",
+      "description": "", "gain": 1, "mixing_coefficient": 1, "bands": [{"band_t\
+      ype": "VectorialWave",
+      "lower_frequency_limit": 0, "upper_frequency_limit": 1000, "effects": [{"effect_t\
+      ype": "Basis",
       "position": 0, "base_signal": "Square", "phase": 0, "keyframes": [
       {"relative_position": 0, "amplitude_modulation": 0.1, "frequency_modulation": 100},
-      {"relative_position": 1000, "amplitude_modulation": 0.6, "frequency_modulation": 100}]}]}]}]}]}
+      {"relative_position": 1000, "amplitude_modulation": 0.6, "frequency_modulat\
+      ion": 100}]}]}]}]}]}
       """, to: "square")
     let recorded = RecordedTerminal()
     let words = ["plot", place("square"), "--show", "score", "--width", "60"]

@@ -23,7 +23,8 @@ extension SoundServers {
     place = try Scratch()
     try place.write(
       """
-      {"Version": 1.0, "Pattern": [{"Event": {"Time": 0.5, "EventType": "HapticContinuous", "EventDuration": 0.5,
+      {"Version": 1.0, "Pattern": [{"Event": {"Time": 0.5, "EventType": "HapticContinu\
+      ous", "EventDuration": 0.5,
         "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 1},
         {"ParameterID": "HapticSharpness", "ParameterValue": 0}]}}]}
       """, to: "hum.ahap")
@@ -47,7 +48,9 @@ extension SoundServers {
     _ words: [String], on stage: VirtualStage, servers: SoundServers = .none,
     source: @escaping () throws -> any CaptureSource = { SilentSource() }
   ) throws -> CommandLineKit.ExitStatus {
-    try FollowVerb.run(FollowVerb.description.parse(words), stage.recorded.terminal, on: stage, servers: servers) {
+    try FollowVerb.run(
+      FollowVerb.description.parse(words), stage.recorded.terminal, on: stage, servers: servers
+    ) {
       _, _, _ in
       try source()
     }
@@ -57,18 +60,24 @@ extension SoundServers {
   private static let desktop = SoundServers(
     pipeWireSinks: { _ in .failure(.absent) },
     pulseAudio: { _ in
-      let sinks = ["desktop", "shaker"].map { SoundServers.Sink(name: $0, monitor: $0 + ".monitor") }
-      let server = SoundServers.PulseAudio(defaultSink: "desktop", defaultSource: "desktop.monitor", sinks: sinks)
+      let sinks = ["desktop", "shaker"].map {
+        SoundServers.Sink(name: $0, monitor: $0 + ".monitor")
+      }
+      let server = SoundServers.PulseAudio(
+        defaultSink: "desktop", defaultSource: "desktop.monitor", sinks: sinks)
       return .success(server)
     })
 
-  private func refusal(from source: String, device: String, isServerStream: Bool = true) -> String? {
+  private func refusal(from source: String, device: String, isServerStream: Bool = true) -> String?
+  {
     var output = DeviceSummary(OpenedOutput(sink: NullSink(OutputRequest().format), name: device))
     output.isServerStream = isServerStream
     do {
       try FollowedSource(source, on: Self.desktop).check(output)
       return nil
-    } catch { return "\(error)" }
+    } catch {
+      return "\(error)"
+    }
   }
 
   @Test func theMonitorHasTheNameOfTheDefaultSink() throws {
@@ -83,13 +92,19 @@ extension SoundServers {
   @Test(
     "A sink that is recorded is not played on",
     arguments: [
-      ("monitor", "pulse:DEVICE=desktop"), ("monitor", "pipewire:NODE=desktop"), ("monitor", "default"),
-      ("monitor", "pulse"), ("pulse:DEVICE=shaker.monitor", "pipewire:NODE=shaker"), ("pulse", "pulse:DEVICE=desktop"),
-      ("pulse:DEVICE=@DEFAULT_MONITOR@", "pulse:DEVICE=desktop"), ("default", "pulse:DEVICE=desktop"),
-      ("pulse:DEVICE=@DEFAULT_SOURCE@", "pulse:DEVICE=desktop"), ("pipewire:NODE=shaker", "pulse:DEVICE=shaker"),
+      ("monitor", "pulse:DEVICE=desktop"), ("monitor", "pipewire:NODE=desktop"),
+      ("monitor", "default"),
+      ("monitor", "pulse"), ("pulse:DEVICE=shaker.monitor", "pipewire:NODE=shaker"),
+      ("pulse", "pulse:DEVICE=desktop"),
+      ("pulse:DEVICE=@DEFAULT_MONITOR@", "pulse:DEVICE=desktop"),
+      ("default", "pulse:DEVICE=desktop"),
+      ("pulse:DEVICE=@DEFAULT_SOURCE@", "pulse:DEVICE=desktop"),
+      ("pipewire:NODE=shaker", "pulse:DEVICE=shaker"),
     ])
   func recordedSinkIsRefused(source: String, device: String) {
-    #expect(refusal(from: source, device: device)?.contains("which would feed itself; name another sink") == true)
+    #expect(
+      refusal(from: source, device: device)?.contains("which would feed itself; name another sink")
+        == true)
   }
 
   @Test(
@@ -97,7 +112,8 @@ extension SoundServers {
     arguments: [
       ("monitor", "pulse:DEVICE=shaker", true), ("monitor", "pipewire:NODE=shaker", true),
       ("monitor", "default", false),
-      ("monitor", "plughw:1", false), ("pulse:DEVICE=microphone", "default", true), ("hw:2", "default", true),
+      ("monitor", "plughw:1", false), ("pulse:DEVICE=microphone", "default", true),
+      ("hw:2", "default", true),
       ("pulse:DEVICE=shaker.monitor", "pulse:DEVICE=desktop", true),
     ])
   func otherOutputsAreAccepted(source: String, device: String, isServerStream: Bool) {
@@ -107,7 +123,10 @@ extension SoundServers {
   @Test func theRefusalNamesWhatHelps() {
     #expect(
       refusal(from: "monitor", device: "default")
-        == "'--from' records the sink 'desktop', and the device 'default' plays on the desktop's default sink, which "
+        == """
+        '--from' records the sink 'desktop', and the device 'default' plays on the desktop's \
+        default sink, which 
+        """
         + "would feed itself; name another sink with '--device': pulse:DEVICE=shaker")
   }
 
@@ -126,7 +145,8 @@ extension SoundServers {
 
   @Test func aDelayMovesIt() throws {
     let stage = VirtualStage()
-    #expect(try follow(["--from", place("hum.wav"), "--delay", "250", "--no-config"], on: stage) == .done)
+    #expect(
+      try follow(["--from", place("hum.wav"), "--delay", "250", "--no-config"], on: stage) == .done)
     #expect(abs(onset(stage.samples()) - 0.755) < 0.01)
   }
 
@@ -144,13 +164,16 @@ extension SoundServers {
     arguments: ["pipewire:NODE=-1", "alsa:pipewire:NODE=", "pulse:DEVICE=3"])
   func invalidSinkIsAnErrorOfUsage(device: String) {
     let recorded = RecordedTerminal()
-    #expect(TemblorProgram.program().run(["play", "light", "-d", device], on: recorded.terminal) == .usage)
+    #expect(
+      TemblorProgram.program().run(["play", "light", "-d", device], on: recorded.terminal) == .usage
+    )
     #expect(recorded.error.contains("run 'temblor devices' to list sinks"))
   }
 
   @Test func aMissingSinkIsToldWithTheOthers() {
     let error = OutputError(
-      .notFound, output: "pulse:DEVICE=a", "no such PulseAudio sink; available: b", alternatives: ["b"])
+      .notFound, output: "pulse:DEVICE=a", "no such PulseAudio sink; available: b",
+      alternatives: ["b"])
     #expect(Failure.message(error) == "pulse:DEVICE=a: no such PulseAudio sink; available: b")
     #expect(
       Failure.message(OutputError(.notFound, output: "a", "no such device"))
@@ -160,7 +183,8 @@ extension SoundServers {
   @Test func devicesEndWithTheOptionOfEachSink() {
     let sink = OutputListing(name: "pipewire:NODE=shaker", description: "PipeWire sink, The shaker")
     #expect(
-      DevicesVerb.advice([sink]) == "To play on a sink, use its option, or save it with 'temblor setup':\n"
+      DevicesVerb.advice([sink])
+        == "To play on a sink, use its option, or save it with 'temblor setup':\n"
         + "  --device pipewire:NODE=shaker  PipeWire sink, The shaker\n")
   }
 
@@ -171,11 +195,17 @@ extension SoundServers {
       try follow(words, on: VirtualStage(), source: { throw refusal })
     } throws: { Failure.message($0) == "hw:9: no such device" }
     #expect {
-      try follow(["--from", place("hum.wav"), "--low", "90", "--high", "60", "--no-config"], on: VirtualStage())
-    } throws: { ($0 as? UsageError)?.description == "'--low' must be below '--high' (60 Hz), not '90'" }
+      try follow(
+        ["--from", place("hum.wav"), "--low", "90", "--high", "60", "--no-config"],
+        on: VirtualStage())
+    } throws: {
+      ($0 as? UsageError)?.description == "'--low' must be below '--high' (60 Hz), not '90'"
+    }
     let recorded = RecordedTerminal()
     let missing = place("no.wav")
-    #expect(TemblorProgram.program().run(["follow", "--from", missing, "-d", "null"], on: recorded.terminal) != .done)
+    #expect(
+      TemblorProgram.program().run(
+        ["follow", "--from", missing, "-d", "null"], on: recorded.terminal) != .done)
     #expect(recorded.error.contains("no.wav"))
   }
 }

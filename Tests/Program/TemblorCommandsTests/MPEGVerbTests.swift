@@ -10,7 +10,8 @@ import Testing
 
 @testable import TemblorCommands
 
-/// Files of MPEG haptics in every verb: signals that are not events are rendered, shown and compared.
+/// Files of MPEG haptics in every verb: signals that are not events are rendered, shown and
+/// compared.
 @Suite struct MPEGVerbTests {
   private let place: Scratch
 
@@ -23,7 +24,8 @@ import Testing
     }
     try place.write(
       """
-      {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description": "late",
+      {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "descript\
+      ion": "late",
       "timescale": 10000, "avatars": [], "syncs": [], "perceptions": [{"id": 0, "avatar_id": 0,
       "description": "", "perception_modality": "Vibrotactile", "effect_library": [], "channels":
       [{"id": 0, "description": "c", "gain": 1, "mixing_coefficient": 1, "bands": [{"band_type":
@@ -33,7 +35,9 @@ import Testing
       """, to: "late.hjif")
   }
 
-  private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
@@ -59,7 +63,9 @@ import Testing
   @Test func whatCannotBeWrittenIsRefused() throws {
     let file = place("late.hjif")
     let convert = run("convert", file, "-o", place("late.hmpg"))
-    #expect(convert.status == .usage && convert.error.contains("the format hmpg cannot be written"), "\(convert.error)")
+    #expect(
+      convert.status == .usage && convert.error.contains("the format hmpg cannot be written"),
+      "\(convert.error)")
     #expect(run("convert", "--strict", file, "-o", place("late.ahap")).status == .invalidInput)
     #expect(FileSystem.entry(at: place("late.ahap")) != .file)
   }
@@ -85,6 +91,8 @@ import Testing
     // At 48 kHz, of which the job plays every sixth.
     #expect(given.count == 2_401)
     // Full intensity of the profile is 0.44; the DC blocker of the output takes little of 100 Hz.
-    for frame in 8..<392 { #expect(abs(sound[frame] - 0.44 * given[6 * frame]) < 0.02) }
+    for frame in 8..<392 {
+      #expect(abs(sound[frame] - 0.44 * given[6 * frame]) < 0.02)
+    }
   }
 }

@@ -12,40 +12,52 @@ import Testing
 
   init() throws { place = try Scratch() }
 
-  private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
+  private func run(_ words: [String]) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
   /// The samples of a file rendered at 8 kHz, and what was said.
-  private func render(_ file: String, _ options: String...) throws -> (samples: [Float], error: String) {
+  private func render(_ file: String, _ options: String...) throws -> (
+    samples: [Float], error: String
+  ) {
     let sound = place("sound.wav")
     let words = ["render", file, "--sample-format", "float", "--rate", "8000", "-q", "-o", sound]
     let done = run(words + options)
     #expect(done.status == .done, "\(file): \(done.error)")
-    return (try Sound(contentsOf: sound).interleaved, run(words.filter { $0 != "-q" } + options).error)
+    return (
+      try Sound(contentsOf: sound).interleaved, run(words.filter { $0 != "-q" } + options).error
+    )
   }
 
   @Test func whatWouldChangeTheSignalIsRefused() {
     for other in ["--normalize", "--acceleration"] {
       let refused = run(["render", "light", "--raw", other, "-o", place("x.wav")])
       #expect(refused.status == .usage && refused.output.isEmpty)
-      #expect(refused.error == "temblor: '--raw' and '\(other)' exclude each other\nSee 'temblor render --help'.\n")
+      #expect(
+        refused.error
+          == "temblor: '--raw' and '\(other)' exclude each other\nSee 'temblor render --help'.\n")
     }
     #expect(!FileManager.default.fileExists(atPath: place("x.wav")))
   }
 
   @Test func eventsAreNeitherLimitedNorRamped() throws {
     let hum = """
-      {"Event": {"EventType": "HapticContinuous", "Time": 0, "EventDuration": 0.1, "EventParameters":
-      [{"ParameterID": "HapticIntensity", "ParameterValue": 1}, {"ParameterID": "HapticSharpness", "ParameterValue": 1}]}}
+      {"Event": {"EventType": "HapticContinuous", "Time": 0, "EventDuration":\
+       0.1, "EventParameters":
+      [{"ParameterID": "HapticIntensity", "ParameterValue": 1}, {"ParameterID": "HapticSharpn\
+      ess", "ParameterValue": 1}]}}
       """
     try place.write("{\"Version\": 1.0, \"Pattern\": [\(hum), \(hum)]}", to: "hums.ahap")
     let raw = try render(place("hums.ahap"), "--profile", "mpeg", "--raw").samples
     let usual = try render(place("hums.ahap"), "--profile", "mpeg").samples
     for frame in 0..<800 {
-      #expect(abs(Double(raw[frame]) - 1.2276 * sin(2 * .pi * 300 * Double(frame) / 8_000)) < 1e-4, "\(frame)")
+      #expect(
+        abs(Double(raw[frame]) - 1.2276 * sin(2 * .pi * 300 * Double(frame) / 8_000)) < 1e-4,
+        "\(frame)")
     }
     #expect(raw[800...].allSatisfy { $0 == 0 } && usual.allSatisfy { abs($0) < 0.9 })
   }
@@ -57,11 +69,15 @@ import Testing
     }
     try place.write(
       """
-      {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description": "", "timescale": 1000,
+      {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description"\
+      : "", "timescale": 1000,
       "avatars": [], "syncs": [], "perceptions": [{"id": 0, "avatar_id": 0, "description": "",
-      "perception_modality": "Vibrotactile", "effect_library": [], "channels": [{"id": 0, "description": "c",
-      "gain": 1, "mixing_coefficient": 1, "bands": [{"band_type": "VectorialWave", "lower_frequency_limit": 0,
-      "upper_frequency_limit": 1000, "effects": [{"effect_type": "Basis", "position": 100, "base_signal": "Sine",
+      "perception_modality": "Vibrotactile", "effect_library": [], "channels": [{"id": 0, "descript\
+      ion": "c",
+      "gain": 1, "mixing_coefficient": 1, "bands": [{"band_type": "VectorialW\
+      ave", "lower_frequency_limit": 0,
+      "upper_frequency_limit": 1000, "effects": [{"effect_type": "Basis", "position":\
+       100, "base_signal": "Sine",
       "phase": 0, "keyframes": [\(keys.joined(separator: ", "))]}]}]}]}]}
       """, to: "wave.hjif")
     let raw = try render(place("wave.hjif"), "--profile", "mpeg", "--raw", "--tail", "0")
@@ -83,37 +99,47 @@ import Testing
   @Test func unknownParametersAreIgnoredWithAWarning() throws {
     func tap(_ more: String) -> String {
       """
-      {"Version": 1.0, "Pattern": [{"Event": {"EventType": "HapticTransient", "Time": 0, "EventParameters": [\(more)
+      {"Version": 1.0, "Pattern": [{"Event": {"EventType": "HapticTransient", "Time\
+      ": 0, "EventParameters": [\(more)
       {"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}]}
       """
     }
     let unknown = ["HapticReleaseTime", "HapticAttackTime", "A", "B", "C"]
-    let more = unknown.map { "{\"ParameterID\": \"\($0)\", \"ParameterValue\": 0.2}," }.joined(separator: "\n")
+    let more = unknown.map { "{\"ParameterID\": \"\($0)\", \"ParameterValue\": 0.2}," }.joined(
+      separator: "\n")
     try place.write(tap(more), to: "near.ahap")
     try place.write(tap(""), to: "plain.ahap")
-    let (near, plain) = (try render(place("near.ahap")), try render(place("plain.ahap")))
+    let near = try render(place("near.ahap"))
+    let plain = try render(place("plain.ahap"))
     #expect(near.samples == plain.samples)
     #expect(
       near.error.contains(
         ": warning: unknown event parameter \"HapticReleaseTime\" is ignored "
           + "(Pattern[0].Event.EventParameters[0].ParameterID); did you mean \"ReleaseTime\"?\n"))
-    #expect(near.error.contains(": warning: and 2 more, lines 4–5\n") && !plain.error.contains("warning"))
+    #expect(
+      near.error.contains(": warning: and 2 more, lines 4–5\n") && !plain.error.contains("warning"))
     let strict = run(["convert", "--strict", place("near.ahap"), "-o", place("near.haptic")])
-    #expect(strict.status == .invalidInput && strict.error.contains("\"HapticAttackTime\" is ignored"))
+    #expect(
+      strict.status == .invalidInput && strict.error.contains("\"HapticAttackTime\" is ignored"))
   }
 
-  /// The renderings of the reference software beside files of a corpus, but for these two faults of it.
+  /// The renderings of the reference software beside files of a corpus, but for these two faults of
+  /// it.
   @Test func filesAreTheRenderingsOfTheReference() throws {
     guard let corpus = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else { return }
     /// A curve that does not begin at 0, and a wave that goes on behind its last frequency.
     let others = ["authored-curve-late.hjif", "authored-wave-sparse-keys.hjif"]
     var equal = 0
     for folder in ["hjif", "hmpg"] {
-      for name in try FileManager.default.contentsOfDirectory(atPath: "\(corpus)/\(folder)").sorted() {
+      for name in try FileManager.default.contentsOfDirectory(atPath: "\(corpus)/\(folder)")
+        .sorted()
+      {
         guard name.hasSuffix(".rm8000.wav") else { continue }
         let file = String(name.dropLast(".rm8000.wav".count))
         let theirs = try Sound(contentsOf: "\(corpus)/\(folder)/\(name)").interleaved
-        let ours = try render("\(corpus)/\(folder)/\(file)", "--profile", "mpeg", "--raw", "--tail", "0").samples
+        let ours = try render(
+          "\(corpus)/\(folder)/\(file)", "--profile", "mpeg", "--raw", "--tail", "0"
+        ).samples
         #expect(ours.count == theirs.count, "\(file)")
         let departure = zip(ours, theirs).map { abs(min(max($0, -1), 1) - $1) * 32_768 }.max() ?? 9
         #expect((departure <= 1) != others.contains(file), "\(file): \(departure)")

@@ -26,10 +26,14 @@ import Testing
     var testDescription: String { name }
   }
 
-  private static func dropped(_ reference: String, _ reason: String) -> (CommandLineKit.ExitStatus, String) {
+  private static func dropped(_ reference: String, _ reason: String) -> (
+    CommandLineKit.ExitStatus, String
+  ) {
     (.done, ": dropped: the sound file '\(reference)' \(reason)\n")
   }
-  private static func copied(_ name: String, from source: String) -> (CommandLineKit.ExitStatus, String) {
+  private static func copied(_ name: String, from source: String) -> (
+    CommandLineKit.ExitStatus, String
+  ) {
     (.done, "home/\(name): copied from 'pack/\(source)'\n")
   }
   private static func refused(_ name: String, _ reason: String, option: String = "'--output'")
@@ -39,7 +43,10 @@ import Testing
   }
   private static let dot = "has a part that starts with a dot; a file of that name is not written"
   private static let parent =
-    ": error: EventWaveformPath leaves the pattern's folder by \"..\" (Pattern[0].Event.EventWaveformPath)\n"
+    """
+    : error: EventWaveformPath leaves the pattern's folder by \"..\" \
+    (Pattern[0].Event.EventWaveformPath)\n
+    """
   private static let absolute =
     ": error: EventWaveformPath is absolute; it must begin in the pattern's folder "
     + "(Pattern[0].Event.EventWaveformPath)\n"
@@ -47,15 +54,20 @@ import Testing
   private static let link = "is a link, which is not followed for a name from an input"
 
   static let pack = [
-    Hostile(name: "dotfile", reference: ".profile", content: .text, empty: dropped(".profile", dot)),
+    Hostile(
+      name: "dotfile", reference: ".profile", content: .text, empty: dropped(".profile", dot)),
     Hostile(
       name: "autostart", reference: ".config/autostart/x.desktop", content: .sound,
       empty: dropped(".config/autostart/x.desktop", dot)),
-    Hostile(name: "parent", reference: "../../escape.wav", content: .none, empty: (.invalidInput, parent)),
+    Hostile(
+      name: "parent", reference: "../../escape.wav", content: .none, empty: (.invalidInput, parent)),
     Hostile(
       name: "detour", reference: "down/../a.wav", content: .sound, empty: (.invalidInput, parent)),
-    Hostile(name: "absolute", reference: "#/escape.wav", content: .none, empty: (.invalidInput, absolute)),
-    Hostile(name: "linked", reference: "secret.wav", content: .link, empty: dropped("secret.wav", outside)),
+    Hostile(
+      name: "absolute", reference: "#/escape.wav", content: .none, empty: (.invalidInput, absolute)),
+    Hostile(
+      name: "linked", reference: "secret.wav", content: .link, empty: dropped("secret.wav", outside)
+    ),
     Hostile(
       name: "text", reference: "a.wav", content: .text,
       empty: dropped("a.wav", "is not a readable sound file (libsndfile: Format not recognised.)")),
@@ -64,14 +76,16 @@ import Testing
       empty: copied("a.wav", from: "replacing/a.wav"),
       full: refused("a.wav", "exists and differs from the sound file 'pack/replacing/a.wav'")),
     Hostile(
-      name: "capitals", reference: "A.WAV", content: .sound, empty: copied("A.WAV", from: "capitals/A.WAV")),
+      name: "capitals", reference: "A.WAV", content: .sound,
+      empty: copied("A.WAV", from: "capitals/A.WAV")),
     Hostile(
       name: "folderlink", reference: "folder/b.wav", content: .sound,
       empty: copied("folder/b.wav", from: "folderlink/folder/b.wav"),
       full: refused("folder", link, option: "output folder")),
     Hostile(
       name: "filelink", reference: "link.wav", content: .sound,
-      empty: copied("link.wav", from: "filelink/link.wav"), full: refused("link.wav", link, option: "output folder")),
+      empty: copied("link.wav", from: "filelink/link.wav"),
+      full: refused("link.wav", link, option: "output folder")),
     Hostile(
       name: "brokenlink", reference: "broken.wav", content: .sound,
       empty: copied("broken.wav", from: "brokenlink/broken.wav"),
@@ -83,10 +97,13 @@ import Testing
     Hostile(
       name: "trailing", reference: "a.wav/", content: .sound,
       empty: dropped("a.wav/", "was not found in the folder of the pattern; did you mean 'a.wav'?")),
-    Hostile(name: "folder", reference: "d.wav", content: .folder, empty: dropped("d.wav", "is not a regular file")),
+    Hostile(
+      name: "folder", reference: "d.wav", content: .folder,
+      empty: dropped("d.wav", "is not a regular file")),
     Hostile(
       name: "itself", reference: "itself.ahap", content: .none,
-      empty: dropped("itself.ahap", "is not a readable sound file (libsndfile: Format not recognised.)")),
+      empty: dropped(
+        "itself.ahap", "is not a readable sound file (libsndfile: Format not recognised.)")),
     Hostile(
       name: "output", reference: "new.ahap", content: .sound,
       empty: refused("new.ahap", "would be an output and a copy of 'pack/output/new.ahap'")),
@@ -97,10 +114,14 @@ import Testing
 
   init() throws {
     place = try Scratch()
-    for folder in ["pack", "home", "elsewhere"] { try place.makeFolder(folder) }
+    for folder in ["pack", "home", "elsewhere"] {
+      try place.makeFolder(folder)
+    }
     try place.write(Self.sound, to: "escape.wav")
     try place.write("elsewhere, before", to: "elsewhere/b.wav")
-    for hostile in Self.pack { try write(hostile) }
+    for hostile in Self.pack {
+      try write(hostile)
+    }
   }
 
   private func write(_ hostile: Hostile) throws {
@@ -109,9 +130,12 @@ import Testing
     let reference = hostile.reference.replacing("#", with: place.path)
     try place.makeFolder(folder)
     switch hostile.content {
-    case .none: break
-    case .link: try place.link(path, to: place("escape.wav"))
-    case .folder: try place.makeFolder(path)
+    case .none:
+      break
+    case .link:
+      try place.link(path, to: place("escape.wav"))
+    case .folder:
+      try place.makeFolder(path)
     case .text, .sound:
       let file = path.hasSuffix("/") ? String(path.dropLast()) : path
       try FileSystem.makeFolder(place(FileSystem.folder(of: file).replacing("/..", with: "")))
@@ -127,7 +151,10 @@ import Testing
   /// Puts a file or a link to every name that the pack aims at.
   private func fillHome() throws {
     try FileSystem.makeFolder(place("home/.config/autostart"))
-    for name in [".profile", ".config/autostart/x.desktop", "a.wav", "sub", "secret.wav", "d.wav", "escape.wav"] {
+    for name in [
+      ".profile", ".config/autostart/x.desktop", "a.wav", "sub", "secret.wav", "d.wav",
+      "escape.wav",
+    ] {
       try place.write("home, before", to: "home/\(name)")
     }
     try place.link("home/folder", to: place("elsewhere"))
@@ -156,16 +183,24 @@ import Testing
 
   private func expectUnchanged(_ before: [String: String], allowsNew: Bool) throws {
     let after = try state()
-    for (path, content) in before { #expect(after[path] == content, "\(path)") }
-    if !allowsNew { #expect(after.count == before.count, "\(after.keys.filter { before[$0] == nil })") }
+    for (path, content) in before {
+      #expect(after[path] == content, "\(path)")
+    }
+    if !allowsNew {
+      #expect(after.count == before.count, "\(after.keys.filter { before[$0] == nil })")
+    }
   }
 
   @Test(arguments: pack, [false, true])
   func aHostilePatternChangesNothing(hostile: Hostile, isFull: Bool) throws {
-    if isFull { try fillHome() }
+    if isFull {
+      try fillHome()
+    }
     let before = try state()
     let expected = isFull ? hostile.full ?? hostile.empty : hostile.empty
-    let run = run(["convert", place("pack/\(hostile.name)/\(hostile.name).ahap"), "-o", place("home/new.ahap")])
+    let run = run([
+      "convert", place("pack/\(hostile.name)/\(hostile.name).ahap"), "-o", place("home/new.ahap"),
+    ])
     #expect(run.status == expected.status, "\(run.error)")
     #expect(run.error.hasSuffix(expected.message), "\(run.error)")
     try expectUnchanged(before, allowsNew: run.status == .done)
@@ -174,9 +209,13 @@ import Testing
   }
 
   @Test(arguments: [false, true]) func aHostilePackIsRefusedAsAWhole(isFull: Bool) throws {
-    if isFull { try fillHome() }
+    if isFull {
+      try fillHome()
+    }
     try write(
-      Hostile(name: "second", reference: "a.wav", content: .sound, empty: Self.copied("a.wav", from: "second/a.wav")))
+      Hostile(
+        name: "second", reference: "a.wav", content: .sound,
+        empty: Self.copied("a.wav", from: "second/a.wav")))
     try place.write(WaveFile.bytes(of: [0.1], rate: 48_000), to: "pack/second/a.wav")
     let before = try state()
     // Two patterns of the pack name 'a.wav', and their sounds differ.
@@ -188,7 +227,9 @@ import Testing
   }
 
   @Test func aDroppedSoundIsALoss() throws {
-    let run = run(["convert", "--strict", place("pack/dotfile/dotfile.ahap"), "-o", place("home/new.ahap")])
+    let run = run([
+      "convert", "--strict", place("pack/dotfile/dotfile.ahap"), "-o", place("home/new.ahap"),
+    ])
     #expect(run.status == .invalidInput)
     #expect(try FileSystem.names(in: place("home")) == [])
   }
@@ -209,9 +250,18 @@ import Testing
     try place.write(try sounding(), to: ".profile")
     let before = try state()
     for (sound, message) in [
-      ("a.wav", "home/a.wav: exists and differs from the sound file 'a.wav'; choose another '--output'\n"),
-      ("link.wav", "home/link.wav: is a link, which is not followed for a name from an input; choose another "),
-      (".profile", ".profile: has a part that starts with a dot; a file of that name is not written\n"),
+      (
+        "a.wav",
+        "home/a.wav: exists and differs from the sound file 'a.wav'; choose another '--output'\n"
+      ),
+      (
+        "link.wav",
+        "home/link.wav: is a link, which is not followed for a name from an input; choose another "
+      ),
+      (
+        ".profile",
+        ".profile: has a part that starts with a dot; a file of that name is not written\n"
+      ),
     ] {
       let run = run(["trace", place(sound), "-q", "--with-sound", "-o", place("home/new.ahap")])
       #expect(run.status == .failure && run.error.hasPrefix(message), "\(run.error)")
@@ -234,7 +284,9 @@ import Testing
   ]) func outputsOfAFolderFollowNoLinks(words: [String]) throws {
     let tap = #"{"Version":1,"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0}}]}"#
     try FileSystem.makeFolder(place("received/deep"))
-    for name in ["first", "second"] { try place.write(tap, to: "received/deep/\(name).ahap") }
+    for name in ["first", "second"] {
+      try place.write(tap, to: "received/deep/\(name).ahap")
+    }
     try place.link("home/deep", to: place("elsewhere"))
     try expectNoLinkFollowed(words)
   }
@@ -258,12 +310,15 @@ import Testing
   func linksInAFolderAreNotRewritten(words: [String]) throws {
     // A pattern with a fault that can be fixed, which is not in canonical form.
     try place.write(
-      #"{"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0,},}],"Version":1.0}"#, to: "elsewhere/own.ahap")
+      #"{"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0,},}],"Version":1.0}"#,
+      to: "elsewhere/own.ahap")
     try place.makeFolder("received")
     try place.link("received/tap.ahap", to: place("elsewhere/own.ahap"))
     let before = try state()
     let run = run(words + [place("received")])
-    #expect(run.error.contains("received/tap.ahap: is a link in a folder and is not rewritten"), "\(run.error)")
+    #expect(
+      run.error.contains("received/tap.ahap: is a link in a folder and is not rewritten"),
+      "\(run.error)")
     #expect(run.status == .failure, "\(run.error)")
     #expect(try state() == before)
   }
@@ -278,9 +333,18 @@ import Testing
     #expect(run(words).status == .done)
     #expect(try state() == before)
     for (id, message) in [
-      ("a", "temblor: home/a.wav: exists and is not the stimulus of this table; choose another '--render'\n"),
+      (
+        "a",
+        """
+        temblor: home/a.wav: exists and is not the stimulus of this table; choose another \
+        '--render'\n
+        """
+      ),
       ("link", "temblor: home/link.wav: is a link, which is not followed"),
-      (".b", "temblor: .b.wav: has a part that starts with a dot; a file of that name is not written\n"),
+      (
+        ".b",
+        "temblor: .b.wav: has a part that starts with a dot; a file of that name is not written\n"
+      ),
     ] {
       try place.write("id,level\nreference,-40\nnew,-35\n\(id),-30\n", to: "t.csv")
       let run = run(words)

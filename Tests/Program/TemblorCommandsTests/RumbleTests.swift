@@ -39,14 +39,18 @@ private final class ScriptedPad: RumblePad {
     }
   }
 
-  private static func rumble(_ strong: Double, _ weak: Double, length: Double = 0, delay: Double = 0)
+  private static func rumble(
+    _ strong: Double, _ weak: Double, length: Double = 0, delay: Double = 0
+  )
     -> ForceFeedbackEffect
   { ForceFeedbackEffect(kind: .rumble(strong: strong, weak: weak), length: length, delay: delay) }
 
   @Test func levelsAreThoseOfTheEffect() throws {
     var effect = ForceFeedbackEffect(kind: .constant(level: 0.8), length: 1, delay: 0.5)
     effect.envelope = .init(attackLength: 0.2, attackLevel: 0, fadeLength: 0.4, fadeLevel: 0.2)
-    func level(_ time: Double, _ count: Int = 1) -> Double? { effect.levels(at: time, count: count)?.first }
+    func level(_ time: Double, _ count: Int = 1) -> Double? {
+      effect.levels(at: time, count: count)?.first
+    }
     #expect(level(0.4) == 0)
     #expect(abs((level(0.6) ?? 0) - 0.4) < 1e-9)
     #expect(level(1) == 0.8)
@@ -125,25 +129,36 @@ private final class ScriptedPad: RumblePad {
       let id = Int16.random(in: 0..<16, using: &chance)
       switch Int.random(in: 0..<10, using: &chance) {
       case 0...3:
-        let effect = Self.rumble(.random(in: 0...1, using: &chance), .random(in: 0...1, using: &chance))
+        let effect = Self.rumble(
+          .random(in: 0...1, using: &chance), .random(in: 0...1, using: &chance))
         try rig.mixer.upload(effect, as: id)
         held[id] = effect
       case 4...6:
         let count = Int.random(in: 0...2, using: &chance)
         rig.mixer.play(id, count: count, at: rig.playback.time.now)
-        if count > 0, held[id] != nil { running.insert(id) } else { running.remove(id) }
+        if count > 0, held[id] != nil {
+          running.insert(id)
+        } else {
+          running.remove(id)
+        }
       case 7:
         try rig.mixer.erase(id)
         held[id] = nil
         running.remove(id)
-      case 8: rig.mixer.gain = .random(in: 0...1, using: &chance)
-      default: if Int.random(in: 0..<50, using: &chance) == 0 { try rig.advance(0.01) }
+      case 8:
+        rig.mixer.gain = .random(in: 0...1, using: &chance)
+      default:
+        if Int.random(in: 0..<50, using: &chance) == 0 {
+          try rig.advance(0.01)
+        }
       }
       #expect(Set(rig.mixer.playing.keys) == running)
       #expect(rig.mixer.effects == held)
     }
     // The kernel erases what a game that ends has left.
-    for id in Int16(0)..<16 { try rig.mixer.erase(id) }
+    for id in Int16(0)..<16 {
+      try rig.mixer.erase(id)
+    }
     let now = rig.engine.seconds
     try rig.advance(0.2)
     #expect(rig.peak(now + 0.05, now + 0.2) < 1e-3)
@@ -154,7 +169,8 @@ private final class ScriptedPad: RumblePad {
   @Test func theVerbPlaysWhatAGameDoes() throws {
     let stage = VirtualStage([(1, .key(.character("q")))])
     let pad = ScriptedPad([
-      .gain(1), .upload(Self.rumble(0.5, 0.5, length: 0.2), id: 0), .play(id: 0, count: 1), .erase(id: 5),
+      .gain(1), .upload(Self.rumble(0.5, 0.5, length: 0.2), id: 0), .play(id: 0, count: 1),
+      .erase(id: 5),
     ])
     let words = try RumbleVerb.description.parse(["--json", "--no-config"])
     #expect(try RumbleVerb.run(words, stage.recorded.terminal, on: stage) { _, _ in pad } == .done)
@@ -168,6 +184,7 @@ private final class ScriptedPad: RumblePad {
       UInputPad.refusal(ENOENT).description
         == "/dev/uinput: is missing; load the kernel's module: sudo modprobe uinput")
     #expect(UInputPad.refusal(EACCES).description.contains("70-temblor-rumble.rules"))
-    #expect(UInputPad.refusal(EMFILE).description == "/dev/uinput: cannot be opened: Too many open files")
+    #expect(
+      UInputPad.refusal(EMFILE).description == "/dev/uinput: cannot be opened: Too many open files")
   }
 }

@@ -21,9 +21,13 @@ private final class ScriptedSource: CaptureSource {
   var events: [CaptureEvent] = []
 
   init(
-    _ time: VirtualTimeSource, rate: Double = 48_000, partsPerMillion: Double = 0, period: Int = 240, hertz: Double = 50
+    _ time: VirtualTimeSource, rate: Double = 48_000, partsPerMillion: Double = 0,
+    period: Int = 240, hertz: Double = 50
   ) {
-    (self.time, self.rate, self.period, self.hertz) = (time, rate, period, hertz)
+    self.time = time
+    self.rate = rate
+    self.period = period
+    self.hertz = hertz
     speed = 1 + partsPerMillion * 1e-6
   }
 
@@ -42,7 +46,8 @@ private final class ScriptedSource: CaptureSource {
 struct SoundFeedTests {
   /// What is felt of a source, and what the feed tells at the end.
   private static func follow(
-    _ seconds: Double, delay: Double = 0, period: Int = 240, _ make: (VirtualTimeSource) -> ScriptedSource
+    _ seconds: Double, delay: Double = 0, period: Int = 240,
+    _ make: (VirtualTimeSource) -> ScriptedSource
   ) throws -> (samples: [Float], feed: SoundFeed) {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: period)
@@ -51,12 +56,15 @@ struct SoundFeedTests {
     let source = make(clock)
     let options = FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true)
     let feed = SoundFeed(
-      source, options, outputRate: engine.rate, period: Double(period) / engine.rate, delay: delay, time: clock)
+      source, options, outputRate: engine.rate, period: Double(period) / engine.rate, delay: delay,
+      time: clock)
     try engine.attach(feed.voice)
     while clock.now.inSeconds < seconds {
       _ = feed.turn()
       clock.advance(by: .inSeconds(feed.pause))
-      while engine.seconds < clock.now.inSeconds { playback.advance(seconds: Double(period) / engine.rate) }
+      while engine.seconds < clock.now.inSeconds {
+        playback.advance(seconds: Double(period) / engine.rate)
+      }
     }
     return (playback.samples(), feed)
   }
@@ -65,14 +73,20 @@ struct SoundFeedTests {
   private static func bend(_ samples: ArraySlice<Float>) -> Double {
     let values = Array(samples)
     let peak = values.reduce(0) { max($0, abs($1)) }
-    let bends = values.indices.dropFirst(2).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }
+    let bends = values.indices.dropFirst(2).map {
+      abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2])
+    }
     let turn = 2 * .pi * 50 / 48_000.0
     return Double(bends.max() ?? 0) / (Double(peak) * turn * turn)
   }
 
   @Test(arguments: [(48_000.0, 200.0), (48_000, -200), (44_100, 0)])
-  func aSourceOfAnotherClockSoundsWithoutGapsAndClicks(_ rate: Double, _ partsPerMillion: Double) throws {
-    let (samples, feed) = try Self.follow(90) { ScriptedSource($0, rate: rate, partsPerMillion: partsPerMillion) }
+  func aSourceOfAnotherClockSoundsWithoutGapsAndClicks(_ rate: Double, _ partsPerMillion: Double)
+    throws
+  {
+    let (samples, feed) = try Self.follow(90) {
+      ScriptedSource($0, rate: rate, partsPerMillion: partsPerMillion)
+    }
     #expect(feed.voice.missedFrameCount == 0)
     #expect(feed.figures.dropped == 0)
     #expect(abs(feed.figures.drift - partsPerMillion) < 60)
@@ -116,7 +130,8 @@ struct SoundFeedTests {
     let time = VirtualTimeSource()
     let source = ScriptedSource(time)
     source.events = [.interrupted("gone"), .resumed(.seconds(2))]
-    let feed = SoundFeed(source, FollowingOptions(), outputRate: 48_000, period: 0.005, delay: 0, time: time)
+    let feed = SoundFeed(
+      source, FollowingOptions(), outputRate: 48_000, period: 0.005, delay: 0, time: time)
     #expect(feed.turn() == .interrupted("gone"))
     #expect(feed.turn() == .resumed(.seconds(2)))
     #expect(feed.turn() == nil)

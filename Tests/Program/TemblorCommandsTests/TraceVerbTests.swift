@@ -21,23 +21,31 @@ import VendorFormats
         {"Event": {"Time": 0.1, "EventType": "HapticTransient", "EventParameters": [
           {"ParameterID": "HapticIntensity", "ParameterValue": 0.9},
           {"ParameterID": "HapticSharpness", "ParameterValue": 0.8}]}},
-        {"Event": {"Time": 0.3, "EventType": "HapticContinuous", "EventDuration": 0.4, "EventParameters": [
+        {"Event": {"Time": 0.3, "EventType": "HapticContinuous", "EventDuration":\
+       0.4, "EventParameters": [
           {"ParameterID": "HapticIntensity", "ParameterValue": 0.4},
           {"ParameterID": "HapticSharpness", "ParameterValue": 0.3}]}}]}
       """, to: "two.ahap")
     _ = run("render", place("two.ahap"), "-q", "-o", place("two.wav"))
   }
 
-  private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     let folder = place.path + "/"
-    return (status, recorded.output.replacing(folder, with: ""), recorded.error.replacing(folder, with: ""))
+    return (
+      status, recorded.output.replacing(folder, with: ""),
+      recorded.error.replacing(folder, with: "")
+    )
   }
 
   private func events(_ name: String) throws -> [HapticEvent] {
     let file = SourceFile(try FileSystem.read(place(name)), name: name)
-    return try FormatRegistry.standard.read(file).layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
+    return try FormatRegistry.standard.read(file).layers.flatMap(\.pattern.events).sorted {
+      $0.time < $1.time
+    }
   }
 
   @Test func aRenderingBecomesItsPattern() throws {
@@ -45,7 +53,11 @@ import VendorFormats
     #expect(run.status == .done && run.output == "")
     #expect(
       run.error.hasPrefix(
-        "two.wav: vibration: 1 transient, 1 continuous event, 0 control points; levels of its rendering: correlation "))
+        """
+        two.wav: vibration: 1 transient, 1 continuous event, 0 control points; levels of its \
+        rendering: correlation 
+        """
+      ))
     let events = try events("back.ahap")
     #expect(events.map(\.kind) == [.hapticTransient, .hapticContinuous])
     #expect(zip(events, [0.1, 0.3]).allSatisfy { abs($0.time - $1) < 0.003 })
@@ -54,22 +66,31 @@ import VendorFormats
   }
 
   @Test func partsLimitsAndFormatsAreObeyed() throws {
-    #expect(run("trace", place("two.wav"), "-q", "--taps-only", "-o", place("taps.ahap")).error == "")
+    #expect(
+      run("trace", place("two.wav"), "-q", "--taps-only", "-o", place("taps.ahap")).error == "")
     #expect(try events("taps.ahap").map(\.kind) == [.hapticTransient])
     let one = run("trace", place("two.wav"), "--events", "1", "-o", place("one.ahap"))
     #expect(one.error.contains(", 1 weaker event left out; "))
-    #expect(run("trace", place("two.wav"), "-q", "--format", "haptic", "-o", place.path).status == .done)
+    #expect(
+      run("trace", place("two.wav"), "-q", "--format", "haptic", "-o", place.path).status == .done)
     #expect(try FileSystem.names(in: place.path).contains("two.haptic"))
-    #expect(run("trace", place("two.wav"), "-q", "--from", "0.25", "-o", place("part.ahap")).status == .done)
+    #expect(
+      run("trace", place("two.wav"), "-q", "--from", "0.25", "-o", place("part.ahap")).status
+        == .done)
     let part = try #require(try events("part.ahap").first)
     #expect(part.kind == .hapticContinuous && abs(part.time - 0.05) < 0.003)
   }
 
   @Test func theSoundIsPlayedBesideItsPattern() throws {
     try place.makeFolder("out")
-    #expect(run("trace", place("two.wav"), "-q", "--with-sound", "-o", place("out") + "/").status == .done)
+    #expect(
+      run("trace", place("two.wav"), "-q", "--with-sound", "-o", place("out") + "/").status == .done
+    )
     #expect(try FileSystem.names(in: place("out")).sorted() == ["two.ahap", "two.wav"])
-    #expect(try events("out/two.ahap").contains { $0.kind == .audioCustom && $0.waveform?.path == "two.wav" })
+    #expect(
+      try events("out/two.ahap").contains {
+        $0.kind == .audioCustom && $0.waveform?.path == "two.wav"
+      })
     #expect(run("check", place("out/two.ahap")).status == .done)
   }
 
@@ -82,14 +103,19 @@ import VendorFormats
     try place.write("no sound", to: "sounds/notes.txt")
     let run = run("trace", place("sounds"), "--json", "-q", "-o", place("sounds"))
     #expect(run.status == .done && run.error == "")
-    #expect(run.output.contains(#""input": "sounds/a.wav""#) && run.output.contains(#""input": "sounds/b.wav""#))
+    #expect(
+      run.output.contains(#""input": "sounds/a.wav""#)
+        && run.output.contains(#""input": "sounds/b.wav""#))
     #expect(run.output.contains(#""input": "sounds/c.opus""#) && !run.output.contains("notes"))
-    #expect(run.output.contains(#""kind": "vibration""#) && run.output.contains(#""transients": 1"#))
+    #expect(
+      run.output.contains(#""kind": "vibration""#) && run.output.contains(#""transients": 1"#))
   }
 
   @Test func thePlotShowsSoundAndPattern() {
     let run = run("trace", place("two.wav"), "-q", "--plot", "-o", place("back.ahap"))
-    #expect(run.output.contains("two.wav\n0.72 s\n") && run.output.contains("1 transient · 1 continuous event"))
+    #expect(
+      run.output.contains("two.wav\n0.72 s\n")
+        && run.output.contains("1 transient · 1 continuous event"))
   }
 
   @Test(arguments: [
@@ -97,13 +123,21 @@ import VendorFormats
     (["--channel", "2"], "two.wav: has 1 channel; '--channel' is 2\n", 2),
     (
       ["--taps-only", "--hums-only"],
-      "temblor: '--taps-only' and '--hums-only' exclude each other\nSee 'temblor trace --help'.\n", 64
+      "temblor: '--taps-only' and '--hums-only' exclude each other\nSee 'temblor trace --help'.\n",
+      64
     ),
     (
       ["--as", "vibration", "--style", "music"],
-      "temblor: '--style' is for sounds; of vibration everything is followed\nSee 'temblor trace --help'.\n", 64
+      """
+      temblor: '--style' is for sounds; of vibration everything is followed\nSee 'temblor trace \
+      --help'.\n
+      """,
+      64
     ),
-    (["--plot", "--json"], "temblor: '--plot' and '--json' exclude each other\nSee 'temblor trace --help'.\n", 64),
+    (
+      ["--plot", "--json"],
+      "temblor: '--plot' and '--json' exclude each other\nSee 'temblor trace --help'.\n", 64
+    ),
     (
       ["--with-sound", "--from", "0.1"],
       "temblor: '--with-sound' and '--from' exclude each other\nSee 'temblor trace --help'.\n", 64
@@ -118,7 +152,8 @@ import VendorFormats
     let answer = TemblorProgram.program().run(
       ["trace", place("two.wav"), "-o", place("no.ahap")] + options, on: recorded.terminal)
     #expect(Int(answer.rawValue) == status)
-    #expect(recorded.error.replacing(place.path + "/", with: "").hasPrefix(message), "\(recorded.error)")
+    #expect(
+      recorded.error.replacing(place.path + "/", with: "").hasPrefix(message), "\(recorded.error)")
     #expect(FileSystem.entry(at: place("no.ahap")) == .nothing)
   }
 

@@ -30,14 +30,19 @@ import Testing
   private static let formats = FormatRegistry.standard.adding(.trial)
 
   /// Runs a verb in a registry with the trial format.
-  private func run(_ description: (FormatRegistry) -> CommandDescription, _ words: String...) throws -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
+  private func run(_ description: (FormatRegistry) -> CommandDescription, _ words: String...) throws
+    -> (
+      status: CommandLineKit.ExitStatus, output: String, error: String
+    )
+  {
     let recorded = RecordedTerminal()
     let description = description(Self.formats)
     let status = try description.run(description.parse(words), recorded.terminal)
     let folder = place.path + "/"
-    return (status, recorded.output.replacing(folder, with: ""), recorded.error.replacing(folder, with: ""))
+    return (
+      status, recorded.output.replacing(folder, with: ""),
+      recorded.error.replacing(folder, with: "")
+    )
   }
 
   @Test func renderWritesItsSound() throws {
@@ -48,7 +53,9 @@ import Testing
 
   @Test func foldersAreRenderedOnAllThreads() throws {
     let many = 2...9
-    for index in many { try place.write("beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats") }
+    for index in many {
+      try place.write("beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats")
+    }
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program(Self.formats).run(
       ["render", place.path, "-o", place("out")], on: recorded.terminal)
@@ -76,7 +83,8 @@ import Testing
   }
 
   @Test func checkTakesItsRulesAndAllowances() throws {
-    try place.write("beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
+    try place.write(
+      "beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
     #expect(
       try run(CheckVerb.description, place("loud.beats")).output == """
         loud.beats:3:1: warning: unknown rule "nothing" (allow) [unknown-rule]
@@ -84,15 +92,22 @@ import Testing
         """)
     #expect(
       try run(CheckVerb.description, "--all", place("loud.beats")).output.hasSuffix(
-        "loud.beats:4:1: note: a level is outside 0 to 1 (allowed: on purpose) (tap) [beats/clamped]\n"))
+        """
+        loud.beats:4:1: note: a level is outside 0 to 1 (allowed: on purpose) (tap) \
+        [beats/clamped]\n
+        """
+      ))
     #expect(
-      try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output.hasPrefix(
-        "loud.beats:3:1: "))
-    #expect(try run(CheckVerb.description, "--list-rules").output.contains("\n  beats/clamped (warning)"))
+      try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output
+        .hasPrefix(
+          "loud.beats:3:1: "))
+    #expect(
+      try run(CheckVerb.description, "--list-rules").output.contains("\n  beats/clamped (warning)"))
   }
 
   @Test func compareHearsEveryLayer() throws {
-    try place.write("beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
+    try place.write(
+      "beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
     let same = try run(CompareVerb.description, place("a.beats"), place("a.beats"))
     #expect(same.status == .done, "\(same.error)")
     let other = try run(CompareVerb.description, place("a.beats"), place("b.beats"), "--json")
@@ -108,13 +123,17 @@ import Testing
   @Test func infoCountsEveryLayer() throws {
     let run = try run(InfoVerb.description, place("a.beats"))
     #expect(run.status == .done, "\(run.error)")
-    #expect(run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"), "\(run.output)")
+    #expect(
+      run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"),
+      "\(run.output)")
   }
 
   @Test func infoHasTheTracksOfEveryLayerInJSONAlone() throws {
     let tracks = try self.run(InfoVerb.description, place("a.beats"), "--json", "--tracks")
     #expect(tracks.output.matches(of: /"corners"/).count == 3, "\(tracks.output)")
-    #expect(throws: UsageError.self) { try self.run(InfoVerb.description, place("a.beats"), "--tracks") }
+    #expect(throws: UsageError.self) {
+      try self.run(InfoVerb.description, place("a.beats"), "--tracks")
+    }
   }
 
   @Test func formatRewritesIt() throws {
@@ -146,7 +165,8 @@ import Testing
   @Test func playPlaysIt() throws {
     let stage = VirtualStage()
     let status = try PlayVerb.run(
-      PlayVerb.description().parse([place("a.beats")]), stage.recorded.terminal, on: stage, formats: Self.formats)
+      PlayVerb.description().parse([place("a.beats")]), stage.recorded.terminal, on: stage,
+      formats: Self.formats)
     #expect(status == .done, "\(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.3 })
   }

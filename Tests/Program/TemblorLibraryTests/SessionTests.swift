@@ -48,7 +48,9 @@ import Testing
     return playback
   }
 
-  private func plays() throws -> [[String: Any]] { try #require(try status()["plays"] as? [[String: Any]]) }
+  private func plays() throws -> [[String: Any]] {
+    try #require(try status()["plays"] as? [[String: Any]])
+  }
 
   @Test func whatIsPlayedStartsAtItsFrame() throws {
     #expect(open(tap) == 1)
@@ -75,14 +77,16 @@ import Testing
   @Test func controlsMoveAndEnd() throws {
     #expect(
       open(
-        #"{"Version":1,"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":30}}]}"#) == 1)
+        #"{"Version":1,"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":30}}]}"#
+      ) == 1)
     let playback = virtualSession()
     #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == 1)
     playback.advance(seconds: 1)
     #expect(unsafe temblorSessionControl(host, 1, 2, 0.5, 0.1, -1) == 1)
     playback.advance(seconds: 1)
     func peak(_ seconds: ClosedRange<Double>) -> Float {
-      playback.samples()[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)].max() ?? 0
+      playback.samples()[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)].max()
+        ?? 0
     }
     #expect(abs(peak(1.5...1.9) / peak(0.5...0.9) - 0.5) < 0.001)
     #expect(unsafe temblorSessionControl(host, 1, 0, 0.5, 0.1, 144_000) == 1)
@@ -106,7 +110,9 @@ import Testing
     #expect(unsafe temblorSessionStatus(host) == 0)
     #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == -1)
     #expect(
-      output == #"{"severity":"error","rule":"device","message":"no device is open","file":"","place":""}"# + "\n")
+      output
+        == #"{"severity":"error","rule":"device","message":"no device is open","file":"","place":""}"#
+        + "\n")
   }
 
   @Test func aDeviceThatCannotBeOpenedIsNamed() {
@@ -128,15 +134,18 @@ import Testing
   }
 
   @Test func theHeaderNamesWhatThereIs() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
       .deletingLastPathComponent()
     func names(_ path: String, _ pattern: String) throws -> Set<String> {
       let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
-      return Set(text.matches(of: try Regex(pattern)).compactMap { $0.output[1].substring.map(String.init) })
+      return Set(
+        text.matches(of: try Regex(pattern)).compactMap { $0.output[1].substring.map(String.init) })
     }
-    let made = try ["StudioCore/Interface", "TemblorLibrary/Program", "TemblorLibrary/Session"].reduce(into: Set()) {
-      $0.formUnion(try names("Sources/Program/\($1).swift", #"@_cdecl\("(\w+)"\)"#))
-    }
+    let made = try ["StudioCore/Interface", "TemblorLibrary/Program", "TemblorLibrary/Session"]
+      .reduce(into: Set()) {
+        $0.formUnion(try names("Sources/Program/\($1).swift", #"@_cdecl\("(\w+)"\)"#))
+      }
     let header = try names("Library/temblor.h", #"\n[\w *]*?(temblor_\w+)\("#)
     // Pages alone put their bytes into memory of the module.
     #expect(made.subtracting(["temblor_input"]) == header)

@@ -18,7 +18,10 @@ import Testing
   private func channels(_ words: String...) throws -> [[Float]] {
     #expect(
       try place.temblor(
-        ["render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json", "-q"] + words)
+        [
+          "render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json",
+          "-q",
+        ] + words)
         == .init(0))
     let sound = try Sound(reading: place, "a.wav")
     #expect(sound.channelCount == 2)
@@ -46,7 +49,8 @@ import Testing
     #expect(made[0] == made[1])
     #expect(
       try place.temblor(
-        "render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1", "-q")
+        "render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1",
+        "-q")
         == .init(0))
     #expect(try Sound(reading: place, "b.wav").interleaved == made[0])
   }
@@ -72,8 +76,12 @@ import Testing
       #expect(result.status != 0)
       return result.error.split(separator: "\n").first.map { String($0.dropFirst(9)) }
     }
-    #expect(try error("--array", "seat.json", "--profile", "phone") == "'--array' cannot be used with '--profile'")
-    #expect(try error("--array", "seat.json", "--haptics", "1") == "'--array' cannot be used with '--haptics'")
+    #expect(
+      try error("--array", "seat.json", "--profile", "phone")
+        == "'--array' cannot be used with '--profile'")
+    #expect(
+      try error("--array", "seat.json", "--haptics", "1")
+        == "'--array' cannot be used with '--haptics'")
     #expect(try error("--pan", "1") == "'--pan' needs '--array'")
     #expect(
       try error("--array", "seat.json", "--pan", "left")
@@ -82,8 +90,11 @@ import Testing
       try error("--array", "seat.json", "--pan", "0:1,x")
         == "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not 'x'")
     #expect(
-      try error("--array", "seat.json", "--pan", "1:0,1:1") == "'--pan' takes increasing times; 1 is out of order")
-    #expect(try error("--array", "seat.json", "--channels", "1") == "channel 2 is routed, but '--channels' is 1")
+      try error("--array", "seat.json", "--pan", "1:0,1:1")
+        == "'--pan' takes increasing times; 1 is out of order")
+    #expect(
+      try error("--array", "seat.json", "--channels", "1")
+        == "channel 2 is routed, but '--channels' is 1")
     #expect(
       try error("--array", "bad.json")
         == #"bad.json:3:55: error: unknown key "gian" (transducers[1].gian); did you mean "gain"?"#)

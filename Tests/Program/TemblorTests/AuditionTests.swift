@@ -15,7 +15,9 @@ import Testing
   }
 
   /// The samples of a sound file.
-  private func sound(_ name: String) throws -> [Float] { try Sound(reading: place, name).interleaved }
+  private func sound(_ name: String) throws -> [Float] {
+    try Sound(reading: place, name).interleaved
+  }
 
   @Test func equalTakesAreNamedSo() throws {
     let sentence = "A and B are identical, sample for sample: the result is void."
@@ -24,7 +26,9 @@ import Testing
       try place.temblor(words) == .init(0, output: "\(sentence)\nr.json: written\n"))
     let json = try place.temblor(words + ["--json"])
     #expect(json.status == 0)
-    #expect(json.output.contains("\"conclusion\": \"identical\",\n    \"sentence\": \"\(sentence)\"\n"), "\(json)")
+    #expect(
+      json.output.contains("\"conclusion\": \"identical\",\n    \"sentence\": \"\(sentence)\"\n"),
+      "\(json)")
     let other = try place.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
     #expect(other.status == 0 && !other.output.contains(sentence), "\(other)")
     let both = try place.temblor("audition", "light", "light", "--device", "null")
@@ -32,9 +36,11 @@ import Testing
   }
 
   @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
-    _ = try place.temblor("render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
+    _ = try place.temblor(
+      "render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
     let run = try place.temblor(
-      "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float", "--buffer-size",
+      "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float",
+      "--buffer-size",
       "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let wanted = try sound("a.wav")
@@ -51,7 +57,8 @@ import Testing
   }
 
   @Test func takesAndLevelsAreToldAsJSON() throws {
-    let run = try place.temblor("audition", "light", "heavy", "--match", "felt", "--device", "null", "--json")
+    let run = try place.temblor(
+      "audition", "light", "heavy", "--match", "felt", "--device", "null", "--json")
     #expect(run.status == 0)
     #expect(run.output.contains(#""letter": "B","#))
     #expect(run.output.contains(#""match": "felt","#))
@@ -70,7 +77,13 @@ import Testing
     #expect(
       try place.temblor("abx", "light", "medium")
         == .init(
-          1, error: "temblor: standard input: is not a terminal; run the test in a terminal or use '--simulate'\n"))
+          1,
+          error:
+            """
+            temblor: standard input: is not a terminal; run the test in a terminal or use \
+            '--simulate'\n
+            """
+        ))
     #expect(place.names() == [])
   }
 
@@ -82,10 +95,22 @@ import Testing
     ),
     (
       "wrong",
-      "0 of 16 correct; a guesser would do this badly less than 0.1 % of the time; A and B may have been swapped.\n"
-    ), ("random", "4 of 16 correct; a guesser would do this badly 3.8 % of the time; A and B may have been swapped.\n"),
+      """
+      0 of 16 correct; a guesser would do this badly less than 0.1 % of the time; A and B may \
+      have been swapped.\n
+      """
+    ),
     (
-      "abbaa", "5 of 5 correct; a guesser would do this well 3.1 % of the time; a difference " + "was probably heard.\n"
+      "random",
+      """
+      4 of 16 correct; a guesser would do this badly 3.8 % of the time; A and B may have been \
+      swapped.\n
+      """
+    ),
+    (
+      "abbaa",
+      "5 of 5 correct; a guesser would do this well 3.1 % of the time; a difference "
+        + "was probably heard.\n"
     ),
   ]) func madeUpAnswersAreCounted(answers: String, output: String) throws {
     let run = try place.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
@@ -96,7 +121,8 @@ import Testing
 
   @Test func aRecordIsTheSameEachTime() throws {
     let words = [
-      "abx", "light", "medium", "--simulate", "ba", "--seed", "3", "--trials", "4", "--match", "none", "--save",
+      "abx", "light", "medium", "--simulate", "ba", "--seed", "3", "--trials", "4", "--match",
+      "none", "--save",
       "r.json",
     ]
     let run = try place.temblor(words)
@@ -105,14 +131,18 @@ import Testing
         == .init(
           0,
           output: """
-            0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early inflates the result.
+            0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are n\
+            eeded for a result. The test ended after 2 of 4 trials: stopping early i\
+            nflates the result.
             Levels were not matched; a difference in level alone may explain the result.
             r.json: written
 
             """))
     let text = try #require(place.text("r.json"))
-    let hashes = try place.bash("for name in light medium; do $TEMBLOR patterns $name | sha256sum; done")
-    let (a, b) = (hashes.output.prefix(64), hashes.output.dropFirst(68).prefix(64))
+    let hashes = try place.bash(
+      "for name in light medium; do $TEMBLOR patterns $name | sha256sum; done")
+    let a = hashes.output.prefix(64)
+    let b = hashes.output.dropFirst(68).prefix(64)
     #expect(text.contains("\"name\": \"light\",\n    \"sha256\": \"\(a)\",\n    \"gain\": 1.0,"))
     #expect(text.contains("\"name\": \"medium\",\n    \"sha256\": \"\(b)\",\n    \"gain\": 1.0,"))
     #expect(
@@ -121,9 +151,11 @@ import Testing
           "seed": 3,
           "plannedTrials": 4,
           "trials": [
-            { "x": "a", "answer": "b", "correct": false, "switchCounts": { "a": 1, "b": 0, "x": 1 }, \
+            { "x": "a", "answer": "b", "correct": false, "switchCounts": { "a": 1, "b": 0, "x\
+        ": 1 }, \
         "from": 0.0, "to": 0.3 },
-            { "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 1, "b": 0, "x": 1 }, \
+            { "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 1, "b": 0, "x\
+        ": 1 }, \
         "from": 0.3, "to": 0.6 }
           ],
           "result": {
@@ -132,7 +164,9 @@ import Testing
             "complete": false,
             "pValue": 1.0,
             "conclusion": "tooFewTrials",
-            "sentence": "0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early inflates the result."
+            "sentence": "0 of 2 correct; a guesser would do this well 100 % of the time; at least 5\
+         trials are needed for a result. The test ended after 2 of 4 trials: stopping early infla\
+        tes the result."
           }
         }
 
@@ -142,7 +176,8 @@ import Testing
 
   @Test func withoutASeedTestsDiffer() throws {
     let words = ["abx", "light", "medium", "--simulate", "right", "--json"]
-    let (one, other) = (try place.temblor(words), try place.temblor(words))
+    let one = try place.temblor(words)
+    let other = try place.temblor(words)
     #expect(one.status == 0)
     #expect(one.output != other.output)
   }

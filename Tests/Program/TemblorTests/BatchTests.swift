@@ -4,7 +4,9 @@ import Testing
   let place = Workplace()
 
   @Test func oneBrokenAmongManyStopsNoOther() throws {
-    for index in 0..<300 { try place.write(Patterns.tap(), to: "in/\(index).ahap") }
+    for index in 0..<300 {
+      try place.write(Patterns.tap(), to: "in/\(index).ahap")
+    }
     try place.write(Patterns.broken, to: "in/150.ahap")
     #expect(
       try place.temblor("render", "in", "-o", "out")
@@ -56,7 +58,9 @@ import Testing
   @Test func aLinkThatLeadsNowhereIsTold() throws {
     try place.write(Patterns.tap(), to: "in/a.ahap")
     try place.link("in/b.ahap", to: "gone")
-    #expect(try place.temblor("render", "in", "-o", "out", "-q") == .init(1, error: "in/b.ahap: is a broken link\n"))
+    #expect(
+      try place.temblor("render", "in", "-o", "out", "-q")
+        == .init(1, error: "in/b.ahap: is a broken link\n"))
     #expect(place.names(below: "out") == ["out/a.wav"])
   }
 

@@ -13,17 +13,20 @@ import Testing
 
   /// Writes channels of floating-point samples as a sound file.
   private func write(_ channels: [[Float]], rate: Int, to name: String) throws {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let descriptor = unsafe open(
+      place.path + "/" + name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(descriptor) }
     let frames = channels[0].indices.flatMap { frame in channels.map { $0[frame] } }
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: name, format: SoundFileFormat(container: .wav, samples: .float), rate: rate,
+      descriptor: descriptor, path: name, format: SoundFileFormat(container: .wav, samples: .float),
+      rate: rate,
       channelCount: channels.count, frameCount: Int64(channels[0].count))
     try writer.write(frames.span)
     try writer.close()
   }
 
-  /// Writes the sweep and what a transducer of 44 Hz and quality 4 makes of it, `latency` frames later.
+  /// Writes the sweep and what a transducer of 44 Hz and quality 4 makes of it, `latency` frames
+  /// later.
   ///
   /// The first channel of `stereo.wav` is the signal itself, 10 frames late.
   private func record(latency: Int) throws {
@@ -42,9 +45,10 @@ import Testing
     let played = try sound(name).interleaved
     var chance = Chance(state: 1)
     let late = [Double](repeating: 0, count: latency) + played.map(Double.init)
-    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late).map {
-      Float(0.5 * $0 + 0.001 * chance.normal())
-    }
+    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
+      .map {
+        Float(0.5 * $0 + 0.001 * chance.normal())
+      }
     try write([moved], rate: 8_000, to: "take.wav")
   }
 
@@ -58,11 +62,16 @@ import Testing
   @Test func aResistorTakesThePlaceOfASensor() throws {
     try record(latency: 80)
     let played = try sound("sweep.wav").interleaved.map(Double.init)
-    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 2, rate: 8_000).response(to: played, as: .velocity)
+    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 2, rate: 8_000).response(
+      to: played, as: .velocity)
     var chance = Chance(state: 5)
-    let current = zip(played, moved).map { Float(($0 - 0.75 * $1) * 0.47 / 6.47 + 1e-5 * chance.normal()) }
+    let current = zip(played, moved).map {
+      Float(($0 - 0.75 * $1) * 0.47 / 6.47 + 1e-5 * chance.normal())
+    }
     try write([current, played.map(Float.init)], rate: 8_000, to: "stereo.wav")
-    let words = ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "1", "--reference", "2"] + signal
+    let words =
+      ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "1", "--reference", "2"]
+      + signal
     let run = try place.temblor(words + ["--json", "-o", "mine.json"])
     #expect(run.status == 0)
     #expect(abs((number("resonance", in: run.output) ?? 0) / 44 - 1) < 0.003)
@@ -73,9 +82,12 @@ import Testing
     #expect(written.status == 0)
     #expect(try place.temblor(words + ["--plot", "a.svg"]).status == 64)
     // The voltages exchanged, and a sensor's recording.
-    let exchanged = ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "2", "--reference", "1"] + signal
+    let exchanged =
+      ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "2", "--reference", "1"]
+      + signal
     #expect(try place.temblor(exchanged).status == 2)
-    #expect(try place.temblor(["calibrate", "take.wav", "--impedance", "0.47"] + signal).status == 2)
+    #expect(
+      try place.temblor(["calibrate", "take.wav", "--impedance", "0.47"] + signal).status == 2)
   }
 
   @Test func theSweepSaysWhatToDoNext() throws {
@@ -87,12 +99,14 @@ import Testing
           output: """
             sweep.wav: 12 s, 10 to 800 Hz at -12 dBFS for dayton-tt25-8
             Attach an accelerometer to the mounted transducer, or hold a microphone against it.
-            Record the whole signal in one take, with automatic gain control off and without clipping:
+            Record the whole signal in one take, with automatic gain control off \
+            and without clipping:
               arecord -f S16_LE -r 48000 -d 17 take.wav
             While recording, play:
               aplay sweep.wav
             Then measure:
-              temblor calibrate take.wav --profile dayton-tt25-8 --to 800 --sweep-duration 1 -o mine.json
+              temblor calibrate take.wav --profile dayton-tt25-8 --to 800 --sweep-du\
+            ration 1 -o mine.json
 
             """))
     #expect(try sound("sweep.wav").frameCount == 96_000)
@@ -103,12 +117,14 @@ import Testing
 
   @Test func whatIsMeasuredBecomesAProfile() throws {
     try record(latency: 96)
-    let run = try place.temblor(["calibrate", "take.wav", "-o", "mine.json", "--plot", "fit.svg"] + signal)
+    let run = try place.temblor(
+      ["calibrate", "take.wav", "-o", "mine.json", "--plot", "fit.svg"] + signal)
     #expect(run.status == 0)
     #expect(run.error == "")
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines.first == "              dayton-tt25-8     measured")
-    #expect(lines.contains { $0.hasPrefix("resonance     40 Hz (estimate)  4") && $0.contains(" Hz ± ") })
+    #expect(
+      lines.contains { $0.hasPrefix("resonance     40 Hz (estimate)  4") && $0.contains(" Hz ± ") })
     #expect(lines.contains("latency       unknown           unknown"))
     #expect(lines.last == "mine.json: written")
     let picture = try #require(place.text("fit.svg"))
@@ -147,24 +163,34 @@ import Testing
     try writeTake(of: "sweep.wav", latency: 40)
     let near = try place.temblor(["calibrate", "--quick", "take.wav", "--profile", "near.json"])
     #expect(near.status == 0)
-    let lines = near.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lines = near.output.split(separator: "\n", omittingEmptySubsequences: false).map(
+      String.init)
     #expect(lines[0] == "           near   measured        change  profile states")
     #expect(lines[1].hasPrefix("resonance  43 Hz  4") && lines[1].hasSuffix(" %  +2.3 %  ±3 %"))
-    #expect(lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
+    #expect(
+      lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
     #expect(lines[4] == "Both are within what the profile states.")
     // The sweeps are those of the profile: another resonance needs another recording.
-    _ = try place.temblor(["sweep", "--quick", "--profile", "far.json", "--rate", "8000", "-o", "sweep.wav"])
+    _ = try place.temblor([
+      "sweep", "--quick", "--profile", "far.json", "--rate", "8000", "-o", "sweep.wav",
+    ])
     try writeTake(of: "sweep.wav", latency: 40)
     let far = try place.temblor(["calibrate", "--quick", "take.wav", "--profile", "far.json"])
     #expect(far.status == 3)
     #expect(
-      far.output.contains("\n\nThe resonance is beyond what the profile states; calibrate again without '--quick'.\n"))
-    let json = try place.temblor(["calibrate", "--quick", "--json", "take.wav", "--profile", "far.json"])
+      far.output.contains(
+        "\n\nThe resonance is beyond what the profile states; calibrate again without '--quick'.\n")
+    )
+    let json = try place.temblor([
+      "calibrate", "--quick", "--json", "take.wav", "--profile", "far.json",
+    ])
     #expect(json.status == 3)
     #expect(json.output.contains("\"resonance\": { \"stated\": 41.0, \"measured\": 4"))
     #expect(json.output.contains("\"within\": false"))
     #expect(
-      try place.temblor(["calibrate", "--quick", "take.wav", "--profile", "far.json", "-o", "a.json"]).error.hasPrefix(
+      try place.temblor([
+        "calibrate", "--quick", "take.wav", "--profile", "far.json", "-o", "a.json",
+      ]).error.hasPrefix(
         "temblor: '--output' cannot be used with '--quick'\n"))
     #expect(
       try place.temblor(["sweep", "--quick", "--profile", "phone", "-o", "a.wav"]).error.hasPrefix(
@@ -174,20 +200,24 @@ import Testing
   /// Sound servers and networks are seconds late.
   @Test func aLatencyOfThreeSecondsIsMeasured() throws {
     try record(latency: 24_010)
-    let run = try place.temblor(["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
+    let run = try place.temblor(
+      ["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
     #expect(run.error == "")
     #expect(abs((number("latency", in: run.output) ?? 0) - 3) < 1e-4)
   }
 
   @Test func aReferenceChannelTellsTheLatency() throws {
     try record(latency: 97)
-    let run = try place.temblor(["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
+    let run = try place.temblor(
+      ["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
     #expect(run.status == 0)
     // 87 frames behind the reference.
     #expect(abs((number("latency", in: run.output) ?? 0) * 8_000 - 87) < 0.2)
     #expect(abs((number("gain", in: run.output) ?? 0) - 0.5) < 0.01)
-    let turned = try place.temblor(["calibrate", "stereo.wav", "--channel", "1", "--reference", "2"] + signal)
-    #expect(turned == .init(2, error: "temblor: stereo.wav: shows no resonance between 10 and 800 Hz\n"))
+    let turned = try place.temblor(
+      ["calibrate", "stereo.wav", "--channel", "1", "--reference", "2"] + signal)
+    #expect(
+      turned == .init(2, error: "temblor: stereo.wav: shows no resonance between 10 and 800 Hz\n"))
   }
 
   @Test func aRecordingThatSaysNothingIsRefusedWithTheReason() throws {
@@ -212,12 +242,16 @@ import Testing
       #expect(run.status == 64)
       return String(run.error.prefix { $0 != "\n" })
     }
-    #expect(try told("sweep", "-o", "a.wav") == "temblor: missing '--profile'; run 'temblor profiles' to list profiles")
-    #expect(try told("sweep", "--profile", "phone") == "temblor: use either '--output' or '--device'")
+    #expect(
+      try told("sweep", "-o", "a.wav")
+        == "temblor: missing '--profile'; run 'temblor profiles' to list profiles")
+    #expect(
+      try told("sweep", "--profile", "phone") == "temblor: use either '--output' or '--device'")
     #expect(
       try told("sweep", "--profile", "dayton-bst-1", "--level", "-3", "-o", "a.wav")
         == "temblor: a sweep at -3 dBFS is 1 dB too strong for dayton-bst-1; use '--level -4.1'")
-    #expect(try told("calibrate", "--profile", "phone") == "temblor: use either RECORDING or '--capture'")
+    #expect(
+      try told("calibrate", "--profile", "phone") == "temblor: use either RECORDING or '--capture'")
     #expect(
       try told("calibrate", "a.wav", "--profile", "phone", "--channel", "2", "--reference", "2")
         == "temblor: '--reference' and '--channel' must differ")
@@ -263,6 +297,7 @@ import Testing
   @Test func anInputThatIsNotThereSaysWhatToDo() throws {
     #expect(
       try place.temblor(["calibrate", "--device", "null", "--capture", "none"] + signal)
-        == .init(1, error: "temblor: none: no such device; run 'temblor devices' to list devices\n"))
+        == .init(1, error: "temblor: none: no such device; run 'temblor devices' to list devices\n")
+    )
   }
 }

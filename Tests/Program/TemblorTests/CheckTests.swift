@@ -17,7 +17,10 @@ import Testing
     #expect(try place.temblor("check", "--strict", "earthquake-splash") == .init(0))
     let all = try place.temblor("check", "--strict", "--all", "earthquake-splash")
     #expect(all.status == 0)
-    #expect(all.output.split(separator: "\n").count { $0.contains(" (allowed: The sharpness curve lifts") } == 2)
+    #expect(
+      all.output.split(separator: "\n").count {
+        $0.contains(" (allowed: The sharpness curve lifts")
+      } == 2)
     let json = try place.temblor("check", "--json", "earthquake-splash").output
     #expect(json.split(separator: "\"allowed\": true").count == 3)
     let report = try place.temblor("check", "--sarif", "earthquake-splash").output
@@ -40,9 +43,13 @@ import Testing
   @Test func aWarningFailsOnlyWhenStrict() throws {
     try place.write(Self.warned, to: "a.ahap")
     let text = #"missing key "Version"; add "Version": 1.0 [missing-version]"#
-    #expect(try place.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
-    #expect(try place.temblor("check", "--strict", "a.ahap") == .init(2, output: "a.ahap:1:1: error: \(text)\n"))
-    #expect(try place.temblor("check", "--strict", "--disable", "missing-version", "a.ahap") == .init(0))
+    #expect(
+      try place.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
+    #expect(
+      try place.temblor("check", "--strict", "a.ahap")
+        == .init(2, output: "a.ahap:1:1: error: \(text)\n"))
+    #expect(
+      try place.temblor("check", "--strict", "--disable", "missing-version", "a.ahap") == .init(0))
   }
 
   @Test func anErrorIsTwoAndAMissingFileOne() throws {
@@ -51,10 +58,18 @@ import Testing
     #expect(try place.temblor("check", "a.ahap") == .init(2, output: line))
     #expect(
       try place.temblor("check", "b.ahap", "a.ahap")
-        == .init(1, output: line, error: "b.ahap: no such file, and no shipped pattern has this name\n"))
+        == .init(
+          1, output: line, error: "b.ahap: no such file, and no shipped pattern has this name\n"))
     #expect(
       try place.temblor("check", "-", input: "{\n")
-        == .init(2, output: "standard input:2:1: error: the text ends inside the object that begins at 1:1 [syntax]\n"))
+        == .init(
+          2,
+          output:
+            """
+            standard input:2:1: error: the text ends inside the object that begins at 1:1 \
+            [syntax]\n
+            """
+        ))
   }
 
   @Test func errorsCannotBeDisabled() throws {
@@ -64,7 +79,11 @@ import Testing
       #expect(run.status == 64 && run.output == "")
       #expect(
         run.error.hasPrefix(
-          "temblor: '--disable' does not take '\(rule)'; it is an error, and a pattern with an error cannot be played"),
+          """
+          temblor: '--disable' does not take '\(rule)'; it is an error, and a pattern with an \
+          error cannot be played
+          """
+        ),
         "\(run.error)")
     }
   }
@@ -83,7 +102,10 @@ import Testing
         == .init(
           2,
           output:
-            "a.ahap:2:13: error: event 1 ends at 1e+308 s; patterns are limited to one day (86400 s) (Pattern[0].Event) [pattern-too-long]\n"
+            """
+            a.ahap:2:13: error: event 1 ends at 1e+308 s; patterns are limited to one day \
+            (86400 s) (Pattern[0].Event) [pattern-too-long]\n
+            """
         ))
   }
 
@@ -114,7 +136,10 @@ import Testing
   }
 
   private static let tooFar =
-    "excursion of ring would reach 129 % of its limit at 0.65 s by its stated figures, and more within their uncertainty; gain is reduced by up to 8 dB"
+    """
+    excursion of ring would reach 129 % of its limit at 0.65 s by its stated figures, and more \
+    within their uncertainty; gain is reduced by up to 8 dB
+    """
 
   @Test func aProfileTellsWhatItsHardwareWouldBeKeptFrom() throws {
     try place.write(Patterns.hum, to: "hum.ahap")
@@ -128,9 +153,11 @@ import Testing
       try place.temblor("check", "--strict", "--no-notes", "--profile", "ring.json", "hum.ahap")
         == .init(2, output: "hum.ahap:4:11: error: \(Self.tooFar) \(hint)"))
     #expect(
-      try place.temblor("check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
+      try place.temblor(
+        "check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
         == .init(0))
-    let json = try place.temblor("check", "--json", "--no-notes", "--profile", "ring.json", "hum.ahap")
+    let json = try place.temblor(
+      "check", "--json", "--no-notes", "--profile", "ring.json", "hum.ahap")
     #expect(json.output.contains(#""rule": "transducer-excursion","#))
     #expect(try place.temblor("check", "--profile", "phone", "hum.ahap") == .init(0))
   }
@@ -153,16 +180,26 @@ import Testing
     arguments: [
       (
         0.5,
-        "hum.ahap:4:11: warning: ring exceeds its thermal limit from 0.7 s; gain is reduced by up to 9.4 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n"
+        """
+        hum.ahap:4:11: warning: ring exceeds its thermal limit from 0.7 s; gain is reduced by \
+        up to 9.4 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n
+        """
       ),
       (
         5,
-        "hum.ahap:1:29: note: when looped, ring reaches its thermal limit after 6 min and gain is reduced (Pattern) [transducer-power]\n"
+        """
+        hum.ahap:1:29: note: when looped, ring reaches its thermal limit after 6 min and gain \
+        is reduced (Pattern) [transducer-power]\n
+        """
       ),
-    ] as [(Double, String)]) func aProfileTellsWhatItsHardwareWouldWarmTo(power: Double, line: String) throws
+    ] as [(Double, String)]) func aProfileTellsWhatItsHardwareWouldWarmTo(
+      power: Double, line: String
+    ) throws
   {
     try place.write(Patterns.hum, to: "hum.ahap")
-    let ring = Patterns.ring.replacing(#""continuousPower": 10"#, with: #""continuousPower": \#(power)"#).replacing(
+    let ring = Patterns.ring.replacing(
+      #""continuousPower": 10"#, with: #""continuousPower": \#(power)"#
+    ).replacing(
       "0.14", with: "60")
     try place.write(ring, to: "ring.json")
     #expect(
@@ -175,11 +212,15 @@ import Testing
       #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 0.5, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}"#
     let late = event.replacing(#""Time": 0"#, with: #""Time": 0.25"#)
     try place.write(
-      "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, late].joined(separator: ",\n"))]}", to: "a.ahap")
+      "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, late].joined(separator: ",\n"))]}",
+      to: "a.ahap")
     let run = try place.temblor("check", "--profile", "phone", "a.ahap")
     #expect(
       run.output.hasSuffix(
-        "a.ahap:4:11: note: the signal exceeds the output ceiling at 0.25 s; the limiter acts for 0.5 s in total (Pattern[2].Event) [transducer-ceiling]\n"
+        """
+        a.ahap:4:11: note: the signal exceeds the output ceiling at 0.25 s; the limiter acts \
+        for 0.5 s in total (Pattern[2].Event) [transducer-ceiling]\n
+        """
       ))
   }
 
@@ -188,7 +229,8 @@ import Testing
     #expect(run.status == 0 && run.error == "")
     #expect(run.output.contains("\n  transient-gap (warning) "))
     let groups = run.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
-    #expect(groups == ["syntax", "grammar", "range", "compatibility", "design", "transducer", "playback"])
+    #expect(
+      groups == ["syntax", "grammar", "range", "compatibility", "design", "transducer", "playback"])
   }
 
   @Test func shippedPatternsAreClean() throws {
@@ -203,7 +245,9 @@ import Testing
   private func harsh(_ count: Int) -> String {
     let parameters =
       #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.9}, {"ParameterID": "HapticSharpness", "ParameterValue": 1}]"#
-    let events = (0..<count).map { #"{"Event": {"Time": \#($0), "EventType": "HapticTransient", \#(parameters)}}"# }
+    let events = (0..<count).map {
+      #"{"Event": {"Time": \#($0), "EventType": "HapticTransient", \#(parameters)}}"#
+    }
     return "{\"Version\": 1.0, \"Pattern\": [\n\(events.joined(separator: ",\n"))\n]}\n"
   }
 
@@ -240,22 +284,30 @@ import Testing
   @Test func whatIsMechanicalIsFixedAndTheRestStaysAsItIs() throws {
     let old = """
       { "Version" : 1.0,  "Pattern": [
-        {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "Duration": 1.50, "EventParameters": [
-          {"ParameterID": "HapticIntensity", "Value": 0.80}, {"ParameterID": "HapticSharpness", "ParameterValue": 0.5},]}},
-        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [
+        {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "Duration": 1.50, "EventParamet\
+      ers": [
+          {"ParameterID": "HapticIntensity", "Value": 0.80}, {"ParameterID": "HapticSharpn\
+      ess", "ParameterValue": 0.5},]}},
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time\
+      ": 0, "ParameterCurveControlPoints": [
           {"Time": 0.5, "ParameterValue": 1}, {"Time": 0, "ParameterValue": 0.50} ]}},
-        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0.5, "ParameterCurveControlPoints": [
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time":\
+       0.5, "ParameterCurveControlPoints": [
           {"Time": 0.5, "ParameterValue": 1}, {"Time": 0.75, "ParameterValue": 0.2}]}},
       ] }
 
       """
     let new = """
       { "Version" : 1.0,  "Pattern": [
-        {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "EventDuration": 1.50, "EventParameters": [
-          {"ParameterID": "HapticIntensity", "ParameterValue": 0.80}, {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}},
-        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [
+        {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "EventDuration": \
+      1.50, "EventParameters": [
+          {"ParameterID": "HapticIntensity", "ParameterValue": 0.80}, {"ParameterID": "HapticSharpn\
+      ess", "ParameterValue": 0.5}]}},
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time\
+      ": 0, "ParameterCurveControlPoints": [
           {"Time": 0, "ParameterValue": 0.50}, {"Time": 0.5, "ParameterValue": 1} ]}},
-        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0.5, "ParameterCurveControlPoints": [
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time":\
+       0.5, "ParameterCurveControlPoints": [
           {"Time": 0.0, "ParameterValue": 1}, {"Time": 0.25, "ParameterValue": 0.2}]}}
       ] }
 
@@ -268,7 +320,8 @@ import Testing
     #expect(try place.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
     #expect(place.text("a.ahap") == new)
     #expect(
-      try place.temblor("check", "--fix", "light") == .init(1, error: "light: cannot be fixed; it is not a file\n"))
+      try place.temblor("check", "--fix", "light")
+        == .init(1, error: "light: cannot be fixed; it is not a file\n"))
   }
 
   @Test func aReportForCodeHostsHasEveryFinding() throws {
@@ -276,10 +329,14 @@ import Testing
     let run = try place.temblor("check", "--sarif", "--only", "design", "a b.ahap")
     #expect(run.status == 0)
     for line in [
-      #"  "version": "2.1.0","#, #"          "name": "temblor","#, #"                  "uri": "a%20b.ahap""#,
+      #"  "version": "2.1.0","#, #"          "name": "temblor","#,
+      #"                  "uri": "a%20b.ahap""#,
       #"                  "startLine": 3,"#, #"          "ruleId": "harsh","#,
-      #"          "level": "warning","#, #"                  "fullyQualifiedName": "Pattern[1].Event""#,
-    ] { #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)") }
+      #"          "level": "warning","#,
+      #"                  "fullyQualifiedName": "Pattern[1].Event""#,
+    ] {
+      #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
+    }
     #expect(run.output.split(separator: #""ruleId": "harsh""#).count == 6)
     #expect(try place.temblor("check", "--sarif", "--json", "light").status == 64)
   }
@@ -290,12 +347,18 @@ import Testing
     try place.write(Patterns.playing("OK.wav"), to: "in/b.ahap")
     try place.write(Patterns.playing("ok"), to: "in/c.ahap")
     try place.write(Patterns.playing("gone.wav"), to: "in/d.ahap")
-    #expect(try place.bash("mkdir other; $TEMBLOR render pulse -q -o in/ok.wav; cp in/ok.wav in/Drums.wav") == .init(0))
+    #expect(
+      try place.bash(
+        "mkdir other; $TEMBLOR render pulse -q -o in/ok.wav; cp in/ok.wav in/Drums.wav") == .init(0)
+    )
     let missing = "was not found in the folder of the pattern (Pattern[0].Event.EventWaveformPath)"
     let first = try place.temblor("check", "in/a.ahap").output.split(separator: "\n")
     #expect(
       first.first
-        == "in/a.ahap:2:74: error: the sound file 'AHAP/Drums.wav' \(missing); did you mean 'Drums.wav'? [sound-missing]"
+        == """
+        in/a.ahap:2:74: error: the sound file 'AHAP/Drums.wav' \(missing); did you mean \
+        'Drums.wav'? [sound-missing]
+        """
     )
     #expect(first.last?.hasPrefix("in/a.ahap:4:2: warning: ") == true)
     for (name, hint) in [
@@ -320,18 +383,27 @@ import Testing
     let hum =
       #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": VALUE}]}}"#
     let events = (0..<300).map { hum.replacing("VALUE", with: "\(Double($0 + 1) / 400)") }
-    try place.write("{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "a.ahap")
+    try place.write(
+      "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "a.ahap")
     #expect(
       try place.temblor("check", "--no-notes", "--disable", "sustained", "a.ahap").output.contains(
-        "warning: up to 300 events sound at once; rendering takes long, and devices play few at once (Pattern) [polyphony]\n"
+        """
+        warning: up to 300 events sound at once; rendering takes long, and devices play few at \
+        once (Pattern) [polyphony]\n
+        """
       ))
     // RIFF WAVE of four 32-bit floats at 8 kHz, all of them NaN.
-    var wave = Array("RIFF".utf8) + [52, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 3, 0, 1, 0]
+    var wave =
+      Array("RIFF".utf8) + [52, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 3, 0, 1, 0]
     wave += [0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 32, 0] + Array("data".utf8) + [16, 0, 0, 0]
-    for _ in 0..<4 { wave += [0, 0, 0xC0, 0x7F] }
+    for _ in 0..<4 {
+      wave += [0, 0, 0xC0, 0x7F]
+    }
     try place.write(wave, to: "nan.wav")
     try place.write(Patterns.playing("nan.wav"), to: "b.ahap")
     let check = try place.temblor("check", "--no-notes", "b.ahap").output
-    #expect(check.contains("warning: the sound file 'nan.wav' has no finite samples; it plays as silence"), "\(check)")
+    #expect(
+      check.contains(
+        "warning: the sound file 'nan.wav' has no finite samples; it plays as silence"), "\(check)")
   }
 }

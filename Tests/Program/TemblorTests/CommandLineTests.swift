@@ -13,7 +13,9 @@ import Testing
     }
   }
 
-  @Test func tellsItsVersion() throws { #expect(try place.temblor("--version") == .init(0, output: "temblor 0.3.0\n")) }
+  @Test func tellsItsVersion() throws {
+    #expect(try place.temblor("--version") == .init(0, output: "temblor 0.3.0\n"))
+  }
 
   @Test func withoutAVerbShowsHelpAndFails() throws {
     let run = try place.temblor()
@@ -22,7 +24,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "play", "watch", "tap", "listen", "render", "plot", "compare", "audition", "abx", "gallery", "check", "info",
+    "play", "watch", "tap", "listen", "render", "plot", "compare", "audition", "abx", "gallery",
+    "check", "info",
     "format", "patterns", "profiles", "devices", "latency", "completion", "man", "help",
   ]) func everyVerbHasHelp(verb: String) throws {
     let help = try place.temblor("help", verb)
@@ -33,43 +36,87 @@ import Testing
   }
 
   @Test(arguments: [
-    (["rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""), (["--json"], "'--json' must follow a verb", ""),
+    (["rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
+    (["--json"], "'--json' must follow a verb", ""),
     (["--wide"], "unknown option '--wide'", ""),
     (["help", "rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
     (["render"], "missing PATTERN", "render"), (["check"], "missing PATTERN", "check"),
     (["info"], "missing PATTERN", "info"), (["format"], "missing PATTERN", "format"),
     (["audition"], "missing TAKE", "audition"),
-    (["audition", "light"], "'audition' takes two to 9 patterns or sound files, not 1", "audition"),
-    (["abx", "light"], "missing B", "abx"), (["abx", "light", "medium", "soft"], "unexpected argument 'soft'", "abx"),
-    (["abx", "light", "medium", "--match", "peak"], "'--match' takes none, loudness or felt, not 'peak'", "abx"),
+    (
+      ["audition", "light"], "'audition' takes two to 9 patterns or sound files, not 1", "audition"
+    ),
+    (["abx", "light"], "missing B", "abx"),
+    (["abx", "light", "medium", "soft"], "unexpected argument 'soft'", "abx"),
+    (
+      ["abx", "light", "medium", "--match", "peak"],
+      "'--match' takes none, loudness or felt, not 'peak'", "abx"
+    ),
     (
       ["abx", "light", "medium", "--simulate", "abc"],
-      "'--simulate' takes right, wrong or random, or one letter per trial, such as 'abba', not " + "'abc'", "abx"
+      "'--simulate' takes right, wrong or random, or one letter per trial, such as 'abba', not "
+        + "'abc'", "abx"
     ), (["completion"], "missing SHELL", "completion"),
     (["completion", "tcsh"], "'SHELL' takes bash, zsh or fish, not 'tcsh'", "completion"),
     (["man", "render"], "unexpected argument 'render'", "man"),
     (["patterns", "a", "b"], "unexpected argument 'b'", "patterns"),
-    (["profiles", "show", "phoen"], "no profile is called 'phoen'; did you mean 'phone'?", "profiles show"),
+    (
+      ["profiles", "show", "phoen"], "no profile is called 'phoen'; did you mean 'phone'?",
+      "profiles show"
+    ),
     (
       ["check", "--disable", "transient-gaps", "light"],
       "'--disable' does not take 'transient-gaps'; did you mean 'transient-gap'?", "check"
-    ), (["format", "-i", "--check", "light"], "'--in-place' and '--check' exclude each other", "format"),
-    (["info", "--rate", "44.1", "light"], "'--rate' takes a whole number from 8000 to 192000, not '44.1'", "info"),
-    (["info", "--profile", "phon", "light"], "no profile is called 'phon'; did you mean 'phone'?", "info"),
-    (["info", "--profile", "zither", "light"], "no profile is called 'zither'; 'temblor profiles' lists them", "info"),
+    ),
+    (
+      ["format", "-i", "--check", "light"], "'--in-place' and '--check' exclude each other",
+      "format"
+    ),
+    (
+      ["info", "--rate", "44.1", "light"],
+      "'--rate' takes a whole number from 8000 to 192000, not '44.1'", "info"
+    ),
+    (
+      ["info", "--profile", "phon", "light"], "no profile is called 'phon'; did you mean 'phone'?",
+      "info"
+    ),
+    (
+      ["info", "--profile", "zither", "light"],
+      "no profile is called 'zither'; 'temblor profiles' lists them", "info"
+    ),
     (["render", "-x.ahap"], "unknown option '-x.ahap'", "render"),
-    (["render", "--ouput", "a.wav", "light"], "unknown option '--ouput'; did you mean '--output'?", "render"),
+    (
+      ["render", "--ouput", "a.wav", "light"], "unknown option '--ouput'; did you mean '--output'?",
+      "render"
+    ),
     (["render", "light", "-o"], "missing PATH after '-o'", "render"),
     (
       ["render", "light", "--container", "mp3"],
       "'--container' takes wav, flac, aiff, w64, rf64, caf or ogg, not 'mp3'", "render"
-    ), (["render", "light", "--loop", "0"], "'--loop 0' repeats forever; set the length with '--duration'", "render"),
-    (["render", "light", "--strength", "1.01"], "'--strength' takes a number from 0 to 1, not '1.01'", "render"),
-    (["render", "light", "--channels", "0"], "'--channels' takes a whole number from 1 to 64, not '0'", "render"),
-    (["render", "light", "--duration", "nan"], "'--duration' takes a number from 0.001 to 86400, not 'nan'", "render"),
+    ),
+    (
+      ["render", "light", "--loop", "0"],
+      "'--loop 0' repeats forever; set the length with '--duration'", "render"
+    ),
+    (
+      ["render", "light", "--strength", "1.01"],
+      "'--strength' takes a number from 0 to 1, not '1.01'", "render"
+    ),
+    (
+      ["render", "light", "--channels", "0"],
+      "'--channels' takes a whole number from 1 to 64, not '0'", "render"
+    ),
+    (
+      ["render", "light", "--duration", "nan"],
+      "'--duration' takes a number from 0.001 to 86400, not 'nan'", "render"
+    ),
     (
       ["render", "light", "-o", "a.mp3"],
-      "unknown file extension of 'a.mp3'; use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg, or '--container'", "render"
+      """
+      unknown file extension of 'a.mp3'; use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg, or \
+      '--container'
+      """,
+      "render"
     ),
     (
       ["render", "light", "-o", "a.wav", "--container", "flac"],
@@ -78,14 +125,23 @@ import Testing
     (
       ["render", "light", "--container", "flac", "--sample-format", "float"],
       "flac holds s16 or s24 samples, not float", "render"
-    ), (["render", "light", "-o", "a.flac", "--channels", "9"], "flac holds at most 8 channels, not 9", "render"),
-    (["render", "light", "light"], "'light' and 'light' would both be written to 'light.wav'", "render"),
+    ),
     (
-      ["render", "light", "soft", "-o", "-"], "'--output -' requires a single pattern, without '--stems' or '--json'",
+      ["render", "light", "-o", "a.flac", "--channels", "9"],
+      "flac holds at most 8 channels, not 9", "render"
+    ),
+    (
+      ["render", "light", "light"], "'light' and 'light' would both be written to 'light.wav'",
       "render"
     ),
     (
-      ["render", "light", "--json", "-o", "-"], "'--output -' requires a single pattern, without '--stems' or '--json'",
+      ["render", "light", "soft", "-o", "-"],
+      "'--output -' requires a single pattern, without '--stems' or '--json'",
+      "render"
+    ),
+    (
+      ["render", "light", "--json", "-o", "-"],
+      "'--output -' requires a single pattern, without '--stems' or '--json'",
       "render"
     ),
   ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
@@ -97,7 +153,9 @@ import Testing
   /// Whether a program can be run on a terminal here; a bare container has none to give.
   static let hasTerminals = unsafe access("/dev/pts/ptmx", F_OK) == 0
 
-  @Test(.enabled(if: hasTerminals, "no terminals can be made here")) func refusesSoundOnATerminal() throws {
+  @Test(.enabled(if: hasTerminals, "no terminals can be made here")) func refusesSoundOnATerminal()
+    throws
+  {
     let run = try place.bash("script -qec '$TEMBLOR render light -o -' typescript; echo $?")
     #expect(
       run.output.replacing("\r\n", with: "\n") == """
@@ -109,19 +167,22 @@ import Testing
   }
 
   @Test func manualPageIsFaultless() throws {
-    let run = try place.bash("$TEMBLOR man > page; ! command -v groff > /dev/null || groff -man -Tutf8 -ww -z page")
+    let run = try place.bash(
+      "$TEMBLOR man > page; ! command -v groff > /dev/null || groff -man -Tutf8 -ww -z page")
     #expect(run == .init(0))
     #expect(place.text("page")?.hasPrefix(#".TH "TEMBLOR" "1""#) == true)
   }
 
   @Test(arguments: ["bash", "zsh", "fish"]) func shellReadsItsCompletion(shell: String) throws {
-    let run = try place.bash("$TEMBLOR completion \(shell) > s; ! command -v \(shell) > /dev/null || \(shell) -n s")
+    let run = try place.bash(
+      "$TEMBLOR completion \(shell) > s; ! command -v \(shell) > /dev/null || \(shell) -n s")
     #expect(run == .init(0))
     #expect(place.text("s")?.contains("temblor") == true)
   }
 
   @Test func endsQuietlyWhenTheReaderLeaves() throws {
-    let run = try place.bash("$TEMBLOR render pulse --duration 5 -o - | head -c 4; echo ${PIPESTATUS[0]}")
+    let run = try place.bash(
+      "$TEMBLOR render pulse --duration 5 -o - | head -c 4; echo ${PIPESTATUS[0]}")
     #expect(run == .init(0, output: "RIFF0\n"))
     let list = try place.bash("(trap '' PIPE; $TEMBLOR check --list-rules; echo $? >&2) | true")
     #expect(list.error == "0\n")
@@ -129,6 +190,7 @@ import Testing
 
   @Test func saysThatItsOutputIsFull() throws {
     let run = try place.bash("$TEMBLOR patterns > /dev/full")
-    #expect(run == .init(1, error: "temblor: cannot write to standard output: No space left on device\n"))
+    #expect(
+      run == .init(1, error: "temblor: cannot write to standard output: No space left on device\n"))
   }
 }

@@ -104,14 +104,20 @@ import Testing
     let run = try place.temblor("compare", "--json", "--tolerance", "5ms", "a.ahap", "b.ahap")
     #expect(run.status == 3 && run.error == "")
     for line in [
-      #"  "formatVersion": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#, #"  "rate": 48000.0,"#,
+      #"  "formatVersion": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#,
+      #"  "rate": 48000.0,"#,
       #"    "seconds": 0.005,"#, #"      "label": "B","#, #"      "equality": "different","#,
       #"          "kind": "time","#, #"          "throughout": false,"#, #"          "unit": "s","#,
-      #"          "before": 0.5,"#, #"          "after": 0.512,"#, #"          "referenceEvents": [2],"#,
+      #"          "before": 0.5,"#, #"          "after": 0.512,"#,
+      #"          "referenceEvents": [2],"#,
       #"          "sentence": "B's third transient comes 12 ms later, at 0.512 s.""#,
-      #"      "withinTolerance": false,"#, #"          "text": "time +12 ms > 5 ms: third transient at 0.5 s""#,
-    ] { #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)") }
-    let silent = try place.bash("$TEMBLOR render light --strength 0 -o s.wav -q && $TEMBLOR compare --json light s.wav")
+      #"      "withinTolerance": false,"#,
+      #"          "text": "time +12 ms > 5 ms: third transient at 0.5 s""#,
+    ] {
+      #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
+    }
+    let silent = try place.bash(
+      "$TEMBLOR render light --strength 0 -o s.wav -q && $TEMBLOR compare --json light s.wav")
     #expect(silent.status == 0 && silent.output.contains("\"peakDecibels\": null"))
   }
 
@@ -147,10 +153,12 @@ import Testing
       let own = clean.indices.contains(place) ? clean[place] : 0
       samples.append(0.5 * (own + 0.017 * peak * noise))
     }
-    let target = unsafe open(place.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let target = unsafe open(
+      place.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(target) }
     var writer = try SoundFileWriter(
-      descriptor: target, path: "take.wav", format: SoundFileFormat(container: .wav, samples: .float), rate: 48_000,
+      descriptor: target, path: "take.wav",
+      format: SoundFileFormat(container: .wav, samples: .float), rate: 48_000,
       channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()
@@ -164,7 +172,8 @@ import Testing
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines.contains("B as a whole comes 400 ms later."))
     #expect(lines.contains("B is 6 dB weaker throughout."))
-    #expect(lines.contains { $0.hasPrefix("  B has noise at −5") || $0.hasPrefix("B has noise at −5") })
+    #expect(
+      lines.contains { $0.hasPrefix("  B has noise at −5") || $0.hasPrefix("B has noise at −5") })
     #expect(lines.contains { $0.hasPrefix("  cannot be verified: level ±0.") })
     #expect(!run.output.contains("extra") && !run.output.contains("lacks"))
     let json = try place.temblor("compare", "--json", "a.ahap", "take.wav").output
@@ -196,17 +205,21 @@ import Testing
     #expect(
       try refusal("--tolerance", "5", "light", "heavy")
         == "temblor: '--tolerance' takes limits such as 0.5dB,5ms,2%, not '5'")
-    #expect(try refusal("--tolerance", "1dB,2dB", "light", "heavy") == "temblor: '--tolerance' has two limits in dB")
+    #expect(
+      try refusal("--tolerance", "1dB,2dB", "light", "heavy")
+        == "temblor: '--tolerance' has two limits in dB")
     #expect(try refusal("light") == "temblor: missing TAKE to compare with 'light'")
     #expect(
-      try refusal("--match", "rms", "light", "heavy") == "temblor: '--match' takes none, loudness or felt, not 'rms'")
+      try refusal("--match", "rms", "light", "heavy")
+        == "temblor: '--match' takes none, loudness or felt, not 'rms'")
   }
 
   @Test func aBrokenTakeIsTwoAndAMissingOneIsOne() throws {
     try place.write(Patterns.broken, to: "a.ahap")
     #expect(
       try place.temblor("compare", "light", "a.ahap")
-        == .init(2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+        == .init(
+          2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
     #expect(
       try place.temblor("compare", "light", "none.wav")
         == .init(1, error: "none.wav: no such file, and no shipped pattern has this name\n"))

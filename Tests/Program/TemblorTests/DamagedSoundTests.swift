@@ -40,8 +40,13 @@ import Testing
   @Test func aSoundThatBreaksOffPlaysWithAWarning() throws {
     try write([0, 0, 0, 0x3F], announcing: 200)
     let text =
-      "\(Self.place) the sound file 's.wav' has 16 of the 200 bytes of samples that its header announces; only these play"
-    #expect(try place.temblor("check", "a.ahap") == .init(0, output: "\(text) \(Self.path) [sound-damaged]\n"))
+      """
+      \(Self.place) the sound file 's.wav' has 16 of the 200 bytes of samples that its header \
+      announces; only these play
+      """
+    #expect(
+      try place.temblor("check", "a.ahap")
+        == .init(0, output: "\(text) \(Self.path) [sound-damaged]\n"))
     #expect(
       try place.temblor("render", "a.ahap", "-o", "out.wav")
         == .init(
@@ -59,10 +64,15 @@ import Testing
         == .init(
           2,
           output:
-            "a.ahap:2:74: error: the sound file 's.wav' has an invalid header: its sample rate or its number of channels is 0 \(Self.path) [sound-missing]\n"
+            """
+            a.ahap:2:74: error: the sound file 's.wav' has an invalid header: its sample rate \
+            or its number of channels is 0 \(Self.path) [sound-missing]\n
+            """
         ))
     #expect(
       try place.temblor("info", "s.wav")
-        == .init(2, error: "s.wav: has an invalid header: its sample rate or its number of channels is 0\n"))
+        == .init(
+          2, error: "s.wav: has an invalid header: its sample rate or its number of channels is 0\n"
+        ))
   }
 }

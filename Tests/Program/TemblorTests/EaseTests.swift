@@ -6,10 +6,14 @@ import Testing
 
   @Test(arguments: [
     ("diff a b", "unknown verb 'diff'; use 'temblor compare'"),
-    ("version", "unknown verb 'version'; use 'temblor --version'"), ("-v", "unknown option '-v'; use '--version'"),
+    ("version", "unknown verb 'version'; use 'temblor --version'"),
+    ("-v", "unknown option '-v'; use '--version'"),
     ("config", "unknown verb 'config'; use 'temblor setup'"),
     ("help record", "unknown verb 'record'; use 'temblor play --record FILE', or 'temblor render'"),
-    ("serve", "unknown verb 'serve'; use 'temblor studio --serve' for a page, 'temblor listen' for commands"),
+    (
+      "serve",
+      "unknown verb 'serve'; use 'temblor studio --serve' for a page, 'temblor listen' for commands"
+    ),
     ("play light --gain -6dB", "unknown option '--gain'; use '--strength', a factor from 0 to 1"),
     ("check light --gain -6dB", "unknown option '--gain'"),
   ]) func whatOtherProgramsCallItHasAHint(line: String, message: String) throws {
@@ -20,11 +24,15 @@ import Testing
 
   @Test(arguments: [
     ("laptop", "did you mean 'speaker'?"), ("headphones", "did you mean 'phone'?"),
-    ("bst", "did you mean 'dayton-bst-1' or 'dayton-bst-300ex'?"), ("phon", "did you mean 'phone'?"),
+    ("bst", "did you mean 'dayton-bst-1' or 'dayton-bst-300ex'?"),
+    ("phon", "did you mean 'phone'?"),
   ]) func wordsForAProfileLeadToItsName(word: String, hint: String) throws {
     let run = try place.temblor("play", "light", "--profile", word)
     #expect(
-      run == .init(64, error: "temblor: no profile is called '\(word)'; \(hint)\nSee 'temblor play --help'.\n"))
+      run
+        == .init(
+          64,
+          error: "temblor: no profile is called '\(word)'; \(hint)\nSee 'temblor play --help'.\n"))
   }
 
   @Test(
@@ -40,7 +48,8 @@ import Testing
     }
     #expect(try place.temblor("play", "light", "-d", "null", "--profile", words).status == 0)
     #expect(
-      try place.temblor("play", "light", "-d", "null", "--channel", "1=haptics,profile=\(words)").status == 0)
+      try place.temblor("play", "light", "-d", "null", "--channel", "1=haptics,profile=\(words)")
+        .status == 0)
     let settings = try place.bash("XDG_CONFIG_HOME=$PWD $TEMBLOR setup --profile '\(words)' --save")
     #expect(settings.status == 0)
     let saved = try #require(place.text("temblor/config.json"))
@@ -52,14 +61,19 @@ import Testing
     for verb in ["patterns", "play", "info", "render", "check"] {
       let run = try place.temblor(verb, "hearbeat")
       #expect(run.status == 1, "\(verb)")
-      #expect(run.error.contains("no shipped pattern has this name; did you mean 'heartbeat'?\n"), "\(verb)")
+      #expect(
+        run.error.contains("no shipped pattern has this name; did you mean 'heartbeat'?\n"),
+        "\(verb)")
     }
   }
 
-  /// Momentary loudness of the shipped taps in the order of their intensity; nothing reaches the limiter.
+  /// Momentary loudness of the shipped taps in the order of their intensity; nothing reaches the
+  /// limiter.
   @Test func speakerIsLoudEnoughForALaptopAndKeepsTheOrder() throws {
     let taps = ["selection", "light", "soft", "medium", "rigid", "heavy"]
-    #expect(try place.temblor(["render"] + taps + ["--profile", "speaker", "--tail", "1", "-o", "a/"]).status == 0)
+    #expect(
+      try place.temblor(["render"] + taps + ["--profile", "speaker", "--tail", "1", "-o", "a/"])
+        .status == 0)
     let loudness = try taps.map { tap in
       let json = try place.temblor("info", "a/\(tap).wav", "--json").output
       let figure = try #require(json.firstMatch(of: /"loudness": (-?[0-9.]+)/))
@@ -67,14 +81,19 @@ import Testing
     }
     #expect(loudness == loudness.sorted())
     #expect(loudness[1] > -28 && loudness[1] < -27)
-    let patterns = try place.temblor("patterns", "--names").output.split(separator: "\n").map(String.init)
+    let patterns = try place.temblor("patterns", "--names").output.split(separator: "\n").map(
+      String.init)
     let limited = try place.temblor(["info", "--profile", "speaker", "--json"] + patterns).output
     #expect(limited.matches(of: /"limitedFrames": 0,/).count == patterns.count)
   }
 
   @Test func valuesTakeUnits() throws {
-    let plain = ["render", "light", "--rate", "44100", "--duration", "2", "--strength", "0.8", "-q"]
-    let units = ["render", "light", "--rate", "44.1kHz", "--duration", "2s", "--strength", "80%", "-q"]
+    let plain = [
+      "render", "light", "--rate", "44100", "--duration", "2", "--strength", "0.8", "-q",
+    ]
+    let units = [
+      "render", "light", "--rate", "44.1kHz", "--duration", "2s", "--strength", "80%", "-q",
+    ]
     #expect(try place.temblor(plain + ["-o", "a.wav"]) == .init(0))
     #expect(try place.temblor(units + ["-o", "b.wav"]) == .init(0))
     #expect(place.bytes("a.wav") == place.bytes("b.wav"))
@@ -111,7 +130,8 @@ import Testing
       temblor() { "$TEMBLOR" "$@"; }
       eval "$(temblor completion bash)"
       compopt() { :; }
-      offer() { COMP_LINE="$*"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _temblor; echo "${COMPREPLY[*]}"; }
+      offer() { COMP_LINE="$*"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _temblor;\
+       echo "${COMPREPLY[*]}"; }
       offer temblor render heartb; offer temblor compare light heartb; offer temblor play -d nul
       """
     let run = try place.bash(script + " 2> /dev/null")
@@ -125,8 +145,10 @@ import Testing
   @Test func objectsInJSONHaveAVersion() throws {
     for line in [
       "play light --device null", "tap 1 0.5 --device null", "latency --count 1 --device null",
-      "audition light medium --device null", "patterns", "profiles", "profiles check phone", "formats",
-      "formats ahap haptic", "devices", "check light", "check --list-rules", "info light", "render light",
+      "audition light medium --device null", "patterns", "profiles", "profiles check phone",
+      "formats",
+      "formats ahap haptic", "devices", "check light", "check --list-rules", "info light",
+      "render light",
       "convert light --to haptic",
     ] {
       let run = try place.bash("$TEMBLOR \(line) --json")
@@ -136,12 +158,17 @@ import Testing
 
   /// One figure for a tap wherever its length is given.
   @Test func aTapIsAsLongAsItSounds() throws {
-    #expect(try place.temblor("patterns").output.contains("\nlight                     0.014 s  One light, clear tap"))
+    #expect(
+      try place.temblor("patterns").output.contains(
+        "\nlight                     0.014 s  One light, clear tap"))
     #expect(try place.temblor("info", "light").output.contains("\n  length     0.014 s\n"))
     #expect(try place.temblor("info", "heartbeat").output.contains("\n  length     0.601 s\n"))
-    #expect(try place.temblor("render", "light").error == "light.wav: written, 0.014 s, peak -21 dBFS\n")
+    #expect(
+      try place.temblor("render", "light").error == "light.wav: written, 0.014 s, peak -21 dBFS\n")
     let seconds = try ["patterns", "info light"].map { verb in
-      let json = try place.bash("$TEMBLOR \(verb) --json | grep -A 1 '\"light\"' | grep -o 'duration.*'").output
+      let json = try place.bash(
+        "$TEMBLOR \(verb) --json | grep -A 1 '\"light\"' | grep -o 'duration.*'"
+      ).output
       return Double(json.filter { $0.isNumber || $0 == "." })
     }
     #expect(seconds[0] != nil && seconds[0] == seconds[1])
@@ -150,15 +177,21 @@ import Testing
   @Test func whatIsNoPatternIsNamed() throws {
     _ = try place.temblor("render", "light", "-q")
     let sound =
-      "light.wav: error: a WAV sound file, not a pattern; hear it with 'temblor audition', measure it with 'temblor info'"
-    for line in ["play light.wav --device null", "convert light.wav --to ahap", "format light.wav"] {
+      """
+      light.wav: error: a WAV sound file, not a pattern; hear it with 'temblor audition', \
+      measure it with 'temblor info'
+      """
+    for line in ["play light.wav --device null", "convert light.wav --to ahap", "format light.wav"]
+    {
       #expect(try place.bash("$TEMBLOR \(line)") == .init(2, error: sound + "\n"))
     }
     #expect(try place.temblor("check", "light.wav") == .init(2, output: sound + " [file-kind]\n"))
     for (mark, name) in [
-      ("\\x89PNG\\r\\n", "a PNG picture"), ("PK\\3\\4", "a ZIP archive, not a pattern; unpack it first"),
+      ("\\x89PNG\\r\\n", "a PNG picture"),
+      ("PK\\3\\4", "a ZIP archive, not a pattern; unpack it first"),
       ("ID3", "an MP3 sound file"), ("OggS", "an Ogg sound file"), ("fLaC", "a FLAC sound file"),
-      ("MThd", "a MIDI file, not a pattern ["), ("%%PDF-1.4", "a PDF document"), ("\\x7fELF", "an ELF program"),
+      ("MThd", "a MIDI file, not a pattern ["), ("%%PDF-1.4", "a PDF document"),
+      ("\\x7fELF", "an ELF program"),
       ("\\x1f\\x8b", "a gzip archive, not a pattern; unpack it first"),
       ("\\xff\\xfeh\\0i\\0", "a UTF-16 text, not a pattern; save it as UTF-8"),
     ] {
@@ -171,11 +204,15 @@ import Testing
   @Test func withoutUTF8TheOutputIsASCII() throws {
     _ = try place.temblor("render", "light", "-q")
     for line in [
-      "compare light medium", "compare light light.wav", "profiles", "profiles show dayton-bst-1", "patterns",
+      "compare light medium", "compare light light.wav", "profiles", "profiles show dayton-bst-1",
+      "patterns",
       "devices",
-      "formats", "formats ahap haptic", "info light light.wav", "check --list-rules", "check heartbeat --profile phone",
-      "plot heartbeat", "render light", "gallery light -o g.html", "convert light --to haptic", "help", "help check",
-      "man", "completion fish", "abx light medium --simulate abba", "sweep --profile phone -o s.wav",
+      "formats", "formats ahap haptic", "info light light.wav", "check --list-rules",
+      "check heartbeat --profile phone",
+      "plot heartbeat", "render light", "gallery light -o g.html", "convert light --to haptic",
+      "help", "help check",
+      "man", "completion fish", "abx light medium --simulate abba",
+      "sweep --profile phone -o s.wav",
       "latency --count 1 --device null", "tap 1 0.5 --device null",
     ] {
       let run = try place.bash("LC_ALL=C $TEMBLOR \(line)")
@@ -184,16 +221,20 @@ import Testing
     }
     #expect(try place.bash("LC_ALL=C $TEMBLOR compare light medium").output.contains("B - A"))
     #expect(try place.bash("LC_ALL=C $TEMBLOR profiles").output.contains("  20-80 Hz  "))
-    #expect(try place.bash("LC_ALL=C $TEMBLOR check höre.ahap").error.hasPrefix("höre.ahap: no such file"))
+    #expect(
+      try place.bash("LC_ALL=C $TEMBLOR check höre.ahap").error.hasPrefix("höre.ahap: no such file")
+    )
   }
 
   @Test(.enabled(if: CommandLineTests.hasTerminals, "no terminals can be made here"))
   func narrowTerminalsBreakNoWords() throws {
     for line in [
-      "compare light medium", "profiles", "patterns", "devices 2> /dev/null", "render light", "info light", "formats",
+      "compare light medium", "profiles", "patterns", "devices 2> /dev/null", "render light",
+      "info light", "formats",
       "profiles show dayton-bst-1",
     ] {
-      let words = Set(try place.bash("$TEMBLOR \(line) 2>&1").output.split(whereSeparator: \.isWhitespace))
+      let words = Set(
+        try place.bash("$TEMBLOR \(line) 2>&1").output.split(whereSeparator: \.isWhitespace))
       let run = try place.bash("NO_COLOR=1 script -qec 'stty cols 50; $TEMBLOR \(line)' /dev/null")
       // What is behind the last return of the cursor is what a line of progress left.
       let lines = run.output.replacing("\r\n", with: "\n").split(separator: "\n").compactMap {
@@ -202,7 +243,9 @@ import Testing
       #expect(!lines.isEmpty, "\(line): \(run)")
       for shown in lines {
         #expect(shown.count <= 50, "\(line): \(shown)")
-        for word in shown.split(whereSeparator: \.isWhitespace) { #expect(words.contains(word), "\(line): \(word)") }
+        for word in shown.split(whereSeparator: \.isWhitespace) {
+          #expect(words.contains(word), "\(line): \(word)")
+        }
       }
     }
   }
@@ -214,7 +257,8 @@ import Testing
 
   @Test func noTextOfAFileTurnsTheTerminalAround() throws {
     try place.write(
-      Patterns.tap().replacing(#""Pattern""#, with: #""Metadata": {"Description": "a\u202eb"}, "Pattern""#),
+      Patterns.tap().replacing(
+        #""Pattern""#, with: #""Metadata": {"Description": "a\u202eb"}, "Pattern""#),
       to: "a.ahap")
     #expect(try place.temblor("info", "a.ahap").output.contains(#"  about      a\u{202E}b"#))
   }

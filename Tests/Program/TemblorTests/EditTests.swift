@@ -10,7 +10,8 @@ import Testing
       "Pattern": [
         { "Event": { "Time": 0.50, "EventType": "HapticTransient", "Author's": "key",
             "EventParameters": [ { "ParameterID": "HapticIntensity", "ParameterValue": 0.5 } ] } },
-        { "ParameterCurve": { "ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [
+        { "ParameterCurve": { "ParameterID": "HapticIntensityControl", "Time":\
+     0, "ParameterCurveControlPoints": [
             { "Time": 0, "ParameterValue": 1 }, { "Time": 1, "ParameterValue": 0 } ] } }
       ]
     }
@@ -18,12 +19,18 @@ import Testing
 
   @Test func aValueIsSetInPlaceAndNothingElseIsTouched() throws {
     try place.write(Self.mine, to: "a.ahap")
-    let run = try place.temblor("edit", "a.ahap", "set", "events[0].intensity", "0.6", "set", "events[0].time", "1.25")
+    let run = try place.temblor(
+      "edit", "a.ahap", "set", "events[0].intensity", "0.6", "set", "events[0].time", "1.25")
     #expect(run == .init(0))
     #expect(
-      place.text("a.ahap") == Self.mine.replacing("0.50", with: "1.25").replacing("0.5 }", with: "0.6 }"))
-    #expect(try place.temblor("edit", "a.ahap", "set", "events[0].time", "0.5", "-o", "b.ahap") == .init(0))
-    #expect((place.text("a.ahap") ?? "").contains("1.25") && (place.text("b.ahap") ?? "").contains("\"Time\": 0.5,"))
+      place.text("a.ahap")
+        == Self.mine.replacing("0.50", with: "1.25").replacing("0.5 }", with: "0.6 }"))
+    #expect(
+      try place.temblor("edit", "a.ahap", "set", "events[0].time", "0.5", "-o", "b.ahap")
+        == .init(0))
+    #expect(
+      (place.text("a.ahap") ?? "").contains("1.25")
+        && (place.text("b.ahap") ?? "").contains("\"Time\": 0.5,"))
     let piped = try place.temblor("edit", "-", "remove", "curves[0]", input: Self.mine)
     #expect(piped.status == 0 && piped.error == "" && !piped.output.contains("ParameterCurve"))
   }
@@ -40,34 +47,53 @@ import Testing
         """)
     let json = try place.temblor("edit", "a.ahap", "--json").output
     #expect(json.hasPrefix("{\n  \"formatVersion\": 1,\n  \"file\": \"a.ahap\",\n  \"parts\": [\n"))
-    #expect(json.contains("\"path\": \"curves[0].points[1]\",\n      \"time\": 1.0,\n      \"value\": 0.0"))
+    #expect(
+      json.contains(
+        "\"path\": \"curves[0].points[1]\",\n      \"time\": 1.0,\n      \"value\": 0.0"))
   }
 
   @Test func aDryRunPrintsAPatchThatPatchTakes() throws {
     try place.write(Self.mine, to: "a.ahap")
-    let words = ["edit", "a.ahap", "set", "curves[0].points[1].time", "2", "duplicate", "events[0]"]
+    let words = [
+      "edit", "a.ahap", "set", "curves[0].points[1].time", "2", "duplicate", "events[0]",
+    ]
     let dry = try place.temblor(words + ["--dry-run"])
     #expect(dry.status == 0 && dry.error == "" && place.text("a.ahap") == Self.mine)
     #expect(dry.output.hasPrefix("--- a.ahap\n+++ a.ahap\n@@ -"))
-    #expect(dry.output.contains("\n-        { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, "))
-    let points = "        { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, \"ParameterValue\": 0 } ] } }\n"
-    #expect(dry.output.hasSuffix("@@ -7 +9 @@\n-\(points)+\(points.replacing("1, ", with: "2, "))"), "\(dry.output)")
+    #expect(
+      dry.output.contains("\n-        { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, "))
+    let points =
+      """
+              { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, \"ParameterValue\": 0 } ] \
+      } }\n
+      """
+    #expect(
+      dry.output.hasSuffix("@@ -7 +9 @@\n-\(points)+\(points.replacing("1, ", with: "2, "))"),
+      "\(dry.output)")
     let end = try place.temblor(
-      "edit", "-", "set", "events[0].time", "1", "--dry-run", input: "\(Self.mine.filter { $0 != "\n" })")
+      "edit", "-", "set", "events[0].time", "1", "--dry-run",
+      input: "\(Self.mine.filter { $0 != "\n" })")
     #expect(end.output.split(separator: "\n").count { $0 == "\\ No newline at end of file" } == 2)
     let json = try place.temblor(words + ["--dry-run", "--json"]).output
-    #expect(json.contains("\"changes\": 2,\n  \"removedLines\": 1,\n  \"addedLines\": 3\n"), "\(json)")
+    #expect(
+      json.contains("\"changes\": 2,\n  \"removedLines\": 1,\n  \"addedLines\": 3\n"), "\(json)")
   }
 
   @Test func whatIsWrongIsSaidAndNothingIsWritten() throws {
     try place.write(Self.mine, to: "a.ahap")
     for (words, status, error) in [
-      (["set", "events[9].time", "1"], 2, "a.ahap: error: the pattern has 1 event (events[0]) (events[9].time)\n"),
+      (
+        ["set", "events[9].time", "1"], 2,
+        "a.ahap: error: the pattern has 1 event (events[0]) (events[9].time)\n"
+      ),
       (
         ["set", "events[0].time", "-1"], 2,
         "a.ahap: error: Time is -1.0; it must not be negative (events[0].time)\n"
       ),
-      (["set", "events[0].time"], 64, "temblor: missing VALUE after 'set'\nSee 'temblor edit --help'.\n"),
+      (
+        ["set", "events[0].time"], 64,
+        "temblor: missing VALUE after 'set'\nSee 'temblor edit --help'.\n"
+      ),
       (
         ["sett", "events[0].time", "1"], 64,
         "temblor: unknown change 'sett'; did you mean 'set'?\nSee 'temblor edit --help'.\n"
@@ -78,19 +104,27 @@ import Testing
       ),
       (["--dry-run"], 64, "temblor: missing CHANGE\nSee 'temblor edit --help'.\n"),
     ] as [([String], Int32, String)] {
-      #expect(try place.temblor(["edit", "a.ahap"] + words) == .init(status, error: error), "\(words)")
+      #expect(
+        try place.temblor(["edit", "a.ahap"] + words) == .init(status, error: error), "\(words)")
     }
     #expect(place.text("a.ahap") == Self.mine)
     #expect(
       try place.temblor("edit", "light", "remove", "events[0]")
-        == .init(1, error: "light: cannot be changed; it is not a file; name one with '--output'\n"))
-    #expect(try place.temblor("edit", "light", "set", "events[0].time", "1", "-o", "light.ahap") == .init(0))
+        == .init(1, error: "light: cannot be changed; it is not a file; name one with '--output'\n")
+    )
+    #expect(
+      try place.temblor("edit", "light", "set", "events[0].time", "1", "-o", "light.ahap")
+        == .init(0))
     #expect(try place.temblor("convert", "light", "--to", "haptic").status == 0)
     #expect(
       try place.temblor("edit", "light.haptic")
         == .init(
           1,
           error:
-            "light.haptic: the format 'haptic' cannot be edited; 'temblor convert --to ahap' makes a text that can\n"))
+            """
+            light.haptic: the format 'haptic' cannot be edited; 'temblor convert --to ahap' \
+            makes a text that can\n
+            """
+        ))
   }
 }

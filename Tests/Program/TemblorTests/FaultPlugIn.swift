@@ -14,7 +14,10 @@ final class FaultPlugIn: Sendable {
     let source = #filePath.folder + "/FaultPlugIn/pcm_fault.c"
     let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
     let build = try? place.bash(
-      "PATH='\(path)'; $(command -v clang || command -v cc) -shared -fPIC -DPIC -O1 '\(source)' -lasound"
+      """
+      PATH='\(path)'; $(command -v clang || command -v cc) -shared -fPIC -DPIC -O1 '\(source)' \
+      -lasound
+      """
         + " -o fault.so")
     guard build?.status == 0 else { return nil }
     let configuration = """
@@ -31,8 +34,13 @@ final class FaultPlugIn: Sendable {
   ///   - sign: A file that is made when the fault is first met.
   ///   - start: Milliseconds after the device's first start.
   ///   - length: Milliseconds; nil for ever.
-  func environment(_ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil) -> [String] {
-    ["ALSA_CONFIG_PATH=\(place.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)", "FAULT_FOR=\(length ?? -1)"]
+  func environment(_ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil)
+    -> [String]
+  {
+    [
+      "ALSA_CONFIG_PATH=\(place.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)",
+      "FAULT_FOR=\(length ?? -1)",
+    ]
       + (sign.map { ["FAULT_SIGN=\($0)"] } ?? [])
   }
 }

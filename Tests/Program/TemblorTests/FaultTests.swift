@@ -3,11 +3,15 @@ import SoundFile
 import Testing
 
 /// The program on a device of which one call goes wrong.
-@Suite(.enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"), .timeLimit(.minutes(30)))
+@Suite(
+  .enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"),
+  .timeLimit(.minutes(30)))
 struct FaultTests {
   private let place = Workplace()
   private let signs = Workplace()
-  private static let hangs = ["hangopen", "hangwrite", "hangpointer", "hangdelay", "hangdrop", "hangclose"]
+  private static let hangs = [
+    "hangopen", "hangwrite", "hangpointer", "hangdelay", "hangdrop", "hangclose",
+  ]
   private static let others = ["gone", "other-rate", "frozen", "storm", "short", "skip", "back"]
   private static let verbs: [[String]] = [
     ["play", "earthquake-simulation", "--loop", "0"], ["watch", "a.ahap", "--loop", "0"],
@@ -16,15 +20,21 @@ struct FaultTests {
   ]
 
   /// Starts a verb, with a limit on how long it may last whatever happens.
-  private func start(_ words: [String], _ fault: String, length: Int? = nil, input: String? = nil) throws -> Running {
-    let environment = try #require(FaultPlugIn.shared).environment(fault, sign: signs.path + "/met", length: length)
+  private func start(_ words: [String], _ fault: String, length: Int? = nil, input: String? = nil)
+    throws -> Running
+  {
+    let environment = try #require(FaultPlugIn.shared).environment(
+      fault, sign: signs.path + "/met", length: length)
     return try Running(
-      "/usr/bin/timeout", ["--foreground", "-s", "KILL", "40", Workplace.program] + words, in: place.path, input: input,
+      "/usr/bin/timeout", ["--foreground", "-s", "KILL", "40", Workplace.program] + words,
+      in: place.path, input: input,
       environment: environment)
   }
 
   /// Starts a verb, and interrupts it when the fault is met.
-  private func interrupt(_ words: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil) throws
+  private func interrupt(
+    _ words: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil
+  ) throws
     -> Workplace.Result
   {
     var started: Running?
@@ -50,21 +60,26 @@ struct FaultTests {
     let recorded = fault == "hangopen" ? [] : ["heard.wav"]
     #expect(place.names() == ["a.ahap"] + recorded)
     guard fault != "hangopen" else { return }
-    // The fault comes a time after the start, in which a busy machine may play little: a buffer at least.
+    // The fault comes a time after the start, in which a busy machine may play little: a buffer at
+    // least.
     let sound = try Sound(reading: place, "heard.wav")
     #expect(sound.truncation == nil && sound.interleaved.count >= 2 * 960)
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"]) func everySignalEnds(signal: Int32, fault: String)
+  @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"]) func everySignalEnds(
+    signal: Int32, fault: String
+  )
     throws
   {
     let words = ["play", "pulse", "--loop", "0", "--device", "fault"]
     #expect(try interrupt(words, fault, signal: signal).status == -signal)
   }
 
-  @Test(arguments: ["hangdrop", "hangclose"]) func aNormalEndDoesNotWaitForADeviceThatIsNotClosed(fault: String) throws
-  {
-    let running = try start(["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav"], fault)
+  @Test(arguments: ["hangdrop", "hangclose"]) func aNormalEndDoesNotWaitForADeviceThatIsNotClosed(
+    fault: String
+  ) throws {
+    let running = try start(
+      ["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav"], fault)
     let result = try place.finish(running)
     #expect(result.status == 1)
     // On a busy machine underruns are reported before it.
@@ -76,7 +91,9 @@ struct FaultTests {
   @Test func quitEndsAListenerOnADeviceThatHangs() throws {
     var started: Running?
     #expect(
-      try signs.appears { started = try start(["listen", "--device", "fault"], "hangwrite", input: "hum 1 0.5 9\n") })
+      try signs.appears {
+        started = try start(["listen", "--device", "fault"], "hangwrite", input: "hum 1 0.5 9\n")
+      })
     let result = try place.finish(try #require(started))
     // The end of its input is the end, once the hum is over by the clock, which goes on.
     #expect(result.status == 1)
@@ -84,8 +101,11 @@ struct FaultTests {
     #expect(result.output.contains("event finished name=hum-1 time=9."))
   }
 
-  @Test(arguments: ["gone", "other-rate"]) func whatIsNotHeardToTheEndIsAFailure(fault: String) throws {
-    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
+  @Test(arguments: ["gone", "other-rate"]) func whatIsNotHeardToTheEndIsAFailure(fault: String)
+    throws
+  {
+    let running = try start(
+      ["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
     let result = try place.finish(running)
     #expect(result.status == 1)
     #expect(result.output.contains(#""heardToTheEnd": false"#))
@@ -95,9 +115,12 @@ struct FaultTests {
     #expect(missed > 150_000)
   }
 
-  @Test(arguments: ["gone", "other-rate"]) func twoSecondsAwayAreTwoSecondsOfLoss(fault: String) throws {
+  @Test(arguments: ["gone", "other-rate"]) func twoSecondsAwayAreTwoSecondsOfLoss(fault: String)
+    throws
+  {
     let begin = ContinuousClock.now
-    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault, length: 2_000)
+    let running = try start(
+      ["play", "earthquake-simulation", "--device", "fault", "--json"], fault, length: 2_000)
     let result = try place.finish(running)
     #expect(result.status == 0)
     #expect(result.output.contains(#""heardToTheEnd": true"#))
@@ -107,7 +130,9 @@ struct FaultTests {
   }
 
   /// Half a second away, whatever plays; the device is looked for every quarter of a second.
-  @Test(arguments: ["gone", "other-rate"], verbs) func everyVerbCountsWhatAnAbsenceCost(fault: String, verb: [String])
+  @Test(arguments: ["gone", "other-rate"], verbs) func everyVerbCountsWhatAnAbsenceCost(
+    fault: String, verb: [String]
+  )
     throws
   {
     try writePattern()
@@ -141,7 +166,8 @@ struct FaultTests {
   @Test(arguments: ["hangwrite", "hangpointer", "sleepoften", "frozen", "eagainstart", "gone"])
   func aLossNeverExceedsTheTime(fault: String) throws {
     let begin = ContinuousClock.now
-    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
+    let running = try start(
+      ["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
     let result = try place.finish(running)
     let missed = try #require(Self.number("missedFrames", in: result.output), "\(result.error)")
     let time = Self.frames(since: begin)
@@ -152,7 +178,8 @@ struct FaultTests {
   }
 
   @Test func aStormIsAFewLines() throws {
-    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], "storm")
+    let running = try start(
+      ["play", "earthquake-simulation", "--device", "fault", "--json"], "storm")
     let result = try place.finish(running)
     #expect(result.error.split(separator: "\n").count <= 20)
   }

@@ -6,7 +6,8 @@ struct JSONSchema {
 
   /// Reads a schema of this repository.
   init(_ path: String) throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
       .deletingLastPathComponent()
     let data = try Data(contentsOf: folder.appending(path: path))
     root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
@@ -19,23 +20,32 @@ struct JSONSchema {
 
   private func violations(of schema: [String: Any], in value: Any, at place: String) -> [String] {
     if let reference = schema["$ref"] as? String, let name = reference.split(separator: "/").last,
-      let definitions = root["$defs"] as? [String: Any], let definition = definitions[String(name)] as? [String: Any]
+      let definitions = root["$defs"] as? [String: Any],
+      let definition = definitions[String(name)] as? [String: Any]
     {
       return violations(of: definition, in: value, at: place)
     }
     var found: [String] = []
     let types = schema["type"] as? [String] ?? (schema["type"] as? String).map { [$0] }
-    if let types, !types.contains(where: { Self.isOf($0, value) }) { found.append("\(place) is not \(types)") }
+    if let types, !types.contains(where: { Self.isOf($0, value) }) {
+      found.append("\(place) is not \(types)")
+    }
     if let cases = schema["enum"] as? [String], !cases.contains(value as? String ?? "\u{0}") {
       found.append("\(place) is not one of \(cases)")
     }
-    if let constant = schema["const"] as? Int, constant != value as? Int { found.append("\(place) is not \(constant)") }
+    if let constant = schema["const"] as? Int, constant != value as? Int {
+      found.append("\(place) is not \(constant)")
+    }
     if let items = schema["items"] as? [String: Any], let list = value as? [Any] {
-      for (index, item) in list.enumerated() { found += violations(of: items, in: item, at: "\(place)[\(index)]") }
+      for (index, item) in list.enumerated() {
+        found += violations(of: items, in: item, at: "\(place)[\(index)]")
+      }
     }
     guard let object = value as? [String: Any] else { return found }
     let properties = schema["properties"] as? [String: [String: Any]] ?? [:]
-    for key in schema["required"] as? [String] ?? [] where object[key] == nil { found.append("\(place) lacks \(key)") }
+    for key in schema["required"] as? [String] ?? [] where object[key] == nil {
+      found.append("\(place) lacks \(key)")
+    }
     for (key, member) in object {
       if let property = properties[key] {
         found += violations(of: property, in: member, at: "\(place).\(key)")

@@ -9,7 +9,10 @@ import Testing
   private func start(_ limit: String, _ words: String) throws -> Running {
     try Running(
       "/bin/bash",
-      ["-c", "\(limit); exec /usr/bin/timeout --foreground -s KILL 60 \(Workplace.program) \(words)"], in: place.path)
+      [
+        "-c",
+        "\(limit); exec /usr/bin/timeout --foreground -s KILL 60 \(Workplace.program) \(words)",
+      ], in: place.path)
   }
 
   /// Else the tests beside this one would use up what a program is allowed.
@@ -19,7 +22,8 @@ import Testing
     #expect(try place.bash("ls /proc/self/fd").output == "0\n1\n2\n3\n")
   }
 
-  /// Clients for whom there is no descriptor are let go; the others are served, and a signal ends the listener.
+  /// Clients for whom there is no descriptor are let go; the others are served, and a signal ends
+  /// the listener.
   @Test(arguments: [40, 64]) func aListenerWithoutDescriptorsServesOn(limit: Int) throws {
     let running = try start("ulimit -n \(limit)", "listen --socket s --device null: < /dev/null")
     #expect(try place.appears("s"))
@@ -45,7 +49,9 @@ import Testing
     let words = "play earthquake-simulation --device null: --record heard.wav"
     let result = try place.finish(try start("ulimit -f 600", words))
     #expect(result.status == 1)
-    #expect(result.error.contains("recording stopped") && result.error.contains("only the first "), "\(result.error)")
+    #expect(
+      result.error.contains("recording stopped") && result.error.contains("only the first "),
+      "\(result.error)")
     let descriptor = unsafe open(place.path + "/heard.wav", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: "heard.wav")

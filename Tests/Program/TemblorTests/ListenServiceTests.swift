@@ -2,7 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `temblor listen` as a service: a socket that is passed, an end of its own, and one that clients ask for.
+/// `temblor listen` as a service: a socket that is passed, an end of its own, and one that clients
+/// ask for.
 @Suite(.timeLimit(.minutes(30))) struct ListenServiceTests {
   let place = Workplace()
 
@@ -11,7 +12,9 @@ import Testing
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: (place.path + "/" + name).utf8) }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+      unsafe $0.copyBytes(from: (place.path + "/" + name).utf8)
+    }
     let result = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -30,10 +33,14 @@ import Testing
     }
     let client = try SocketClient(place.path + "/s")
     let process = try ProcessRunner.start(
-      ["/bin/bash", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec $TEMBLOR listen --device null: --until-idle 0"],
+      [
+        "/bin/bash", "-c",
+        "LISTEN_PID=$$ LISTEN_FDS=1 exec $TEMBLOR listen --device null: --until-idle 0",
+      ],
       environment: ["PATH=/usr/bin:/bin", "TEMBLOR=\(Workplace.program)"], in: place.path,
       streams: [
-        (0, .descriptor(nothing)), (1, .descriptor(nothing)), (2, .descriptor(nothing)), (3, .descriptor(descriptor)),
+        (0, .descriptor(nothing)), (1, .descriptor(nothing)), (2, .descriptor(nothing)),
+        (3, .descriptor(descriptor)),
       ])
     client.send("@1 hum 1 0.5 0.1 as a")
     #expect(client.line()?.hasPrefix("@1 ok name=a time=") == true)
@@ -48,7 +55,9 @@ import Testing
   @Test func shutdownEndsTheProgramForAll() throws {
     var started: Running?
     #expect(
-      try place.appears { started = try place.start(["listen", "--device", "null:", "--socket", "s"], input: "") })
+      try place.appears {
+        started = try place.start(["listen", "--device", "null:", "--socket", "s"], input: "")
+      })
     let running = try #require(started)
     let client = try SocketClient(place.path + "/s")
     let other = try SocketClient(place.path + "/s")

@@ -27,7 +27,8 @@ import Testing
     #expect(lines[0].hasPrefix("@1 ok name=score time=0.5 duration="))
     #expect(lines[1] == "@2 error unknown-keyword: unknown command 'paly'; did you mean 'play'?")
     #expect(
-      lines[2] == "@3 error invalid-pattern: nowhere.ahap: no such file, and no shipped pattern has" + " this name")
+      lines[2] == "@3 error invalid-pattern: nowhere.ahap: no such file, and no shipped pattern has"
+        + " this name")
     #expect(lines[3] == "@4 ok time=0.4")
     #expect(lines[4] == "@5 ok score")
     #expect(lines[5].hasPrefix("event finished name=score time=0."))
@@ -42,7 +43,9 @@ import Testing
     try place.write("{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {}}]}", to: "a.ahap")
     let run = try place.temblor("listen", "--device", "null", input: "play a.ahap\n")
     #expect(run.status == 0)
-    #expect(lines(run.output).first?.hasPrefix("error invalid-pattern: a.ahap:2:24: error: an event must") == true)
+    #expect(
+      lines(run.output).first?.hasPrefix("error invalid-pattern: a.ahap:2:24: error: an event must")
+        == true)
   }
 
   @Test func quitEndsAtOnceAndBadLinesDoNot() throws {
@@ -53,14 +56,18 @@ import Testing
     #expect(lines.count == 5)
     #expect(lines.first?.hasPrefix("ok name=p time=") == true)
     #expect(
-      lines.dropFirst().prefix(1) == ["error invalid-utf8: the line is not valid UTF-8 or contains control characters"])
+      lines.dropFirst().prefix(1) == [
+        "error invalid-utf8: the line is not valid UTF-8 or contains control characters"
+      ])
     #expect(lines.last == "@x ok")
   }
 
   @Test func clientsOfTheSocketAreAnsweredUntilASignalComes() throws {
     var started: Running?
     #expect(
-      try place.appears { started = try place.start(["listen", "--device", "null", "--socket", "s"], input: "") })
+      try place.appears {
+        started = try place.start(["listen", "--device", "null", "--socket", "s"], input: "")
+      })
     let running = try #require(started)
     let client = try SocketClient(place.path + "/s")
     let other = try SocketClient(place.path + "/s")
@@ -88,9 +95,11 @@ import Testing
 
   @Test func withoutADeviceScriptsGoOn() throws {
     // Without a configuration ALSA knows no device at all.
-    let run = try place.bash("ALSA_CONFIG_PATH=/dev/null $TEMBLOR listen <<< 'hum 1 0.5 0.1 at 0.3 as x'")
+    let run = try place.bash(
+      "ALSA_CONFIG_PATH=/dev/null $TEMBLOR listen <<< 'hum 1 0.5 0.1 at 0.3 as x'")
     #expect(run.status == 0)
-    #expect(lines(run.output) == ["ok name=x time=0.3 duration=0.1", "event finished name=x time=0.401"])
+    #expect(
+      lines(run.output) == ["ok name=x time=0.3 duration=0.1", "event finished name=x time=0.401"])
     #expect(run.error.hasPrefix("default: "))
     #expect(run.error.hasSuffix("; continuing without sound\n"))
   }

@@ -29,12 +29,15 @@ import Testing
     for line in [
       "compare a.ahap take.wav -o link.html", "compare a.ahap take.wav -o ./sub/../hard.html",
       "compare a.ahap a.ahap -o a.html", "gallery a.ahap -o a.html", "plot a.ahap -o a.svg",
-      "calibrate sweep.wav --profile ring.json -o mine.json", "play b.ahap --device null --record take.wav",
+      "calibrate sweep.wav --profile ring.json -o mine.json",
+      "play b.ahap --device null --record take.wav",
       "play b.ahap --device wav:sub/t.wav", "tap 1 1 --profile ring.json --device wav:ring.json",
-      "watch b.ahap --device null --record sub/../take.wav", "audition a.ahap take.wav --device null --record take.wav",
+      "watch b.ahap --device null --record sub/../take.wav",
+      "audition a.ahap take.wav --device null --record take.wav",
       "audition a.ahap b.ahap --device null --record take.wav",
       "abx a.ahap b.ahap --profile ring.json --simulate ab --save mine.json",
-      "profiles new x --from ring.json --force -o mine.json", "render take.wav --container wav -o take.wav",
+      "profiles new x --from ring.json --force -o mine.json",
+      "render take.wav --container wav -o take.wav",
     ] {
       let run = try place.bash("$TEMBLOR \(line)")
       #expect(run.status == 64, "\(line)")
@@ -57,22 +60,49 @@ import Testing
   }
 
   @Test(arguments: [
-    ("render light medium -o foo.wav", "'foo.wav' is the name of one file, but there are 2 patterns; name a folder"),
-    ("render light medium -o foo.png", "'foo.png' is the name of one file, but there are 2 patterns; name a folder"),
-    ("plot light medium -o x.png", "'x.png' is the name of one file, but there are 2 pictures; name a folder"),
-    ("render heartbeat -o no/dir/x.wav", "'no/dir/x.wav' cannot be written: the folder 'no/dir' does not exist"),
-    ("render light medium -o no/dir/", "'no/dir/' cannot be written: the folder 'no' does not exist"),
+    (
+      "render light medium -o foo.wav",
+      "'foo.wav' is the name of one file, but there are 2 patterns; name a folder"
+    ),
+    (
+      "render light medium -o foo.png",
+      "'foo.png' is the name of one file, but there are 2 patterns; name a folder"
+    ),
+    (
+      "plot light medium -o x.png",
+      "'x.png' is the name of one file, but there are 2 pictures; name a folder"
+    ),
+    (
+      "render heartbeat -o no/dir/x.wav",
+      "'no/dir/x.wav' cannot be written: the folder 'no/dir' does not exist"
+    ),
+    (
+      "render light medium -o no/dir/",
+      "'no/dir/' cannot be written: the folder 'no' does not exist"
+    ),
     ("plot light -o no/x.png", "'no/x.png' cannot be written: the folder 'no' does not exist"),
     ("gallery light -o no/x.html", "'no/x.html' cannot be written: the folder 'no' does not exist"),
-    ("sweep --profile phone -o no/x.wav", "'no/x.wav' cannot be written: the folder 'no' does not exist"),
-    ("tap 1 1 --device wav:no/x.wav", "'no/x.wav' cannot be written: the folder 'no' does not exist"),
+    (
+      "sweep --profile phone -o no/x.wav",
+      "'no/x.wav' cannot be written: the folder 'no' does not exist"
+    ),
+    (
+      "tap 1 1 --device wav:no/x.wav",
+      "'no/x.wav' cannot be written: the folder 'no' does not exist"
+    ),
     ("compare light medium -o x.wav", "unknown file extension of 'x.wav'; use .html or .htm"),
     ("gallery light -o x", "unknown file extension of 'x'; use .html or .htm"),
     ("calibrate take.wav --profile phone -o t.wav", "unknown file extension of 't.wav'; use .json"),
-    ("calibrate take.wav --profile phone --plot f.wav", "unknown file extension of 'f.wav'; use .png, .svg or .pdf"),
+    (
+      "calibrate take.wav --profile phone --plot f.wav",
+      "unknown file extension of 'f.wav'; use .png, .svg or .pdf"
+    ),
     ("calibrate take.wav --profile phone -o -", "'--output' requires a file name"),
     ("abx light medium --save r.wav", "unknown file extension of 'r.wav'; use .json or .csv"),
-    ("play light --record x.wav --device wav:./x.wav", "'--record' and '--device' would both write './x.wav'"),
+    (
+      "play light --record x.wav --device wav:./x.wav",
+      "'--record' and '--device' would both write './x.wav'"
+    ),
   ]) func outputsThatCannotBeMeantAreUsageErrors(line: String, message: String) throws {
     let run = try place.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)
@@ -80,18 +110,26 @@ import Testing
     #expect(place.names() == [])
   }
 
-  @Test(arguments: ["tap 1 1", "play light", "latency --count 1", "watch a.ahap", "listen --no-config"])
+  @Test(arguments: [
+    "tap 1 1", "play light", "latency --count 1", "watch a.ahap", "listen --no-config",
+  ])
   func aRecordingReplacesOnlyWhatTheProgramWrote(verb: String) throws {
     try place.write(Patterns.tap(), to: "a.ahap")
     try place.write("mine", to: "mine.wav")
     let run = try place.bash("$TEMBLOR \(verb) --device null --record mine.wav < /dev/null")
     #expect(run.status == 64)
-    let message = "temblor: '--record': 'mine.wav' exists and was not written by Temblor; use '--force' to replace it\n"
+    let message =
+      """
+      temblor: '--record': 'mine.wav' exists and was not written by Temblor; use '--force' to \
+      replace it\n
+      """
     #expect(run.error.hasPrefix(message), "\(run.error)")
     #expect(place.text("mine.wav") == "mine")
   }
 
-  @Test(arguments: ["wav", "flac", "caf", "aiff", "rf64", "ogg"]) func itsOwnRecordingIsReplaced(type: String) throws {
+  @Test(arguments: ["wav", "flac", "caf", "aiff", "rf64", "ogg"]) func itsOwnRecordingIsReplaced(
+    type: String
+  ) throws {
     let name = "own.\(type)"
     try place.write("mine", to: name)
     for option in ["--force", "", ""] {
@@ -111,7 +149,9 @@ import Testing
     _ = try place.bash("chmod 444 a.wav")
     #expect(
       try place.temblor("render", "light", "-o", "a.wav")
-        == .init(1, error: "a.wav: is read-only; allow writing with 'chmod u+w', or choose another file\n"))
+        == .init(
+          1, error: "a.wav: is read-only; allow writing with 'chmod u+w', or choose another file\n")
+    )
     #expect(place.text("a.wav") == "old")
   }
 

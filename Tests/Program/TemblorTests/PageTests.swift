@@ -28,7 +28,8 @@ import Testing
     try place.write(Patterns.broken, to: "b.ahap")
     #expect(
       try place.temblor("gallery", "b.ahap")
-        == .init(2, error: "b.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+        == .init(
+          2, error: "b.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
     #expect(place.names() == ["b.ahap"])
   }
 
@@ -45,21 +46,25 @@ import Testing
     try place.write(Patterns.tap(at: 0.25), to: "a.ahap")
     try place.write(Patterns.tap(at: 0.26), to: "b.ahap")
     let plain = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
-    let paged = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
+    let paged = try place.temblor(
+      "compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
     #expect(plain.output == paged.output && plain.status == 3 && paged.status == 3)
-    #expect(paged.error == "report.html: written, \(size("report.html")) kB; open it in a browser\n")
+    #expect(
+      paged.error == "report.html: written, \(size("report.html")) kB; open it in a browser\n")
     let page = place.text("report.html") ?? ""
     #expect(page.hasPrefix("<!doctype html>"))
     #expect(page.contains("<span class=\"tag k0\">A</span> a</b>"))
     #expect(page.contains("<b>Transient 10 ms later</b><span>onset 0.25 → 0.26 s</span>"))
-    #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 64)
+    #expect(
+      try place.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 64)
     #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "-").status == 64)
     #expect(place.names() == ["a.ahap", "b.ahap", "report.html"])
   }
 
   @Test func aBrowserOpensThePageIfThereIsOne() throws {
     try place.write("#!/bin/sh\necho \"$1\" > opened\n", to: "bin/xdg-open")
-    let opened = try place.bash("chmod +x bin/xdg-open; PATH=$PWD/bin:$PATH $TEMBLOR gallery light -o a.html --open")
+    let opened = try place.bash(
+      "chmod +x bin/xdg-open; PATH=$PWD/bin:$PATH $TEMBLOR gallery light -o a.html --open")
     #expect(opened == .init(0, error: "a.html: 1 pattern, \(size("a.html")) kB\n"))
     #expect(place.text("opened") == "a.html\n")
     #expect(
@@ -68,13 +73,18 @@ import Testing
           1,
           error: """
             b.html: written, \(size("b.html")) kB
-            temblor: b.html: was written but not opened: there is no xdg-open (package xdg-utils); open it in a browser yourself
+            temblor: b.html: was written but not opened: there is no xdg-open (package xdg-utils);\
+             open it in a browser yourself
 
             """))
     try place.write("#!/bin/sh\nexit 3\n", to: "bin/xdg-open")
     #expect(
       try place.bash("PATH=$PWD/bin:$PATH $TEMBLOR gallery light -q -o a.html --open").error
-        == "a.html: was written but not opened: xdg-open failed with status 3; open it in a browser yourself\n")
+        == """
+        a.html: was written but not opened: xdg-open failed with status 3; open it in a browser \
+        yourself\n
+        """
+    )
     #expect(
       try place.temblor("compare", "light", "medium", "--open").error.hasPrefix(
         "temblor: '--open' requires '--output'\n"))
@@ -88,7 +98,8 @@ import Testing
     #expect(try place.temblor("render", "a.ahap").status == 0)
     #expect(try place.temblor("compare", "a.ahap", "a.wav", "-o", "report.html").status == 0)
     let page = place.text("report.html") ?? ""
-    #expect(page.contains("\"track\":{") && page.contains("<span class=\"tag k1\">B</span> a.wav</b>"))
+    #expect(
+      page.contains("\"track\":{") && page.contains("<span class=\"tag k1\">B</span> a.wav</b>"))
     #expect(page.contains("id=\"sound-1-0\"") && !page.contains("id=\"sound-0-1\""))
   }
 }

@@ -16,8 +16,10 @@ enum Patterns {
   static let hum = """
     {"Version": 1.0, "Pattern": [
     {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
-    {"ParameterID": "HapticIntensity", "ParameterValue": 0.75}, {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}},
-    {"Event": {"Time": 0.5, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [
+    {"ParameterID": "HapticIntensity", "ParameterValue": 0.75}, {"ParameterID": "HapticSharpnes\
+    s", "ParameterValue": 0.5}]}},
+    {"Event": {"Time": 0.5, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameter\
+    s": [
     {"ParameterID": "HapticIntensity", "ParameterValue": 1},
     {"ParameterID": "HapticSharpness", "ParameterValue": 0}]}}]}
 

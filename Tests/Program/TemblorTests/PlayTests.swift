@@ -25,14 +25,19 @@ import Testing
   /// Frames from the device's first to the pattern's: 3 ms of silence, and 2 ms of look-ahead.
   private let leadIn = 144 + Int(Renderer.lookahead * 48_000)
 
-  @Test(arguments: ["heartbeat", "light", "success"]) func whatArrivesIsWhatIsRendered(pattern: String) throws {
+  @Test(arguments: ["heartbeat", "light", "success"]) func whatArrivesIsWhatIsRendered(
+    pattern: String
+  ) throws {
     // A long buffer, since a busy machine would let a short one run dry.
     let played = try place.temblor(
-      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000", "--device",
+      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000",
+      "--device",
       "file:FILE=\(place.path)/a.raw,FORMAT=raw", "--record", "b.wav")
     #expect(played == .init(0))
     #expect(
-      try place.temblor("render", pattern, "--sample-format", "float", "--tail", "0", "-o", "a.wav", "-q") == .init(0))
+      try place.temblor(
+        "render", pattern, "--sample-format", "float", "--tail", "0", "-o", "a.wav", "-q")
+        == .init(0))
     let wanted = try sound("a.wav").interleaved
     let arrived = raw("a.raw").dropFirst(leadIn).prefix(wanted.count)
     #expect(wanted.contains { abs($0) > 0.01 })
@@ -44,15 +49,21 @@ import Testing
     #expect(zip(recorded, raw("a.raw")).allSatisfy { abs($0 - $1) < 1.3e-7 })
   }
 
-  @Test(arguments: ["none", "usb:ffff:ffff"]) func aDeviceThatIsNotThereSaysWhatToDo(device: String) throws {
+  @Test(arguments: ["none", "usb:ffff:ffff"]) func aDeviceThatIsNotThereSaysWhatToDo(device: String)
+    throws
+  {
     let run = try place.temblor("play", "heartbeat", "--device", device)
-    #expect(run == .init(1, error: "temblor: \(device): no such device; run 'temblor devices' to list devices\n"))
+    #expect(
+      run
+        == .init(
+          1, error: "temblor: \(device): no such device; run 'temblor devices' to list devices\n"))
     #expect(place.names() == [])
   }
 
   /// An empty configuration defines no default.
   @Test(arguments: [
-    "play heartbeat light", "play mine.ahap --record heard.wav", "tap 1 0.5", "watch mine.ahap", "latency --count 1",
+    "play heartbeat light", "play mine.ahap --record heard.wav", "tap 1 0.5", "watch mine.ahap",
+    "latency --count 1",
     "audition light medium --record heard.wav",
   ]) func withoutADefaultNothingIsWritten(line: String) throws {
     try place.write(Patterns.tap(), to: "mine.ahap")
@@ -62,7 +73,8 @@ import Testing
       run
         == .init(
           1,
-          error: "temblor: default: no such device; run 'temblor devices' to list devices; nothing was "
+          error:
+            "temblor: default: no such device; run 'temblor devices' to list devices; nothing was "
             + "played or written; for a sound file, use '--device wav:FILE' or 'temblor render'\n"))
     #expect(place.names() == ["mine.ahap", "mine.wav"])
     #expect(place.text("mine.wav") == "a take")
@@ -78,11 +90,15 @@ import Testing
     #expect(run.output.contains(#""underruns": "#))
   }
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func aSignalFadesOutAndCompletesTheRecording(signal: Int32) throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func aSignalFadesOutAndCompletesTheRecording(
+    signal: Int32
+  ) throws {
     var running: Running?
     #expect(
       try place.appears {
-        running = try place.start(["play", "pulse", "--loop", "0", "--device", "null", "--record", "a.wav"])
+        running = try place.start([
+          "play", "pulse", "--loop", "0", "--device", "null", "--record", "a.wav",
+        ])
       })
     let process = try #require(running)
     kill(process.process, signal)
@@ -107,7 +123,8 @@ import Testing
 
   @Test func tapsAreOnesOfAPattern() throws {
     let run = try place.temblor(
-      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--sample-format", "float",
+      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--sample-format",
+      "float",
       "--buffer-size", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let samples = raw("a.raw")
@@ -135,25 +152,32 @@ import Testing
     #expect(run.output.hasPrefix("default"))
     #expect(run.output.contains("\nnull  "))
     #expect(
-      run.output.hasSuffix("\n\nNo sound card was found: connect one, or write a file with --device wav:FILE.\n")
+      run.output.hasSuffix(
+        "\n\nNo sound card was found: connect one, or write a file with --device wav:FILE.\n")
         || run.output.contains("\n  --device plughw:"))
     let json = try place.bash("$TEMBLOR devices --json 2> /dev/null")
-    #expect(json.output.hasPrefix("{\n  \"formatVersion\": 1,\n  \"devices\": [\n    {\n      \"name\": \"default\","))
+    #expect(
+      json.output.hasPrefix(
+        "{\n  \"formatVersion\": 1,\n  \"devices\": [\n    {\n      \"name\": \"default\","))
   }
 
   @Test func renderRoutesToo() throws {
     #expect(
-      try place.temblor("render", "light", "--haptics", "3:-20", "--sample-format", "float", "-o", "a.wav", "-q")
+      try place.temblor(
+        "render", "light", "--haptics", "3:-20", "--sample-format", "float", "-o", "a.wav", "-q")
         == .init(0))
     let sound = try sound("a.wav")
     #expect(sound.channelCount == 3)
     for channel in 0..<3 {
-      let peak = stride(from: channel, to: sound.interleaved.count, by: 3).map { abs(sound.interleaved[$0]) }.max() ?? 0
+      let peak =
+        stride(from: channel, to: sound.interleaved.count, by: 3).map { abs(sound.interleaved[$0]) }
+        .max() ?? 0
       #expect(channel == 2 ? peak > 0.001 : peak == 0)
     }
     #expect(
       try place.temblor("render", "light", "--channel", "2=profile=speaker").error == """
-        temblor: 'render' supports one profile per file; render each separately, or record both with 'temblor play --record'
+        temblor: 'render' supports one profile per file; render each separately, or record bo\
+        th with 'temblor play --record'
         See 'temblor render --help'.
 
         """)

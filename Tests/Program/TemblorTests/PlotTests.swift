@@ -72,7 +72,9 @@ import Testing
   }
 
   @Test func oneProcessWritesWhatAnotherWrote() throws {
-    for name in ["a.svg", "b.svg", "a.pdf", "b.pdf"] { _ = try place.temblor("plot", "earthquake-splash", "-o", name) }
+    for name in ["a.svg", "b.svg", "a.pdf", "b.pdf"] {
+      _ = try place.temblor("plot", "earthquake-splash", "-o", name)
+    }
     #expect(place.bytes("a.svg") == place.bytes("b.svg"))
     #expect(place.bytes("a.pdf") == place.bytes("b.pdf"))
     _ = try place.bash("$TEMBLOR plot earthquake-splash -o - --format svg > c.svg")
@@ -82,8 +84,13 @@ import Testing
   @Test func severalGoToAFolderAndSoundsAreDrawnToo() throws {
     _ = try place.temblor("render", "light", "-o", "light.wav")
     try place.write(Patterns.tap(), to: "in/deep/tap.ahap")
-    #expect(try place.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg") == .init(0))
-    #expect(place.names(below: "out") == ["out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg"])
+    #expect(
+      try place.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg")
+        == .init(0))
+    #expect(
+      place.names(below: "out") == [
+        "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
+      ])
     let sound = place.text("out/light.svg") ?? ""
     #expect(sound.contains("Level, frequency, waveform and spectrogram of light.wav"))
   }
@@ -91,7 +98,9 @@ import Testing
   @Test func standardInputIsReadOnce() throws {
     let run = try place.temblor("plot", "-", "-o", "a.svg", input: Patterns.tap())
     #expect(run == .init(0))
-    #expect(place.text("a.svg")?.contains("Intensity, sharpness, waveform and spectrogram of standard input") == true)
+    #expect(
+      place.text("a.svg")?.contains(
+        "Intensity, sharpness, waveform and spectrogram of standard input") == true)
   }
 
   @Test func whatMadeASoundIsShownWhereItIsKnown() throws {
@@ -115,7 +124,9 @@ import Testing
   @Test func severalAreDrawnOverOneAnother() throws {
     let names = ["light", "medium", "rigid", "soft"]
     #expect(try place.temblor(["plot", "--overlay", "-o", "a.svg"] + names) == .init(0))
-    for name in names { #expect(place.text("a.svg")?.contains(">\(name)</tspan>") == true) }
+    for name in names {
+      #expect(place.text("a.svg")?.contains(">\(name)</tspan>") == true)
+    }
     let text = try place.temblor(["plot", "--overlay", "--show", "score"] + names).output
     #expect(text.hasPrefix("light, medium, rigid, soft\n"))
   }
@@ -130,11 +141,22 @@ import Testing
 
   @Test(arguments: [
     (["plot"], "missing FILE"),
-    (["plot", "light", "-o", "a.gif"], "unknown file extension of 'a.gif'; use .png, .svg or .pdf, or '--format'"),
     (
-      ["plot", "light", "-o", "a.png", "--format", "pdf"], "the extension of 'a.png' selects png, but '--format' is pdf"
-    ), (["plot", "light", "--show", "score,taste"], "'--show' takes score, waveform or spectrogram, not 'taste'"),
-    (["plot", "light", "-o", "a.png", "--width", "20"], "'--width' takes a whole number from 200 to 10000, not '20'"),
+      ["plot", "light", "-o", "a.gif"],
+      "unknown file extension of 'a.gif'; use .png, .svg or .pdf, or '--format'"
+    ),
+    (
+      ["plot", "light", "-o", "a.png", "--format", "pdf"],
+      "the extension of 'a.png' selects png, but '--format' is pdf"
+    ),
+    (
+      ["plot", "light", "--show", "score,taste"],
+      "'--show' takes score, waveform or spectrogram, not 'taste'"
+    ),
+    (
+      ["plot", "light", "-o", "a.png", "--width", "20"],
+      "'--width' takes a whole number from 200 to 10000, not '20'"
+    ),
     (["plot", "light", "--format", "svg"], "'--format' requires '--output'"),
     (["plot", "light", "--from", "2", "--to", "1"], "'--from' must be before '--to'"),
     (["plot", "light", "--to", "-1"], "'--to' takes a number of at least 0, not '-1'"),

@@ -4,10 +4,12 @@ import Testing
 @Suite struct ProfileTests {
   let place = Workplace()
 
-  private static let puck = #"{"name": "puck", "summary": "Mine.", "frequency": {"low": 25, "high": 80}}"# + "\n"
+  private static let puck =
+    #"{"name": "puck", "summary": "Mine.", "frequency": {"low": 25, "high": 80}}"# + "\n"
   private static let folder = "home/.config/temblor/profiles"
 
-  /// Runs the program with its folders below the scratch folder, which is written `@` in what it says.
+  /// Runs the program with its folders below the scratch folder, which is written `@` in what it
+  /// says.
   private func temblor(_ words: String..., variables: String = "") throws -> Workplace.Result {
     let line = "HOME=$PWD/home XDG_CONFIG_DIRS=$PWD/etc \(variables) $TEMBLOR "
     var run = try place.bash(line + words.map { "'\($0)'" }.joined(separator: " "))
@@ -25,9 +27,11 @@ import Testing
     #expect(run.status == 2)
     #expect(
       run.error == """
-        @/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that \
+        @/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the obje\
+        ct that \
         begins at 1:1
-        @/etc/temblor/profiles/Puck 2.json: ignored: not a valid profile name; use up to 40 characters of a–z, 0–9 and -, then .json
+        @/etc/temblor/profiles/Puck 2.json: ignored: not a valid profile name; use up to 40 charac\
+        ters of a–z, 0–9 and -, then .json
 
         """)
     let lines = run.output.split(separator: "\n")
@@ -37,7 +41,10 @@ import Testing
         "phone                     –           yours, replaces shipped  invalid",
         "puck                      25–80 Hz    yours, replaces system   Mine.",
         "speaker                   200–600 Hz  shipped                  "
-          + "For a laptop and other small speakers: higher frequencies, longer taps, and harmonics that make low events audible.",
+          + """
+          For a laptop and other small speakers: higher frequencies, longer taps, and harmonics \
+          that make low events audible.
+          """,
       ])
     let names = try temblor("profiles", "--names")
     #expect(names.output.hasPrefix("phone\npuck\nspeaker\nactronika-hfba121238\n"))
@@ -74,7 +81,8 @@ import Testing
     let info = try temblor("info", "light", "--profile", "puck")
     #expect(info.status == 0 && info.output.contains("  profile    puck: "))
     func samples(_ words: String...) throws -> [UInt8] {
-      #expect(try temblor("render", "light", "-o", "a.wav", "--quiet", words[0], words[1]) == .init(0))
+      #expect(
+        try temblor("render", "light", "-o", "a.wav", "--quiet", words[0], words[1]) == .init(0))
       let bytes = try #require(place.bytes("a.wav"))
       // In front of the samples the file says which profile it was made with.
       let start = try #require(bytes.firstRange(of: Array("data".utf8)))
@@ -86,13 +94,16 @@ import Testing
     #expect(
       try temblor("info", "light", "--profile", "puk")
         == .init(
-          64, error: "temblor: no profile is called 'puk'; did you mean 'puck'?\n" + "See 'temblor info --help'.\n"))
+          64,
+          error: "temblor: no profile is called 'puk'; did you mean 'puck'?\n"
+            + "See 'temblor info --help'.\n"))
   }
 
   @Test func aBrokenFileMattersOnlyToWhoAsksForIt() throws {
     try place.write(#"{"level": 3}"#, to: "\(Self.folder)/phone.json")
     #expect(try temblor("render", "light", "-o", "a.wav", "--quiet") == .init(0))
-    #expect(try temblor("render", "light", "-o", "a.wav", "--quiet", "--profile", "speaker") == .init(0))
+    #expect(
+      try temblor("render", "light", "-o", "a.wav", "--quiet", "--profile", "speaker") == .init(0))
     #expect(
       try temblor("info", "light", "--profile", "phone")
         == .init(
@@ -103,9 +114,13 @@ import Testing
 
   @Test func relativeFoldersAreIgnored() throws {
     try place.write(Self.puck, to: "config/temblor/profiles/puck.json")
-    #expect(try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=config").status == 64)
-    #expect(try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=$PWD/config").status == 0)
-    #expect(try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_DIRS=$PWD/no:$PWD/config").status == 0)
+    #expect(
+      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=config").status == 64)
+    #expect(
+      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=$PWD/config").status == 0)
+    #expect(
+      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_DIRS=$PWD/no:$PWD/config")
+        .status == 0)
   }
 
   @Test func showTellsWhatAProfileDoes() throws {
@@ -166,7 +181,9 @@ import Testing
               A sheet.
 
             """))
-    #expect(try temblor("profiles", "show", "puck", "--json").output == place.text("\(Self.folder)/puck.json"))
+    #expect(
+      try temblor("profiles", "show", "puck", "--json").output
+        == place.text("\(Self.folder)/puck.json"))
   }
 
   @Test func showTellsWhatIsPlayedOnHardwareOfKnownResponse() throws {
@@ -175,7 +192,8 @@ import Testing
     #expect(run.status == 0)
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines[3] == "  frequency           25–80 Hz, logarithmic; 25–46.1 Hz played")
-    #expect(lines[7] == "  transients          2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz played")
+    #expect(
+      lines[7] == "  transients          2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz played")
     #expect(
       Array(lines[10...])
         == """
@@ -218,14 +236,19 @@ import Testing
         == .init(
           1,
           output: """
-            other.json:1:10: warning: the name "puck" differs from the file name "other.json" (name); use the same name; profiles are found by file name [file-name]
+            other.json:1:10: warning: the name "puck" differs from the file name "other.json" (nam\
+            e); use the same name; profiles are found by file name [file-name]
             bad.json:1:1: error: missing key "summary" [missing-key]
             bad.json:1:1: error: missing key "frequency" [missing-key]
             bad.json:1:17: error: unknown key "levle" (levle); did you mean "level"? \
             [unknown-key]
             bad.json:1:38: error: level is 2, outside 0.001 to 0.89 (level) [out-of-range]
-            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the ceiling of 0.891; the limiter will act (level); use a level of at most 0.44 [insufficient-headroom]
-            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceiling of 0.891; the limiter will act (transient.level); use a level of at most 0.44 [insufficient-headroom]
+            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the\
+             ceiling of 0.891; the limiter will act (level); use a level of a\
+            t most 0.44 [insufficient-headroom]
+            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceilin\
+            g of 0.891; the limiter will act (transient.level); use a level of a\
+            t most 0.44 [insufficient-headroom]
 
             """, error: "none.json: cannot be opened: No such file or directory\n"))
     #expect(try temblor("profiles", "check", "bad.json").status == 2)
@@ -271,7 +294,13 @@ import Testing
     #expect(
       try temblor("profiles", "new", "puck")
         == .init(
-          1, error: "temblor: @/home/.config/temblor/profiles/puck.json: already exists; use '--force' to replace it\n")
+          1,
+          error:
+            """
+            temblor: @/home/.config/temblor/profiles/puck.json: already exists; use '--force' \
+            to replace it\n
+            """
+        )
     )
     #expect(try temblor("profiles", "new", "puck", "--low", "30", "--force").status == 0)
     #expect(place.text("\(Self.folder)/puck.json")?.contains(#""low": 30, "high": 80"#) == true)
@@ -279,7 +308,8 @@ import Testing
 
   @Test func newCopiesAnotherWithItsHardwareAndSchema() throws {
     try place.write(
-      Self.puck.replacing("{\"name", with: #"{"$schema": "./s.json", "hardware": {"product": "A B"}, "name"#),
+      Self.puck.replacing(
+        "{\"name", with: #"{"$schema": "./s.json", "hardware": {"product": "A B"}, "name"#),
       to: "a.json")
     #expect(
       try temblor("profiles", "new", "phone", "--from", "./a.json", "--high", "90")
@@ -319,8 +349,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (["new", "My Own"], "'My Own' is not a valid profile name; use up to 40 characters of a–z, 0–9 and -", " new"),
-    (["new", "a", "--low", "90"], "the band runs from 90 down to 80 Hz; set '--low' and '--high'", " new"),
+    (
+      ["new", "My Own"],
+      "'My Own' is not a valid profile name; use up to 40 characters of a–z, 0–9 and -", " new"
+    ),
+    (
+      ["new", "a", "--low", "90"], "the band runs from 90 down to 80 Hz; set '--low' and '--high'",
+      " new"
+    ),
     (["new", "a", "--low", "0"], "'--low' takes a number from 0.1 to 20000, not '0'", " new"),
     (["new", "a", "--from", "phon"], "no profile is called 'phon'; did you mean 'phone'?", " new"),
     (["new"], "missing NAME", " new"), (["check"], "missing PROFILE", " check"),
@@ -341,7 +377,10 @@ import Testing
         == .init(
           64,
           error:
-            "temblor: no folder for user profiles: HOME is not set; use '--output FILE'\nSee 'temblor profiles new --help'.\n"
+            """
+            temblor: no folder for user profiles: HOME is not set; use '--output FILE'\nSee \
+            'temblor profiles new --help'.\n
+            """
         ))
   }
 
@@ -356,7 +395,8 @@ import Testing
   @Test func theSchemaIsPrinted() throws {
     let run = try place.temblor("profiles", "schema")
     #expect(run.status == 0)
-    #expect(run.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"))
+    #expect(
+      run.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"))
   }
 
   @Test func bashOffersProfilesOfAllFolders() throws {
@@ -370,7 +410,8 @@ import Testing
       COMP_LINE='temblor info --profile pu' COMP_WORDS=(temblor info --profile pu) COMP_CWORD=3
       _temblor
       echo "${COMPREPLY[*]}"
-      COMP_LINE='temblor profiles show puc' COMP_WORDS=(temblor profiles show puc) COMP_CWORD=3 COMPREPLY=()
+      COMP_LINE='temblor profiles show puc' COMP_WORDS=(temblor profiles show puc) COMP_CW\
+      ORD=3 COMPREPLY=()
       _temblor
       echo "${COMPREPLY[*]}"
       """)

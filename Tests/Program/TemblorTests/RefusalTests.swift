@@ -16,7 +16,9 @@ import Testing
 
   @Test(
     .enabled(if: geteuid() == 0, "only root may mount a small disk"),
-    arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"]) func aFullDiskLeavesTheOldFile(kind: String) throws
+    arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"]) func aFullDiskLeavesTheOldFile(
+      kind: String
+    ) throws
   {
     let run = try onSmallDisk(
       "echo old > a.\(kind); $TEMBLOR render pulse --loop 0 --duration 60 -o a.\(kind); echo $?")
@@ -26,20 +28,27 @@ import Testing
     #expect(run.error == "a.\(kind): the disk is full; free some space or choose another folder\n")
   }
 
-  @Test(arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"]) func aFileBeyondTheLimitLeavesTheOldFile(
+  @Test(arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"])
+  func aFileBeyondTheLimitLeavesTheOldFile(
     kind: String
   ) throws {
     try place.write("old", to: "a.\(kind)")
     for blocks in [0, 8] {
       let run = try place.bash(
-        "(ulimit -f \(blocks); $TEMBLOR render pulse --loop 0 --duration 20 -o a.\(kind) 2>&1) | cat")
+        """
+        (ulimit -f \(blocks); $TEMBLOR render pulse --loop 0 --duration 20 -o a.\(kind) 2>&1) | \
+        cat
+        """
+      )
       #expect(run.output == "a.\(kind): cannot write: File too large\n")
       #expect(place.text("a.\(kind)") == "old")
       #expect(place.names() == ["a.\(kind)"])
     }
   }
 
-  @Test(.enabled(if: geteuid() != 0, "root may write everywhere")) func aReadOnlyFolderIsTold() throws {
+  @Test(.enabled(if: geteuid() != 0, "root may write everywhere")) func aReadOnlyFolderIsTold()
+    throws
+  {
     let run = try place.bash("mkdir in; chmod 555 in; $TEMBLOR render light -o in/a.wav")
     #expect(run == .init(1, error: "in/a.wav: cannot be written: Permission denied\n"))
     #expect(place.names(below: "in") == [])
@@ -56,10 +65,16 @@ import Testing
     (".", "the sound file '.' is outside the folder of the pattern"),
     ("pipe.wav", "the sound file 'pipe.wav' is not a regular file"),
     ("sub", "the sound file 'sub' is not a regular file"),
-    ("a.ahap", "the sound file 'a.ahap' is not a readable sound file (libsndfile: Format not recognised.)"),
+    (
+      "a.ahap",
+      "the sound file 'a.ahap' is not a readable sound file (libsndfile: Format not recognised.)"
+    ),
     (
       "long.wav",
-      "the sound file 'long.wav' is too long (more than 72000000 samples); sounds in patterns are limited to 12 minutes"
+      """
+      the sound file 'long.wav' is too long (more than 72000000 samples); sounds in patterns \
+      are limited to 12 minutes
+      """
     ),
   ]) func aSoundFileThatCannotBePlayedIsRefused(path: String, reason: String) throws {
     try place.write(Patterns.playing(path), to: "in/a.ahap")
@@ -68,7 +83,8 @@ import Testing
       $TEMBLOR render light -q -o out.wav
       cd in
       mkdir sub; ln -s ../out.wav link.wav; ln -s .. way; mkfifo pipe.wav; cp ../out.wav ok.wav
-      printf 'RIFF\\xf8\\xff\\xff\\xefWAVEfmt \\x10\\0\\0\\0\\1\\0\\1\\0\\x80\\xbb\\0\\0\\0\\x77\\1\\0' > long.wav
+      printf 'RIFF\\xf8\\xff\\xff\\xefWAVEfmt \\x10\\0\\0\\0\\1\\0\\1\\0\\x80\\xbb\\0\\0\\0\\x77\\\
+      1\\0' > long.wav
       printf '\\2\\0\\x10\\0data\\xd4\\xff\\xff\\xef' >> long.wav
       truncate -s 10G long.wav
       """)

@@ -11,7 +11,8 @@ import Testing
 
   @Test func aLogSaysWhatWasWritten() throws {
     #expect(
-      try place.temblor("render", "light") == .init(0, error: "light.wav: written, 0.014 s, peak -21 dBFS\n"))
+      try place.temblor("render", "light")
+        == .init(0, error: "light.wav: written, 0.014 s, peak -21 dBFS\n"))
     #expect(try place.temblor("render", "light", "-q") == .init(0))
     #expect(place.names() == ["light.wav"])
     let light = try sound("light.wav")
@@ -55,7 +56,8 @@ import Testing
     #expect(try place.temblor("render", "in", "-o", "out/here", "-q") == .init(0))
     #expect(
       place.names(below: "out") == [
-        "out/here/", "out/here/a.wav", "out/here/deep/", "out/here/deep/er/", "out/here/deep/er/b.wav",
+        "out/here/", "out/here/a.wav", "out/here/deep/", "out/here/deep/er/",
+        "out/here/deep/er/b.wav",
         "out/here/deep/linked.wav",
       ])
   }
@@ -63,7 +65,9 @@ import Testing
   @Test func optionsShapeTheSound() throws {
     func made(_ words: String...) throws -> Sound {
       #expect(
-        try place.temblor(["render", "medium", "-o", "a.wav", "--sample-format", "float", "-q"] + words) == .init(0))
+        try place.temblor(
+          ["render", "medium", "-o", "a.wav", "--sample-format", "float", "-q"] + words) == .init(0)
+      )
       return try sound("a.wav")
     }
     func peak(_ sound: Sound) -> Float { sound.interleaved.map(abs).max() ?? 0 }
@@ -107,7 +111,9 @@ import Testing
     #expect(try place.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
     #expect(place.names() == ["a.wav/", "a.wav/light.wav"])
     try place.makeFolder("soft.wav")
-    #expect(try place.temblor("render", "soft") == .init(1, error: "soft.wav: is a folder; give a file name\n"))
+    #expect(
+      try place.temblor("render", "soft")
+        == .init(1, error: "soft.wav: is a folder; give a file name\n"))
     try place.write("", to: "plain")
     #expect(
       try place.temblor("render", "light", "-o", "plain/x.wav")
@@ -124,8 +130,11 @@ import Testing
     _ = try place.temblor("render", "light", "-o", "a.wav")
     try place.write(Patterns.playing("a.wav"), to: "a.ahap")
     let before = place.bytes("a.wav")
-    #expect(try place.temblor("render", "a.ahap") == .init(1, error: "a.wav: is an input; choose another '--output'\n"))
-    #expect(try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 64)
+    #expect(
+      try place.temblor("render", "a.ahap")
+        == .init(1, error: "a.wav: is an input; choose another '--output'\n"))
+    #expect(
+      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 64)
     #expect(place.bytes("a.wav") == before)
     #expect(place.text("a.ahap") == Patterns.playing("a.wav"))
     #expect(try place.temblor("render", "a.ahap", "-o", "b.wav", "-q") == .init(0))
@@ -141,7 +150,8 @@ import Testing
 
   @Test func jsonTellsWhatBecameOfEach() throws {
     try place.write(Patterns.broken, to: "a.ahap")
-    let run = try place.temblor("render", "a.ahap", "nope", "light", "--strength", "0", "--json", "-q")
+    let run = try place.temblor(
+      "render", "a.ahap", "nope", "light", "--strength", "0", "--json", "-q")
     // 20 ms of silence are behind the sound.
     let seconds = Double(try sound("light.wav").frameCount - 960) / 48_000
     #expect(run.status == 1)
@@ -181,15 +191,19 @@ import Testing
 
   @Test func aLogSaysWhatWasLimited() throws {
     let event = """
-      {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [
+      {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParamet\
+      ers": [
         {"ParameterID": "HapticIntensity", "ParameterValue": 1},
         {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}}
       """
     let text = #"{"Version": 1.0, "Pattern": [\#(event), \#(event), \#(event)]}"#
-    for name in ["a", "b", "c", "d", "e"] { try place.write(text, to: "in/\(name).ahap") }
+    for name in ["a", "b", "c", "d", "e"] {
+      try place.write(text, to: "in/\(name).ahap")
+    }
     let one = try place.temblor("render", "in/a.ahap", "-o", "a.wav")
     let limited = ": " + (one.error.split(separator: ", ", maxSplits: 2).last ?? "")
-    #expect(one.status == 0 && one.error.hasPrefix("a.wav: written, 1.0") && limited.hasPrefix(": peak "))
+    #expect(
+      one.status == 0 && one.error.hasPrefix("a.wav: written, 1.0") && limited.hasPrefix(": peak "))
     #expect(limited.contains(" dBFS before the limiter, limited to -1 dBFS for 1.0"))
     #expect(try place.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))
     #expect(try place.temblor("render", "light", "-o", "b.wav", "-q") == .init(0))
@@ -211,12 +225,18 @@ import Testing
   @Test func feltIsWhatTheTransducerMakesOfTheDrive() throws {
     try place.write(shaker(), to: "shaker.json")
     try place.write(Patterns.tap(), to: "a.ahap")
-    let words = ["render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1", "-q"]
+    let words = [
+      "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
+      "-q",
+    ]
     #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
-    #expect(try place.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"]) == .init(0))
+    #expect(
+      try place.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"]) == .init(0)
+    )
     let drive = try sound("drive.wav").interleaved
     let felt = try sound("felt.wav").interleaved
-    var transducer = TransducerSimulation(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+    var transducer = TransducerSimulation(
+      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
     #expect(
       felt
         == drive.flatMap { sample in
@@ -232,17 +252,24 @@ import Testing
       + #"{"resonance": 90, "qualityFactor": 9, "gain": -0.3}]"#
     try place.write(shaker(qualityFactor: modes), to: "shaker.json")
     try place.write(Patterns.tap(), to: "a.ahap")
-    let words = ["render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1", "-q"]
+    let words = [
+      "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
+      "-q",
+    ]
     #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
     #expect(try place.temblor(words + ["-o", "felt.wav", "--acceleration"]) == .init(0))
     let drive = try sound("drive.wav").interleaved.map(Double.init)
     let felt = try sound("felt.wav").interleaved
     let parts = [(40.0, 10.0, 1.0), (60, 8, 0.6), (90, 9, -0.3)].map { resonance, quality, gain in
-      SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(to: drive).map {
+      SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(
+        to: drive
+      ).map {
         gain * $0
       }
     }
-    let worst = felt.indices.map { frame in abs(Double(felt[frame]) - parts.reduce(0) { $0 + $1[frame] }) }.max()
+    let worst = felt.indices.map { frame in
+      abs(Double(felt[frame]) - parts.reduce(0) { $0 + $1[frame] })
+    }.max()
     #expect((worst ?? 1) < 1e-6)
     #expect((felt.map(abs).max() ?? 0) > 0.1)
   }
@@ -254,7 +281,11 @@ import Testing
       #expect(run.status == 64)
       #expect(
         run.error.hasPrefix(
-          "temblor: '--acceleration' requires a profile with resonance and Q factor; '\(name)' has none\n"))
+          """
+          temblor: '--acceleration' requires a profile with resonance and Q factor; '\(name)' \
+          has none\n
+          """
+        ))
     }
     #expect(place.names() == ["shaker.json"])
   }

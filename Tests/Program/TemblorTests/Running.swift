@@ -11,17 +11,21 @@ final class Running {
   private let error: Scratch
 
   /// Starts a program in a folder, with a text or nothing on its standard input.
-  init(_ program: String, _ words: [String], in folder: String, input: String? = nil, environment: [String] = []) throws
-  {
+  init(
+    _ program: String, _ words: [String], in folder: String, input: String? = nil,
+    environment: [String] = []
+  ) throws {
     output = try Scratch()
     error = try Scratch()
     let source = try Scratch(holding: input ?? "")
 
     process = try ProcessRunner.start(
       [program] + words,
-      environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(Workplace.program)"] + environment, in: folder,
+      environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(Workplace.program)"]
+        + environment, in: folder,
       streams: [
-        (0, .descriptor(source.descriptor)), (1, .descriptor(output.descriptor)), (2, .descriptor(error.descriptor)),
+        (0, .descriptor(source.descriptor)), (1, .descriptor(output.descriptor)),
+        (2, .descriptor(error.descriptor)),
       ])
   }
 
@@ -35,7 +39,8 @@ final class Running {
   func wait() -> (status: Int32, output: String, error: String) {
     isOver = true
     return (
-      ProcessRunner.waitForEnd(of: process), String(decoding: readAll(output.descriptor), as: UTF8.self),
+      ProcessRunner.waitForEnd(of: process),
+      String(decoding: readAll(output.descriptor), as: UTF8.self),
       String(decoding: readAll(error.descriptor), as: UTF8.self)
     )
   }

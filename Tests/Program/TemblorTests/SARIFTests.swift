@@ -10,7 +10,8 @@ import Testing
     try place.write(unknown, to: "a.ahap")
     try place.write(#"{"Pattern": [nonsense"#, to: "b.ahap")
     let run = try place.temblor("check", "--sarif", "a.ahap", "b.ahap")
-    let report = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+    let report = try #require(
+      try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
     #expect(report["version"] as? String == "2.1.0")
     let runs = try #require(report["runs"] as? [[String: Any]])
     #expect(runs.count == 1)
@@ -18,13 +19,16 @@ import Testing
     #expect(driver["name"] as? String == "temblor")
     let rules = try #require(driver["rules"] as? [[String: Any]]).map { $0["id"] as? String }
     #expect(!rules.contains(nil) && Set(rules).count == rules.count)
-    #expect(["utf16CodeUnits", "unicodeCodePoints"].contains(runs[0]["columnKind"] as? String ?? ""))
+    #expect(
+      ["utf16CodeUnits", "unicodeCodePoints"].contains(runs[0]["columnKind"] as? String ?? ""))
     let results = try #require(runs[0]["results"] as? [[String: Any]])
     var files: Set<String> = []
     for result in results {
       #expect((result["message"] as? [String: Any])?["text"] is String)
       #expect(["none", "note", "warning", "error"].contains(result["level"] as? String ?? ""))
-      if let index = result["ruleIndex"] as? Int { #expect(rules[index] == result["ruleId"] as? String) }
+      if let index = result["ruleIndex"] as? Int {
+        #expect(rules[index] == result["ruleId"] as? String)
+      }
       for location in try #require(result["locations"] as? [[String: Any]]) {
         let physical = try #require(location["physicalLocation"] as? [String: Any])
         let artifact = try #require(physical["artifactLocation"] as? [String: Any])

@@ -5,7 +5,8 @@ import Testing
 @Suite struct SetupTests {
   let place = Workplace()
 
-  /// Runs the program with its settings below the scratch folder, which is written `@` in what it says.
+  /// Runs the program with its settings below the scratch folder, which is written `@` in what it
+  /// says.
   private func temblor(_ line: String, variables: String = "") throws -> Workplace.Result {
     var run = try place.bash("XDG_CONFIG_HOME=$PWD/config \(variables) $TEMBLOR \(line)")
     run.output = run.output.replacing(place.path, with: "@")
@@ -13,7 +14,9 @@ import Testing
     return run
   }
 
-  private func save(_ text: String) throws { try place.write(text, to: "config/temblor/config.json") }
+  private func save(_ text: String) throws {
+    try place.write(text, to: "config/temblor/config.json")
+  }
 
   private static let remedy =
     "; correct the file, remove it with 'temblor setup --forget', or use '--no-config'\n"
@@ -30,22 +33,27 @@ import Testing
     ),
   ]) func aDamagedFileIsRefusedWithAPlaceAndARemedy(text: String, message: String) throws {
     try save(text)
-    let refusal = Workplace.Result(2, error: "temblor: @/config/temblor/config.json:\(message)\(Self.remedy)")
+    let refusal = Workplace.Result(
+      2, error: "temblor: @/config/temblor/config.json:\(message)\(Self.remedy)")
     for line in [
       "play light --device null", "tap 1 0.5", "setup --show", "setup --strength 1 --save",
-    ] { #expect(try temblor(line) == refusal, "\(line)") }
+    ] {
+      #expect(try temblor(line) == refusal, "\(line)")
+    }
     // Verbs that judge or write files do not read it.
     for line in ["render light", "info light", "compare light heavy", "plot light", "check light"] {
       #expect(try temblor(line).status == 0, "\(line)")
     }
     #expect(try temblor("tap 1 0.5 --device null --no-config").status == 0)
-    #expect(try temblor("setup --forget") == .init(0, output: "@/config/temblor/config.json: removed\n"))
+    #expect(
+      try temblor("setup --forget") == .init(0, output: "@/config/temblor/config.json: removed\n"))
   }
 
   @Test func aFolderInThePlaceOfTheFileIsNamed() throws {
     try place.makeFolder("config/temblor/config.json")
     #expect(
-      try temblor("tap 1 0.5") == .init(1, error: "temblor: @/config/temblor/config.json: is not a file; remove it\n"))
+      try temblor("tap 1 0.5")
+        == .init(1, error: "temblor: @/config/temblor/config.json: is not a file; remove it\n"))
   }
 
   @Test func aPlaceThatCannotBeWrittenIsNamed() throws {
@@ -55,7 +63,8 @@ import Testing
         == .init(1, error: "temblor: @/config: exists and is not a folder\n"))
     #expect(
       try place.bash("XDG_CONFIG_HOME=/proc $TEMBLOR setup --strength 0.5 --save")
-        == .init(1, error: "temblor: /proc/temblor: cannot be created: No such file or directory\n"))
+        == .init(1, error: "temblor: /proc/temblor: cannot be created: No such file or directory\n")
+    )
   }
 
   @Test func withoutATerminalNothingIsAsked() throws {
@@ -64,7 +73,8 @@ import Testing
         == .init(
           64,
           error: """
-            temblor: setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'
+            temblor: setup asks at a terminal; without one, use '--save' with '--device', '\
+            --profile', '--haptics', '--channel' or '--strength'
             See 'temblor setup --help'.
 
             """))
@@ -76,7 +86,9 @@ import Testing
     let reason = "temblor: gone: no such device; run 'temblor devices' to list devices; "
     let advice = " names it: connect it, or use 'temblor setup' or '--device'\n"
     let notice = "Using saved settings: device gone ('--no-config' ignores them)\n"
-    #expect(try temblor("tap 1 0.5") == .init(1, error: notice + reason + "@/config/temblor/config.json" + advice))
+    #expect(
+      try temblor("tap 1 0.5")
+        == .init(1, error: notice + reason + "@/config/temblor/config.json" + advice))
     #expect(
       try temblor("tap 1 0.5 --no-config", variables: "TEMBLOR_DEVICE=gone")
         == .init(1, error: reason + "TEMBLOR_DEVICE" + advice))
@@ -87,7 +99,10 @@ import Testing
   }
 
   private static let notice =
-    "Using saved settings: device wav:a.wav, profile dayton-bst-1, haptics on channel 2, strength 0.5 "
+    """
+    Using saved settings: device wav:a.wav, profile dayton-bst-1, haptics on channel 2, \
+    strength 0.5 
+    """
     + "('--no-config' ignores them)\n"
 
   /// The settings are named in a pipe, too.
@@ -98,12 +113,16 @@ import Testing
     #expect(place.names(below: "config/temblor") == ["config/temblor/config.json"])
     #expect(try temblor("tap 1 0.5") == .init(0, error: Self.notice))
     #expect(
-      try temblor("tap 1 0.5 -d wav:b.wav --profile dayton-bst-1 --haptics 2 --strength 0.5 --no-config") == .init(0))
-    // How much silence is before a tap, and with it the dither, depends on when each thread got its turn.
+      try temblor(
+        "tap 1 0.5 -d wav:b.wav --profile dayton-bst-1 --haptics 2 --strength 0.5 --no-config")
+        == .init(0))
+    // How much silence is before a tap, and with it the dither, depends on when each thread got its
+    // turn.
     func energy(_ name: String) throws -> Float {
       try Sound(reading: place, name).interleaved.reduce(0) { $0 + $1 * $1 }
     }
-    let (saved, given) = (try energy("a.wav"), try energy("b.wav"))
+    let saved = try energy("a.wav")
+    let given = try energy("b.wav")
     #expect(given > 0.1 && abs(saved / given - 1) < 0.001, "\(saved), \(given)")
   }
 
@@ -115,7 +134,9 @@ import Testing
     #expect(try temblor("setup --profile dayton-bst-1 --strength 0.2 --save").status == 0)
     #expect(try temblor("compare --tolerance 0.5dB,5ms,2% golden.wav light") == before)
     #expect(
-      try temblor("compare --tolerance 0.5dB,5ms,2% golden.wav light", variables: "TEMBLOR_PROFILE=speaker") == before)
+      try temblor(
+        "compare --tolerance 0.5dB,5ms,2% golden.wav light", variables: "TEMBLOR_PROFILE=speaker")
+        == before)
     #expect(try temblor("render light -qo again.wav") == .init(0))
     #expect(place.bytes("again.wav") == place.bytes("golden.wav"))
   }

@@ -4,20 +4,27 @@ import Testing
 @Suite struct InterruptionTests {
   let place = Workplace()
 
-  private static let long = ["render", "pulse", "--loop", "0", "--duration", "80000", "-o", "a.wav"]
+  private static let long = [
+    "render", "pulse", "--loop", "0", "--duration", "80000", "-o", "a.wav",
+  ]
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func anInterruptedFileLeavesTheOldOne(signal: Int32) throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func anInterruptedFileLeavesTheOldOne(signal: Int32)
+    throws
+  {
     try place.write("old", to: "a.wav")
     var running: Running?
     #expect(try place.appears { running = try place.start(Self.long) })
     let process = try #require(running)
     kill(process.process, signal)
-    #expect(try place.finish(process) == .init(1, error: "a.wav: interrupted; nothing was written\n"))
+    #expect(
+      try place.finish(process) == .init(1, error: "a.wav: interrupted; nothing was written\n"))
     #expect(place.names() == ["a.wav"])
     #expect(place.text("a.wav") == "old")
   }
 
-  @Test(arguments: [SIGKILL]) func aKilledProgramLeavesTheOldFileAndNothingElse(signal: Int32) throws {
+  @Test(arguments: [SIGKILL]) func aKilledProgramLeavesTheOldFileAndNothingElse(signal: Int32)
+    throws
+  {
     try place.write("old", to: "a.wav")
     var running: Running?
     #expect(try place.appears { running = try place.start(Self.long) })

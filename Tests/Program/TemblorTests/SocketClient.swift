@@ -12,7 +12,9 @@ final class SocketClient {
     for _ in 0..<2_000 where !isConnected {
       isConnected = Self.connect(descriptor, to: path)
       guard isConnected || errno == ECONNREFUSED else { break }
-      if !isConnected { poll(nil, 0, 5) }
+      if !isConnected {
+        poll(nil, 0, 5)
+      }
     }
     guard isConnected else { throw Refused() }
   }
@@ -37,7 +39,11 @@ final class SocketClient {
 
   /// The next line, but for those about a busy machine; nothing at the end or after ten seconds.
   func line() -> String? {
-    while let line = anyLine() { if !line.hasPrefix("event underrun ") { return line } }
+    while let line = anyLine() {
+      if !line.hasPrefix("event underrun ") {
+        return line
+      }
+    }
     return nil
   }
 

@@ -6,19 +6,25 @@ import Testing
 @Suite struct SoundInfoTests {
   let place = Workplace()
 
-  private func write(_ samples: [Float], to name: String, channelCount: Int = 1, samples format: SampleFormat = .float)
+  private func write(
+    _ samples: [Float], to name: String, channelCount: Int = 1,
+    samples format: SampleFormat = .float
+  )
     throws
   {
     let descriptor = unsafe open(place.path + "/" + name, O_RDWR | O_CREAT, 0o600)
     defer { close(descriptor) }
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: name, format: SoundFileFormat(container: .wav, samples: format), rate: 48_000,
+      descriptor: descriptor, path: name, format: SoundFileFormat(container: .wav, samples: format),
+      rate: 48_000,
       channelCount: channelCount, frameCount: Int64(samples.count / channelCount))
     try writer.write(samples.span)
     try writer.close()
   }
 
-  private static let tone = (0..<48_000).map { Float(0.5 * sin(2 * .pi * 100 * Double($0) / 48_000)) }
+  private static let tone = (0..<48_000).map {
+    Float(0.5 * sin(2 * .pi * 100 * Double($0) / 48_000))
+  }
 
   @Test func figuresInWords() throws {
     try write(Self.tone, to: "a.wav")
@@ -87,20 +93,24 @@ import Testing
     let all = try place.temblor("info", "all.wav")
     #expect(all.status == 2)
     #expect(all.output.contains("  level      silent\n"))
-    #expect(all.error == "all.wav: all 480 samples are NaN or infinite; they are treated as silence\n")
+    #expect(
+      all.error == "all.wav: all 480 samples are NaN or infinite; they are treated as silence\n")
     var some = Self.tone
     some[7] = .infinity
     try write(some, to: "some.wav")
     let run = try place.temblor("info", "--json", "some.wav")
     #expect(run.status == 2)
     #expect(run.output.contains("\"nonFiniteSamples\": 1"))
-    #expect(run.error == "some.wav: 1 of 48000 samples are NaN or infinite; they are treated as silence\n")
+    #expect(
+      run.error == "some.wav: 1 of 48000 samples are NaN or infinite; they are treated as silence\n"
+    )
   }
 
   @Test func whatHoldsNoSoundIsRefused() throws {
     try write([], to: "none.wav")
     try place.write("hello", to: "text.wav")
-    #expect(try place.temblor("info", "none.wav") == .init(2, error: "none.wav: contains no audio\n"))
+    #expect(
+      try place.temblor("info", "none.wav") == .init(2, error: "none.wav: contains no audio\n"))
     let text = try place.temblor("info", "text.wav")
     #expect(text.status == 2 && text.output == "")
     #expect(text.error.hasPrefix("text.wav: is not a readable sound file (libsndfile: "))

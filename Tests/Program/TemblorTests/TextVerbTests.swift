@@ -18,7 +18,9 @@ import Testing
 
   @Test func aFileIsRewrittenOnlyWhenAsked() throws {
     try place.write(Self.untidy, to: "a.ahap")
-    #expect(try place.temblor("format", "--check", "a.ahap") == .init(2, output: "a.ahap: not in canonical form\n"))
+    #expect(
+      try place.temblor("format", "--check", "a.ahap")
+        == .init(2, output: "a.ahap: not in canonical form\n"))
     #expect(place.text("a.ahap") == Self.untidy)
     let canonical = try place.temblor("format", "a.ahap").output
     #expect(try place.temblor("format", "--in-place", "a.ahap") == .init(0))
@@ -44,7 +46,8 @@ import Testing
     try place.write(Self.untidy, to: "b.ahap")
     #expect(
       try place.temblor("format", "-i", "a.ahap", "b.ahap")
-        == .init(2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+        == .init(
+          2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
     #expect(place.text("a.ahap") == Patterns.broken)
     #expect(try place.temblor("format", "--check", "b.ahap") == .init(0))
     #expect(place.names() == ["a.ahap", "b.ahap"])
@@ -53,7 +56,12 @@ import Testing
   @Test func infoSaysWhatTheLimiterDid() throws {
     let loud = try place.temblor("info", "earthquake-splash", "--profile", "dayton-bst-1").output
     #expect(
-      loud.contains("  level      peak 2.3 dBFS before the limiter, RMS -13.6 dBFS, limited to -1 dBFS for 0.601 s\n"),
+      loud.contains(
+        """
+          level      peak 2.3 dBFS before the limiter, RMS -13.6 dBFS, limited to -1 dBFS for \
+        0.601 s\n
+        """
+      ),
       "\(loud)")
     let soft = try place.temblor("info", "light").output
     #expect(soft.contains(" dBFS, never limited\n") && !soft.contains("limiter"), "\(soft)")
@@ -61,7 +69,8 @@ import Testing
 
   @Test func shippedPatternsCannotBeRewritten() throws {
     #expect(
-      try place.temblor("format", "-i", "light") == .init(1, error: "light: cannot be rewritten; it is not a file\n"))
+      try place.temblor("format", "-i", "light")
+        == .init(1, error: "light: cannot be rewritten; it is not a file\n"))
   }
 
   @Test func infoCountsInWords() throws {

@@ -3,7 +3,8 @@ import SoundFile
 
 /// A folder of its own for one test, in which the built program is run.
 ///
-/// The folder is removed with the last reference, so that a suite that keeps one has it for a whole test.
+/// The folder is removed with the last reference, so that a suite that keeps one has it for a whole
+/// test.
 final class Workplace: Sendable {
   /// What a program left behind.
   struct Result: Equatable {
@@ -26,16 +27,22 @@ final class Workplace: Sendable {
 
   init() {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    guard let made = unsafe mkdtemp(&template) else { preconditionFailure("A temporary folder can be made.") }
+    guard let made = unsafe mkdtemp(&template) else {
+      preconditionFailure("A temporary folder can be made.")
+    }
     path = unsafe String(cString: made)
   }
 
   deinit { _ = try? Running("/bin/rm", ["-rf", path], in: "/").wait() }
 
   /// Runs the program with nothing, or a text, on its standard input.
-  func temblor(_ words: String..., input: String? = nil) throws -> Result { try temblor(words, input: input) }
+  func temblor(_ words: String..., input: String? = nil) throws -> Result {
+    try temblor(words, input: input)
+  }
 
-  func temblor(_ words: [String], input: String? = nil) throws -> Result { try finish(try start(words, input: input)) }
+  func temblor(_ words: [String], input: String? = nil) throws -> Result {
+    try finish(try start(words, input: input))
+  }
 
   /// Starts the program; one that is stopped half-way is finished all the same.
   func start(_ words: [String], input: String? = nil) throws -> Running {
@@ -43,7 +50,9 @@ final class Workplace: Sendable {
   }
 
   /// Runs a line of bash in which `$TEMBLOR` is the program.
-  func bash(_ line: String) throws -> Result { try finish(Running("/bin/bash", ["-c", line], in: path)) }
+  func bash(_ line: String) throws -> Result {
+    try finish(Running("/bin/bash", ["-c", line], in: path))
+  }
 
   func finish(_ running: Running) throws -> Result {
     let (status, output, error) = running.wait()
@@ -55,14 +64,18 @@ final class Workplace: Sendable {
 
   func write(_ bytes: [UInt8], to name: String) throws {
     let folder = name.folder
-    if !folder.isEmpty { try makeFolder(folder) }
+    if !folder.isEmpty {
+      try makeFolder(folder)
+    }
     let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(descriptor) }
     guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Refused() }
   }
 
   func makeFolder(_ name: String) throws {
-    if !name.folder.isEmpty { try makeFolder(name.folder) }
+    if !name.folder.isEmpty {
+      try makeFolder(name.folder)
+    }
     guard unsafe mkdir(path + "/" + name, 0o755) == 0 || errno == EEXIST else { throw Refused() }
   }
 
@@ -108,8 +121,8 @@ final class Workplace: Sendable {
     return status.st_mode & 0o777
   }
 
-  /// Does something and waits until a file in the folder is created or written, at most a minute; the file may
-  /// have no name yet.
+  /// Does something and waits until a file in the folder is created or written, at most a minute;
+  /// the file may have no name yet.
   func appears(after action: () throws -> Void) throws -> Bool {
     let watch = inotify_init1(Int32(O_CLOEXEC))
     defer { close(watch) }
@@ -124,7 +137,9 @@ final class Workplace: Sendable {
     for _ in 0..<8 {
       let isNew = try appears {
         // Created before anybody watched.
-        if names().contains(name) { try write("", to: "seen") }
+        if names().contains(name) {
+          try write("", to: "seen")
+        }
       }
       if names().contains(name) { return true }
       if !isNew { return false }

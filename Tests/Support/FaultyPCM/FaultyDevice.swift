@@ -3,11 +3,12 @@ package import HapticOutputs
 
 /// A playback device in virtual time that fails on a schedule and reports what was heard when.
 ///
-/// A real PCM of ALSA stands behind it, so that a sink meets the library's own behaviour. It belongs to the
-/// thread that waits in its `DeviceTime`, with which it is made.
+/// A real PCM of ALSA stands behind it, so that a sink meets the library's own behaviour. It
+/// belongs to the thread that waits in its `DeviceTime`, with which it is made.
 @safe public final class FaultyDevice {
   /// Takes what was heard: the moment of the first frame, interleaved samples, channels.
-  public typealias Listener = (_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) -> Void
+  public typealias Listener = (_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) ->
+    Void
 
   /// What it offers when it is opened the next time.
   public var abilities = Capabilities()
@@ -37,7 +38,8 @@ package import HapticOutputs
       { context, time, samples, frameCount, channelCount in
         guard let context = unsafe context else { return }
         let device = unsafe Unmanaged<FaultyDevice>.fromOpaque(context).takeUnretainedValue()
-        let span = unsafe Span(_unsafeStart: samples.unsafelyUnwrapped, count: Int(frameCount * channelCount))
+        let span = unsafe Span(
+          _unsafeStart: samples.unsafelyUnwrapped, count: Int(frameCount * channelCount))
         device.listener?(.nanoseconds(time), span, Int(channelCount))
       },
       { context, call in
@@ -46,7 +48,11 @@ package import HapticOutputs
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  deinit { if let device = unsafe device { unsafe cfp_destroy(device) } }
+  deinit {
+    if let device = unsafe device {
+      unsafe cfp_destroy(device)
+    }
+  }
 
   /// Plans a fault; one whose time is past comes at once.
   public func plan(_ fault: Fault, at time: Duration) {
@@ -62,7 +68,8 @@ package import HapticOutputs
   /// Stands in for opening a device by a name.
   ///
   /// - Parameter results: Results of calls that are forced besides.
-  /// - Parameter hanging: A call beside the thread that renders, opening again or closing, that never returns.
+  /// - Parameter hanging: A call beside the thread that renders, opening again or closing, that
+  ///   never returns.
   package func interception(
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: PCMCall? = nil
   ) -> PCMInterception {
@@ -93,7 +100,9 @@ package import HapticOutputs
   /// The next moment at which something happens.
   var nextEvent: Duration? {
     let played = unsafe cfp_next_event(device)
-    return [played == .max ? nil : .nanoseconds(played), schedule.first?.time, endings.map(\.time).min()].compactMap {
+    return [
+      played == .max ? nil : .nanoseconds(played), schedule.first?.time, endings.map(\.time).min(),
+    ].compactMap {
       $0
     }.min()
   }
@@ -121,8 +130,10 @@ package import HapticOutputs
 
   private func begin(_ fault: Fault) {
     switch fault {
-    case .underrun: unsafe cfp_run_dry(device)
-    case .suspend(let canResume): unsafe cfp_suspend(device, canResume)
+    case .underrun:
+      unsafe cfp_run_dry(device)
+    case .suspend(let canResume):
+      unsafe cfp_suspend(device, canResume)
     case .disconnect(let duration, let code):
       unsafe cfp_disconnect(device)
       refusal = code
@@ -134,24 +145,38 @@ package import HapticOutputs
       endings.append((now + duration, .stall))
     case .shortTransfers(let frameCount, let count):
       unsafe cfp_limit_transfers(device, UInt32(frameCount), UInt32(count))
-    case .failTransfers(let code, let count): unsafe cfp_fail_transfers(device, -code, UInt32(count))
-    case .failStarts(let code, let count): unsafe cfp_fail_starts(device, -code, UInt32(count))
-    case .failPreparations(let code, let count): unsafe cfp_fail_preparations(device, -code, UInt32(count))
-    case .addDelay(let frameCount): unsafe cfp_add_delay(device, frameCount)
+    case .failTransfers(let code, let count):
+      unsafe cfp_fail_transfers(device, -code, UInt32(count))
+    case .failStarts(let code, let count):
+      unsafe cfp_fail_starts(device, -code, UInt32(count))
+    case .failPreparations(let code, let count):
+      unsafe cfp_fail_preparations(device, -code, UInt32(count))
+    case .addDelay(let frameCount):
+      unsafe cfp_add_delay(device, frameCount)
     case .cryWolf(let duration):
       unsafe cfp_cry_wolf(device, true)
       endings.removeAll { $0.ending == .cryingWolf }
       endings.append((now + duration, .cryingWolf))
-    case .skip(let frameCount): unsafe cfp_skip(device, frameCount)
-    case .swallow(let frameCount): unsafe cfp_swallow(device, frameCount)
-    case .lie(.random): unsafe cfp_lie(device, CFP_RANDOM, 0)
-    case .lie(.full): unsafe cfp_lie(device, CFP_FULL, 0)
-    case .lie(.steps(let frameCount)): unsafe cfp_lie(device, CFP_STEPS, UInt32(frameCount))
-    case .lie(.back(let frameCount)): unsafe cfp_lie(device, CFP_BACK, UInt32(frameCount))
-    case .exceed(let frameCount): unsafe cfp_exceed(device, frameCount)
-    case .unset: unsafe cfp_unset(device)
-    case .hang(let call, let duration): hangs.append((call, duration))
-    case .change(let abilities): self.abilities = abilities
+    case .skip(let frameCount):
+      unsafe cfp_skip(device, frameCount)
+    case .swallow(let frameCount):
+      unsafe cfp_swallow(device, frameCount)
+    case .lie(.random):
+      unsafe cfp_lie(device, CFP_RANDOM, 0)
+    case .lie(.full):
+      unsafe cfp_lie(device, CFP_FULL, 0)
+    case .lie(.steps(let frameCount)):
+      unsafe cfp_lie(device, CFP_STEPS, UInt32(frameCount))
+    case .lie(.back(let frameCount)):
+      unsafe cfp_lie(device, CFP_BACK, UInt32(frameCount))
+    case .exceed(let frameCount):
+      unsafe cfp_exceed(device, frameCount)
+    case .unset:
+      unsafe cfp_unset(device)
+    case .hang(let call, let duration):
+      hangs.append((call, duration))
+    case .change(let abilities):
+      self.abilities = abilities
     }
   }
 

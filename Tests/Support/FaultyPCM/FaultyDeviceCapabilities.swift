@@ -39,7 +39,9 @@ extension FaultyDevice {
       unsafe withUnsafeMutableBytes(of: &stored.channelCounts) {
         unsafe $0.copyBytes(from: channelCounts.flatMap { Self.bytes(UInt32($0)) })
       }
-      for encoding in encodings { stored.encodings |= Self.bit(of: encoding).rawValue }
+      for encoding in encodings {
+        stored.encodings |= Self.bit(of: encoding).rawValue
+      }
       stored.hasReadWrite = hasReadWrite
       stored.hasMemoryMap = hasMemoryMap
       stored.leastPeriodLength = UInt32(leastPeriodLength)
@@ -49,7 +51,9 @@ extension FaultyDevice {
       return stored
     }
 
-    private static func bytes(_ number: UInt32) -> [UInt8] { unsafe withUnsafeBytes(of: number) { unsafe Array($0) } }
+    private static func bytes(_ number: UInt32) -> [UInt8] {
+      unsafe withUnsafeBytes(of: number) { unsafe Array($0) }
+    }
 
     private static func bit(of encoding: SampleEncoding) -> cfp_encoding {
       switch encoding {
@@ -113,10 +117,13 @@ public enum Fault: Equatable, Sendable {
   }
 
   /// What the library calls, with the numbers that the device has for it.
-  public enum Call: UInt32, CaseIterable, Sendable { case start, stop, pointer, transfer, prepare, resume, delay }
+  public enum Call: UInt32, CaseIterable, Sendable {
+    case start, stop, pointer, transfer, prepare, resume, delay
+  }
 }
 
-/// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever comes first.
+/// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever
+/// comes first.
 ///
 /// One thread waits in it; others may read the time and raise signals.
 public final class DeviceTime: TimeSource {
@@ -133,13 +140,16 @@ public final class DeviceTime: TimeSource {
   /// The virtual moment.
   public var now: Duration { time.withLock { $0 } }
 
-  /// Waits until a descriptor is ready; a wait for ever in which nothing can happen waits for another thread.
+  /// Waits until a descriptor is ready; a wait for ever in which nothing can happen waits for
+  /// another thread.
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let deadline = timeout.map { Self.wholeNanoseconds(now + $0) }
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
       let now = now
-      guard descriptors.allSatisfy({ $0.received == 0 }), deadline.map({ $0 > now }) ?? true else { return }
+      guard descriptors.allSatisfy({ $0.received == 0 }), deadline.map({ $0 > now }) ?? true else {
+        return
+      }
       guard let next = [unsafe device.nextEvent, deadline].compactMap({ $0 }).min() else {
         SystemTimeSource().wait(for: &descriptors, timeout: nil)
         return

@@ -8,7 +8,9 @@ package final class FreshFolder: Sendable {
   /// Makes one.
   package init() {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    guard let made = unsafe mkdtemp(&template) else { preconditionFailure("a temporary folder can be made") }
+    guard let made = unsafe mkdtemp(&template) else {
+      preconditionFailure("a temporary folder can be made")
+    }
     path = unsafe String(cString: made)
   }
 
@@ -45,7 +47,11 @@ package final class FreshFolder: Sendable {
         }
         if name == "." || name == ".." { continue }
         let whole = path + "/" + name
-        if unsafe entry.pointee.d_type == UInt8(DT_DIR) { remove(whole) } else { unsafe unlink(whole) }
+        if unsafe entry.pointee.d_type == UInt8(DT_DIR) {
+          remove(whole)
+        } else {
+          unsafe unlink(whole)
+        }
       }
       unsafe closedir(handle)
     }

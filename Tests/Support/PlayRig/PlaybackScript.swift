@@ -37,7 +37,9 @@ package struct PlaybackScript: Sendable {
     self.text = text
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ").map(String.init)
-      guard words.count >= 2, let frame = Int64(words[0]) else { throw Unreadable(line: String(line)) }
+      guard words.count >= 2, let frame = Int64(words[0]) else {
+        throw Unreadable(line: String(line))
+      }
       if words[1] == "end" {
         end = frame
       } else {
@@ -100,7 +102,9 @@ package struct ScriptPlayers {
     let players = try ScriptPlayers(script, on: engine)
     // Away from the beginning, where the gate opens.
     let base: Int64 = 640
-    for step in script.steps { try players.send(step, base: base) }
+    for step in script.steps {
+      try players.send(step, base: base)
+    }
     playback.advance(seconds: Double(base + script.end) / rate)
     return Array(playback.samples().dropFirst(Int(base)).prefix(Int(script.end)))
   }

@@ -7,7 +7,8 @@ public struct Chance: RandomNumberGenerator {
   /// Equal seeds give equal chance.
   public init(state: UInt64) { self.state = state }
 
-  /// The next number: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+  /// The next number: Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+  /// 2014.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -20,5 +21,7 @@ public struct Chance: RandomNumberGenerator {
   public mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
 
   /// A number of the normal distribution.
-  public mutating func normal() -> Double { (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share()) }
+  public mutating func normal() -> Double {
+    (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share())
+  }
 }

@@ -26,19 +26,29 @@ public struct Mutation {
       let place = Int.random(in: 0...result.count, using: &chance)
       let end = min(result.count, place + Int.random(in: 0..<8, using: &chance))
       switch Int.random(in: 0..<6, using: &chance) {
-      case 0: result.removeSubrange(place..<end)
-      case 1: result.insert(UInt8.random(in: .min ... .max, using: &chance), at: place)
-      case 2 where place < result.count: result[place] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
-      case 3: result.insert(contentsOf: result[place..<end], at: place)
-      case 4: result.removeSubrange(place...)
-      default: if let piece = pieces.randomElement(using: &chance) { result.replaceSubrange(place..<end, with: piece) }
+      case 0:
+        result.removeSubrange(place..<end)
+      case 1:
+        result.insert(UInt8.random(in: .min ... .max, using: &chance), at: place)
+      case 2 where place < result.count:
+        result[place] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
+      case 3:
+        result.insert(contentsOf: result[place..<end], at: place)
+      case 4:
+        result.removeSubrange(place...)
+      default:
+        if let piece = pieces.randomElement(using: &chance) {
+          result.replaceSubrange(place..<end, with: piece)
+        }
       }
     }
     return result
   }
 
   /// A damaged copy, its invalid bytes replaced.
-  public mutating func damage(_ text: String) -> String { String(decoding: damage(Array(text.utf8)), as: UTF8.self) }
+  public mutating func damage(_ text: String) -> String {
+    String(decoding: damage(Array(text.utf8)), as: UTF8.self)
+  }
 
   /// Whether a message is one line that a terminal shows as it stands.
   public static func isOneLine(_ message: String) -> Bool {

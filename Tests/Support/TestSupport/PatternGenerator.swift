@@ -29,14 +29,18 @@ public struct PatternGenerator {
 
   /// A number in a range, or an oddity.
   public mutating func value(in range: ClosedRange<Float>) -> Float {
-    if let oddity = oddities.randomElement(using: &numbers), Bool.random(using: &numbers) { return oddity }
+    if let oddity = oddities.randomElement(using: &numbers), Bool.random(using: &numbers) {
+      return oddity
+    }
     return Float.random(in: range, using: &numbers)
   }
 
   /// The next pattern.
   public mutating func pattern() -> HapticPattern {
     var pattern = HapticPattern()
-    for _ in 0..<Int.random(in: 1...8, using: &numbers) { pattern.events.append(event()) }
+    for _ in 0..<Int.random(in: 1...8, using: &numbers) {
+      pattern.events.append(event())
+    }
     for _ in 0..<Int.random(in: 0...6, using: &numbers) {
       guard let id = DynamicParameterID.allCases.randomElement(using: &numbers) else { continue }
       let time = Double.random(in: -0.1...0.5, using: &numbers)
@@ -45,7 +49,8 @@ public struct PatternGenerator {
     for _ in 0..<Int.random(in: 0...4, using: &numbers) {
       guard let id = DynamicParameterID.allCases.randomElement(using: &numbers) else { continue }
       let points = (0..<Int.random(in: 0...6, using: &numbers)).map { _ in
-        ParameterCurve.ControlPoint(time: Double.random(in: 0...0.4, using: &numbers), value: value(in: id.range))
+        ParameterCurve.ControlPoint(
+          time: Double.random(in: 0...0.4, using: &numbers), value: value(in: id.range))
       }
       let time = Double.random(in: 0...0.3, using: &numbers)
       pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: points))
@@ -65,7 +70,8 @@ public struct PatternGenerator {
     }
     if kind == .audioCustom {
       event.waveform = AudioWaveform(
-        path: Bool.random(using: &numbers) ? "mono" : "stereo", usesVolumeEnvelope: Bool.random(using: &numbers),
+        path: Bool.random(using: &numbers) ? "mono" : "stereo",
+        usesVolumeEnvelope: Bool.random(using: &numbers),
         isLooping: Bool.random(using: &numbers))
     }
     return event

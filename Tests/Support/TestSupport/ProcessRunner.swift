@@ -2,7 +2,9 @@ public import Glibc
 
 /// Of <spawn.h>, which hides it from Swift.
 @_silgen_name("posix_spawn_file_actions_addclosefrom_np")
-@unsafe private func closeFrom(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ descriptor: Int32)
+@unsafe private func closeFrom(
+  _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ descriptor: Int32
+)
   -> Int32
 
 /// Starts the programs that tests run.
@@ -32,7 +34,8 @@ public enum ProcessRunner {
   ///   - folder: The program's working folder; this process's by default.
   ///   - streams: What the program's descriptors are, in the order in which they are made.
   public static func start(
-    _ words: [String], environment: [String], in folder: String? = nil, streams: [(number: Int32, stream: Stream)],
+    _ words: [String], environment: [String], in folder: String? = nil,
+    streams: [(number: Int32, stream: Stream)],
     leading: Leadership = .nothing
   ) throws(Failure) -> pid_t {
     // `env` changes the folder and becomes the program.
@@ -42,8 +45,10 @@ public enum ProcessRunner {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     for (number, stream) in streams {
       switch stream {
-      case .descriptor(let source): unsafe posix_spawn_file_actions_adddup2(&actions, source, number)
-      case .file(let path, let flags): unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0o600)
+      case .descriptor(let source):
+        unsafe posix_spawn_file_actions_adddup2(&actions, source, number)
+      case .file(let path, let flags):
+        unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0o600)
       }
     }
     // Descriptors of tests beside this one are not the program's.
@@ -70,19 +75,23 @@ public enum ProcessRunner {
       unsafe variables.forEach { unsafe free($0) }
     }
     var process = pid_t()
-    let result = unsafe posix_spawn(&process, words[0], &actions, &attributes, &arguments, &variables)
+    let result = unsafe posix_spawn(
+      &process, words[0], &actions, &attributes, &arguments, &variables)
     guard result == 0 else { throw Failure(description: "\(words[0]) cannot be started") }
     return process
   }
 
-  /// Waits for the end of a program: its exit status, or the negative number of the signal that ended it.
+  /// Waits for the end of a program: its exit status, or the negative number of the signal that
+  /// ended it.
   ///
   /// A program that is still there after three minutes hangs, and is killed.
   public static func waitForEnd(of process: pid_t) -> Int32 {
     var status: Int32 = 0
     for _ in 0..<90_000 {
       let ended = unsafe waitpid(process, &status, WNOHANG)
-      if ended == process || (ended < 0 && errno != EINTR) { return result(status) }
+      if ended == process || (ended < 0 && errno != EINTR) {
+        return result(status)
+      }
       poll(nil, 0, 2)
     }
     kill(process, SIGKILL)

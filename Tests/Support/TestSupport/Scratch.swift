@@ -48,10 +48,14 @@ public final class Scratch: Sendable {
   }
 
   /// Makes a symbolic link.
-  public func link(_ name: String, to target: String) throws { try #require(unsafe symlink(target, self(name)) == 0) }
+  public func link(_ name: String, to target: String) throws {
+    try #require(unsafe symlink(target, self(name)) == 0)
+  }
 
   /// Makes a folder in the folder.
-  public func makeFolder(_ name: String) throws { try #require(unsafe mkdir(self(name), 0o755) == 0) }
+  public func makeFolder(_ name: String) throws {
+    try #require(unsafe mkdir(self(name), 0o755) == 0)
+  }
 
   /// Removes a file, or a folder with all that is in it.
   public func remove(_ path: String) {
@@ -62,7 +66,9 @@ public final class Scratch: Sendable {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
         unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
-      if name != "." && name != ".." { remove(whole + "/" + name) }
+      if name != "." && name != ".." {
+        remove(whole + "/" + name)
+      }
     }
     unsafe closedir(handle)
     _ = unsafe rmdir(whole)

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A moving coil on a spring, driven by a voltage, in steps of Runge and Kutta: of third order, and not linear where asked.
+/// A moving coil on a spring, driven by a voltage, in steps of Runge and Kutta: of third order, and
+/// not linear where asked.
 public struct SimulatedCoil: Sendable {
   /// The resonance of spring and mass in hertz, without the coil's inductance.
   public var resonance: Double
@@ -8,7 +9,8 @@ public struct SimulatedCoil: Sendable {
   public var qualityFactor: Double
   /// The coil's inductance over its resistance, in seconds.
   public var coil = 0.0
-  /// How the spring changes with displacement x, to one side: stiffness is 1 + asymmetry·x + stiffening·x².
+  /// How the spring changes with displacement x, to one side: stiffness is 1 + asymmetry·x +
+  /// stiffening·x².
   public var asymmetry = 0.0
   /// The same to both sides.
   public var stiffening = 0.0
@@ -35,7 +37,8 @@ public struct SimulatedCoil: Sendable {
     ) { (a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real) }
     // As a polynomial: τs³ + (1 + τω/Qm)s² + (ω/Qm + ω/Qe + τω²)s + ω².
     let factors = [
-      coil, 1 + coil * omega / mechanicalQuality, omega / qualityFactor + coil * omega * omega, omega * omega,
+      coil, 1 + coil * omega / mechanicalQuality, omega / qualityFactor + coil * omega * omega,
+      omega * omega,
     ]
     for _ in 0..<50 {
       var value = (real: 0.0, imaginary: 0.0)
@@ -59,23 +62,32 @@ public struct SimulatedCoil: Sendable {
     // Steps are short against the coil's time and the period.
     let steps = max(2, Int((3 / rate / max(coil, 1e-4)).rounded(.up)))
     let step = 1 / rate / Double(steps)
-    let (omega, mechanical, electrical) = (omega, mechanicalQuality, electricalQuality)
-    let (coil, asymmetry, stiffening, quality) = (coil, asymmetry, stiffening, qualityFactor)
+    let omega = omega
+    let mechanical = mechanicalQuality
+    let electrical = electricalQuality
+    let coil = coil
+    let asymmetry = asymmetry
+    let stiffening = stiffening
+    let quality = qualityFactor
     // Displacement in units of that at resonance, velocity in those times ω, and the current.
     func slope(_ state: SIMD3<Double>, _ drive: Double) -> SIMD3<Double> {
-      let (x, w) = (state.x, state.y)
+      let x = state.x
+      let w = state.y
       let wanted = drive - quality / electrical * w
       let current = coil > 0 ? state.z : wanted
       let spring = x * (1 + asymmetry * x + stiffening * x * x)
       return [
-        omega * w, omega * (current / quality - spring - w / mechanical), coil > 0 ? (wanted - state.z) / coil : 0,
+        omega * w, omega * (current / quality - spring - w / mechanical),
+        coil > 0 ? (wanted - state.z) / coil : 0,
       ]
     }
     var state = SIMD3<Double>.zero
     var last = 0.0
     return input.map { sample in
       for number in 0..<steps {
-        let at = { (part: Double) in last + (sample - last) * (Double(number) + part) / Double(steps) }
+        let at = { (part: Double) in
+          last + (sample - last) * (Double(number) + part) / Double(steps)
+        }
         let first = slope(state, at(0))
         let second = slope(state + step / 2 * first, at(0.5))
         let third = slope(state + step / 2 * second, at(0.5))

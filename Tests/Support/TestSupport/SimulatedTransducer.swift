@@ -32,8 +32,10 @@ public struct SimulatedTransducer {
       sine = sinh((-square).squareRoot() * step) / (-square).squareRoot()
     }
     let fall = exp(-decay * step)
-    let (a11, a12) = (fall * (cosine + decay * sine), fall * omega * sine)
-    let (a21, a22) = (-fall * omega * sine, fall * (cosine - decay * sine))
+    let a11 = fall * (cosine + decay * sine)
+    let a12 = fall * omega * sine
+    let a21 = -fall * omega * sine
+    let a22 = fall * (cosine - decay * sine)
     // The hold of order zero, then the correction for a straight line.
     let hold = ((1 - a11) / qualityFactor, 0 - a21 / qualityFactor)
     let rest = (hold.0 / step, hold.1 / step - omega / qualityFactor)

@@ -1,6 +1,7 @@
 public import Testing
 
-/// A row of a table that is written as a text: a line of input, and the indented lines behind it, which come of it.
+/// A row of a table that is written as a text: a line of input, and the indented lines behind it,
+/// which come of it.
 public struct TableRow: CustomTestStringConvertible, Sendable {
   /// The input; `⏎` in the text ends a line of it.
   public let input: String

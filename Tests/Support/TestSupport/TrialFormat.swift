@@ -12,8 +12,8 @@ extension HapticFormat {
   /// hum 0.2 0.5 1 0.3
   /// fade 0.2 0.5
   /// ```
-  /// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade` sets
-  /// the intensity control of its layer. `allow RULE REASON` allows a rule.
+  /// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade`
+  /// sets the intensity control of its layer. `allow RULE REASON` allows a rule.
   public static let trial = HapticFormat(
     "beats", title: "Beats", endings: ["beats"],
     rules: [.beatsUnknownWord, .beatsWrongNumber, .beatsClamped],
@@ -21,8 +21,10 @@ extension HapticFormat {
       let mark = Array("beats ".utf8)
       guard bytes.count >= mark.count else { return .no }
       return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .no
-    }, read: { file, options in readTrial(file) }, write: { composition, options in writeTrial(composition) },
-    canonical: { (file) throws(InputError) in writeTrial(try readTrial(file).get()).files[0].bytes })
+    }, read: { file, options in readTrial(file) },
+    write: { composition, options in writeTrial(composition) },
+    canonical: { (file) throws(InputError) in writeTrial(try readTrial(file).get()).files[0].bytes }
+  )
 
   /// Reads lines, with a place for each.
   private static func readTrial(_ file: SourceFile) -> Examination {
@@ -31,7 +33,8 @@ extension HapticFormat {
     var findings: [Finding] = []
     var allowances: [Examination.Allowance] = []
     let text = String(decoding: file.bytes, as: UTF8.self)
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       var words = line.split(separator: " ").map(String.init)
       guard !words.isEmpty else { continue }
       let word = words.removeFirst()
@@ -39,7 +42,8 @@ extension HapticFormat {
         SourcePlace(name: file.name, line: index + 1, column: column, path: word)
       }
       switch word {
-      case "beats": composition.title = words.dropFirst().joined(separator: " ")
+      case "beats":
+        composition.title = words.dropFirst().joined(separator: " ")
       case "layer":
         places.lines[.layer(composition.layers.count)] = index + 1
         composition.layers.append(.init(HapticPattern(), name: words.first ?? ""))
@@ -49,10 +53,14 @@ extension HapticFormat {
       case "tap", "hum", "fade":
         var numbers = words.compactMap(Double.init)
         guard numbers.count == ["tap": 3, "hum": 4, "fade": 2][word] else {
-          findings.append(Finding(.beatsWrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
+          findings.append(
+            Finding(
+              .beatsWrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
           continue
         }
-        if composition.layers.isEmpty { composition.layers.append(.init(HapticPattern())) }
+        if composition.layers.isEmpty {
+          composition.layers.append(.init(HapticPattern()))
+        }
         let layer = composition.layers.count - 1
         let time = numbers.removeFirst()
         let duration = word == "hum" ? numbers.removeFirst() : nil
@@ -70,15 +78,18 @@ extension HapticFormat {
           places.lines[.event(EventReference(layer: layer, event: count))] = index + 1
           composition.layers[layer].pattern.events.append(
             HapticEvent(
-              kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time, duration: duration,
+              kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time,
+              duration: duration,
               parameters: [.hapticIntensity: levels[0], .hapticSharpness: levels[1]]))
         }
-      default: findings.append(Finding(.beatsUnknownWord, place: place(), "unknown word '\(word)'"))
+      default:
+        findings.append(Finding(.beatsUnknownWord, place: place(), "unknown word '\(word)'"))
       }
     }
     let isReadable = !findings.contains { $0.severity == .error }
     return Examination(
-      composition: isReadable ? composition : nil, findings: findings, places: SourcePlaces(places.place(of:)),
+      composition: isReadable ? composition : nil, findings: findings,
+      places: SourcePlaces(places.place(of:)),
       allowances: allowances,
       details: [("layers", "\(composition.layers.count)")])
   }
@@ -94,7 +105,9 @@ extension HapticFormat {
         let numbers = times.map { "\($0)" } + levels.map { "\($0)" }
         text += "\(event.duration == nil ? "tap" : "hum") \(numbers.joined(separator: " "))\n"
       }
-      for parameter in layer.pattern.parameters { text += "fade \(parameter.time) \(parameter.value)\n" }
+      for parameter in layer.pattern.parameters {
+        text += "fade \(parameter.time) \(parameter.value)\n"
+      }
     }
     return Writing([.init(Array(text.utf8))])
   }
@@ -103,7 +116,8 @@ extension HapticFormat {
 extension Rule {
   fileprivate static let beatsUnknownWord = error(
     "unknown-word", "grammar", "A line must begin with a word of the format.")
-  fileprivate static let beatsWrongNumber = error("wrong-number", "grammar", "A line must have its numbers.")
+  fileprivate static let beatsWrongNumber = error(
+    "wrong-number", "grammar", "A line must have its numbers.")
   fileprivate static let beatsClamped = warning("clamped", "range", "Levels should be from 0 to 1.")
 }
 

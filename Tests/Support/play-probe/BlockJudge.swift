@@ -2,9 +2,10 @@ import HapticPlayback
 
 /// Reports of every block whether it was late, and whose doing that was.
 ///
-/// A block is late when it was handed over after the device had played all that it had. It was late by
-/// rendering where that took more than half the time that the block lasts; by the system where it would have
-/// been in time had the thread always run when it could; else by the device, which asked too late.
+/// A block is late when it was handed over after the device had played all that it had. It was late
+/// by rendering where that took more than half the time that the block lasts; by the system where
+/// it would have been in time had the thread always run when it could; else by the device, which
+/// asked too late.
 struct BlockJudge: CustomStringConvertible {
   private let rate: Double
   private let period: Double
@@ -30,8 +31,12 @@ struct BlockJudge: CustomStringConvertible {
   /// Takes in blocks, and the looks at the clock around them.
   mutating func look(at records: [BlockTiming], traces new: [ObservedTime.Trace]) {
     traces += new
-    for record in records { judge(record) }
-    if let last = records.last { traces.removeAll { $0.wall < last.handed } }
+    for record in records {
+      judge(record)
+    }
+    if let last = records.last {
+      traces.removeAll { $0.wall < last.handed }
+    }
   }
 
   private mutating func judge(_ record: BlockTiming) {
@@ -53,7 +58,9 @@ struct BlockJudge: CustomStringConvertible {
     let kept = (traces[began].kept - (keptBefore ?? traces[began].kept)) / .seconds(1)
     keptBefore = traces[handed].kept
     worstKept = max(worstKept, kept)
-    guard let previous, previous.position + Int64(previous.frameCount) == record.position else { return }
+    guard let previous, previous.position + Int64(previous.frameCount) == record.position else {
+      return
+    }
     worstGap = max(worstGap, (record.began - previous.handed) / .seconds(1))
     let due = previous.handed + .seconds(Double(previous.delay) / rate)
     guard record.handed > due else { return }
@@ -83,11 +90,14 @@ struct BlockJudge: CustomStringConvertible {
       + "late-by-system \(late.system) late-by-device \(late.device) "
       + "mean-share \(Self.percent(sumRun * rate / Double(max(1, frameCount)))) "
       + "median-share \(Self.percent(share(of: 0.5))) p999-share \(Self.percent(share(of: 0.999))) "
-      + "worst-share \(Self.percent(worstRun)) " + "worst-share-with-interruptions \(Self.percent(worstWall / period)) "
+      + "worst-share \(Self.percent(worstRun)) "
+      + "worst-share-with-interruptions \(Self.percent(worstWall / period)) "
       + "worst-kept-ms \(Self.milliseconds(worstKept)) worst-gap-ms \(Self.milliseconds(worstGap))"
   }
 
   private static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100)%" }
 
-  private static func milliseconds(_ seconds: Double) -> String { "\((seconds * 1e5).rounded() / 100)" }
+  private static func milliseconds(_ seconds: Double) -> String {
+    "\((seconds * 1e5).rounded() / 100)"
+  }
 }

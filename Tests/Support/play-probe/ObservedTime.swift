@@ -2,8 +2,8 @@ import Glibc
 import HapticPlayback
 import Synchronization
 
-/// The machine's clock, which also notes how long the render thread ran, and how long it was kept waiting
-/// though it could have run.
+/// The machine's clock, which also notes how long the render thread ran, and how long it was kept
+/// waiting though it could have run.
 ///
 /// The thread that waits first counts as the render thread.
 @safe final class ObservedTime: TimeSource, @unchecked Sendable {
@@ -35,14 +35,20 @@ import Synchronization
 
   var now: Duration {
     let now = system.now
-    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) { note(now) }
+    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {
+      note(now)
+    }
     return now
   }
 
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-    if owner.load(ordering: .relaxed) == 0 { adopt() }
+    if owner.load(ordering: .relaxed) == 0 {
+      adopt()
+    }
     system.wait(for: &descriptors, timeout: timeout)
-    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) { kept.store(readKept(), ordering: .relaxed) }
+    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {
+      kept.store(readKept(), ordering: .relaxed)
+    }
   }
 
   /// Takes what was noted since the last call, oldest first: [one thread].
@@ -77,12 +83,18 @@ import Synchronization
     var bytes = InlineArray<128, UInt8>(repeating: 0)
     let descriptor = schedule.load(ordering: .relaxed)
     var span = bytes.mutableSpan
-    let count = unsafe span.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, 128, 0) }
+    let count = unsafe span.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, 128, 0)
+    }
     var word = 0
     var number = 0
     for index in 0..<max(0, count) {
       let byte = bytes[index]
-      if byte == UInt8(ascii: " ") { word += 1 } else if word == 1 { number = number * 10 + Int(byte &- 48) }
+      if byte == UInt8(ascii: " ") {
+        word += 1
+      } else if word == 1 {
+        number = number * 10 + Int(byte &- 48)
+      }
     }
     return number
   }

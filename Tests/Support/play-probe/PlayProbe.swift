@@ -4,19 +4,24 @@ import HapticPlayback
 import HapticRender
 import PlayRig
 
-/// Plays scripts on a device of ALSA and reports what happens, for tests that listen on the other side.
+/// Plays scripts on a device of ALSA and reports what happens, for tests that listen on the other
+/// side.
 ///
-/// `play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]` opens the device and plays silence. The lines of
-/// a script on its standard input, closed by `go`, are played a little later; other lines are ignored. It ends
-/// with the script, or when its input is closed. Each line it prints begins with a word:
+/// `play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]` opens the device and plays silence.
+/// The lines of a script on its standard input, closed by `go`, are played a little later; other
+/// lines are ignored. It ends with the script, or when its input is closed. Each line it prints
+/// begins with a word:
 ///
 /// - `granted` what the device gave, `began FRAME` where the script's frame 0 is, `over` the end;
-/// - `notice SECONDS FRAME KIND MISSED TEXT` what happened at the sink, by the machine's steady clock;
+/// - `notice SECONDS FRAME KIND MISSED TEXT` what happened at the sink, by the machine's steady
+///   clock;
 /// - `clock FRAME SECONDS` when a frame is heard, twice a second;
 /// - `judged …` figures of all blocks.
 @main struct PlayProbe {
   static func main() {
-    do { try run(Array(CommandLine.arguments.dropFirst())) } catch {
+    do {
+      try run(Array(CommandLine.arguments.dropFirst()))
+    } catch {
       say("failed \(error)")
       exit(1)
     }
@@ -26,7 +31,8 @@ import PlayRig
   private static let foresight = 0.25
 
   private static func run(_ words: [String]) throws {
-    guard words.count >= 5, let rate = Int(words[1]), let channels = Int(words[2]), let period = Int(words[3]),
+    guard words.count >= 5, let rate = Int(words[1]), let channels = Int(words[2]),
+      let period = Int(words[3]),
       let buffer = Int(words[4])
     else {
       say("failed usage: play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]")
@@ -34,7 +40,9 @@ import PlayRig
     }
     let time = ObservedTime()
     let sink = try ALSASink(
-      PCMRequest(device: words[0], rate: rate, channels: .exactly(channels), periodSize: period, bufferSize: buffer),
+      PCMRequest(
+        device: words[0], rate: rate, channels: .exactly(channels), periodSize: period,
+        bufferSize: buffer),
       timekeeper: time)
     let grant = sink.granted
     say(
@@ -120,10 +128,14 @@ struct InputLines {
     guard unsafe poll(&watched, 1, milliseconds) == 1 else { return [] }
     var piece = [UInt8](repeating: 0, count: 4_096)
     let count = unsafe read(STDIN_FILENO, &piece, piece.count)
-    if count <= 0 { isClosed = true }
+    if count <= 0 {
+      isClosed = true
+    }
     rest += piece.prefix(max(0, count))
     guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-    let lines = rest[..<end].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    let lines = rest[..<end].split(separator: UInt8(ascii: "\n")).map {
+      String(decoding: $0, as: UTF8.self)
+    }
     rest.removeSubrange(...end)
     return lines
   }

@@ -9,7 +9,11 @@ import SystemSupport
 @main struct TerminalProbe {
   static func main() {
     SignalHandling.watch()
-    do { try read(isStubborn: CommandLine.arguments.contains("stubborn")) } catch { say("thrown") }
+    do {
+      try read(isStubborn: CommandLine.arguments.contains("stubborn"))
+    } catch {
+      say("thrown")
+    }
     SignalHandling.endByNotedSignal()
   }
 
@@ -28,7 +32,9 @@ import SystemSupport
         hasKeys = watched.count > 1
         say(watched.count > 1 ? "listens" : "looks away")
       }
-      if !isTold { watched.append(PollDescriptor(notice.descriptor)) }
+      if !isTold {
+        watched.append(PollDescriptor(notice.descriptor))
+      }
       time.wait(for: &watched, timeout: terminal.timeout(at: time.now))
       // Before the keys: what happened to the terminal before the signal is seen before it.
       let isGiven = notice.isGiven
@@ -37,7 +43,9 @@ import SystemSupport
         if key == .character("q") { return }
         if key == .character("t") { throw Thrown() }
       }
-      if terminal.isClosed { say("closed") }
+      if terminal.isClosed {
+        say("closed")
+      }
       if isGiven && !isTold {
         say("told")
         isTold = true

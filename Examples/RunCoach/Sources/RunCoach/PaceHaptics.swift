@@ -1,8 +1,8 @@
 import CoreHaptics
 import UIKit
 
-/// Ticks at the pace of a run, marks laps and closes with a swell: an application's class like many, with an engine of
-/// its own.
+/// Ticks at the pace of a run, marks laps and closes with a swell: an application's class like
+/// many, with an engine of its own.
 @MainActor public final class PaceHaptics {
   private var engine: CHHapticEngine?
   private var ticker: CHHapticAdvancedPatternPlayer?

@@ -60,7 +60,8 @@ import Testing
     await device.advance(by: .seconds(0.75))
     try haptics.finish()
     await device.advance(by: .seconds(3))
-    // Compared with __Haptics__/PaceHapticsTests/finishesWithASwell.ahap, which can be played and felt.
+    // Compared with __Haptics__/PaceHapticsTests/finishesWithASwell.ahap, which can be played and
+    // felt.
     expectHaptics(device.played)
   }
 }

@@ -1,15 +1,17 @@
 package import HapticModel
 package import Reading
 
-/// An AHAP text that is changed in place. A change replaces, inserts or removes the bytes of the value it is about;
-/// layout, unknown keys, spellings of numbers and all else stay byte for byte. A text in UTF-16 or UTF-32 becomes
-/// UTF-8. Control points that count from the start of the pattern are made relative by the first change of a curve,
-/// since one that moves alone could change how all are read. An editor is a value: undoing is keeping the one before.
+/// An AHAP text that is changed in place. A change replaces, inserts or removes the bytes of the
+/// value it is about; layout, unknown keys, spellings of numbers and all else stay byte for byte. A
+/// text in UTF-16 or UTF-32 becomes UTF-8. Control points that count from the start of the pattern
+/// are made relative by the first change of a curve, since one that moves alone could change how
+/// all are read. An editor is a value: undoing is keeping the one before.
 package struct AHAPEditor: Sendable {
   package let document: AHAPDocument
   /// What it says; control points sorted and relative to their curve.
   package let reading: AHAPReading
-  /// How many bytes and values the changes that made the text looked at, beside copying and reading it.
+  /// How many bytes and values the changes that made the text looked at, beside copying and reading
+  /// it.
   package let visitedCount: Int
   /// The numbers of the values that the parts were read from.
   let events: [Int]
@@ -22,7 +24,9 @@ package struct AHAPEditor: Sendable {
     self.init(document, reading, decoder, visitedCount: 0)
   }
 
-  private init(_ document: AHAPDocument, _ reading: AHAPReading, _ decoder: PatternDecoder, visitedCount: Int) {
+  private init(
+    _ document: AHAPDocument, _ reading: AHAPReading, _ decoder: PatternDecoder, visitedCount: Int
+  ) {
     self.document = document
     self.reading = reading
     self.visitedCount = visitedCount
@@ -35,19 +39,24 @@ package struct AHAPEditor: Sendable {
 
   package var pattern: HapticPattern { reading.pattern }
 
-  /// The text with some changes made at once, or the first thing that is wrong with them. All paths are those of the
-  /// text before, and of two values for one field the last counts; what is changed inside of a part that is removed is
-  /// removed. Numbers are written to the millionth, and values that are as they were are left as they are spelled. A
-  /// value out of its range is written, as reading clamps it; one that makes the text an error is refused. Takes time
-  /// in proportion to the text, the changes and the parts they are about.
+  /// The text with some changes made at once, or the first thing that is wrong with them. All paths
+  /// are those of the text before, and of two values for one field the last counts; what is changed
+  /// inside of a part that is removed is removed. Numbers are written to the millionth, and values
+  /// that are as they were are left as they are spelled. A value out of its range is written, as
+  /// reading clamps it; one that makes the text an error is refused. Takes time in proportion to
+  /// the text, the changes and the parts they are about.
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
     var edits = AHAPEdits(of: self)
-    for change in changes { try edits.add(change) }
+    for change in changes {
+      try edits.add(change)
+    }
     if edits.touchesCurves, hasAbsoluteTimes {
-      return try changed(to: TextEdits(text).applying(document.timeEdits), by: changes).applying(changes)
+      return try changed(to: TextEdits(text).applying(document.timeEdits), by: changes).applying(
+        changes)
     }
     let list = edits.finish()
-    let result = try changed(to: TextEdits(text).applying(list), by: changes, visited: edits.visited)
+    let result = try changed(
+      to: TextEdits(text).applying(list), by: changes, visited: edits.visited)
     guard !result.hasAbsoluteTimes || hasAbsoluteTimes else {
       throw refusal(
         changes.count == 1 ? changes[0].path : nil,
@@ -57,40 +66,56 @@ package struct AHAPEditor: Sendable {
     return result
   }
 
-  /// The bytes of a part as the text has them: those of its entry in `Pattern`, or of a control point.
+  /// The bytes of a part as the text has them: those of its entry in `Pattern`, or of a control
+  /// point.
   package func bytes(of path: String) throws(InputError) -> [UInt8] {
     let part = try AHAPPath(path, in: self)
     return AHAPEdits(of: self).copy(of: part.value)
   }
 
-  /// The numbers of a curve's control points in paths, in the order of the pattern: by time, equal ones as they stand.
+  /// The numbers of a curve's control points in paths, in the order of the pattern: by time, equal
+  /// ones as they stand.
   package func pointOrder(ofCurve index: Int) -> [Int] {
     guard curves.indices.contains(index) else { return [] }
     let times = points(of: index).map { $0["Time"]?.number ?? 0 }
     return times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
   }
 
-  /// The path of the part that a value belongs to, by the value's path in the text, as `Pattern[3].Event.Time`; nil
-  /// where it belongs to none.
+  /// The path of the part that a value belongs to, by the value's path in the text, as
+  /// `Pattern[3].Event.Time`; nil where it belongs to none.
   package func path(ofValueAt path: String) -> String? {
     var entry = document.json.root
-    var steps = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) }).map { String(Substring($0)) }[...]
-    guard steps.popFirst() == "Pattern", let number = steps.popFirst().flatMap({ Int($0) }), number >= 0,
+    var steps = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) }).map {
+      String(Substring($0))
+    }[...]
+    guard steps.popFirst() == "Pattern", let number = steps.popFirst().flatMap({ Int($0) }),
+      number >= 0,
       let list = entry["Pattern"], let key = steps.popFirst()
     else { return nil }
-    guard let found = list.elements.dropFirst(number).first(where: { _ in true })?[key] else { return nil }
+    guard let found = list.elements.dropFirst(number).first(where: { _ in true })?[key] else {
+      return nil
+    }
     entry = found
     func part(_ name: String, _ values: [Int]) -> String? {
-      var (low, high) = (0, values.count)
+      var low = 0
+      var high = values.count
       while low < high {
         let middle = (low + high) / 2
-        if values[middle] < entry.index { low = middle + 1 } else { high = middle }
+        if values[middle] < entry.index {
+          low = middle + 1
+        } else {
+          high = middle
+        }
       }
       return low < values.count && values[low] == entry.index ? "\(name)[\(low)]" : nil
     }
-    if let part = part("events", events) ?? part("parameters", parameters) { return part }
+    if let part = part("events", events) ?? part("parameters", parameters) {
+      return part
+    }
     guard let curve = part("curves", curves) else { return nil }
-    guard steps.popFirst() == "ParameterCurveControlPoints", let point = steps.popFirst() else { return curve }
+    guard steps.popFirst() == "ParameterCurveControlPoints", let point = steps.popFirst() else {
+      return curve
+    }
     return "\(curve).points[\(point)]"
   }
 
@@ -101,10 +126,12 @@ package struct AHAPEditor: Sendable {
   }
 
   private var hasAbsoluteTimes: Bool {
-    reading.usesAbsoluteCurveTimes && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
+    reading.usesAbsoluteCurveTimes
+      && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
   }
 
-  private func changed(to text: [UInt8], by changes: [PatternChange], visited: Int = 0) throws(InputError) -> AHAPEditor
+  private func changed(to text: [UInt8], by changes: [PatternChange], visited: Int = 0)
+    throws(InputError) -> AHAPEditor
   {
     do throws(InputError) {
       let document = try AHAPDocument(text: text, name: document.json.name)
@@ -147,16 +174,22 @@ struct AHAPEdits {
 
   mutating func add(_ change: PatternChange) throws(InputError) {
     switch change {
-    case .add(let bytes, let path): return try add(bytes, after: path)
+    case .add(let bytes, let path):
+      return try add(bytes, after: path)
     case .set(let path, to: let value):
       let path = try find(path)
       guard let field = path.field else {
-        throw path.error("the path must end in a field", "write \(path.text).\(path.part.fields[0].rawValue)")
+        throw path.error(
+          "the path must end in a field", "write \(path.text).\(path.part.fields[0].rawValue)")
       }
       try set(field, of: path, to: value)
     case .remove(let path):
       let path = try find(path)
-      if let field = path.field { remove(field, of: path.value) } else { remove(path.value) }
+      if let field = path.field {
+        remove(field, of: path.value)
+      } else {
+        remove(path.value)
+      }
     case .duplicate(let path):
       let path = try find(path)
       guard path.field == nil else { throw path.error("only whole parts are duplicated") }
@@ -166,46 +199,62 @@ struct AHAPEdits {
       }
     case .addPoint(let time, let value, to: let path):
       let path = try find(path)
-      guard path.part == .curve, path.field == nil else { throw path.error("control points are added to a curve") }
+      guard path.part == .curve, path.field == nil else {
+        throw path.error("control points are added to a curve")
+      }
       try addPoint(time, value, to: path)
     }
   }
 
   /// Edits that do not overlap but where one is inside of what another removes.
   mutating func finish() -> [TextEdits.Edit] {
-    for (index, added) in parameters { addParameters(added, to: editor.value(index)) }
+    for (index, added) in parameters {
+      addParameters(added, to: editor.value(index))
+    }
     for (index, edit) in contents where !edit.removed.isEmpty && edit.added.isEmpty {
       // An event without parameters needs no list of them.
       let list = editor.value(index)
-      guard list.key == "EventParameters", list.children.count == edit.removed.count, let event = list.parent else {
+      guard list.key == "EventParameters", list.children.count == edit.removed.count,
+        let event = list.parent
+      else {
         continue
       }
       contents[index] = nil
       remove("EventParameters", of: event)
     }
-    for (index, added) in members { addMembers(added, to: editor.value(index)) }
+    for (index, added) in members {
+      addMembers(added, to: editor.value(index))
+    }
     var edits = replaced.map { index, bytes in
       let range = TextEdits.extent(of: editor.value(index), in: text)
       return TextEdits.Edit(range: range, bytes: bytes)
     }
-    for (index, edit) in contents { edits += edit.edits(of: editor.value(index), visited: &visited) }
+    for (index, edit) in contents {
+      edits += edit.edits(of: editor.value(index), visited: &visited)
+    }
     visited += edits.reduce(0) { $0 + $1.bytes.count + 1 }
     return edits
   }
 
   private mutating func find(_ path: String) throws(InputError) -> AHAPPath {
     let found = try AHAPPath(path, in: editor, points: &points)
-    if found.part == .curve || found.part == .point { touchesCurves = true }
+    if found.part == .curve || found.part == .point {
+      touchesCurves = true
+    }
     return found
   }
 
   // MARK: - Fields
 
-  private mutating func set(_ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value) throws(InputError) {
+  private mutating func set(_ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value)
+    throws(InputError)
+  {
     let object = path.value
     guard let id = field.parameter else {
       let old = object[field.key]
-      if let bytes = try written(value, field, over: old, path) { put(bytes, field.key, over: old, in: object) }
+      if let bytes = try written(value, field, over: old, path) {
+        put(bytes, field.key, over: old, in: object)
+      }
       return
     }
     let element = parameter(id, of: object).last
@@ -220,7 +269,9 @@ struct AHAPEdits {
     }
   }
 
-  private mutating func put(_ bytes: [UInt8], _ key: String, over old: JSONValue?, in object: JSONValue) {
+  private mutating func put(
+    _ bytes: [UInt8], _ key: String, over old: JSONValue?, in object: JSONValue
+  ) {
     if let old {
       replaced[old.index] = bytes
     } else {
@@ -230,7 +281,9 @@ struct AHAPEdits {
   }
 
   /// The bytes of a value as its field has them; nil where they would say what stands there.
-  private func written(_ value: PatternChange.Value, _ field: AHAPField, over old: JSONValue?, _ path: AHAPPath)
+  private func written(
+    _ value: PatternChange.Value, _ field: AHAPField, over old: JSONValue?, _ path: AHAPPath
+  )
     throws(InputError) -> [UInt8]?
   {
     switch (field.content, value) {
@@ -239,11 +292,15 @@ struct AHAPEdits {
         throw path.error("the field takes a number, not \(text.quoted())")
       }
       return try written(.number(number), field, over: old, path)
-    case (.flag, .text("true")), (.flag, .text("1")): return try written(.flag(true), field, over: old, path)
-    case (.flag, .text("false")), (.flag, .text("0")): return try written(.flag(false), field, over: old, path)
+    case (.flag, .text("true")), (.flag, .text("1")):
+      return try written(.flag(true), field, over: old, path)
+    case (.flag, .text("false")), (.flag, .text("0")):
+      return try written(.flag(false), field, over: old, path)
     case (.number, .number(let number)):
       guard number.isFinite else { throw path.error("the number must be finite") }
-      if let same = old?.number, field.isFloat ? Float(same) == Float(number) : same == number { return nil }
+      if let same = old?.number, field.isFloat ? Float(same) == Float(number) : same == number {
+        return nil
+      }
       if let old = old?.boolean, number == 0 || number == 1 {
         return old == (number == 1) ? nil : Self.word(number == 1)
       }
@@ -252,7 +309,9 @@ struct AHAPEdits {
     case (.number, .flag(let flag)) where field == .sustained:
       return try written(.number(flag ? 1 : 0), field, over: old, path)
     case (.flag, .flag(let flag)):
-      guard let old, old.kind == .number else { return old?.boolean == flag ? nil : Self.word(flag) }
+      guard let old, old.kind == .number else {
+        return old?.boolean == flag ? nil : Self.word(flag)
+      }
       return old.number == (flag ? 1 : 0) ? nil : [UInt8(ascii: flag ? "1" : "0")]
     case (.flag, .number(let number)) where number == 0 || number == 1:
       return try written(.flag(number == 1), field, over: old, path)
@@ -261,27 +320,32 @@ struct AHAPEdits {
       var writer = JSONWriter(layout: .compact)
       writer.string(text)
       return writer.bytes
-    default: throw path.error("the field takes \(field.content.rawValue)")
+    default:
+      throw path.error("the field takes \(field.content.rawValue)")
     }
   }
 
   private static func word(_ flag: Bool) -> [UInt8] { Array((flag ? "true" : "false").utf8) }
 
-  /// A number to the millionth, so that no binary remainder of a decimal appears; without a point where a whole number
-  /// replaces one that had none.
+  /// A number to the millionth, so that no binary remainder of a decimal appears; without a point
+  /// where a whole number replaces one that had none.
   static func digits(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
     let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
     let bytes = Array("\(rounded)".utf8)
     let isPlain = old.map { old in
-      !old.isEmpty && old.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "-") }
+      !old.isEmpty
+        && old.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "-") }
     }
-    return isPlain == true && bytes.suffix(2) == Array(".0".utf8)[...] ? Array(bytes.dropLast(2)) : bytes
+    return isPlain == true && bytes.suffix(2) == Array(".0".utf8)[...]
+      ? Array(bytes.dropLast(2)) : bytes
   }
 
   private mutating func remove(_ field: AHAPField, of object: JSONValue) {
     guard let id = field.parameter else { return remove(field.key, of: object) }
     for element in parameter(id, of: object) {
-      if let list = element.parent { contents[list.index, default: .init()].removed.insert(element.index) }
+      if let list = element.parent {
+        contents[list.index, default: .init()].removed.insert(element.index)
+      }
     }
   }
 
@@ -292,7 +356,8 @@ struct AHAPEdits {
   }
 
   private func parameter(_ id: EventParameterID, of event: JSONValue) -> [JSONValue] {
-    event["EventParameters"].map { $0.elements.filter { $0["ParameterID"]?.string == id.rawValue } } ?? []
+    event["EventParameters"].map { $0.elements.filter { $0["ParameterID"]?.string == id.rawValue } }
+      ?? []
   }
 
   // MARK: - Parts
@@ -310,20 +375,29 @@ struct AHAPEdits {
   /// The bytes of a control point, or of an entry that holds a part alone.
   func copy(of value: JSONValue) -> [UInt8] {
     let entry = value.entry
-    guard let key = value.key, entry.isShared else { return Array(text[TextEdits.extent(of: entry, in: text)]) }
+    guard let key = value.key, entry.isShared else {
+      return Array(text[TextEdits.extent(of: entry, in: text)])
+    }
     return object([(key, Array(text[TextEdits.extent(of: value, in: text)]))], like: nil)
   }
 
   private mutating func add(_ bytes: [UInt8], after path: String?) throws(InputError) {
     let entry: JSONValue
-    do throws(JSONError) { entry = try JSONDocument(text: bytes, name: "entry").root } catch {
-      throw editor.refusal(path, "the entry is not JSON: \(error.message)\(error.place.position)", error.suggestion)
-    }
-    guard entry.kind == .object, AHAPShapes.entry.keys.contains(where: { entry[$0.name] != nil }) else {
+    do throws(JSONError) {
+      entry = try JSONDocument(text: bytes, name: "entry").root
+    } catch {
       throw editor.refusal(
-        path, "an entry must be an object with an Event, Parameter or ParameterCurve", "write {\"Event\": {…}}")
+        path, "the entry is not JSON: \(error.message)\(error.place.position)", error.suggestion)
     }
-    if entry["ParameterCurve"] != nil { touchesCurves = true }
+    guard entry.kind == .object, AHAPShapes.entry.keys.contains(where: { entry[$0.name] != nil })
+    else {
+      throw editor.refusal(
+        path, "an entry must be an object with an Event, Parameter or ParameterCurve",
+        "write {\"Event\": {…}}")
+    }
+    if entry["ParameterCurve"] != nil {
+      touchesCurves = true
+    }
     guard let list = root["Pattern"] else { return }
     var neighbor = Array(list.elements).last
     if let path {
@@ -341,9 +415,11 @@ struct AHAPEdits {
     contents[list.index, default: .init()].add(set(entry, start, unit), behind: neighbor?.index)
   }
 
-  /// The line break and indentation of an entry behind another, and what each level is indented by; no line break where
-  /// entries stand on one line.
-  private func layout(behind neighbor: JSONValue?, in list: JSONValue) -> (start: [UInt8], unit: [UInt8]) {
+  /// The line break and indentation of an entry behind another, and what each level is indented by;
+  /// no line break where entries stand on one line.
+  private func layout(behind neighbor: JSONValue?, in list: JSONValue) -> (
+    start: [UInt8], unit: [UInt8]
+  ) {
     let usual: [UInt8] = [0x20, 0x20]
     guard let neighbor else {
       let start = list.leadingSpace
@@ -351,7 +427,9 @@ struct AHAPEdits {
       let unit = Array(start.drop { $0 == 0x0A || $0 == 0x0D })
       return (start + (unit.isEmpty ? usual : unit), unit.isEmpty ? usual : unit)
     }
-    guard let inner = neighbor.children.first?.leadingSpace, inner.hasLineBreak else { return ([], usual) }
+    guard let inner = neighbor.children.first?.leadingSpace, inner.hasLineBreak else {
+      return ([], usual)
+    }
     let outer = neighbor.leadingSpace
     let isIndented = outer.hasLineBreak && inner.count > outer.count && inner.starts(with: outer)
     return (isIndented ? outer : inner, isIndented ? Array(inner[outer.count...]) : usual)
@@ -367,13 +445,17 @@ struct AHAPEdits {
     var result: [UInt8] = []
     for (index, line) in AHAPShapes.entry.canonical(entry).split(separator: 0x0A).enumerated() {
       let depth = line.prefix { $0 == 0x20 }.count / 2
-      if index > 0 { result += start + (0..<depth).flatMap { _ in unit } }
+      if index > 0 {
+        result += start + (0..<depth).flatMap { _ in unit }
+      }
       result += line.drop { $0 == 0x20 }
     }
     return result
   }
 
-  private mutating func addPoint(_ time: Double, _ value: Double, to path: AHAPPath) throws(InputError) {
+  private mutating func addPoint(_ time: Double, _ value: Double, to path: AHAPPath)
+    throws(InputError)
+  {
     guard time.isFinite, value.isFinite else { throw path.error("the numbers must be finite") }
     let curve = path.value
     guard let list = curve["ParameterCurveControlPoints"] else { return }
@@ -381,8 +463,11 @@ struct AHAPEdits {
     visited += elements.count
     let earlier = elements.last { ($0["Time"]?.number ?? 0) <= time }
     let sample = elements.last ?? sample("ParameterCurveControlPoints", of: editor.curves)
-    let point = object([("Time", Self.digits(time)), ("ParameterValue", Self.digits(value))], like: sample)
-    if elements.isEmpty { surround(list.index, as: sample?.parent) }
+    let point = object(
+      [("Time", Self.digits(time)), ("ParameterValue", Self.digits(value))], like: sample)
+    if elements.isEmpty {
+      surround(list.index, as: sample?.parent)
+    }
     contents[list.index, default: .init()].add(point, behind: earlier?.index)
   }
 
@@ -398,15 +483,21 @@ struct AHAPEdits {
   private func closingSpace(of list: JSONValue) -> [UInt8] {
     let end = TextEdits.extent(of: list, in: text).upperBound - 1
     var start = end
-    while start > 0, text[start - 1] <= 0x20 { start -= 1 }
+    while start > 0, text[start - 1] <= 0x20 {
+      start -= 1
+    }
     return Array(text[start..<end])
   }
 
   /// An object on one line, or set as another that has the same keys and no more.
-  private func object(_ members: [(key: String, bytes: [UInt8])], like sample: JSONValue?) -> [UInt8] {
+  private func object(_ members: [(key: String, bytes: [UInt8])], like sample: JSONValue?)
+    -> [UInt8]
+  {
     if let sample, sample.children.count == members.count {
       let edits = members.compactMap { member in
-        sample[member.key].map { TextEdits.Edit(range: TextEdits.extent(of: $0, in: text), bytes: member.bytes) }
+        sample[member.key].map {
+          TextEdits.Edit(range: TextEdits.extent(of: $0, in: text), bytes: member.bytes)
+        }
       }
       if edits.count == members.count {
         return TextEdits(text).applying(edits, within: TextEdits.extent(of: sample, in: text))
@@ -415,28 +506,39 @@ struct AHAPEdits {
     let space: [UInt8] = root.isSpaced ? [0x20] : []
     var result = [UInt8(ascii: "{")]
     for (index, member) in members.enumerated() {
-      if index > 0 { result += [UInt8(ascii: ",")] + space }
+      if index > 0 {
+        result += [UInt8(ascii: ",")] + space
+      }
       result += Array("\"\(member.key)\":".utf8) + space + member.bytes
     }
     return result + [UInt8(ascii: "}")]
   }
 
-  private mutating func addParameters(_ added: [(id: String, bytes: [UInt8])], to event: JSONValue) {
+  private mutating func addParameters(_ added: [(id: String, bytes: [UInt8])], to event: JSONValue)
+  {
     let list = event["EventParameters"]
     let own = list?.children.last
     let sample = own ?? sample("EventParameters", of: editor.events)
     let texts = added.map { parameter in
-      object([("ParameterID", Array("\"\(parameter.id)\"".utf8)), ("ParameterValue", parameter.bytes)], like: sample)
+      object(
+        [("ParameterID", Array("\"\(parameter.id)\"".utf8)), ("ParameterValue", parameter.bytes)],
+        like: sample)
     }
     if let list, list.kind == .array {
-      if own == nil { surround(list.index, as: sample?.parent) }
-      for text in texts { contents[list.index, default: .init()].add(text, behind: own?.index) }
+      if own == nil {
+        surround(list.index, as: sample?.parent)
+      }
+      for text in texts {
+        contents[list.index, default: .init()].add(text, behind: own?.index)
+      }
       return
     }
     let others = sample?.parent?.children ?? []
     let gap = others.isEmpty ? (root.isSpaced ? [0x20] : []) : others.gap(at: 0)
     var bytes = [UInt8(ascii: "[")] + (others.first?.leadingSpace ?? [])
-    for (index, text) in texts.enumerated() { bytes += (index > 0 ? [UInt8(ascii: ",")] + gap : []) + text }
+    for (index, text) in texts.enumerated() {
+      bytes += (index > 0 ? [UInt8(ascii: ",")] + gap : []) + text
+    }
     bytes += (sample?.parent.map(closingSpace) ?? []) + [UInt8(ascii: "]")]
     put(bytes, "EventParameters", over: list, in: event)
   }
@@ -445,7 +547,9 @@ struct AHAPEdits {
   private mutating func sample(_ key: String, of values: [Int]) -> JSONValue? {
     if let known = samples[key] { return known }
     for index in values {
-      guard let first = editor.value(index)[key]?.elements.first(where: { _ in true }), first.children.count == 2 else {
+      guard let first = editor.value(index)[key]?.elements.first(where: { _ in true }),
+        first.children.count == 2
+      else {
         continue
       }
       samples[key] = first
@@ -474,173 +578,28 @@ extension JSONValue {
   fileprivate var entry: JSONValue { parent.flatMap { $0.kind == .object ? $0 : nil } ?? self }
 
   /// Whether an entry of `Pattern` holds several things.
-  fileprivate var isShared: Bool { AHAPShapes.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1 }
-}
-
-/// What can be set of the parts of a pattern, by its name in paths.
-package enum AHAPField: String, CaseIterable, Sendable {
-  case time, value, duration, intensity, sharpness, attack, decay, sustained, release, volume, pan, pitch, brightness
-  case kind, path, envelope, loop, id
-
-  enum Content: String, Sendable {
-    case number = "a number"
-    case text = "a text"
-    case flag = "true or false"
-  }
-
-  var content: Content {
-    switch self {
-    case .kind, .path, .id: .text
-    case .envelope, .loop: .flag
-    default: .number
-    }
-  }
-
-  private static let parameters: [AHAPField: EventParameterID] = [
-    .intensity: .hapticIntensity, .sharpness: .hapticSharpness, .attack: .attackTime, .decay: .decayTime,
-    .sustained: .sustained, .release: .releaseTime, .volume: .audioVolume, .pan: .audioPan, .pitch: .audioPitch,
-    .brightness: .audioBrightness,
-  ]
-  private static let keys: [AHAPField: String] = [
-    .time: "Time", .duration: "EventDuration", .kind: "EventType", .path: "EventWaveformPath",
-    .envelope: "EventWaveformUseVolumeEnvelope", .loop: "EventWaveformLoopEnabled", .id: "ParameterID",
-  ]
-
-  /// The event parameter that the field is; nil for those that are keys.
-  package var parameter: EventParameterID? { Self.parameters[self] }
-
-  /// The key of a field that is not an event parameter.
-  var key: String { Self.keys[self] ?? "ParameterValue" }
-
-  /// Whether the pattern holds the number as a `Float`.
-  var isFloat: Bool { self == .value || parameter != nil }
-}
-
-/// A part of a text that a path leads to, and a field of it.
-struct AHAPPath {
-  enum Part: String {
-    case event, parameter, curve, point
-
-    var noun: String {
-      switch self {
-      case .event: "an event"
-      case .parameter: "a parameter"
-      case .curve: "a curve"
-      case .point: "a control point"
-      }
-    }
-
-    var fields: [AHAPField] {
-      switch self {
-      case .event: AHAPField.allCases.filter { $0 != .value && $0 != .id }
-      case .parameter: [.time, .value, .id]
-      case .curve: [.time, .id]
-      case .point: [.time, .value]
-      }
-    }
-  }
-
-  let text: String
-  let editor: AHAPEditor
-  let part: Part
-  /// The object that has the fields: the event and not its entry.
-  let value: JSONValue
-  let field: AHAPField?
-
-  init(_ text: String, in editor: AHAPEditor) throws(InputError) {
-    var points: [Int: [JSONValue]] = [:]
-    try self.init(text, in: editor, points: &points)
-  }
-
-  /// - Parameter points: The control points of curves that were asked for before.
-  init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
-    let words = Self.words(text)
-    var steps = words[...]
-    func refused(_ message: String, _ suggestion: String? = nil) -> InputError {
-      editor.refusal(text, message, suggestion)
-    }
-    guard let first = steps.popFirst(), let index = first.index else {
-      throw refused("the path is not valid", "write events[3], parameters[0], curves[0].points[2] or a field of them")
-    }
-    let lists: [(name: String, part: Part, values: [Int])] = [
-      ("events", .event, editor.events), ("parameters", .parameter, editor.parameters),
-      ("curves", .curve, editor.curves),
-    ]
-    guard let found = lists.first(where: { $0.name == first.name }) else {
-      throw refused(
-        "unknown list \(first.name.quoted())",
-        JSONNames(lists.map { $0.name }).hint(for: first.name) ?? "use events, parameters or curves")
-    }
-    guard index < found.values.count else { throw refused(Self.missing(first, found.values.count, "the pattern")) }
-    var (part, place) = (found.part, found.values[index])
-    if part == .curve, let step = steps.first, step.name == "points", let number = step.index {
-      let list = points[index] ?? editor.points(of: index)
-      points[index] = list
-      guard number < list.count else { throw refused(Self.missing(step, list.count, "the curve")) }
-      (part, place) = (.point, list[number].index)
-      steps = steps.dropFirst()
-    }
-    var field: AHAPField?
-    if let step = steps.popFirst() {
-      field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
-      guard field != nil else {
-        let names = JSONNames(part.fields.map { $0.rawValue })
-        throw refused(
-          "unknown field of \(part.noun)", names.hint(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
-      }
-    }
-    guard steps.isEmpty else { throw refused("the path has more after a field", "end it there") }
-    self.text = text
-    self.editor = editor
-    self.part = part
-    self.field = field
-    value = editor.value(place)
-  }
-
-  func error(_ message: String, _ suggestion: String? = nil) -> InputError { editor.refusal(text, message, suggestion) }
-
-  private typealias Step = (name: String, index: Int?)
-
-  private static func missing(_ step: Step, _ count: Int, _ owner: String) -> String {
-    guard count > 0 else { return "\(owner) has no \(step.name)" }
-    let last = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
-    return "\(owner) has \(count) \(count == 1 ? String(step.name.dropLast()) : step.name) (\(step.name)[0]\(last))"
-  }
-
-  /// The steps of a path; empty where it is not one.
-  private static func words(_ text: String) -> [Step] {
-    var words: [Step] = []
-    for word in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
-      let name = word.prefix { $0 != UInt8(ascii: "[") }
-      let rest = word[name.endIndex...]
-      var index: Int?
-      if !rest.isEmpty {
-        let digits = rest.dropFirst().dropLast()
-        guard rest.last == UInt8(ascii: "]"), 1...9 ~= digits.count,
-          digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
-        else { return [] }
-        index = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-      }
-      guard !name.isEmpty else { return [] }
-      words.append((String(decoding: name, as: UTF8.self), index))
-    }
-    return words
+  fileprivate var isShared: Bool {
+    AHAPShapes.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
   }
 }
 
 extension PatternChange {
-  /// The fields of the parts of a list, `events`, `parameters`, `curves` or `points`, by their names in paths.
+  /// The fields of the parts of a list, `events`, `parameters`, `curves` or `points`, by their
+  /// names in paths.
   package static func fields(of list: String) -> [String] {
     AHAPPath.Part(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
   }
 
   /// The event parameter that a field is, or nil.
-  package static func parameter(of field: String) -> EventParameterID? { AHAPField(rawValue: field)?.parameter }
+  package static func parameter(of field: String) -> EventParameterID? {
+    AHAPField(rawValue: field)?.parameter
+  }
 }
 
-/// A change of the text of a pattern, in the words of paths: `events[3].time`, `curves[0].points[2]`. Events,
-/// parameters, curves and the points of a curve are numbered from 0 in the order of the text, each kind by itself.
-/// Times of points are seconds from the start of their curve.
+/// A change of the text of a pattern, in the words of paths: `events[3].time`,
+/// `curves[0].points[2]`. Events, parameters, curves and the points of a curve are numbered from 0
+/// in the order of the text, each kind by itself. Times of points are seconds from the start of
+/// their curve.
 package enum PatternChange: Equatable, Sendable {
   package enum Value: Equatable, Sendable {
     /// A finite number; fields that are true or false take 0 and 1, too.
@@ -671,7 +630,10 @@ package enum PatternChange: Equatable, Sendable {
 }
 
 extension InputError {
-  package init(changing path: String, of name: String, _ message: String, _ suggestion: String? = nil) {
-    self.init(Finding(.change, place: SourcePlace(name: name, path: path), message, suggestion: suggestion))
+  package init(
+    changing path: String, of name: String, _ message: String, _ suggestion: String? = nil
+  ) {
+    self.init(
+      Finding(.change, place: SourcePlace(name: name, path: path), message, suggestion: suggestion))
   }
 }

@@ -6,30 +6,35 @@ extension HapticFormat {
   ///
   /// A file is one layer. `Project` and `Description` of its metadata are the title and the notes.
   ///
-  /// A composition is written as one file, or as one for each layer where layers would bend each other. Where layers
-  /// with parameters or curves are to be one file, these act on the events of all, which is a loss. Curves of squares
-  /// become straight lines within the tolerance, of 16 points at most. Loop points are dropped, and sampled signals
-  /// too unless they are written as sound files. Numbers that are not finite are refused.
+  /// A composition is written as one file, or as one for each layer where layers would bend each
+  /// other. Where layers with parameters or curves are to be one file, these act on the events of
+  /// all, which is a loss. Curves of squares become straight lines within the tolerance, of 16
+  /// points at most. Loop points are dropped, and sampled signals too unless they are written as
+  /// sound files. Numbers that are not finite are refused.
   public static let ahap: HapticFormat = {
     var format = readAndWritten
-    format.editor = { (file) throws(InputError) in try AHAPEditor(text: file.bytes, name: file.name) }
+    format.editor = { (file) throws(InputError) in try AHAPEditor(text: file.bytes, name: file.name)
+    }
     return format
   }()
 
   private static let readAndWritten = HapticFormat(
-    "ahap", title: "Apple Haptic and Audio Pattern", endings: ["ahap"], prefix: "", rules: Rule.ahap,
+    "ahap", title: "Apple Haptic and Audio Pattern", endings: ["ahap"], prefix: "",
+    rules: Rule.ahap,
     recognize: { bytes in
       guard let outline = outline(of: bytes) else { return .no }
       guard outline.has("Pattern") else { return .possible }
       // RichTap's files have the same outermost keys.
-      let isForeign = outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains("EventType")
+      let isForeign =
+        outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains("EventType")
       return isForeign ? .possible : .certain
     }, read: { (file, options) throws(InputError) in try document(file).examine(options: options) },
     write: { (composition, options) throws(InputError) in
       for (index, layer) in composition.layers.enumerated() {
         guard let path = layer.pattern.firstInfinity else { continue }
         throw InputError(
-          writing: index == 0 ? path : "layers[\(index)].\(path)", .outOfRange, code: CoreHapticsCode.invalidPatternData
+          writing: index == 0 ? path : "layers[\(index)].\(path)", .outOfRange,
+          code: CoreHapticsCode.invalidPatternData
         )
       }
       return try AHAPComposition(composition, options: options).write()
@@ -43,7 +48,8 @@ extension HapticFormat {
   /// The keys of a text in any encoding that is read.
   private static func outline(of bytes: Span<UInt8>) -> JSONOutline? {
     if let outline = JSONOutline(bytes) { return outline }
-    // An even piece of the beginning is enough to know a format by, and never cuts a character of UTF-32.
+    // An even piece of the beginning is enough to know a format by, and never cuts a character of
+    // UTF-32.
     let start = (0..<min(bytes.count, 1 << 16) / 4 * 4).map { bytes[$0] }
     let encoding = TextEncoding(of: start)
     guard encoding != .utf8, let text = encoding.utf8(start) else { return nil }
@@ -57,18 +63,20 @@ package struct AHAPDocument: Sendable {
   /// How the file was encoded; the text is UTF-8 whatever it was.
   let encoding: TextEncoding
 
-  /// Reads the text of a file, or refuses it with the place of the first syntax error. The name appears in places and
-  /// errors. What the file means is looked at by `read` and `examine`.
+  /// Reads the text of a file, or refuses it with the place of the first syntax error. The name
+  /// appears in places and errors. What the file means is looked at by `read` and `examine`.
   package init(text: [UInt8], name: String) throws(InputError) {
     let encoding = TextEncoding(of: text)
     self.encoding = encoding
-    do { json = try JSONDocument(text: encoding.utf8(text) ?? text, name: name) } catch {
+    do {
+      json = try JSONDocument(text: encoding.utf8(text) ?? text, name: name)
+    } catch {
       throw InputError(error, rule: .syntax, foreignCode: CoreHapticsCode.invalidPatternData)
     }
   }
 
-  /// Reads the pattern as Apple's loader is documented to, or reports the first error. Unknown keys are ignored, values
-  /// outside their range are moved to the nearest bound.
+  /// Reads the pattern as Apple's loader is documented to, or reports the first error. Unknown keys
+  /// are ignored, values outside their range are moved to the nearest bound.
   package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPReading {
     try decoded(options: options).reading
   }
@@ -85,8 +93,8 @@ package struct AHAPDocument: Sendable {
     return (reading, decoder)
   }
 
-  /// Reads the pattern, collects every error, and checks the text against every rule of AHAP. Allowances are not
-  /// applied.
+  /// Reads the pattern, collects every error, and checks the text against every rule of AHAP.
+  /// Allowances are not applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> Examination {
     var decoder = PatternDecoder(json, options: options)
     let reading = decoder.decode()
@@ -116,21 +124,30 @@ package struct AHAPDocument: Sendable {
     return examination
   }
 
-  /// Makes the file of a pattern: events first, then parameters, then curves, each in its order. Values are written as
-  /// they are. Reading the file back gives an equal pattern if they are within their ranges and control points are
-  /// sorted. A number that is not finite is refused.
-  package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern") throws(InputError) {
+  /// Makes the file of a pattern: events first, then parameters, then curves, each in its order.
+  /// Values are written as they are. Reading the file back gives an equal pattern if they are
+  /// within their ranges and control points are sorted. A number that is not finite is refused.
+  package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern")
+    throws(InputError)
+  {
     if let path = pattern.firstInfinity {
-      throw InputError(writing: path, .outOfRange, of: name, code: CoreHapticsCode.invalidPatternData)
+      throw InputError(
+        writing: path, .outOfRange, of: name, code: CoreHapticsCode.invalidPatternData)
     }
     var writer = JSONWriter(layout: .compact)
     writer.object { file in
       file.member("Version", 1.0)
       if !metadata.items.isEmpty {
-        file.object("Metadata") { object in for item in metadata.items { object.member(item.name, item.text) } }
+        file.object("Metadata") { object in
+          for item in metadata.items {
+            object.member(item.name, item.text)
+          }
+        }
       }
       file.array("Pattern") { list in
-        for event in pattern.events { list.object { $0.object("Event") { $0.write(event) } } }
+        for event in pattern.events {
+          list.object { $0.object("Event") { $0.write(event) } }
+        }
         for parameter in pattern.parameters {
           list.object { entry in
             entry.object("Parameter") { object in
@@ -140,28 +157,37 @@ package struct AHAPDocument: Sendable {
             }
           }
         }
-        for curve in pattern.curves { list.object { $0.object("ParameterCurve") { $0.write(curve) } } }
+        for curve in pattern.curves {
+          list.object { $0.object("ParameterCurve") { $0.write(curve) } }
+        }
       }
     }
     try self.init(text: writer.finish(), name: name)
   }
 
-  /// The canonical text: the same for all files that say the same, and easy to compare by line. Two spaces per level;
-  /// known keys in the order of ``AHAPShapes``, others behind them in their own; event parameters, control points and
-  /// parameters on one line each; known numbers as the shortest decimal with a point, others as written; strings with
-  /// no escape they do not need; a line break at the end. Formatting it again changes nothing.
-  package func formatted() -> [UInt8] { AHAPShapes.file.canonical(json.root, normalizesNumbers: true) }
+  /// The canonical text: the same for all files that say the same, and easy to compare by line. Two
+  /// spaces per level; known keys in the order of ``AHAPShapes``, others behind them in their own;
+  /// event parameters, control points and parameters on one line each; known numbers as the
+  /// shortest decimal with a point, others as written; strings with no escape they do not need; a
+  /// line break at the end. Formatting it again changes nothing.
+  package func formatted() -> [UInt8] {
+    AHAPShapes.file.canonical(json.root, normalizesNumbers: true)
+  }
 }
 
 extension AHAPDocument: Equatable {
-  package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool { left.formatted() == right.formatted() }
+  package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool {
+    left.formatted() == right.formatted()
+  }
 }
 
 extension JSONObjectWriter {
   fileprivate mutating func write(_ event: HapticEvent) {
     member("Time", event.time)
     member("EventType", event.kind.rawValue)
-    if let duration = event.duration { member("EventDuration", duration) }
+    if let duration = event.duration {
+      member("EventDuration", duration)
+    }
     if let waveform = event.waveform {
       member("EventWaveformPath", waveform.path)
       member("EventWaveformUseVolumeEnvelope", waveform.usesVolumeEnvelope)
@@ -204,21 +230,27 @@ package struct AHAPReading: Equatable, Sendable {
 
   package var composition: HapticComposition {
     HapticComposition(
-      layers: [HapticComposition.Layer(pattern)], title: metadata["Project"], notes: metadata["Description"],
+      layers: [HapticComposition.Layer(pattern)], title: metadata["Project"],
+      notes: metadata["Description"],
       author: metadata["Created By"])
   }
 
   /// What the file says about itself: its version, its metadata, and what its curves count from.
   package var details: [(name: String, value: String)] {
     var details: [(name: String, value: String)] = []
-    if let version { details.append(("version", "\(version)")) }
+    if let version {
+      details.append(("version", "\(version)"))
+    }
     details += metadata.items.map { ($0.name, $0.text) }
-    if usesAbsoluteCurveTimes { details.append(("curveTimes", "absolute")) }
+    if usesAbsoluteCurveTimes {
+      details.append(("curveTimes", "absolute"))
+    }
     return details
   }
 }
 
-/// What a file says about itself in words: names with texts, in the order of the file; a name may repeat.
+/// What a file says about itself in words: names with texts, in the order of the file; a name may
+/// repeat.
 package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   struct Item: Equatable, Sendable {
     var name: String
@@ -227,7 +259,9 @@ package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral
 
   var items: [Item]
 
-  package init(dictionaryLiteral elements: (String, String)...) { items = elements.map { Item(name: $0, text: $1) } }
+  package init(dictionaryLiteral elements: (String, String)...) {
+    items = elements.map { Item(name: $0, text: $1) }
+  }
 
   /// The text of a name, the last where it repeats, or nothing.
   package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
@@ -277,10 +311,12 @@ struct AHAPComposition {
         for (index, layer) in composition.layers.enumerated()
         where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
           losses.add(
-            .approximated, .layer(index), "the parameters and curves of one layer act on the events of all layers")
+            .approximated, .layer(index),
+            "the parameters and curves of one layer act on the events of all layers")
         }
       }
-      let document = try AHAPDocument(pattern: composition.flattened, metadata: composition.metadata)
+      let document = try AHAPDocument(
+        pattern: composition.flattened, metadata: composition.metadata)
       files.append(Writing.File(document.formatted()))
     }
     return Writing(files + sounds, losses: losses.finish())
@@ -300,7 +336,8 @@ struct AHAPComposition {
     }
   }
 
-  /// Straight lines for curves of squares, in curves of 16 points, and events of 30 s at most below them.
+  /// Straight lines for curves of squares, in curves of 16 points, and events of 30 s at most below
+  /// them.
   private mutating func linearize(layer: Int) {
     let pattern = composition.layers[layer].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
@@ -315,7 +352,10 @@ struct AHAPComposition {
       if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
         losses.add(
           .approximated, .curve(layer: layer, index: index),
-          "a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within # of full scale",
+          """
+          a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within # of \
+          full scale
+          """,
           size: options.tolerance)
       }
       curves += lines.divided(Self.pointLimit)
@@ -339,35 +379,47 @@ struct AHAPComposition {
     composition.layers[layer].signals = []
     guard !signals.isEmpty else { return }
     guard options.isBaked else {
-      return losses.add(.dropped, .layer(layer), "sampled signals can only be written as sound files")
+      return losses.add(
+        .dropped, .layer(layer), "sampled signals can only be written as sound files")
     }
     for signal in signals {
       let suffix = "_signal\(sounds.count + 1)"
-      sounds.append(Writing.File(suffix: suffix, ending: "wav", WaveFile.bytes(of: signal.samples, rate: signal.rate)))
+      sounds.append(
+        Writing.File(
+          suffix: suffix, ending: "wav", WaveFile.bytes(of: signal.samples, rate: signal.rate)))
       composition.layers[layer].pattern.events.append(
         HapticEvent(
           kind: .audioCustom, time: signal.time,
           waveform: AudioWaveform(path: options.name + suffix + ".wav", usesVolumeEnvelope: false)))
-      losses.add(.approximated, .layer(layer), "sampled signals are played as sound, by audio controls")
+      losses.add(
+        .approximated, .layer(layer), "sampled signals are played as sound, by audio controls")
     }
   }
 }
 
-extension HapticPattern { fileprivate var isEmpty: Bool { events.isEmpty && parameters.isEmpty && curves.isEmpty } }
+extension HapticPattern {
+  fileprivate var isEmpty: Bool { events.isEmpty && parameters.isEmpty && curves.isEmpty }
+}
 
 extension HapticComposition {
   var metadata: AHAPMetadata {
     var metadata: AHAPMetadata = [:]
-    if let title { metadata.items.append(.init(name: "Project", text: title)) }
-    if let author { metadata.items.append(.init(name: "Created By", text: author)) }
-    if let notes { metadata.items.append(.init(name: "Description", text: notes)) }
+    if let title {
+      metadata.items.append(.init(name: "Project", text: title))
+    }
+    if let author {
+      metadata.items.append(.init(name: "Created By", text: author))
+    }
+    if let notes {
+      metadata.items.append(.init(name: "Description", text: notes))
+    }
     return metadata
   }
 }
 
 extension ParameterCurve {
-  /// Curves of a number of points at most that follow each other, each with times from its start and
-  /// the last value of the one before; itself where it has no more.
+  /// Curves of a number of points at most that follow each other, each with times from its start
+  /// and the last value of the one before; itself where it has no more.
   func divided(_ count: Int) -> [ParameterCurve] {
     guard controlPoints.count > count else { return [self] }
     var curves: [ParameterCurve] = []
@@ -378,7 +430,9 @@ extension ParameterCurve {
       curves.append(
         ParameterCurve(
           id: id, time: time + first,
-          controlPoints: controlPoints[start...end].map { ControlPoint(time: $0.time - first, value: $0.value) },
+          controlPoints: controlPoints[start...end].map {
+            ControlPoint(time: $0.time - first, value: $0.value)
+          },
           interpolation: interpolation))
       start = end
     }
@@ -406,17 +460,22 @@ extension HapticEvent {
 extension Rule {
   /// The rules of AHAP, in the order in which they are listed.
   package static let ahap: [Rule] = [
-    .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey, .wrongType,
-    .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey, .missingVersion, .oddVersion,
-    .missingDuration, .nullValue, .duplicateParameter, .waveformPath, .negativeTime, .negativeDuration, .outOfRange,
-    .eventLength, .timeUnit, .curveAbsoluteTimes, .curvePointCount, .curveOrder, .parameterNotApplicable,
+    .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey,
+    .wrongType,
+    .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey, .missingVersion,
+    .oddVersion,
+    .missingDuration, .nullValue, .duplicateParameter, .waveformPath, .negativeTime,
+    .negativeDuration, .outOfRange,
+    .eventLength, .timeUnit, .curveAbsoluteTimes, .curvePointCount, .curveOrder,
+    .parameterNotApplicable,
   ]
 
   // MARK: Syntax
 
   package static let syntax = error("syntax", "syntax", "The text must be JSON in UTF-8.")
   static let textEncoding = warning(
-    "text-encoding", "syntax", "The text should be UTF-8; UTF-16 and UTF-32 are read, but not by all readers.")
+    "text-encoding", "syntax",
+    "The text should be UTF-8; UTF-16 and UTF-32 are read, but not by all readers.")
   static let trailingComma = warning(
     "trailing-comma", "syntax",
     "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not.")
@@ -429,68 +488,95 @@ extension Rule {
   // MARK: Grammar
 
   static let structure = error(
-    "structure", "grammar", "The file must be an object with an array named Pattern whose entries are objects.")
-  static let missingKey = error("missing-key", "grammar", "An event, parameter or curve must have its required keys.")
-  package static let wrongType = error("wrong-type", "grammar", "A value must have the type that its key requires.")
+    "structure", "grammar",
+    "The file must be an object with an array named Pattern whose entries are objects.")
+  static let missingKey = error(
+    "missing-key", "grammar", "An event, parameter or curve must have its required keys.")
+  package static let wrongType = error(
+    "wrong-type", "grammar", "A value must have the type that its key requires.")
   static let unknownEventType = error(
     "unknown-event-type", "grammar",
     "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom.")
   static let unknownParameter = warning(
     "unknown-parameter", "grammar",
-    "ParameterID should be a Core Haptics parameter that is valid in this position; others are ignored.")
+    """
+    ParameterID should be a Core Haptics parameter that is valid in this position; others are \
+    ignored.
+    """
+  )
   static let unknownEntry = warning(
-    "unknown-entry", "grammar", "An entry should be one Event, Parameter or ParameterCurve; others are ignored.")
+    "unknown-entry", "grammar",
+    "An entry should be one Event, Parameter or ParameterCurve; others are ignored.")
   package static let unknownKey = note("unknown-key", "grammar", "Unknown keys are ignored.")
   static let durationKey = warning(
-    "duration-key", "grammar", "Use EventDuration and ParameterValue; Duration and Value are ignored.")
+    "duration-key", "grammar",
+    "Use EventDuration and ParameterValue; Duration and Value are ignored.")
   static let missingVersion = warning("missing-version", "grammar", "A file should have a Version.")
   static let oddVersion = warning(
     "odd-version", "grammar", "The Version should be 1.0; readers may refuse another one.")
   static let nullValue = warning(
     "null-value", "grammar",
-    "A key without a value should be left out; null counts as absent, but other readers may refuse it.")
+    """
+    A key without a value should be left out; null counts as absent, but other readers may \
+    refuse it.
+    """
+  )
   static let duplicateParameter = warning(
     "duplicate-parameter", "grammar",
     "An event should have a parameter only once; Temblor uses the last one, other readers may not.")
   static let missingDuration = warning(
-    "missing-duration", "grammar", "A continuous event should have a duration; without one its end is up to the device."
+    "missing-duration", "grammar",
+    "A continuous event should have a duration; without one its end is up to the device."
   )
   static let waveformPath = error(
     "waveform-path", "grammar",
-    "The path of a sound file must be relative, inside the folder of the pattern, with forward slashes.")
+    """
+    The path of a sound file must be relative, inside the folder of the pattern, with forward \
+    slashes.
+    """
+  )
 
   // MARK: Range
 
   static let negativeTime = error("negative-time", "range", "Times must not be negative.")
-  static let negativeDuration = error("negative-duration", "range", "Durations must not be negative.")
-  static let outOfRange = warning("out-of-range", "range", "A value should be within its range; others are clamped.")
+  static let negativeDuration = error(
+    "negative-duration", "range", "Durations must not be negative.")
+  static let outOfRange = warning(
+    "out-of-range", "range", "A value should be within its range; others are clamped.")
   static let eventLength = warning(
     "event-length", "range", "A continuous event longer than 30 s may be cut off by the device.")
 
   static let timeUnit = warning(
-    "time-unit", "range", "Times and durations are in seconds; whole numbers of 100 and more are usually milliseconds.")
+    "time-unit", "range",
+    "Times and durations are in seconds; whole numbers of 100 and more are usually milliseconds.")
 
   // MARK: Changes
 
   /// Of changes and not of files, so it is not listed.
-  static let change = error("change", "change", "A change must name a part of the pattern and a value that it takes.")
+  static let change = error(
+    "change", "change", "A change must name a part of the pattern and a value that it takes.")
 
   // MARK: Compatibility
 
   static let curveAbsoluteTimes = warning(
     "curve-absolute-times", "compatibility",
-    "Times of control points should be relative to the start of their curve; absolute times are converted.")
+    """
+    Times of control points should be relative to the start of their curve; absolute times are \
+    converted.
+    """
+  )
   static let curvePointCount = warning(
     "curve-point-count", "compatibility",
     "A curve should have between 1 and 16 control points; more than that, older devices refuse.")
   static let curveOrder = warning(
-    "curve-order", "compatibility", "Control points should be sorted by time; others are sorted on reading.")
+    "curve-order", "compatibility",
+    "Control points should be sorted by time; others are sorted on reading.")
   static let parameterNotApplicable = warning(
     "parameter-not-applicable", "compatibility", "A parameter should have an effect on its event.")
 }
 
-/// Codes of `CHHapticError`. Source: the header CHHapticErrors.h of Apple's SDK. Which input gives which code is not
-/// documented; the names are the only guide.
+/// Codes of `CHHapticError`. Source: the header CHHapticErrors.h of Apple's SDK. Which input gives
+/// which code is not documented; the names are the only guide.
 enum CoreHapticsCode {
   static let invalidPatternData = -4813
   static let invalidPatternDictionary = -4814
@@ -511,14 +597,16 @@ enum AHAPShapes {
   static let file = JSONShape(
     "a pattern file",
     [
-      JSONKey("Version", .anyNumber, code: Code.invalidPatternDictionary), JSONKey("Metadata", .any),
+      JSONKey("Version", .anyNumber, code: Code.invalidPatternDictionary),
+      JSONKey("Metadata", .any),
       JSONKey("Pattern", .list(.object { entry })),
     ], code: Code.invalidPatternDictionary)
 
   static let entry = JSONShape(
     "an entry of Pattern",
     [
-      JSONKey("Event", .object { event }), JSONKey("Parameter", .object { parameter }, layout: .line),
+      JSONKey("Event", .object { event }),
+      JSONKey("Parameter", .object { parameter }, layout: .line),
       JSONKey("ParameterCurve", .object { curve }),
     ], code: Code.invalidPatternDictionary)
 
@@ -526,12 +614,17 @@ enum AHAPShapes {
     "an event",
     [
       JSONKey("Time", .anyNumber, rule: .negativeTime, code: Code.invalidEventTime),
-      JSONKey("EventType", .any, noun: "event type", rule: .unknownEventType, code: Code.invalidEventType),
-      JSONKey("EventDuration", .anyNumber, rule: .negativeDuration, code: Code.invalidEventDuration),
+      JSONKey(
+        "EventType", .any, noun: "event type", rule: .unknownEventType,
+        code: Code.invalidEventType),
+      JSONKey(
+        "EventDuration", .anyNumber, rule: .negativeDuration, code: Code.invalidEventDuration),
       JSONKey("EventWaveformPath", .text(), code: Code.invalidAudioResource),
       JSONKey("EventWaveformUseVolumeEnvelope", .any, code: Code.invalidAudioResource),
       JSONKey("EventWaveformLoopEnabled", .any, code: Code.invalidAudioResource),
-      JSONKey("EventParameters", .list(.object { eventParameter }), code: Code.badParameterEntry, layout: .line),
+      JSONKey(
+        "EventParameters", .list(.object { eventParameter }), code: Code.badParameterEntry,
+        layout: .line),
     ], code: Code.badEventEntry)
 
   static let eventParameter = JSONShape(
@@ -544,7 +637,9 @@ enum AHAPShapes {
     "a curve",
     [
       name("dynamic parameter"), time,
-      JSONKey("ParameterCurveControlPoints", .list(.object { point }), code: Code.badParameterEntry, layout: .line),
+      JSONKey(
+        "ParameterCurveControlPoints", .list(.object { point }), code: Code.badParameterEntry,
+        layout: .line),
     ], code: Code.badParameterEntry)
 
   static let point = JSONShape("a control point", [time, amount], code: Code.badParameterEntry)
@@ -553,7 +648,8 @@ enum AHAPShapes {
   private static let amount = JSONKey("ParameterValue", .anyNumber, code: Code.badParameterEntry)
 
   private static func name(_ noun: String) -> JSONKey {
-    JSONKey("ParameterID", .any, noun: noun, rule: .unknownParameter, code: Code.invalidParameterType)
+    JSONKey(
+      "ParameterID", .any, noun: noun, rule: .unknownParameter, code: Code.invalidParameterType)
   }
 }
 

@@ -6,7 +6,8 @@ struct PatternDecoder: JSONFieldReader {
   let json: JSONDocument
   let options: ReadingOptions
   let rules = JSONFieldRules(
-    missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange, unknownKey: .unknownKey,
+    missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange,
+    unknownKey: .unknownKey,
     null: .noted(.nullValue))
   var log = FindingLog()
   var pattern = HapticPattern()
@@ -19,13 +20,16 @@ struct PatternDecoder: JSONFieldReader {
   private var hasWholeTimes = true
   private var longTime: JSONValue?
 
-  init(_ json: JSONDocument, options: ReadingOptions) { (self.json, self.options) = (json, options) }
+  init(_ json: JSONDocument, options: ReadingOptions) {
+    self.json = json
+    self.options = options
+  }
 
   /// The versions that systems are known to have; Apple documents 1.0.
   private static let knownVersions = 1.0..<3.0
 
-  /// The most control points that older systems are known to take. Source: the exporter of Lofelt/NiceVibrations
-  /// (5e58663) and the editor of apple/unityplugins.
+  /// The most control points that older systems are known to take. Source: the exporter of
+  /// Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
   private static let pointLimit = 16
 
   /// How far apart, in seconds, two times may be that a tool wrote as the same.
@@ -34,18 +38,25 @@ struct PatternDecoder: JSONFieldReader {
   var metadata: JSONValue? { json.root["Metadata"] }
 
   mutating func decode() -> AHAPReading {
-    let (root, file) = (json.root, AHAPShapes.file)
+    let root = json.root
+    let file = AHAPShapes.file
     var reading = AHAPReading()
     guard root.kind == .object else {
-      log.add(.structure, at: root, "a pattern file must be an object, not \(root.kind.noun)", code: file.code)
+      log.add(
+        .structure, at: root, "a pattern file must be an object, not \(root.kind.noun)",
+        code: file.code)
       return reading
     }
     noteUnknownKeys(of: AHAPObject(root, file))
     if let entries = root["Pattern"] {
       if entries.kind != .array {
-        log.add(.structure, at: entries, "Pattern must be an array, not \(entries.kind.noun)", code: file.code)
+        log.add(
+          .structure, at: entries, "Pattern must be an array, not \(entries.kind.noun)",
+          code: file.code)
       }
-      for entry in entries.elements { decodeEntry(entry) }
+      for entry in entries.elements {
+        decodeEntry(entry)
+      }
     } else {
       log.add(
         .structure, at: root, "a pattern file must have the key \"Pattern\"",
@@ -55,7 +66,9 @@ struct PatternDecoder: JSONFieldReader {
     if let version = root["Version"] {
       reading.version = scalar(version, file.keys[0])
       if let number = reading.version, !Self.knownVersions.contains(number) {
-        log.add(.oddVersion, at: version, "Version is \(number); patterns have version 1.0", hint: "write 1.0")
+        log.add(
+          .oddVersion, at: version, "Version is \(number); patterns have version 1.0",
+          hint: "write 1.0")
       }
     }
     for member in metadata.map({ Array($0.members) }) ?? [] {
@@ -68,22 +81,33 @@ struct PatternDecoder: JSONFieldReader {
   }
 
   private mutating func decodeEntry(_ entry: JSONValue) {
-    guard let entry = object(entry, AHAPShapes.entry, as: AHAPShapes.entry.noun, notesUnknownKeys: false) else {
+    guard
+      let entry = object(
+        entry, AHAPShapes.entry, as: AHAPShapes.entry.noun, notesUnknownKeys: false)
+    else {
       return
     }
     let event = present(entry, 0)
-    if let event { decodeEvent(event) }
+    if let event {
+      decodeEvent(event)
+    }
     // As almost all entries are.
     if event != nil, entry.members.memberCount == 1 { return }
     let parameter = present(entry, 1)
-    if let parameter { decodeParameter(parameter) }
+    if let parameter {
+      decodeParameter(parameter)
+    }
     let curve = present(entry, 2)
-    if let curve { decodeCurve(curve) }
+    if let curve {
+      decodeCurve(curve)
+    }
     let count = [event, parameter, curve].count { $0 != nil }
     guard count > 0 else { return noteUnknownEntry(entry.value) }
     noteUnknownKeys(of: entry)
     if count > 1 {
-      log.add(.unknownEntry, at: entry.value, "an entry should hold one thing; the \(count) here are all read")
+      log.add(
+        .unknownEntry, at: entry.value,
+        "an entry should hold one thing; the \(count) here are all read")
     }
   }
 
@@ -96,7 +120,8 @@ struct PatternDecoder: JSONFieldReader {
     let wrapper = entry["EventType"] != nil ? "Event" : entry["ParameterID"] != nil ? named : nil
     log.add(
       .unknownEntry, at: first, offset: first.keyOffset, "an entry with \(key.quoted()) is ignored",
-      hint: wrapper.map { "put its contents into an object: {\"\($0)\": {…}}" } ?? AHAPShapes.entry.names.hint(for: key)
+      hint: wrapper.map { "put its contents into an object: {\"\($0)\": {…}}" }
+        ?? AHAPShapes.entry.names.hint(for: key)
     )
   }
 
@@ -115,23 +140,31 @@ struct PatternDecoder: JSONFieldReader {
       log.add(
         .missingDuration, at: value, "a continuous event should have the key \"EventDuration\"",
         hint: event.shape.misspelling(of: "EventDuration", in: value))
-    } else if kind.isContinuous, let duration, let durationValue, duration > HapticEvent.unlimitedDuration {
+    } else if kind.isContinuous, let duration, let durationValue,
+      duration > HapticEvent.unlimitedDuration
+    {
       log.add(
-        .eventLength, at: durationValue, "the event lasts \(duration) s; devices may cut it off at 30 s",
+        .eventLength, at: durationValue,
+        "the event lasts \(duration) s; devices may cut it off at 30 s",
         hint: "split it into several events")
     }
     eventValues.append(value.index)
     pattern.events.append(
-      HapticEvent(kind: kind, time: time, duration: duration, parameters: parameters, waveform: waveform))
+      HapticEvent(
+        kind: kind, time: time, duration: duration, parameters: parameters, waveform: waveform))
   }
 
-  private mutating func eventParameters(_ list: JSONValue, _ kind: HapticEvent.Kind?) -> EventParameters {
+  private mutating func eventParameters(_ list: JSONValue, _ kind: HapticEvent.Kind?)
+    -> EventParameters
+  {
     var parameters = EventParameters()
-    guard expect(.array, list, as: "EventParameters", code: CoreHapticsCode.badParameterEntry) else {
+    guard expect(.array, list, as: "EventParameters", code: CoreHapticsCode.badParameterEntry)
+    else {
       return parameters
     }
     for element in list.elements {
-      guard let parameter = object(element, AHAPShapes.eventParameter, as: "an event parameter") else { continue }
+      guard let parameter = object(element, AHAPShapes.eventParameter, as: "an event parameter")
+      else { continue }
       let id = name(parameter, 0, in: AHAPVocabulary.eventParameters)
       let switched = id == .sustained ? parameter.members[1]?.boolean.map { $0 ? 1.0 : 0 } : nil
       guard let number = switched ?? number(parameter, 1), let id else { continue }
@@ -143,19 +176,26 @@ struct PatternDecoder: JSONFieldReader {
       parameters[id] = clamp(number, to: id.range, id.rawValue, at: parameter.members[1] ?? element)
       if let kind, !kind.responds(to: id) {
         log.add(
-          .parameterNotApplicable, at: parameter.members[0] ?? element, "\(id.rawValue) has no effect on \(kind.text)")
+          .parameterNotApplicable, at: parameter.members[0] ?? element,
+          "\(id.rawValue) has no effect on \(kind.text)")
       }
     }
     return parameters
   }
 
-  private mutating func waveform(_ event: borrowing AHAPObject, _ kind: HapticEvent.Kind?) -> AudioWaveform? {
-    if kind?.playsFile != true, event.members.names & 0b111000 == 0 { return nil }
+  private mutating func waveform(_ event: borrowing AHAPObject, _ kind: HapticEvent.Kind?)
+    -> AudioWaveform?
+  {
+    if kind?.playsFile != true, event.members.names & 0b111000 == 0 {
+      return nil
+    }
     if let kind, !kind.playsFile {
       // Nothing depends on them, whatever they hold: editors write null.
       for index in 3...5 {
         guard let value = event.members[index] else { continue }
-        log.add(.parameterNotApplicable, at: value, "\(event.shape.keys[index].name) has no effect on \(kind.text)")
+        log.add(
+          .parameterNotApplicable, at: value,
+          "\(event.shape.keys[index].name) has no effect on \(kind.text)")
       }
       return nil
     }
@@ -195,7 +235,9 @@ struct PatternDecoder: JSONFieldReader {
   private mutating func flag(_ object: borrowing AHAPObject, _ index: Int) -> Bool? {
     guard let value = present(object, index) else { return nil }
     if let boolean = value.boolean { return boolean }
-    if let number = value.number, number == 0 || number == 1 { return number == 1 }
+    if let number = value.number, number == 0 || number == 1 {
+      return number == 1
+    }
     log.add(
       .wrongType, at: value,
       "\(object.shape.keys[index].name) must be true or false, not "
@@ -229,8 +271,13 @@ struct PatternDecoder: JSONFieldReader {
     pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: points))
   }
 
-  private mutating func controlPoints(_ list: JSONValue, of id: DynamicParameterID?) -> [ParameterCurve.ControlPoint] {
-    guard expect(.array, list, as: "ParameterCurveControlPoints", code: CoreHapticsCode.badParameterEntry) else {
+  private mutating func controlPoints(_ list: JSONValue, of id: DynamicParameterID?)
+    -> [ParameterCurve.ControlPoint]
+  {
+    guard
+      expect(
+        .array, list, as: "ParameterCurveControlPoints", code: CoreHapticsCode.badParameterEntry)
+    else {
       return []
     }
     var points: [ParameterCurve.ControlPoint] = []
@@ -243,16 +290,22 @@ struct PatternDecoder: JSONFieldReader {
       if let last = points.last, time < last.time, isSorted {
         isSorted = false
         log.add(
-          .curveOrder, at: element, "control points out of order: \(time) s after \(last.time) s; they are sorted")
+          .curveOrder, at: element,
+          "control points out of order: \(time) s after \(last.time) s; they are sorted")
       }
       let level = clamp(number, to: id.range, id.rawValue, at: point.members[1] ?? element)
       points.append(ParameterCurve.ControlPoint(time: time, value: level))
     }
-    if !isSorted { points.sort { $0.time < $1.time } }
+    if !isSorted {
+      points.sort { $0.time < $1.time }
+    }
     if points.count > Self.pointLimit {
       log.add(
         .curvePointCount, at: list,
-        "the curve has \(points.count) control points; older devices accept at most \(Self.pointLimit)",
+        """
+        the curve has \(points.count) control points; older devices accept at most \
+        \(Self.pointLimit)
+        """,
         hint: "split it into several curves")
     } else if list.elements.isEmpty {
       log.add(.curvePointCount, at: list, "the curve has no control points and no effect")
@@ -263,11 +316,16 @@ struct PatternDecoder: JSONFieldReader {
   // MARK: - Members, by the numbers of their keys
 
   private mutating func object(
-    _ value: JSONValue, _ shape: JSONShape, as name: @autoclosure () -> String, notesUnknownKeys: Bool = true
+    _ value: JSONValue, _ shape: JSONShape, as name: @autoclosure () -> String,
+    notesUnknownKeys: Bool = true
   ) -> AHAPObject? {
-    guard value.kind == .object || expect(.object, value, as: name(), code: shape.code) else { return nil }
+    guard value.kind == .object || expect(.object, value, as: name(), code: shape.code) else {
+      return nil
+    }
     let object = AHAPObject(value, shape)
-    if notesUnknownKeys, !object.members.areDistinct(among: .max) { noteUnknownKeys(of: object) }
+    if notesUnknownKeys, !object.members.areDistinct(among: .max) {
+      noteUnknownKeys(of: object)
+    }
     return object
   }
 
@@ -281,13 +339,17 @@ struct PatternDecoder: JSONFieldReader {
     guard let key = member.key else { return }
     let isEvent = shape === AHAPShapes.event
     if isEvent, key == "Name" { return }
-    let isFormer = isEvent ? key == "Duration" : key == "Value" && shape.key(named: "ParameterValue") != nil
+    let isFormer =
+      isEvent ? key == "Duration" : key == "Value" && shape.key(named: "ParameterValue") != nil
     log.add(
       isFormer ? .durationKey : .unknownKey, at: member, offset: member.keyOffset,
-      "\(isFormer ? "the" : "unknown") key \(key.quoted()) is ignored", hint: shape.names.hint(for: key))
+      "\(isFormer ? "the" : "unknown") key \(key.quoted()) is ignored",
+      hint: shape.names.hint(for: key))
   }
 
-  mutating func noteUnknownWord(_ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue) {
+  mutating func noteUnknownWord(
+    _ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue
+  ) {
     let isIgnored = key.rule == .unknownParameter && !options.refusesUnknownParameters
     log.add(
       key.rule ?? .wrongType, at: value, severity: isIgnored ? .warning : .error,
@@ -307,11 +369,14 @@ struct PatternDecoder: JSONFieldReader {
     return nil
   }
 
-  private mutating func name<Name>(_ object: borrowing AHAPObject, _ index: Int, in names: AHAPNames<Name>) -> Name? {
+  private mutating func name<Name>(
+    _ object: borrowing AHAPObject, _ index: Int, in names: AHAPNames<Name>
+  ) -> Name? {
     guard let value = required(object, index) else { return nil }
-    return (names.list.index(ofString: value) ?? word(value, names.list, object.shape.keys[index])).map {
-      names.cases[$0]
-    }
+    return (names.list.index(ofString: value) ?? word(value, names.list, object.shape.keys[index]))
+      .map {
+        names.cases[$0]
+      }
   }
 
   private mutating func number(_ object: borrowing AHAPObject, _ index: Int) -> Double? {
@@ -330,25 +395,35 @@ struct PatternDecoder: JSONFieldReader {
     guard seconds >= 0 else {
       let key = shape.keys[index]
       log.add(
-        key.rule ?? .negativeTime, at: value, "\(key.name) is \(seconds); it must not be negative", code: key.code)
+        key.rule ?? .negativeTime, at: value, "\(key.name) is \(seconds); it must not be negative",
+        code: key.code)
       return nil
     }
     if shape === AHAPShapes.event {
-      if seconds.rounded() != seconds { hasWholeTimes = false }
+      if seconds.rounded() != seconds {
+        hasWholeTimes = false
+      }
       // What would be too long in milliseconds, too, is not meant in them.
-      if longTime == nil, 100...FrameConversion.longest * 1_000 ~= seconds { longTime = value }
+      if longTime == nil, 100...FrameConversion.longest * 1_000 ~= seconds {
+        longTime = value
+      }
     }
     return seconds
   }
 
-  private mutating func clamp(_ number: Double, to range: ClosedRange<Float>, _ name: String, at value: JSONValue)
+  private mutating func clamp(
+    _ number: Double, to range: ClosedRange<Float>, _ name: String, at value: JSONValue
+  )
     -> Float
   {
     let nearest = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
     if nearest != number {
       log.add(
         .outOfRange, at: value,
-        "\(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is used",
+        """
+        \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is \
+        used
+        """,
         hint: 2...100 ~= number ? "values are not percent: write \(number / 100)" : nil)
     }
     return Float(nearest)
@@ -358,7 +433,8 @@ struct PatternDecoder: JSONFieldReader {
 
   mutating func checkText() {
     log.addDeviations(
-      of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma, duplicateKey: .duplicateKey)
+      of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma,
+      duplicateKey: .duplicateKey)
     if let longTime, hasWholeTimes, let number = longTime.number {
       log.add(
         .timeUnit, at: longTime, "\(longTime.key ?? "Time") is \(number) s; times are in seconds",
@@ -376,12 +452,14 @@ struct PatternDecoder: JSONFieldReader {
     }
   }
 
-  /// The rules that the file's metadata allows it to break, with a reason, under `AllowedRules`; of a repeated one
-  /// the last.
+  /// The rules that the file's metadata allows it to break, with a reason, under `AllowedRules`; of
+  /// a repeated one the last.
   mutating func allowances() -> [Examination.Allowance] {
     guard let list = metadata?["AllowedRules"] else { return [] }
     guard list.kind == .object else {
-      log.add(.wrongType, at: list, severity: .warning, "AllowedRules should be an object, not \(list.kind.noun)")
+      log.add(
+        .wrongType, at: list, severity: .warning,
+        "AllowedRules should be an object, not \(list.kind.noun)")
       return []
     }
     var allowances: [Examination.Allowance] = []
@@ -407,7 +485,8 @@ struct PatternDecoder: JSONFieldReader {
   /// Makes control points relative that count from the start of the pattern; whether any did.
   private mutating func rebaseCurves() -> Bool {
     let evidence = evidenceOfAbsoluteTimes
-    let isAbsolute = options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .proof
+    let isAbsolute =
+      options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .proof
     let late = pattern.curves.indices.filter { pattern.curves[$0].time > 0 }
     if !isAbsolute {
       if evidence != .none, let first = late.first {
@@ -438,20 +517,27 @@ struct PatternDecoder: JSONFieldReader {
   /// How much speaks for control points that count from the start of the pattern.
   private enum Evidence { case none, appearance, proof }
 
-  /// How much all curves together speak for control points that count from the start of the pattern. They seem to if a
-  /// control has more than one curve and each curve that begins after 0 has its first point at its own time. It is
-  /// taken as proven if, besides, each curve's last point is where the next of its control begins: so Lofelt's
-  /// converter and its relatives write. By Apple's documentation such points are relative.
+  /// How much all curves together speak for control points that count from the start of the
+  /// pattern. They seem to if a control has more than one curve and each curve that begins after 0
+  /// has its first point at its own time. It is taken as proven if, besides, each curve's last
+  /// point is where the next of its control begins: so Lofelt's converter and its relatives write.
+  /// By Apple's documentation such points are relative.
   private var evidenceOfAbsoluteTimes: Evidence {
     let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
     var hasSequel = false
     var isChain = true
     for (index, curve) in curves.enumerated() {
-      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else { return .none }
-      if curve.time > 0, abs(first.time - curve.time) > Self.timeTolerance { return .none }
+      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
+        return .none
+      }
+      if curve.time > 0, abs(first.time - curve.time) > Self.timeTolerance {
+        return .none
+      }
       guard index + 1 < curves.count, curves[index + 1].id == curve.id else { continue }
       hasSequel = true
-      if abs(last.time - curves[index + 1].time) > Self.timeTolerance { isChain = false }
+      if abs(last.time - curves[index + 1].time) > Self.timeTolerance {
+        isChain = false
+      }
     }
     return !hasSequel ? .none : isChain ? .proof : .appearance
   }

@@ -1,10 +1,10 @@
 package import Reading
 
 extension AHAPDocument {
-  /// The text with its mechanical mistakes corrected, all else byte for byte as it was. Corrected are byte-order marks,
-  /// commas before closing brackets, the keys `Duration` and `Value`, names of parameters that one name is nearest to,
-  /// control points out of order, and control points that count from the start of the pattern. Correcting a corrected
-  /// text changes nothing.
+  /// The text with its mechanical mistakes corrected, all else byte for byte as it was. Corrected
+  /// are byte-order marks, commas before closing brackets, the keys `Duration` and `Value`, names
+  /// of parameters that one name is nearest to, control points out of order, and control points
+  /// that count from the start of the pattern. Correcting a corrected text changes nothing.
   package func fixed() throws(InputError) -> [UInt8] {
     var text = TextEdits(json.text).applying(syntaxEdits)
     let renamed = try AHAPDocument(text: text, name: json.name)
@@ -17,9 +17,12 @@ extension AHAPDocument {
     var edits: [TextEdits.Edit] = []
     for tolerance in json.tolerances {
       switch tolerance.kind {
-      case .byteOrderMark: edits.append(.init(range: 0..<3, bytes: []))
-      case .trailingComma: edits.append(.init(range: tolerance.offset..<tolerance.offset + 1, bytes: []))
-      case .duplicateKey: continue
+      case .byteOrderMark:
+        edits.append(.init(range: 0..<3, bytes: []))
+      case .trailingComma:
+        edits.append(.init(range: tolerance.offset..<tolerance.offset + 1, bytes: []))
+      case .duplicateKey:
+        continue
       }
     }
     for entry in entryValues {
@@ -34,7 +37,9 @@ extension AHAPDocument {
         edits += renaming("Value", to: "ParameterValue", in: parameter)
         edits += correcting(parameter, to: AHAPVocabulary.dynamicParameters.list)
       }
-      if let curve = entry["ParameterCurve"] { edits += correcting(curve, to: AHAPVocabulary.dynamicParameters.list) }
+      if let curve = entry["ParameterCurve"] {
+        edits += correcting(curve, to: AHAPVocabulary.dynamicParameters.list)
+      }
       for point in entry["ParameterCurve"]?.list("ParameterCurveControlPoints") ?? [] {
         edits += renaming("Value", to: "ParameterValue", in: point)
       }
@@ -51,10 +56,14 @@ extension AHAPDocument {
   }
 
   private func correcting(_ parameter: JSONValue, to names: JSONNames) -> [TextEdits.Edit] {
-    guard let value = parameter["ParameterID"], let text = value.string, names.index(ofString: value) == nil,
+    guard let value = parameter["ParameterID"], let text = value.string,
+      names.index(ofString: value) == nil,
       let name = names.nearest(to: text), value.lexeme.count == text.utf8.count + 2
     else { return [] }
-    return [TextEdits.Edit(range: value.offset..<value.offset + value.lexeme.count, bytes: Array("\"\(name)\"".utf8))]
+    return [
+      TextEdits.Edit(
+        range: value.offset..<value.offset + value.lexeme.count, bytes: Array("\"\(name)\"".utf8))
+    ]
   }
 
   /// Control points by time, each as it was written, in the places that the list has.
@@ -110,7 +119,8 @@ struct TextEdits {
 
   init(_ text: [UInt8]) { self.text = text }
 
-  /// The text, or a part of it, with some changes; of two that overlap, the one that begins earlier counts.
+  /// The text, or a part of it, with some changes; of two that overlap, the one that begins earlier
+  /// counts.
   func applying(_ edits: [Edit], within part: Range<Int>? = nil) -> [UInt8] {
     let part = part ?? text.indices
     var result: [UInt8] = []
@@ -118,7 +128,8 @@ struct TextEdits {
     var position = part.lowerBound
     // What is inserted in front of what is removed comes first.
     let order = edits.indices.sorted {
-      let (one, other) = (edits[$0].range, edits[$1].range)
+      let one = edits[$0].range
+      let other = edits[$1].range
       return (one.lowerBound, one.upperBound, $0) < (other.lowerBound, other.upperBound, $1)
     }
     for index in order where edits[index].range.lowerBound >= position {
@@ -132,7 +143,9 @@ struct TextEdits {
 
   /// The bytes of a value, up to its closing bracket.
   static func extent(of value: JSONValue, in text: [UInt8]) -> Range<Int> {
-    guard value.kind == .object || value.kind == .array else { return value.offset..<value.offset + value.lexeme.count }
+    guard value.kind == .object || value.kind == .array else {
+      return value.offset..<value.offset + value.lexeme.count
+    }
     var depth = 0
     var isInString = false
     var position = value.offset
@@ -140,17 +153,24 @@ struct TextEdits {
       let byte = text[position]
       position += 1
       if isInString {
-        if byte == UInt8(ascii: "\\") { position += 1 }
-        if byte == UInt8(ascii: "\"") { isInString = false }
+        if byte == UInt8(ascii: "\\") {
+          position += 1
+        }
+        if byte == UInt8(ascii: "\"") {
+          isInString = false
+        }
         continue
       }
       switch byte {
-      case UInt8(ascii: "\""): isInString = true
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "\""):
+        isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
         depth -= 1
         if depth == 0 { return value.offset..<position }
-      default: continue
+      default:
+        continue
       }
     }
     return value.offset..<text.count
@@ -166,9 +186,12 @@ struct ContentsEdit {
   var opening: [UInt8] = []
   var closing: [UInt8] = []
 
-  mutating func add(_ bytes: [UInt8], behind value: Int?) { added[value ?? -1, default: []].append(bytes) }
+  mutating func add(_ bytes: [UInt8], behind value: Int?) {
+    added[value ?? -1, default: []].append(bytes)
+  }
 
-  /// The edits of the text, set as the container is; `visited` grows by the bytes and values that were looked at.
+  /// The edits of the text, set as the container is; `visited` grows by the bytes and values that
+  /// were looked at.
   func edits(of container: JSONValue, visited: inout Int) -> [TextEdits.Edit] {
     let text = container.document.text
     let children = container.children
@@ -176,14 +199,17 @@ struct ContentsEdit {
     var extents: [Int: Range<Int>] = [:]
     func extent(_ index: Int) -> Range<Int> {
       if let known = extents[index] { return known }
-      let range = children[index].keyOffset..<TextEdits.extent(of: children[index], in: text).upperBound
+      let range =
+        children[index].keyOffset..<TextEdits.extent(of: children[index], in: text).upperBound
       extents[index] = range
       visited += range.count
       return range
     }
     func separator(at index: Int) -> [UInt8] { [UInt8(ascii: ",")] + children.gap(at: index) }
     func joined(_ texts: [[UInt8]], at index: Int) -> [UInt8] {
-      texts.enumerated().reduce(into: []) { $0 += ($1.offset == 0 ? [] : separator(at: index)) + $1.element }
+      texts.enumerated().reduce(into: []) {
+        $0 += ($1.offset == 0 ? [] : separator(at: index)) + $1.element
+      }
     }
     let survives = !added.isEmpty || children.contains { !removed.contains($0.index) }
     guard !children.isEmpty, survives else {
@@ -207,7 +233,8 @@ struct ContentsEdit {
         }
         if !behind.isEmpty {
           let end = extent(index).upperBound
-          edits.append(.init(range: end..<end, bytes: separator(at: index) + joined(behind, at: index)))
+          edits.append(
+            .init(range: end..<end, bytes: separator(at: index) + joined(behind, at: index)))
         }
         continue
       }
@@ -215,7 +242,8 @@ struct ContentsEdit {
         edits.append(.init(range: extent(index), bytes: joined(front + behind, at: index)))
         hasPredecessor = true
       } else if hasPredecessor {
-        edits.append(.init(range: extent(index - 1).upperBound..<extent(index).upperBound, bytes: []))
+        edits.append(
+          .init(range: extent(index - 1).upperBound..<extent(index).upperBound, bytes: []))
       } else {
         edits.append(.init(range: child.keyOffset..<children[index + 1].keyOffset, bytes: []))
       }
@@ -230,7 +258,9 @@ extension JSONValue {
   var leadingSpace: [UInt8] {
     let text = document.text
     var start = keyOffset
-    while start > 0, text[start - 1] <= 0x20 { start -= 1 }
+    while start > 0, text[start - 1] <= 0x20 {
+      start -= 1
+    }
     return Array(text[start..<keyOffset])
   }
 
@@ -238,13 +268,17 @@ extension JSONValue {
   var colon: [UInt8] {
     let text = document.text
     var start = offset
-    while start > 0, text[start - 1] != UInt8(ascii: "\"") { start -= 1 }
+    while start > 0, text[start - 1] != UInt8(ascii: "\"") {
+      start -= 1
+    }
     let colon = Array(text[start..<offset])
     return colon.hasLineBreak ? Array(": ".utf8) : colon
   }
 
   /// Whether the text has spaces behind colons and commas: whether its first colon has.
-  var isSpaced: Bool { document.root.members.first { _ in true }.map { $0.colon.count > 1 } ?? true }
+  var isSpaced: Bool {
+    document.root.members.first { _ in true }.map { $0.colon.count > 1 } ?? true
+  }
 }
 
 extension [JSONValue] {

@@ -43,7 +43,9 @@ public final class RendererPort: @unchecked Sendable {
 
     /// Notes the factor on a drive where it is the least since the control side last asked.
     @_noLocks func lowerProtectionGain(to gain: Float) {
-      if gain < 1 { _ = minimumProtectionGain.min(gain.bitPattern, ordering: .relaxed) }
+      if gain < 1 {
+        _ = minimumProtectionGain.min(gain.bitPattern, ordering: .relaxed)
+      }
     }
   }
 
@@ -55,15 +57,21 @@ public final class RendererPort: @unchecked Sendable {
   /// - Returns: Whether there was space.
   public func send(_ commands: [RenderCommand]) -> Bool {
     let waiting = sentCount - memory.value.doneCount.load(ordering: .acquiring)
-    // What is to be done at once has space of its own, so that a full schedule can still be stopped.
+    // What is to be done at once has space of its own, so that a full schedule can still be
+    // stopped.
     let isScheduling = commands.contains { $0.time > 0 }
     let room = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
-    guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else { return false }
+    guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else {
+      return false
+    }
     sentCount += commands.count
     if let wakeHandler {
-      // With the fence of `beginIdle`: either this thread sees the rest, or the renderer the commands.
+      // With the fence of `beginIdle`: either this thread sees the rest, or the renderer the
+      // commands.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      if memory.value.isIdle.load(ordering: .relaxed) { wakeHandler() }
+      if memory.value.isIdle.load(ordering: .relaxed) {
+        wakeHandler()
+      }
     }
     return true
   }
@@ -75,20 +83,29 @@ public final class RendererPort: @unchecked Sendable {
   /// Frames in which a limiter held the level down, summed over channels that differ.
   public var limitedFrameCount: Int64 { memory.value.limitedFrameCount.load(ordering: .relaxed) }
   /// Samples that were NaN or infinite and became silence.
-  public var nonFiniteSampleCount: Int64 { memory.value.nonFiniteSampleCount.load(ordering: .relaxed) }
+  public var nonFiniteSampleCount: Int64 {
+    memory.value.nonFiniteSampleCount.load(ordering: .relaxed)
+  }
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
-  public var excursionLimitedFrameCount: Int64 { memory.value.excursionLimitedFrameCount.load(ordering: .relaxed) }
+  public var excursionLimitedFrameCount: Int64 {
+    memory.value.excursionLimitedFrameCount.load(ordering: .relaxed)
+  }
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
-  public var powerLimitedFrameCount: Int64 { memory.value.powerLimitedFrameCount.load(ordering: .relaxed) }
+  public var powerLimitedFrameCount: Int64 {
+    memory.value.powerLimitedFrameCount.load(ordering: .relaxed)
+  }
 
-  /// The least factor by which a transducer was protected since it was last asked: [one control thread].
+  /// The least factor by which a transducer was protected since it was last asked: [one control
+  /// thread].
   public func takeMinimumProtectionGain() -> Float {
     let bits = memory.value.minimumProtectionGain.exchange(Float(1).bitPattern, ordering: .relaxed)
     return Float(bitPattern: bits)
   }
 
   /// The greatest movement of a transducer so far, as a fraction of its limit.
-  public var peakExcursion: Float { Float(bitPattern: memory.value.peakExcursion.load(ordering: .relaxed)) }
+  public var peakExcursion: Float {
+    Float(bitPattern: memory.value.peakExcursion.load(ordering: .relaxed))
+  }
 
   /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
   public var temperatureRise: [TransducerThermalState] {
@@ -145,8 +162,8 @@ public struct RenderStatistics: Equatable, Sendable {
 
 /// One change the control side asks of the render thread, at a frame of the output.
 ///
-/// The memory a change refers to belongs to the control side, which keeps it until the render thread has released it.
-/// A frame that has been rendered already means now.
+/// The memory a change refers to belongs to the control side, which keeps it until the render
+/// thread has released it. A frame that has been rendered already means now.
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   enum Change: BitwiseCopyable {
     /// A gap: the command was dropped.
@@ -178,7 +195,10 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   var order: UInt64 = 0
   var change: Change
 
-  @_noLocks init(_ change: Change, at time: Int64) { (self.change, self.time) = (change, time) }
+  @_noLocks init(_ change: Change, at time: Int64) {
+    self.change = change
+    self.time = time
+  }
 
   private init(_ player: RenderPlayer, _ change: PlayerChange, at time: Int64 = 0) {
     self.init(.player(player.reference, change), at: time)
@@ -188,19 +208,29 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   public static func add(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .add) }
 
   /// Fades a player out, drops its commands and releases it; the last command for any player.
-  public static func remove(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .remove) }
+  public static func remove(_ player: RenderPlayer) -> RenderCommand {
+    RenderCommand(player, .remove)
+  }
 
   /// Stops a player at once and drops its commands.
-  public static func cancel(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .cancel) }
+  public static func cancel(_ player: RenderPlayer) -> RenderCommand {
+    RenderCommand(player, .cancel)
+  }
 
   /// Lets a live voice sound; one that finds no place is released.
-  public static func attach(_ voice: LiveVoice) -> RenderCommand { RenderCommand(.attach(voice.reference), at: 0) }
+  public static func attach(_ voice: LiveVoice) -> RenderCommand {
+    RenderCommand(.attach(voice.reference), at: 0)
+  }
 
   /// Fades a live voice out over 5 ms and releases it; the last command for any voice.
-  public static func detach(_ voice: LiveVoice) -> RenderCommand { RenderCommand(.detach(voice.reference), at: 0) }
+  public static func detach(_ voice: LiveVoice) -> RenderCommand {
+    RenderCommand(.detach(voice.reference), at: 0)
+  }
 
   /// Plays from the beginning or from a cue point; a player that plays restarts.
-  public static func start(_ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil) -> RenderCommand {
+  public static func start(
+    _ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil
+  ) -> RenderCommand {
     RenderCommand(player, .start(from: entry?.cue), at: time)
   }
 
@@ -220,7 +250,9 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// Continues at a cue point; a player that is idle starts there next.
-  public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64) -> RenderCommand {
+  public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64)
+    -> RenderCommand
+  {
     RenderCommand(player, .seek(to: entry.cue), at: time)
   }
 
@@ -228,21 +260,29 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - passCount: At least 1, or nil for endlessly.
-  ///   - entry: Where every further pass begins, before the end, or nil for the pattern's beginning.
+  ///   - entry: Where every further pass begins, before the end, or nil for the pattern's
+  ///     beginning.
   ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
   public static func loop(
-    _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64, at time: Int64
+    _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64,
+    at time: Int64
   ) -> RenderCommand {
-    RenderCommand(player, .loop(passCount: max(1, passCount ?? .max), from: entry?.cue, end: max(0, end)), at: time)
+    RenderCommand(
+      player, .loop(passCount: max(1, passCount ?? .max), from: entry?.cue, end: max(0, end)),
+      at: time)
   }
 
   /// Sets how fast the pattern runs, 1/64 to 64.
-  public static func playbackRate(_ player: RenderPlayer, _ rate: Double, at time: Int64) -> RenderCommand {
+  public static func playbackRate(_ player: RenderPlayer, _ rate: Double, at time: Int64)
+    -> RenderCommand
+  {
     RenderCommand(player, .playbackRate(rate), at: time)
   }
 
   /// Ramps a player's gain over some frames, or over the usual fade.
-  public static func gain(_ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64)
+  public static func gain(
+    _ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64
+  )
     -> RenderCommand
   { RenderCommand(player, .gain(Float(gain), frameCount: frameCount.map { max(0, $0) }), at: time) }
 
@@ -250,37 +290,48 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - gain: The gain at the end, 0 or more.
-  ///   - serial: At least 1, and greater with each order; moves of an older order are ignored once a newer one has begun.
+  ///   - serial: At least 1, and greater with each order; moves of an older order are ignored once
+  ///     a newer one has begun.
   public static func sendGain(
     _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
   ) -> RenderCommand {
-    RenderCommand(player, .busSend(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
+    RenderCommand(
+      player, .busSend(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
   }
 
   /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
   ///
   /// Attack, decay and release act on events that start later.
   public static func control(
-    _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0, at time: Int64
+    _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0,
+    at time: Int64
   ) -> RenderCommand {
-    let (value, slope) = (Float(value), Float(slope))
-    if let id = LiveControlID(id) { return RenderCommand(player, .control(id, value: value, slope: slope), at: time) }
+    let value = Float(value)
+    let slope = Float(slope)
+    if let id = LiveControlID(id) {
+      return RenderCommand(player, .control(id, value: value, slope: slope), at: time)
+    }
     guard let id = EnvelopeTimeID(id) else { return RenderCommand(.nothing, at: time) }
     return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: time)
   }
 
   /// Ramps the gain on all haptics.
-  public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+  public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64)
+    -> RenderCommand
+  {
     RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: time)
   }
 
   /// Ramps the gain on all audio.
-  public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+  public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64)
+    -> RenderCommand
+  {
     RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: time)
   }
 
   /// Ramps the gain on everything.
-  public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+  public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand
+  {
     RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: time)
   }
 }
@@ -288,9 +339,13 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
 extension RenderCommand.PlayerChange {
   @_noLocks func release() {
     switch self {
-    case .start(let cue), .loop(_, let cue, _): cue?.release()
-    case .seek(let cue): cue.release()
-    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control, .envelopeTime: return
+    case .start(let cue), .loop(_, let cue, _):
+      cue?.release()
+    case .seek(let cue):
+      cue.release()
+    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control,
+      .envelopeTime:
+      return
     }
   }
 }
@@ -300,13 +355,16 @@ extension Reference<CuePoint> {
   @_noLocks func release() { value.isReleased.store(true, ordering: .releasing) }
 }
 
-/// The commands that wait for their frame, in a heap: the earliest first, equals in the order they came.
+/// The commands that wait for their frame, in a heap: the earliest first, equals in the order they
+/// came.
 struct CommandSchedule: ~Copyable {
   private let commands: FixedBuffer<RenderCommand>
   private(set) var count = 0
   private var nextOrder: UInt64 = 0
 
-  init(capacity: Int) { commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity) }
+  init(capacity: Int) {
+    commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity)
+  }
 
   /// The frame of the earliest command; the end of time where there is none.
   var nextTime: Int64 { @_noLocks get { count > 0 ? commands[0].time : .max } }
@@ -337,8 +395,12 @@ struct CommandSchedule: ~Copyable {
     while true {
       var least = place
       let left = 2 &* place &+ 1
-      if left < count, precedes(left, least) { least = left }
-      if left &+ 1 < count, precedes(left &+ 1, least) { least = left &+ 1 }
+      if left < count, precedes(left, least) {
+        least = left
+      }
+      if left &+ 1 < count, precedes(left &+ 1, least) {
+        least = left &+ 1
+      }
       if least == place { return first }
       swap(place, least)
       place = least
@@ -350,17 +412,21 @@ struct CommandSchedule: ~Copyable {
     for index in 0..<count {
       switch commands[index].change {
       case .player(let owner, let change) where owner.isSame(as: player):
-        if case .start = change { _ = player.value.status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing) }
+        if case .start = change {
+          _ = player.value.status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing)
+        }
         change.release()
         commands[index].change = .nothing
         player.value.noteCommandDone()
-      case .nothing, .gain, .player, .attach, .detach: break
+      case .nothing, .gain, .player, .attach, .detach:
+        break
       }
     }
   }
 
   @_noLocks private func precedes(_ one: Int, _ other: Int) -> Bool {
-    let (first, second) = (commands[one], commands[other])
+    let first = commands[one]
+    let second = commands[other]
     return first.time != second.time ? first.time < second.time : first.order < second.order
   }
 
@@ -372,5 +438,7 @@ struct CommandSchedule: ~Copyable {
 }
 
 extension Player {
-  @_noLocks func noteCommandDone() { _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing) }
+  @_noLocks func noteCommandDone() {
+    _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing)
+  }
 }

@@ -2,8 +2,8 @@ internal import CMath
 internal import CSampleKernels
 internal import RealtimeMemory
 
-/// What every distinct output signal goes through last: sanitising, its filters and those of its transducer, limiting,
-/// removal of offsets, and the protection of the transducer.
+/// What every distinct output signal goes through last: sanitising, its filters and those of its
+/// transducer, limiting, removal of offsets, and the protection of the transducer.
 struct OutputChain: ~Copyable {
   private(set) var limiter: Limiter
   private let isRaw: Bool
@@ -39,24 +39,34 @@ struct OutputChain: ~Copyable {
   @_noLocks mutating func process(
     _ block: inout MutableSpan<Float>, count: Int, peak: Float, statistics: inout RenderStatistics
   ) {
-    if peak < 0 { silence(&block, count: count, statistics: &statistics) }
+    if peak < 0 {
+      silence(&block, count: count, statistics: &statistics)
+    }
     var peak = peak
     if !filters.isEmpty {
-      if peak < 0 || peak > TransducerStage.greatest { bound(&block, count: count) }
+      if peak < 0 || peak > TransducerStage.greatest {
+        bound(&block, count: count)
+      }
       peak = filters.process(&block, count: count)
     }
     if isRaw {
-      if peak > statistics.peak { statistics.peak = peak }
+      if peak > statistics.peak {
+        statistics.peak = peak
+      }
       return
     }
     if stage != nil {
-      if peak < 0 || peak > TransducerStage.greatest { bound(&block, count: count) }
+      if peak < 0 || peak > TransducerStage.greatest {
+        bound(&block, count: count)
+      }
       stage?.process(&block, count: count)
     }
     let before = limiter.limitedCount
     limiter.process(&block, count: count)
     statistics.limitedFrameCount &+= limiter.limitedCount &- before
-    if limiter.peak > statistics.peak { statistics.peak = limiter.peak }
+    if limiter.peak > statistics.peak {
+      statistics.peak = limiter.peak
+    }
     protection?.process(&block, count: count, statistics: &statistics)
   }
 
@@ -84,7 +94,9 @@ struct OutputChain: ~Copyable {
     }
   }
 
-  @_noLocks private func silence(_ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics) {
+  @_noLocks private func silence(
+    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
+  ) {
     for index in 0..<count {
       // Not-a-number equals nothing, and infinity less itself is not-a-number.
       let sample = block[index]
@@ -96,7 +108,8 @@ struct OutputChain: ~Copyable {
   }
 }
 
-/// One distinct mix of the buses with the output chain behind it; channels with equal mixes share it.
+/// One distinct mix of the buses with the output chain behind it; channels with equal mixes share
+/// it.
 struct ChannelStrip: ~Copyable {
   /// The haptic bus, or −1.
   let hapticBus: Int
@@ -108,13 +121,17 @@ struct ChannelStrip: ~Copyable {
   private var chain: OutputChain
 
   init(
-    _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState, isRaw: Bool, capacity: Int
+    _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState,
+    isRaw: Bool, capacity: Int
   ) {
-    (hapticBus, audio) = (channel.hapticBus ?? -1, channel.audio)
-    (hapticGain, audioGain) = (channel.hapticGain, channel.audioGain)
+    hapticBus = channel.hapticBus ?? -1
+    audio = channel.audio
+    hapticGain = channel.hapticGain
+    audioGain = channel.audioGain
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
-      rate: rate, filters: channel.filters, transducer: channel.transducer?.transducerSettings(rate: rate),
+      rate: rate, filters: channel.filters,
+      transducer: channel.transducer?.transducerSettings(rate: rate),
       temperatureRise: temperatureRise, isRaw: isRaw)
   }
 
@@ -122,7 +139,8 @@ struct ChannelStrip: ~Copyable {
   var temperatureRise: TransducerThermalState { @_noLocks get { chain.temperatureRise } }
 
   @_noLocks mutating func process(
-    _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int, statistics: inout RenderStatistics
+    _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int,
+    statistics: inout RenderStatistics
   ) {
     var mix = output.mutableSpan
     let known = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
@@ -133,8 +151,8 @@ struct ChannelStrip: ~Copyable {
 
   @_noLocks mutating func reset() { chain.reset() }
 
-  /// Lays the haptic bus down; returns the greatest magnitude, negative where a sample is not finite, if it is
-  /// known.
+  /// Lays the haptic bus down; returns the greatest magnitude, negative where a sample is not
+  /// finite, if it is known.
   @_noLocks private func mixHaptics(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Float? {
@@ -144,9 +162,13 @@ struct ChannelStrip: ~Copyable {
       return 0
     }
     let bus = buses.haptics(hapticBus)
-    if let steady = gain.steady { return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count) }
+    if let steady = gain.steady {
+      return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count)
+    }
     let gain = gain.frames
-    for index in 0..<count { mix[index] = bus[index] * (gain[index] * hapticGain) }
+    for index in 0..<count {
+      mix[index] = bus[index] * (gain[index] * hapticGain)
+    }
     return nil
   }
 
@@ -154,11 +176,20 @@ struct ChannelStrip: ~Copyable {
   @_noLocks private func mixAudio(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Bool {
-    let (left, right, gain) = (buses.left, buses.right, gain.frames)
+    let left = buses.left
+    let right = buses.right
+    let gain = gain.frames
     switch audio {
-    case .none: return false
-    case .left: for index in 0..<count { mix[index] += left[index] * (gain[index] * audioGain) }
-    case .right: for index in 0..<count { mix[index] += right[index] * (gain[index] * audioGain) }
+    case .none:
+      return false
+    case .left:
+      for index in 0..<count {
+        mix[index] += left[index] * (gain[index] * audioGain)
+      }
+    case .right:
+      for index in 0..<count {
+        mix[index] += right[index] * (gain[index] * audioGain)
+      }
     case .both:
       for index in 0..<count {
         let factor = gain[index] * audioGain
@@ -191,18 +222,23 @@ struct OutputChannel: ~Copyable {
     return taken
   }
 
-  @_noLocks mutating func reset() { unsafe delayed.address.update(repeating: 0, count: delayed.count) }
+  @_noLocks mutating func reset() {
+    unsafe delayed.address.update(repeating: 0, count: delayed.count)
+  }
 
   /// Writes a strip's frames to every `stride`-th sample of a block.
   @_noLocks mutating func write(
-    _ output: BufferView<Float>, gains: BufferView<Float>?, count: Int, to block: inout MutableSpan<Float>,
+    _ output: BufferView<Float>, gains: BufferView<Float>?, count: Int,
+    to block: inout MutableSpan<Float>,
     at start: Int, stride: Int
   ) {
     if stride == 1, delayed.count == 0, gains == nil {
       precondition(start &+ count <= block.count, "frames beyond the block")
       guard let first = unsafe block.address() else { return }
       let highest = unsafe temblor_scale(output.address, sign, first + start, count)
-      if highest > peak { peak = highest }
+      if highest > peak {
+        peak = highest
+      }
       return
     }
     var target = start
@@ -215,13 +251,19 @@ struct OutputChannel: ~Copyable {
         delayed[place] = arriving
         place = place &+ 1 == delayed.count ? 0 : place &+ 1
       }
-      if let gains = gains { sample *= gains[index] }
+      if let gains = gains {
+        sample *= gains[index]
+      }
       block[target] = sample
       let magnitude = sample < 0 ? -sample : sample
-      if magnitude > highest { highest = magnitude }
+      if magnitude > highest {
+        highest = magnitude
+      }
       target &+= stride
     }
-    if highest > peak { peak = highest }
+    if highest > peak {
+      peak = highest
+    }
   }
 }
 
@@ -239,7 +281,8 @@ struct BusSet: ~Copyable {
   static var tailCapacity: Int { @_noLocks get { 1_024 } }
 
   init(hapticCount: Int, capacity: Int) {
-    (self.hapticCount, self.capacity) = (hapticCount, capacity)
+    self.hapticCount = hapticCount
+    self.capacity = capacity
     let busCount = hapticCount + 2
     memory = FixedBuffer(repeating: 0, count: busCount * capacity)
     tails = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
@@ -270,14 +313,18 @@ struct BusSet: ~Copyable {
   }
 
   /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
-  @_noLocks mutating func leave(_ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64) {
+  @_noLocks mutating func leave(
+    _ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64
+  ) {
     let tail = bus &* Self.tailCapacity
     for index in 0..<count {
       let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
       tails[place] = tails[place] + frames[index]
     }
     let end = position &+ Int64(count)
-    if end > tailEnd { tailEnd = end }
+    if end > tailEnd {
+      tailEnd = end
+    }
   }
 
   @_noLocks mutating func reset() {
@@ -309,10 +356,13 @@ struct FadeOutBuffer: ~Copyable {
   }
 
   @_noLocks func clear(count: Int) {
-    for buffer in 0..<3 { unsafe (memory.address + buffer &* haptics.count).update(repeating: 0, count: count) }
+    for buffer in 0..<3 {
+      unsafe (memory.address + buffer &* haptics.count).update(repeating: 0, count: count)
+    }
   }
 
-  /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a send gain too.
+  /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a send gain
+  /// too.
   @_noLocks func fade(isIn: Bool, gain: Float, share: Float) {
     let perFrame = 1 / Float(fadeLength)
     for index in 0..<fadeLength {
@@ -329,21 +379,24 @@ struct FadeOutBuffer: ~Copyable {
 public enum ChannelFilter: Equatable, Sendable {
   /// A parametric band: hertz, decibels there, and the quality of the bell.
   ///
-  /// The bilinear transform of (s² + s·A/Q + 1) / (s² + s/(A·Q) + 1) with A² the gain; source: R. Bristow-Johnson, "Cookbook
-  /// formulae for audio equalizer biquad filter coefficients".
+  /// The bilinear transform of (s² + s·A/Q + 1) / (s² + s/(A·Q) + 1) with A² the gain; source: R.
+  /// Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter coefficients".
   case band(hertz: Double, decibels: Double, qualityFactor: Double)
   /// The low part of a Linkwitz–Riley crossover of fourth order at hertz, 6.02 dB down there.
   case lowPass(hertz: Double)
   /// The high part of a Linkwitz–Riley crossover of fourth order at hertz.
   ///
-  /// It is in phase with the low part of the same frequency everywhere, so the two add up to an all-pass without any delay
-  /// between them; source: S. H. Linkwitz, "Active Crossover Networks for Noncoincident Drivers", JAES 24, 1976.
+  /// It is in phase with the low part of the same frequency everywhere, so the two add up to an
+  /// all-pass without any delay between them; source: S. H. Linkwitz, "Active Crossover Networks
+  /// for Noncoincident Drivers", JAES 24, 1976.
   case highPass(hertz: Double)
 
   /// The frequencies a filter can have, in hertz, as far as they lie below half of the rate.
   public static let frequencies = 1.0...20_000
-  /// The gains of a band in decibels, and its qualities.
-  public static let (gains, qualityFactors) = (-48.0...24.0, 0.1...30.0)
+  /// The supported gains of a band, in decibels.
+  public static let gains = -48.0...24.0
+  /// The supported quality factors of a band.
+  public static let qualityFactors = 0.1...30.0
   /// The most filters of a channel.
   public static let maximumCount = 16
 
@@ -364,8 +417,10 @@ public enum ChannelFilter: Equatable, Sendable {
     case .band(_, let decibels, let quality):
       let root = raised(10, to: decibels / 40)
       return [Biquad(omega, slope: sin(omega) / (2 * quality), root: root)]
-    case .lowPass: return Array(repeating: Biquad(omega, edge: -1), count: 2)
-    case .highPass: return Array(repeating: Biquad(omega, edge: 1), count: 2)
+    case .lowPass:
+      return Array(repeating: Biquad(omega, edge: -1), count: 2)
+    case .highPass:
+      return Array(repeating: Biquad(omega, edge: 1), count: 2)
     }
   }
 
@@ -373,9 +428,12 @@ public enum ChannelFilter: Equatable, Sendable {
   fileprivate var motions: [TransducerModel] {
     switch self {
     case .band(_, let decibels, let quality):
-      return [TransducerModel(resonance: hertz, qualityFactor: quality * raised(10, to: decibels / 40))]
+      return [
+        TransducerModel(resonance: hertz, qualityFactor: quality * raised(10, to: decibels / 40))
+      ]
     case .lowPass, .highPass:
-      return Array(repeating: TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), count: 2)
+      return Array(
+        repeating: TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), count: 2)
     }
   }
 
@@ -393,22 +451,27 @@ extension OutputRouting.Channel {
 extension Biquad {
   /// A bell at an angle, `root`² high.
   fileprivate init(_ omega: Double, slope: Double, root: Double) {
-    let (top, bottom) = (1 + slope * root, 1 + slope / root)
+    let top = 1 + slope * root
+    let bottom = 1 + slope / root
     self.init(
-      gain: top / bottom, undoing: Resonance(first: -2 * cos(omega) / top, second: (1 - slope * root) / top),
+      gain: top / bottom,
+      undoing: Resonance(first: -2 * cos(omega) / top, second: (1 - slope * root) / top),
       making: Resonance(first: -2 * cos(omega) / bottom, second: (1 - slope / root) / bottom))
   }
 
-  /// Butterworth's filter at an angle, with two zeros at frequency 0 (`edge` 1) or at half the rate (−1).
+  /// Butterworth's filter at an angle, with two zeros at frequency 0 (`edge` 1) or at half the rate
+  /// (−1).
   fileprivate init(_ omega: Double, edge: Double) {
     let slope = sin(omega) * 0.5.squareRoot()
     self.init(
-      gain: (1 + edge * cos(omega)) / 2 / (1 + slope), undoing: Resonance(first: -2 * edge, second: 1),
+      gain: (1 + edge * cos(omega)) / 2 / (1 + slope),
+      undoing: Resonance(first: -2 * edge, second: 1),
       making: Resonance(first: -2 * cos(omega) / (1 + slope), second: (1 - slope) / (1 + slope)))
   }
 }
 
-/// The filters of a channel at work. They add no delay; any split into blocks gives the same samples.
+/// The filters of a channel at work. They add no delay; any split into blocks gives the same
+/// samples.
 struct ChannelFilters: ~Copyable {
   struct Section: BitwiseCopyable {
     var filter: Biquad
@@ -460,5 +523,9 @@ struct ChannelFilters: ~Copyable {
     return TransducerStage.sample(max(-greatest, min(greatest, value)))
   }
 
-  @_noLocks mutating func reset() { for index in 0..<sections.count { sections[index].memory = atRest } }
+  @_noLocks mutating func reset() {
+    for index in 0..<sections.count {
+      sections[index].memory = atRest
+    }
+  }
 }

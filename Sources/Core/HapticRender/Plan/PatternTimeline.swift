@@ -1,10 +1,11 @@
 public import HapticModel
 internal import RealtimeMemory
 
-/// When each event of a pattern sounds and how loud its envelope is, and the values of its controls.
+/// When each event of a pattern sounds and how loud its envelope is, and the values of its
+/// controls.
 ///
-/// Compiled by the same code that a plan is, so that a picture of it shows what is rendered. Times are
-/// seconds that lie on frames.
+/// Compiled by the same code that a plan is, so that a picture of it shows what is rendered. Times
+/// are seconds that lie on frames.
 public struct PatternTimeline: Sendable {
   /// A point of an event's envelope, between which it is a straight line.
   public struct Corner: Equatable, Sendable {
@@ -52,7 +53,8 @@ public struct PatternTimeline: Sendable {
       let event = pattern.events[index]
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
       controls.move(to: onset)
-      let corners = Self.corners(of: event, onset: onset, controls: controls, samples: samples, draft: &draft)
+      let corners = Self.corners(
+        of: event, onset: onset, controls: controls, samples: samples, draft: &draft)
       events.append(Event(index: index, onset: Double(onset) / rate, corners: corners))
     }
     self.events = events
@@ -61,7 +63,8 @@ public struct PatternTimeline: Sendable {
     self.controls = Self.controls(of: pattern, moving: controls.moving, rate: rate)
   }
 
-  /// A control over the pattern in seconds that lie on frames, or nil for one that the pattern does not set.
+  /// A control over the pattern in seconds that lie on frames, or nil for one that the pattern does
+  /// not set.
   public func control(_ id: DynamicParameterID) -> ControlTimeline? { controls[id] }
 
   /// Plans an event as a renderer would, and keeps its longest envelope.
@@ -75,10 +78,14 @@ public struct PatternTimeline: Sendable {
     let sample = samples[event.waveform?.path ?? ""]
     if event.kind.playsFile, sample == nil {
       let start = Double(onset) / draft.rate
-      return event.length.map { [Corner(time: start, level: 1), Corner(time: start + $0, level: 1)] } ?? []
+      return event.length.map {
+        [Corner(time: start, level: 1), Corner(time: start + $0, level: 1)]
+      } ?? []
     }
     draft.add(event, onset: onset, controls: controls, file: sample.map { ($0, 0) })
-    guard let longest = draft.voices.max(by: { $0.envelope.end < $1.envelope.end }) else { return [] }
+    guard let longest = draft.voices.max(by: { $0.envelope.end < $1.envelope.end }) else {
+      return []
+    }
     return corners(of: longest.envelope, onset: onset, rate: draft.rate)
   }
 
@@ -86,7 +93,9 @@ public struct PatternTimeline: Sendable {
     var corners: [Corner] = []
     func append(_ frame: Int64, _ level: Double) {
       let corner = Corner(time: Double(onset + frame) / rate, level: level)
-      if corners.last != corner { corners.append(corner) }
+      if corners.last != corner {
+        corners.append(corner)
+      }
     }
     append(0, envelope.riseEnd == 0 ? Double(envelope.riseLevel) : 0)
     append(envelope.riseEnd, Double(envelope.riseLevel))
@@ -113,11 +122,13 @@ public struct PatternTimeline: Sendable {
   }
 }
 
-/// A segment of a control in frames: a straight line that holds until the next segment of its track.
+/// A segment of a control in frames: a straight line that holds until the next segment of its
+/// track.
 struct ControlSegment: BitwiseCopyable, Sendable {
   /// The first frame, from the start of the pattern.
   var start: Int64
-  /// The value there, what it grows by with each frame, and the frames in which it moves by 1, or 0 where it does not.
+  /// The value there, what it grows by with each frame, and the frames in which it moves by 1, or 0
+  /// where it does not.
   var value, slope, framesPerUnit: Float
   /// The frame at which its step or curve came into force, or `ControlSegment.neutral`.
   var origin: Int64
@@ -126,7 +137,10 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   static var neutral: Int64 { @_noLocks get { .min } }
 
   @_noLocks init(start: Int64, value: Float, slope: Float, origin: Int64 = neutral) {
-    (self.start, self.value, self.slope, self.origin) = (start, value, slope, origin)
+    self.start = start
+    self.value = value
+    self.slope = slope
+    self.origin = origin
     let steepness = slope < 0 ? -slope : slope
     framesPerUnit = steepness > 1e-12 ? 1 / steepness : 0
   }
@@ -140,8 +154,8 @@ struct ControlSegment: BitwiseCopyable, Sendable {
 extension ControlTimeline {
   /// The segments on frames, with every jump ramped over some frames from the jump on.
   ///
-  /// What a jump leaves is added to what follows and fades along a straight line, so that curves and
-  /// further jumps within the ramp keep their own shape.
+  /// What a jump leaves is added to what follows and fades along a straight line, so that curves
+  /// and further jumps within the ramp keep their own shape.
   func segments(rampedOver rampLength: Int64) -> [ControlSegment] {
     let rampLength = Double(rampLength)
     var ramped: [ControlSegment] = []
@@ -152,7 +166,9 @@ extension ControlTimeline {
           start: Int64(start), value: Float(value), slope: Float(slope),
           origin: origin.map { Int64($0) } ?? ControlSegment.neutral))
     }
-    var (rest, rampStart, rampEnd) = (0.0, 0.0, 0.0)
+    var rest = 0.0
+    var rampStart = 0.0
+    var rampEnd = 0.0
     for (index, segment) in segments.enumerated() {
       if index > 0 {
         let jump = segments[index - 1].value(at: segment.start) - segment.value
@@ -171,12 +187,15 @@ extension ControlTimeline {
       let left = rest - fall * (segment.start - rampStart)
       append(segment.start, segment.value + left, segment.slope - fall, segment.origin)
       let end = index + 1 < segments.count ? segments[index + 1].start : .infinity
-      if rampEnd < end { append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.origin) }
+      if rampEnd < end {
+        append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.origin)
+      }
     }
     return ramped
   }
 
-  /// The control on frames with its values multiplied inside some spans, which are sorted and apart.
+  /// The control on frames with its values multiplied inside some spans, which are sorted and
+  /// apart.
   func scaled(by factor: Double, within spans: [Range<Int64>]) -> ControlTimeline {
     var edges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
     var isInside = false
@@ -193,7 +212,8 @@ extension ControlTimeline {
         let scale = isInside ? factor : 1
         parts.append(
           Segment(
-            start: start, value: segment.value(at: start) * scale, slope: segment.slope * scale, origin: segment.origin)
+            start: start, value: segment.value(at: start) * scale, slope: segment.slope * scale,
+            origin: segment.origin)
         )
         start = min(end, edges.first ?? .infinity)
       }
@@ -204,7 +224,8 @@ extension ControlTimeline {
 
 /// A factor on what a pattern gives to one haptic bus, as straight lines over its frames.
 ///
-/// Audio is not regarded. The first value holds before the first point, and the last behind the last.
+/// Audio is not regarded. The first value holds before the first point, and the last behind the
+/// last.
 public struct SendAutomation: Equatable, Sendable {
   /// A corner of the line.
   public struct Point: Equatable, Sendable {
@@ -214,7 +235,10 @@ public struct SendAutomation: Equatable, Sendable {
     public var share: Double
 
     /// Makes a corner.
-    public init(frame: Int64, share: Double) { (self.frame, self.share) = (frame, share) }
+    public init(frame: Int64, share: Double) {
+      self.frame = frame
+      self.share = share
+    }
   }
 
   /// The corners by rising frame; of several at one frame the last counts from there on.
@@ -222,7 +246,9 @@ public struct SendAutomation: Equatable, Sendable {
 
   /// Makes a line through corners, which need not be in order; none leave everything as it is.
   public init(_ points: [Point]) {
-    self.points = points.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
+    self.points = points.enumerated().sorted {
+      ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
+    }.map {
       $0.element
     }
   }
@@ -232,7 +258,8 @@ public struct SendAutomation: Equatable, Sendable {
     var pieces = [ControlSegment(start: .min, value: Float(first.share), slope: 0)]
     for (point, next) in zip(points, points.dropFirst()) where next.frame > point.frame {
       let slope = (next.share - point.share) / Double(next.frame - point.frame)
-      pieces.append(ControlSegment(start: point.frame, value: Float(point.share), slope: Float(slope)))
+      pieces.append(
+        ControlSegment(start: point.frame, value: Float(point.share), slope: Float(slope)))
     }
     pieces.append(ControlSegment(start: last.frame, value: Float(last.share), slope: 0))
     return pieces

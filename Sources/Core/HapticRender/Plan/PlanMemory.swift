@@ -1,6 +1,7 @@
 package import RealtimeMemory
 
-/// The memory that a plan's view refers to: what compiling has made, or the bytes of a plan as they came.
+/// The memory that a plan's view refers to: what compiling has made, or the bytes of a plan as they
+/// came.
 final class PlanMemory {
   let view: PlanView
   private let voices: FixedBuffer<PlannedVoice>
@@ -15,15 +16,19 @@ final class PlanMemory {
   init(_ draft: consuming RenderPlanBuilder) {
     tables = draft.tables
     samples = draft.samples
-    let (edge, mappings, rate) = (draft.edge, draft.mappings, draft.rate)
-    let (loopLength, length) = (draft.loopLength, max(draft.loopLength, draft.soundEnd))
+    let edge = draft.edge
+    let mappings = draft.mappings
+    let rate = draft.rate
+    let loopLength = draft.loopLength
+    let length = max(draft.loopLength, draft.soundEnd)
     segments = FixedBuffer(draft.segments)
     layers = FixedBuffer(draft.layerTracks)
     envelopes = FixedBuffer(draft.envelopes)
     sounds = FixedBuffer(
       samples.map { sample in
         unsafe AudioBufferView(
-          frames: sample.frames.view, frameCount: sample.frameCount, channelCount: sample.channelCount)
+          frames: sample.frames.view, frameCount: sample.frameCount,
+          channelCount: sample.channelCount)
       })
     voices = FixedBuffer(draft.voices)
     bytes = FixedBuffer(repeating: 0, count: 0)
@@ -32,8 +37,10 @@ final class PlanMemory {
       longestHold = max(longestHold, voices[index].envelope.end)
     }
     view = unsafe PlanView(
-      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view, envelopes: envelopes.view,
-      mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate, longestHold: longestHold)
+      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
+      envelopes: envelopes.view,
+      mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate,
+      longestHold: longestHold)
   }
 
   /// Memory that holds the bytes of a plan; nil where they are not those of a plan of this build.
@@ -41,9 +48,12 @@ final class PlanMemory {
     let sections = PlanSections(header)
     guard header.isOfThisBuild, sections.count == count, count <= bytes.count else { return nil }
     let start = unsafe UnsafeMutableRawPointer(bytes.address)
-    func place<Element: BitwiseCopyable>(_ section: PlanSections.Section, _ type: Element.Type) -> BufferView<Element> {
+    func place<Element: BitwiseCopyable>(_ section: PlanSections.Section, _ type: Element.Type)
+      -> BufferView<Element>
+    {
       unsafe BufferView(
-        start: (start + section.offset).assumingMemoryBound(to: Element.self), count: section.elementCount)
+        start: (start + section.offset).assumingMemoryBound(to: Element.self),
+        count: section.elementCount)
     }
     let lengths = place(sections.sounds, PlanSound.self)
     let frames = place(sections.frames, Float.self)
@@ -53,23 +63,27 @@ final class PlanMemory {
       let count = Int(sound.frameCount) * Int(sound.channelCount)
       defer { next += count }
       return AudioBufferView(
-        frames: frames.part(from: min(next, frames.count), count: min(count, frames.count - min(next, frames.count))),
+        frames: frames.part(
+          from: min(next, frames.count), count: min(count, frames.count - min(next, frames.count))),
         frameCount: Int(sound.frameCount), channelCount: Int(sound.channelCount))
     }
     guard next == frames.count else { return nil }
     var mappings = header.mappings
     mappings.place(place(sections.tables, Float.self))
     view = unsafe PlanView(
-      voices: place(sections.voices, PlannedVoice.self), segments: place(sections.segments, ControlSegment.self),
+      voices: place(sections.voices, PlannedVoice.self),
+      segments: place(sections.segments, ControlSegment.self),
       sounds: sounds.view, layers: place(sections.layers, LayerTracks.self),
-      envelopes: place(sections.envelopes, PlannedEnvelope.self), mappings: mappings, loopLength: header.loopLength,
+      envelopes: place(sections.envelopes, PlannedEnvelope.self), mappings: mappings,
+      loopLength: header.loopLength,
       length: max(header.loopLength, header.soundEnd), edge: header.edge, rate: header.rate,
       longestHold: header.longestHold)
     unsafe voices = FixedBuffer(uninitialized: 0)
     unsafe segments = FixedBuffer(uninitialized: 0)
     unsafe layers = FixedBuffer(uninitialized: 0)
     unsafe envelopes = FixedBuffer(uninitialized: 0)
-    (tables, samples) = (nil, [])
+    tables = nil
+    samples = []
     self.bytes = bytes
   }
 }
@@ -84,18 +98,24 @@ struct PlanHeader: BitwiseCopyable {
   private var sizes = PlanHeader.sizes
   let rate: Double
   let loopLength, loopStart, loopEnd, soundEnd, edge, longestHold: Int64
-  let eventCount, maximumVoiceCount, voiceCapacity, voices, segments, layers, envelopes, sounds, frames: Int32
+  let eventCount, maximumVoiceCount, voiceCapacity, voices, segments, layers, envelopes, sounds,
+    frames: Int32
   let hasHaptics, hasAudio: Bool
   let mappings: VoiceMappings
 
   private static var sizes: UInt32 {
-    UInt32(truncatingIfNeeded: MemoryLayout<PlannedVoice>.stride << 16 | MemoryLayout<PlanHeader>.stride)
+    UInt32(
+      truncatingIfNeeded: MemoryLayout<PlannedVoice>.stride << 16 | MemoryLayout<PlanHeader>.stride)
   }
 
   init(_ plan: RenderPlan) {
     let view = plan.view.value
-    (rate, loopLength, soundEnd, edge) = (plan.rate, plan.loopLength, plan.soundEnd, view.edge)
-    (loopStart, loopEnd) = (plan.loopRange?.lowerBound ?? 0, plan.loopRange?.upperBound ?? 0)
+    rate = plan.rate
+    loopLength = plan.loopLength
+    soundEnd = plan.soundEnd
+    edge = view.edge
+    loopStart = plan.loopRange?.lowerBound ?? 0
+    loopEnd = plan.loopRange?.upperBound ?? 0
     longestHold = view.longestHold
     eventCount = Int32(clamping: plan.eventCount)
     maximumVoiceCount = Int32(clamping: plan.maximumVoiceCount)
@@ -106,8 +126,12 @@ struct PlanHeader: BitwiseCopyable {
     envelopes = Int32(clamping: view.envelopes.count)
     sounds = Int32(clamping: view.sounds.count)
     frames = Int32(
-      clamping: (0..<view.sounds.count).reduce(0) { $0 + view.sounds[$1].frameCount * view.sounds[$1].channelCount })
-    (hasHaptics, hasAudio, mappings) = (plan.hasHaptics, plan.hasAudio, view.mappings)
+      clamping: (0..<view.sounds.count).reduce(0) {
+        $0 + view.sounds[$1].frameCount * view.sounds[$1].channelCount
+      })
+    hasHaptics = plan.hasHaptics
+    hasAudio = plan.hasAudio
+    mappings = view.mappings
   }
 
   /// Whether the bytes behind it are laid out as this build has them.
@@ -129,7 +153,8 @@ struct PlanSections {
   init(_ header: PlanHeader) {
     var end = Self.aligned(MemoryLayout<PlanHeader>.size)
     func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
-      let section = Section(offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
+      let section = Section(
+        offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
       end += Self.aligned(section.byteCount)
       return section
     }
@@ -147,8 +172,8 @@ struct PlanSections {
 }
 
 extension RenderPlan {
-  /// The plan as bytes that another instance of the same build places as they are, with none of the work of compiling:
-  /// about as many as the plan takes of memory.
+  /// The plan as bytes that another instance of the same build places as they are, with none of the
+  /// work of compiling: about as many as the plan takes of memory.
   package func bytes() -> FixedBuffer<UInt8> {
     let header = PlanHeader(self)
     let sections = PlanSections(header)
@@ -170,7 +195,8 @@ extension RenderPlan {
     for index in 0..<view.sounds.count {
       let sound = view.sounds[index]
       let size = PlanSound(
-        frameCount: Int32(clamping: sound.frameCount), channelCount: Int32(clamping: sound.channelCount))
+        frameCount: Int32(clamping: sound.frameCount),
+        channelCount: Int32(clamping: sound.channelCount))
       unsafe (start + sections.sounds.offset + index * MemoryLayout<PlanSound>.stride).storeBytes(
         of: size, as: PlanSound.self)
       copy(sound.frames, to: frame)
@@ -179,9 +205,11 @@ extension RenderPlan {
     return bytes
   }
 
-  /// A plan in the memory that holds its bytes; nil where they are not those of a plan of this build.
+  /// A plan in the memory that holds its bytes; nil where they are not those of a plan of this
+  /// build.
   ///
-  /// The bytes are trusted: they come from ``bytes()``. Takes time in proportion to the sounds alone.
+  /// The bytes are trusted: they come from ``bytes()``. Takes time in proportion to the sounds
+  /// alone.
   ///
   /// - Parameter bytes: Memory aligned to 8 bytes.
   package static func placed(in bytes: consuming FixedBuffer<UInt8>, count: Int) -> RenderPlan? {
@@ -195,10 +223,15 @@ extension RenderPlan {
 extension BufferView<PlannedVoice> {
   /// The index of the first voice that does not begin before a frame: O(log n).
   func firstIndex(from frame: Int64) -> Int {
-    var (low, high) = (0, count)
+    var low = 0
+    var high = count
     while low < high {
       let middle = (low + high) / 2
-      if self[middle].onset < frame { low = middle + 1 } else { high = middle }
+      if self[middle].onset < frame {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
     return low
   }

@@ -13,7 +13,8 @@ struct PlanView: BitwiseCopyable {
   let layers: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
-  /// The frame at which a loop returns to the beginning, and that from which on nothing sounds and the pattern has ended.
+  /// The frame at which a loop returns to the beginning, and that from which on nothing sounds and
+  /// the pattern has ended.
   let loopLength, length: Int64
   /// Frames of the shortest edge.
   let edge: Int64
@@ -57,7 +58,8 @@ struct LayerTracks: BitwiseCopyable, Sendable {
   init(starts: [Int32]) {
     func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
     haptic = TrackCursors(
-      strength: start(.hapticIntensity), tone: start(.hapticSharpness), brightness: start(.audioBrightness),
+      strength: start(.hapticIntensity), tone: start(.hapticSharpness),
+      brightness: start(.audioBrightness),
       pan: start(.audioPan))
     audio = TrackCursors(
       strength: start(.audioVolume), tone: start(.audioPitch), brightness: start(.audioBrightness),
@@ -101,9 +103,33 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
       }
     }
 
-    var isBurst: Bool { @_noLocks get { if case .burst = self { true } else { false } } }
-    var isRecording: Bool { @_noLocks get { if case .recording = self { true } else { false } } }
-    var isSignal: Bool { @_noLocks get { if case .signal = self { true } else { false } } }
+    var isBurst: Bool {
+      @_noLocks get {
+        if case .burst = self {
+          true
+        } else {
+          false
+        }
+      }
+    }
+    var isRecording: Bool {
+      @_noLocks get {
+        if case .recording = self {
+          true
+        } else {
+          false
+        }
+      }
+    }
+    var isSignal: Bool {
+      @_noLocks get {
+        if case .signal = self {
+          true
+        } else {
+          false
+        }
+      }
+    }
   }
 
   var source: Source
@@ -134,7 +160,8 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var plannedEnvelope: Int32 = -1
 }
 
-/// What the envelope of a continuous event is made of: it is made again at the onset where a player was sent other times.
+/// What the envelope of a continuous event is made of: it is made again at the onset where a player
+/// was sent other times.
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// One of the event's envelope times, normalised.
   struct Time: BitwiseCopyable, Sendable {
@@ -150,26 +177,35 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   var attack, decay, release: Time
 
   /// The envelope with times in seconds; every edge lasts at least the shortest edge.
-  @_noLocks func envelope(attack: Double, decay: Double, release: Double, rate: Double, edge: Int64) -> Envelope {
+  @_noLocks func envelope(attack: Double, decay: Double, release: Double, rate: Double, edge: Int64)
+    -> Envelope
+  {
     let shape = EnvelopeShape(
       hold: Double(hold), attack: Self.frames(attack, rate: rate, edge: edge),
-      decay: Self.frames(decay, rate: rate, edge: edge), release: Self.frames(release, rate: rate, edge: edge),
+      decay: Self.frames(decay, rate: rate, edge: edge),
+      release: Self.frames(release, rate: rate, edge: edge),
       isSustained: isSustained)
     return Envelope(
-      riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel), releaseStart: Int64(shape.releaseStart),
+      riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel),
+      releaseStart: Int64(shape.releaseStart),
       releaseLevel: Float(shape.releaseLevel), end: Int64(shape.end))
   }
 
-  /// The envelope with what a player was sent in place of the pattern's controls, at a frame of the output.
+  /// The envelope with what a player was sent in place of the pattern's controls, at a frame of the
+  /// output.
   ///
   /// - Parameter passOrigin: The pattern position of the pass's frame 0.
   @_noLocks func envelope(
-    with live: Reference<LiveControls>, isHaptic: Bool, at frame: Int64, passOrigin: Int64, in plan: Reference<PlanView>
+    with live: Reference<LiveControls>, isHaptic: Bool, at frame: Int64, passOrigin: Int64,
+    in plan: Reference<PlanView>
   ) -> Envelope {
     envelope(
-      attack: Self.seconds(attack, live.value.time(isHaptic ? .hapticAttack : .audioAttack), at: frame, passOrigin),
-      decay: Self.seconds(decay, live.value.time(isHaptic ? .hapticDecay : .audioDecay), at: frame, passOrigin),
-      release: Self.seconds(release, live.value.time(isHaptic ? .hapticRelease : .audioRelease), at: frame, passOrigin),
+      attack: Self.seconds(
+        attack, live.value.time(isHaptic ? .hapticAttack : .audioAttack), at: frame, passOrigin),
+      decay: Self.seconds(
+        decay, live.value.time(isHaptic ? .hapticDecay : .audioDecay), at: frame, passOrigin),
+      release: Self.seconds(
+        release, live.value.time(isHaptic ? .hapticRelease : .audioRelease), at: frame, passOrigin),
       rate: plan.value.rate, edge: plan.value.edge)
   }
 
@@ -178,18 +214,21 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   }
 
   /// Seconds of a time under what was sent for it, where that is in force.
-  @_noLocks private static func seconds(_ time: Time, _ live: LiveControl, at frame: Int64, _ passOrigin: Int64)
+  @_noLocks private static func seconds(
+    _ time: Time, _ live: LiveControl, at frame: Int64, _ passOrigin: Int64
+  )
     -> Double
   {
     let isSent = live.outranks(origin: time.origin, passOrigin: passOrigin)
     let sum = time.event + (isSent ? live.value(at: frame) : time.control)
     let bounded = sum < 0 ? 0 : (sum > 1 ? 1 : sum)
-    return EnvelopeTimes.seconds(ofGrowth: Double(RealtimeMath.exp2(bounded * EnvelopeTimes.growthOctaves)))
+    return EnvelopeTimes.seconds(
+      ofGrowth: Double(RealtimeMath.exp2(bounded * EnvelopeTimes.growthOctaves)))
   }
 }
 
-/// Factors on amplitude over sharpness, at points of equal distance from 0 to 1: a plan keeps them, the render path
-/// reads them in place.
+/// Factors on amplitude over sharpness, at points of equal distance from 0 to 1: a plan keeps them,
+/// the render path reads them in place.
 final class LevelTables {
   static let pointCount = 33
 
@@ -199,11 +238,13 @@ final class LevelTables {
   let isGrowthEven: Bool
   /// The greatest exponent of continuous events.
   let steepest: Double
-  /// The factors of continuous events, those of bursts, then what the amplitudes of each are raised to.
+  /// The factors of continuous events, those of bursts, then what the amplitudes of each are raised
+  /// to.
   fileprivate let memory: FixedBuffer<Float>
 
   /// Tables of factors and of exponents, by default all 1.
-  init(levels: [Double], bursts: [Double], growths: [Double] = even, burstGrowths: [Double] = even) {
+  init(levels: [Double], bursts: [Double], growths: [Double] = even, burstGrowths: [Double] = even)
+  {
     areEven = (!levels.contains { $0 != 1 }, !bursts.contains { $0 != 1 })
     isGrowthEven = !(growths + burstGrowths).contains { $0 != 1 }
     steepest = growths.max() ?? 1
@@ -214,7 +255,8 @@ final class LevelTables {
   static let even = [Double](repeating: 1, count: pointCount)
 }
 
-/// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2 logarithms.
+/// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2
+/// logarithms.
 struct VoiceMappings: BitwiseCopyable, Sendable {
   /// Octaves from the corner frequency of brightness 0, 200 Hz, to that of brightness 1.
   private static let brightnessOctaves: Float = 6.5
@@ -225,15 +267,16 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var exponent: Float
   /// How much of its value intensity may move along a straight line: a tenth under the square law.
   private(set) var levelShare: Float
-  private var lowIncrement, incrementRange, octaves, middlePitchIncrement, highestIncrement, darkestShare: Float
+  private var lowIncrement, incrementRange, octaves, middlePitchIncrement, highestIncrement,
+    darkestShare: Float
   private var burstOctaves, burstRise, burstFloor: Float
   /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
   private(set) var isLogarithmic: Bool
   private var isBurstLogarithmic, isLevelEven, isBurstLevelEven, isGrowthEven: Bool
   private var levels, burstLevels, growths, burstGrowths: BufferView<Float>
 
-  /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness, which the caller keeps
-  /// alive.
+  /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness,
+  /// which the caller keeps alive.
   init(_ profile: TransducerProfile, tables: LevelTables, rate: Double) {
     let step = 4_294_967_296 / rate
     let law = profile.frequency
@@ -264,7 +307,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     (isLevelEven, isBurstLevelEven) = tables.areEven
     isGrowthEven = tables.isGrowthEven
     let all = unsafe tables.memory.view
-    (levels, burstLevels, growths, burstGrowths) = (all, all, all, all)
+    levels = all
+    burstLevels = all
+    growths = all
+    burstGrowths = all
     place(all)
   }
 
@@ -276,22 +322,29 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     burstGrowths = tables.part(from: 3 * count, count: count)
   }
 
-  var tables: BufferView<Float> { unsafe BufferView(start: levels.address, count: 4 * LevelTables.pointCount) }
+  var tables: BufferView<Float> {
+    unsafe BufferView(start: levels.address, count: 4 * LevelTables.pointCount)
+  }
 
   /// The phase step of a sharpness in 0…1.
   @_noLocks @inline(__always) func increment(sharpness: Float) -> Float {
-    isLogarithmic ? lowIncrement * RealtimeMath.exp2(octaves * sharpness) : lowIncrement + incrementRange * sharpness
+    isLogarithmic
+      ? lowIncrement * RealtimeMath.exp2(octaves * sharpness)
+      : lowIncrement + incrementRange * sharpness
   }
 
   /// The phase step of a pitch in −1…1, an octave to each side.
-  @_noLocks @inline(__always) func increment(pitch: Float) -> Float { middlePitchIncrement * RealtimeMath.exp2(pitch) }
+  @_noLocks @inline(__always) func increment(pitch: Float) -> Float {
+    middlePitchIncrement * RealtimeMath.exp2(pitch)
+  }
 
   /// A phase step times a partial's ratio, kept below the frequencies that would alias.
   @_noLocks @inline(__always) func bounded(_ increment: Float) -> UInt32 {
     UInt32(increment < highestIncrement ? increment : highestIncrement)
   }
 
-  /// The low-pass of a brightness in 0…1: from 200 Hz, four octaves and more each way, to no filter at 1.
+  /// The low-pass of a brightness in 0…1: from 200 Hz, four octaves and more each way, to no filter
+  /// at 1.
   @_noLocks func smoothing(brightness: Float) -> Float {
     guard brightness < 1 else { return 1 }
     let share = darkestShare * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
@@ -300,13 +353,15 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
   @_noLocks @inline(__always) func amplitude(intensity: Float, sharpness: Float) -> Float {
-    let shaped = isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
+    let shaped =
+      isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
     if isLevelEven { return shaped }
     let amplitude = shaped * Self.value(of: levels, at: sharpness)
     return amplitude < 1 ? amplitude : 1
   }
 
-  /// The factor of an intensity in 0…1 on a sampled signal's level: 1 at full intensity, at any sharpness.
+  /// The factor of an intensity in 0…1 on a sampled signal's level: 1 at full intensity, at any
+  /// sharpness.
   @_noLocks @inline(__always) func share(ofIntensity intensity: Float) -> Float {
     intensity < 1 ? shaped(intensity) : 1
   }
@@ -315,14 +370,17 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
     var amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
-    if !isGrowthEven { amplitude = grown(amplitude, by: burstGrowths, at: sharpness) }
+    if !isGrowthEven {
+      amplitude = grown(amplitude, by: burstGrowths, at: sharpness)
+    }
     return isBurstLevelEven ? amplitude : amplitude * Self.value(of: burstLevels, at: sharpness)
   }
 
   /// The factor between a burst's frequencies at two sharpnesses in 0…1.
   @_noLocks func burstRatio(from planned: Float, to wanted: Float) -> Float {
     isBurstLogarithmic
-      ? RealtimeMath.exp2(burstOctaves * (wanted - planned)) : (1 + burstRise * wanted) / (1 + burstRise * planned)
+      ? RealtimeMath.exp2(burstOctaves * (wanted - planned))
+      : (1 + burstRise * wanted) / (1 + burstRise * planned)
   }
 
   @_noLocks @inline(__always) private func shaped(_ intensity: Float) -> Float {
@@ -334,7 +392,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     }
   }
 
-  @_noLocks private func grown(_ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float) -> Float {
+  @_noLocks private func grown(
+    _ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float
+  ) -> Float {
     guard amplitude > 0 else { return 0 }
     let growth = Self.value(of: growths, at: sharpness)
     return RealtimeMath.exp2(growth * RealtimeMath.log2(amplitude))
@@ -343,7 +403,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks private static func value(of levels: BufferView<Float>, at sharpness: Float) -> Float {
     let place = sharpness * Float(levels.count &- 1)
     var index = Int(place)
-    if index > levels.count &- 2 { index = levels.count &- 2 }
+    if index > levels.count &- 2 {
+      index = levels.count &- 2
+    }
     let low = levels[index]
     return low + (levels[index &+ 1] - low) * (place - Float(index))
   }

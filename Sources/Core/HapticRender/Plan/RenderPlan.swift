@@ -1,14 +1,16 @@
 public import HapticModel
 internal import RealtimeMemory
 
-/// A pattern compiled for one profile and frame rate: sorted voices and control lines, ready to render.
+/// A pattern compiled for one profile and frame rate: sorted voices and control lines, ready to
+/// render.
 ///
-/// Immutable, and shared freely between threads; several renderers can play one plan. Memory is about
-/// 110 bytes for each sine and 24 for each corner of a curve.
+/// Immutable, and shared freely between threads; several renderers can play one plan. Memory is
+/// about 110 bytes for each sine and 24 for each corner of a curve.
 public final class RenderPlan: @unchecked Sendable {
   /// The version of the rendering model: it grows when equal patterns would sound different.
   ///
-  /// In version 2 a profile's hardware decides frequencies and levels; without hardware all is as in 1.
+  /// In version 2 a profile's hardware decides frequencies and levels; without hardware all is as
+  /// in 1.
   public static let modelVersion = 3
 
   /// Frames per second.
@@ -16,7 +18,8 @@ public final class RenderPlan: @unchecked Sendable {
   /// The frame at which a loop returns to the beginning: the pattern's duration, or the end of the
   /// last burst or of the last event without a duration where that is later.
   public let loopLength: Int64
-  /// The frames that further passes of a loop play, where the composition has loop points; nil for all.
+  /// The frames that further passes of a loop play, where the composition has loop points; nil for
+  /// all.
   public let loopRange: Range<Int64>?
   /// The frame from which on nothing sounds, releases included.
   public let soundEnd: Int64
@@ -32,20 +35,26 @@ public final class RenderPlan: @unchecked Sendable {
   /// What the render path reads; `memory` keeps what it refers to alive.
   let view: Cell<PlanView>
   private let memory: PlanMemory
-  /// How many voices a player needs that may be sent other envelope times, where that is known already.
+  /// How many voices a player needs that may be sent other envelope times, where that is known
+  /// already.
   private let knownVoiceCapacity: Int?
 
   /// The number of sines and sounds the pattern became.
   public var voiceCount: Int { view.value.voices.count }
-  /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
+  /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is
+  /// longer.
   public var length: Int64 { max(loopLength, soundEnd) }
   /// The length of a rendering in seconds, which is what lists and reports give for a pattern.
   public var duration: Double { Double(length) / rate }
 
   init(_ draft: consuming RenderPlanBuilder) {
-    (rate, eventCount) = (draft.rate, draft.eventCount)
-    (loopLength, loopRange, soundEnd) = (draft.loopLength, draft.loopRange, draft.soundEnd)
-    (hasHaptics, hasAudio) = (draft.hasHaptics, draft.hasAudio)
+    rate = draft.rate
+    eventCount = draft.eventCount
+    loopLength = draft.loopLength
+    loopRange = draft.loopRange
+    soundEnd = draft.soundEnd
+    hasHaptics = draft.hasHaptics
+    hasAudio = draft.hasAudio
     memory = PlanMemory(draft)
     maximumVoiceCount = Self.greatestCount(of: memory.view.voices) { $0.envelope.end }
     knownVoiceCapacity = nil
@@ -53,11 +62,15 @@ public final class RenderPlan: @unchecked Sendable {
   }
 
   init(_ header: PlanHeader, _ memory: PlanMemory) {
-    (rate, eventCount) = (header.rate, Int(header.eventCount))
-    (loopLength, soundEnd) = (header.loopLength, header.soundEnd)
+    rate = header.rate
+    eventCount = Int(header.eventCount)
+    loopLength = header.loopLength
+    soundEnd = header.soundEnd
     loopRange = header.loopEnd > header.loopStart ? header.loopStart..<header.loopEnd : nil
-    (maximumVoiceCount, knownVoiceCapacity) = (Int(header.maximumVoiceCount), Int(header.voiceCapacity))
-    (hasHaptics, hasAudio) = (header.hasHaptics, header.hasAudio)
+    maximumVoiceCount = Int(header.maximumVoiceCount)
+    knownVoiceCapacity = Int(header.voiceCapacity)
+    hasHaptics = header.hasHaptics
+    hasAudio = header.hasAudio
     self.memory = memory
     view = Cell(memory.view)
   }
@@ -80,8 +93,11 @@ public final class RenderPlan: @unchecked Sendable {
   ///   - passCount: How often the pattern is played, or nil for endlessly.
   ///   - isSent: Whether a player may be sent other envelope times, up to the longest releases.
   func voiceCapacity(passCount: Int?, isSent: Bool = false) -> Int {
-    if let knownVoiceCapacity, isSent, passCount == nil { return knownVoiceCapacity }
-    let (voices, envelopes) = (memory.view.voices, memory.view.envelopes)
+    if let knownVoiceCapacity, isSent, passCount == nil {
+      return knownVoiceCapacity
+    }
+    let voices = memory.view.voices
+    let envelopes = memory.view.envelopes
     let isLonger = isSent && envelopes.count > 0
     let longestRelease = isLonger ? Int64((EnvelopeTimes.longest * rate).rounded()) : 0
     // A renderer starts all passes of a sub-block before it releases those that end in it.
@@ -100,23 +116,32 @@ public final class RenderPlan: @unchecked Sendable {
     return max(1, count, overflow ? Self.mostLoopedVoices : min(product, Self.mostLoopedVoices))
   }
 
-  /// The most voices within one sub-block that last as long as a function says, in frames from their onset: O(n log n).
-  private static func greatestCount(of voices: BufferView<PlannedVoice>, _ length: (PlannedVoice) -> Int64) -> Int {
+  /// The most voices within one sub-block that last as long as a function says, in frames from
+  /// their onset: O(n log n).
+  private static func greatestCount(
+    of voices: BufferView<PlannedVoice>, _ length: (PlannedVoice) -> Int64
+  ) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
     let subBlock = Int64(Renderer.subBlockLength)
     var ends: [Int64] = []
     ends.reserveCapacity(voices.count)
-    for index in 0..<voices.count { ends.append(voices[index].onset + length(voices[index]) + subBlock) }
+    for index in 0..<voices.count {
+      ends.append(voices[index].onset + length(voices[index]) + subBlock)
+    }
     ends.sort()
-    var (greatest, ended) = (0, 0)
+    var greatest = 0
+    var ended = 0
     for started in 0..<voices.count {
-      while ended < ends.count, ends[ended] <= voices[started].onset { ended += 1 }
+      while ended < ends.count, ends[ended] <= voices[started].onset {
+        ended += 1
+      }
       greatest = max(greatest, started + 1 - ended)
     }
     return greatest
   }
 
-  /// Plans a recording on the haptic bus, heard sample for sample: no profile and no control acts on it.
+  /// Plans a recording on the haptic bus, heard sample for sample: no profile and no control acts
+  /// on it.
   ///
   /// - Parameters:
   ///   - recording: A sound at the plan's rate, of which the first channel is heard.
@@ -127,9 +152,15 @@ public final class RenderPlan: @unchecked Sendable {
     var draft = RenderPlanBuilder(profile: .phone, rate: rate)
     let mono = recording.channelCount == 1 ? recording : recording.firstChannel
     let length = Int64(mono.frameCount)
-    if length > 0 { draft.voices.append(PlannedVoice(source: .recording, onset: 0, envelope: .hold(length), gain: 1)) }
-    (draft.samples, draft.eventCount, draft.hasHaptics) = ([mono], draft.voices.count, true)
-    (draft.loopLength, draft.soundEnd) = (length, length)
+    if length > 0 {
+      draft.voices.append(
+        PlannedVoice(source: .recording, onset: 0, envelope: .hold(length), gain: 1))
+    }
+    draft.samples = [mono]
+    draft.eventCount = draft.voices.count
+    draft.hasHaptics = true
+    draft.loopLength = length
+    draft.soundEnd = length
     draft.add(tracks: EventControls(of: HapticPattern(), rate: rate).moving)
     self.init(draft)
   }
@@ -154,23 +185,28 @@ public final class RenderPlan: @unchecked Sendable {
     compiling pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
     samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
-    try self.init(compiling: HapticComposition(pattern), profile: profile, rate: rate, samples: samples)
+    try self.init(
+      compiling: HapticComposition(pattern), profile: profile, rate: rate, samples: samples)
   }
 
-  /// Compiles the layers of a composition side by side: each layer's controls act on its own events.
+  /// Compiles the layers of a composition side by side: each layer's controls act on its own
+  /// events.
   ///
   /// Haptics of other places than the profile's are left out; the length is that of all.
   ///
   /// With `isRaw`, events begin, end and jump within a frame, as the model has it, which may click.
   public convenience init(
-    compiling composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000,
+    compiling composition: HapticComposition, profile: TransducerProfile = .phone,
+    rate: Double = 48_000,
     samples: [String: AudioBuffer] = [:], isRaw: Bool = false
   ) throws(RenderError) {
     try Self.check(rate: rate)
     try Self.check(composition)
     var draft = RenderPlanBuilder(profile: profile, rate: rate, isRaw: isRaw)
     let layers = composition.layers.map { $0.pattern }
-    draft.eventCount = composition.layers.reduce(0) { $0 + $1.pattern.events.count + $1.signals.count }
+    draft.eventCount = composition.layers.reduce(0) {
+      $0 + $1.pattern.events.count + $1.signals.count
+    }
     draft.voices.reserveCapacity(draft.eventCount)
     draft.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
     var tracks: [[ControlTimeline]] = []
@@ -178,21 +214,33 @@ public final class RenderPlan: @unchecked Sendable {
       draft.layer = UInt16(layer)
       let isFelt = composition.layers[layer].isFelt(at: profile.place)
       var controls = EventControls(of: pattern, rate: rate)
-      try draft.add(eventsOf: pattern, controls: &controls, samples: samples, leavesOutHaptics: !isFelt) { event in
+      try draft.add(
+        eventsOf: pattern, controls: &controls, samples: samples, leavesOutHaptics: !isFelt
+      ) { event in
         Self.name(of: "event", event, layer: layers.count > 1 ? layer : nil)
       }
-      if isFelt { for signal in composition.layers[layer].signals { draft.addSignal(signal) } }
+      if isFelt {
+        for signal in composition.layers[layer].signals {
+          draft.addSignal(signal)
+        }
+      }
       tracks.append(controls.moving)
     }
     let hasSignals = composition.layers.contains { !$0.signals.isEmpty }
-    if layers.count > 1 || hasSignals { draft.sortVoices() }
+    if layers.count > 1 || hasSignals {
+      draft.sortVoices()
+    }
     // Bursts of every layer duck the intensity of all.
-    for tracks in tracks { draft.add(tracks: tracks) }
+    for tracks in tracks {
+      draft.add(tracks: tracks)
+    }
     if let loop = composition.loop {
       let start = max(0, FrameConversion.frame(seconds: loop.start, rate: rate))
       let end = loop.end.map { FrameConversion.frame(seconds: $0, rate: rate) } ?? draft.loopLength
       // Points that enclose nothing are none.
-      if end > start { draft.loopRange = start..<end }
+      if end > start {
+        draft.loopRange = start..<end
+      }
     }
     self.init(draft)
     placeCount = composition.placeCount
@@ -200,7 +248,8 @@ public final class RenderPlan: @unchecked Sendable {
 
   static func check(rate: Double) throws(RenderError) {
     guard supportedSampleRates.contains(rate) else {
-      throw RenderError(kind: .rateOutOfRange, description: invalid(rate: rate, supportedSampleRates))
+      throw RenderError(
+        kind: .rateOutOfRange, description: invalid(rate: rate, supportedSampleRates))
     }
   }
 
@@ -223,7 +272,8 @@ public final class RenderPlan: @unchecked Sendable {
     let count = composition.layers.count
     guard count <= maximumLayerCount else {
       throw RenderError(
-        kind: .tooManyLayers, description: "the composition has \(count) layers; at most \(maximumLayerCount)")
+        kind: .tooManyLayers,
+        description: "the composition has \(count) layers; at most \(maximumLayerCount)")
     }
     for (layer, each) in composition.layers.enumerated() {
       let number = count > 1 ? layer : nil
@@ -250,36 +300,51 @@ public final class RenderPlan: @unchecked Sendable {
         throw refusal(.timeOutOfRange, "time is negative or not finite")
       }
       let rates = SampledSignal.rates
-      guard rates.contains(signal.rate) else { throw refusal(.rateOutOfRange, invalid(rate: signal.rate, rates)) }
+      guard rates.contains(signal.rate) else {
+        throw refusal(.rateOutOfRange, invalid(rate: signal.rate, rates))
+      }
       seconds += signal.duration
-      guard signal.time + signal.duration <= FrameConversion.longest, seconds <= SampledSignal.longestTotal else {
+      guard signal.time + signal.duration <= FrameConversion.longest,
+        seconds <= SampledSignal.longestTotal
+      else {
         let most = Int(SampledSignal.longestTotal)
-        throw refusal(.patternTooLong, "the signals of a layer may last \(most) s together, within one day (86400 s)")
+        throw refusal(
+          .patternTooLong,
+          "the signals of a layer may last \(most) s together, within one day (86400 s)")
       }
     }
   }
 
-  private static func check(_ event: HapticEvent, _ reference: EventReference, layer: Int?) throws(RenderError) {
+  private static func check(_ event: HapticEvent, _ reference: EventReference, layer: Int?)
+    throws(RenderError)
+  {
     func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
-      RenderError(kind: kind, event: reference, description: name(of: "event", reference.event, layer: layer) + text)
+      RenderError(
+        kind: kind, event: reference,
+        description: name(of: "event", reference.event, layer: layer) + text)
     }
     let duration = event.duration ?? 0
     guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
       throw refusal(.timeOutOfRange, ": time or duration is negative or NaN")
     }
     guard event.time + duration <= FrameConversion.longest else {
-      throw refusal(.patternTooLong, " ends at \(event.time + duration) s; patterns are limited to one day (86400 s)")
+      throw refusal(
+        .patternTooLong,
+        " ends at \(event.time + duration) s; patterns are limited to one day (86400 s)")
     }
   }
 
   /// A control may start before the pattern does, but not behind the longest one.
-  private static func check(controlTime time: Double, of noun: String, _ index: Int, layer: Int?) throws(RenderError) {
+  private static func check(controlTime time: Double, of noun: String, _ index: Int, layer: Int?)
+    throws(RenderError)
+  {
     func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
       RenderError(kind: kind, description: name(of: noun, index, layer: layer) + text)
     }
     guard time.isFinite else { throw refusal(.timeOutOfRange, ": time is NaN or infinite") }
     guard time <= FrameConversion.longest else {
-      throw refusal(.patternTooLong, " starts at \(time) s; patterns are limited to one day (86400 s)")
+      throw refusal(
+        .patternTooLong, " starts at \(time) s; patterns are limited to one day (86400 s)")
     }
   }
 
@@ -320,7 +385,9 @@ public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// Makes an error.
   public init(kind: Kind, event: EventReference? = nil, description: String) {
-    (self.kind, self.event, self.description) = (kind, event, description)
+    self.kind = kind
+    self.event = event
+    self.description = description
   }
 }
 
@@ -340,10 +407,13 @@ extension RenderPlanBuilder {
         guard let sample = samples[path] else {
           throw RenderError(
             kind: .sampleMissing, event: EventReference(layer: Int(layer), event: index),
-            description: "\(name(index)): sound file \"\(RenderPlan.escaped(path))\" was not loaded")
+            description: "\(name(index)): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
+          )
         }
         let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
-        if sampleIndices.updateValue(place, forKey: path) == nil { self.samples.append(sample) }
+        if sampleIndices.updateValue(place, forKey: path) == nil {
+          self.samples.append(sample)
+        }
         file = (sample, place)
       }
       add(event, onset: onset, controls: controls, file: file)
@@ -369,7 +439,9 @@ extension HapticPattern {
   var orderOfTime: [Int] {
     let order = Array(events.indices)
     // As most patterns are written.
-    if zip(events, events.dropFirst()).allSatisfy({ $0.time <= $1.time }) { return order }
+    if zip(events, events.dropFirst()).allSatisfy({ $0.time <= $1.time }) {
+      return order
+    }
     return order.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
   }
 }
@@ -395,14 +467,18 @@ struct EventControls {
     movingValues = moving.map { $0.value(at: 0) }
     var times: [DynamicParameterID: ControlTimeline] = [:]
     let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
-    for id in used.subtracting(live) { times[id] = ControlTimeline(of: id, in: pattern, grid: grid) }
+    for id in used.subtracting(live) {
+      times[id] = ControlTimeline(of: id, in: pattern, grid: grid)
+    }
     self.times = times
   }
 
   /// Moves to an onset, which must not lie before the last one.
   mutating func move(to frame: Int64) {
     let frame = Double(frame)
-    for index in changing { movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index]) }
+    for index in changing {
+      movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index])
+    }
     for (id, track) in times {
       var cursor = timeCursors[id] ?? 0
       timeValues[id] = track.value(at: frame, cursor: &cursor)
@@ -414,7 +490,9 @@ struct EventControls {
 
   func value(_ id: LiveControlID) -> Double { movingValues[id.rawValue] }
 
-  func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID) -> PlannedEnvelope.Time {
+  func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID)
+    -> PlannedEnvelope.Time
+  {
     let origin = times[control]?.segments[timeCursors[control] ?? 0].origin
     return PlannedEnvelope.Time(
       event: event.value(of: id), control: Float(timeValues[control] ?? 0),

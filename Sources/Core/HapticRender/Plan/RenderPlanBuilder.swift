@@ -9,12 +9,15 @@ struct RenderPlanBuilder: ~Copyable {
   let profile: TransducerProfile
   let mappings: VoiceMappings
   let tables: LevelTables
-  /// The profile's factor on the amplitude of bursts over sharpness, and what that, as intensity makes it, is raised to.
+  /// The profile's factor on the amplitude of bursts over sharpness, and what that, as intensity
+  /// makes it, is raised to.
   let burstLevels, burstGrowths: [Double]
   var eventCount = 0
-  var (loopLength, soundEnd) = (Int64(0), Int64(0))
+  var loopLength = Int64(0)
+  var soundEnd = Int64(0)
   var loopRange: Range<Int64>?
-  var (hasHaptics, hasAudio) = (false, false)
+  var hasHaptics = false
+  var hasAudio = false
   var voices: [PlannedVoice] = []
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
@@ -30,20 +33,27 @@ struct RenderPlanBuilder: ~Copyable {
     let drive = profile.transducerSettings(rate: rate)
     let asked = profile
     let profile = profile.bandMapped(before: drive)
-    (self.profile, self.rate) = (profile, rate)
-    edge = isRaw ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.shortestEdge, rate: rate))
+    self.profile = profile
+    self.rate = rate
+    edge =
+      isRaw ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.shortestEdge, rate: rate))
     let levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
     burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
-    burstGrowths = profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.transient.frequency)
+    burstGrowths = profile.growthsOverSharpness(
+      count: LevelTables.pointCount, of: profile.transient.frequency)
     let growths = profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.frequency)
-    tables = LevelTables(levels: levels, bursts: burstLevels, growths: growths, burstGrowths: burstGrowths)
+    tables = LevelTables(
+      levels: levels, bursts: burstLevels, growths: growths, burstGrowths: burstGrowths)
     mappings = VoiceMappings(profile, tables: tables, rate: rate)
   }
 
   /// Frames of a span of time, at least one.
-  func frames(_ seconds: Double) -> Int64 { max(1, FrameConversion.frame(seconds: seconds, rate: rate)) }
+  func frames(_ seconds: Double) -> Int64 {
+    max(1, FrameConversion.frame(seconds: seconds, rate: rate))
+  }
 
-  /// Appends the tracks of the next layer, with every jump ramped over the shortest edge; call it when all bursts are planned.
+  /// Appends the tracks of the next layer, with every jump ramped over the shortest edge; call it
+  /// when all bursts are planned.
   mutating func add(tracks: [ControlTimeline]) {
     var starts: [Int32] = []
     for (id, track) in zip(LiveControlID.allCases, tracks) {
@@ -75,23 +85,32 @@ struct RenderPlanBuilder: ~Copyable {
   }
 
   mutating func add(
-    _ event: HapticEvent, onset: Int64, controls: EventControls, file: (sample: AudioBuffer, index: Int32)?
+    _ event: HapticEvent, onset: Int64, controls: EventControls,
+    file: (sample: AudioBuffer, index: Int32)?
   ) {
     switch event.kind {
-    case .hapticTransient: addBurst(event, onset: onset, controls: controls)
-    case .hapticContinuous: addVibration(event, onset: onset, controls: controls)
-    case .audioContinuous: addTone(event, onset: onset, controls: controls)
+    case .hapticTransient:
+      addBurst(event, onset: onset, controls: controls)
+    case .hapticContinuous:
+      addVibration(event, onset: onset, controls: controls)
+    case .audioContinuous:
+      addTone(event, onset: onset, controls: controls)
     case .audioCustom:
-      if let file { addSample(event, onset: onset, controls: controls, sample: file.sample, index: file.index) }
+      if let file {
+        addSample(event, onset: onset, controls: controls, sample: file.sample, index: file.index)
+      }
     }
   }
 
   /// Adds a continuous haptic event: one sine for each partial of the profile.
   private mutating func addVibration(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    guard let (envelope, index) = envelope(of: event, onset: onset, controls: controls) else { return }
+    guard let (envelope, index) = envelope(of: event, onset: onset, controls: controls) else {
+      return
+    }
     for partial in profile.partials {
       var voice = PlannedVoice(
-        source: .vibration, onset: onset, envelope: envelope, gain: Float(profile.level * partial.gain))
+        source: .vibration, onset: onset, envelope: envelope,
+        gain: Float(profile.level * partial.gain))
       setValues(of: event, on: &voice)
       voice.ratio = Float(partial.ratio)
       voice.plannedEnvelope = index
@@ -102,12 +121,15 @@ struct RenderPlanBuilder: ~Copyable {
 
   /// Adds an audio tone: one sine for each harmonic.
   private mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    guard let (envelope, index) = envelope(of: event, onset: onset, controls: controls) else { return }
+    guard let (envelope, index) = envelope(of: event, onset: onset, controls: controls) else {
+      return
+    }
     for harmonic in 1...AudioTone.harmonicCount {
       let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
       guard harmonic == 1 || highest <= AudioTone.highestShareOfRate * rate else { break }
       var voice = PlannedVoice(
-        source: .tone, onset: onset, envelope: envelope, gain: Float(AudioTone.level / Double(harmonic)))
+        source: .tone, onset: onset, envelope: envelope,
+        gain: Float(AudioTone.level / Double(harmonic)))
       voice.ratio = Float(harmonic)
       voice.plannedEnvelope = index
       voice.brightnessPower = Int32(harmonic - 1)
@@ -130,21 +152,28 @@ struct RenderPlanBuilder: ~Copyable {
     let natural = Double(count) / rate
     let given = event.duration ?? 0
     let duration =
-      given > 0 ? (isLooping ? given : min(given, natural)) : (isLooping ? RenderPlan.unlimitedDuration : natural)
+      given > 0
+      ? (isLooping ? given : min(given, natural))
+      : (isLooping ? RenderPlan.unlimitedDuration : natural)
     guard duration > 0, sample.frameCount > 0 else { return }
-    if given == 0 { extendLoop(to: event.time + duration) }
+    if given == 0 {
+      extendLoop(to: event.time + duration)
+    }
     // Played unmodified, the file's own first and last frames are its edges.
     let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
     guard
       let (envelope, planned) = isUnmodified
-        ? (.hold(count), -1) : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
+        ? (.hold(count), -1)
+        : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
     else { return }
     var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
     voice.plannedEnvelope = planned
     setValues(of: event, on: &voice)
     voice.sample = index
     voice.isLooping = isLooping
-    if usesEnvelope, !isLooping { voice.fadeLength = Int32(min(edge, Int64(sample.frameCount))) }
+    if usesEnvelope, !isLooping {
+      voice.fadeLength = Int32(min(edge, Int64(sample.frameCount)))
+    }
     add(voice)
     hasAudio = true
   }
@@ -153,8 +182,10 @@ struct RenderPlanBuilder: ~Copyable {
   ///
   /// The sine is odd about the burst's middle and the envelope even, so the burst has no mean.
   private mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    let intensity = clamped(Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
-    let sharpness = clamped(Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
+    let intensity = clamped(
+      Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
+    let sharpness = clamped(
+      Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
     let law = profile.transient
     let shaped = profile.intensity.amplitude(atIntensity: intensity)
     let even = Self.value(of: burstLevels, at: sharpness)
@@ -163,7 +194,9 @@ struct RenderPlanBuilder: ~Copyable {
     let share = growth == 1 ? full : raised(full, to: growth)
     let amplitude = intensity > 0 ? law.level * share * even : 0
     let hertz = law.frequency.hertz(atSharpness: sharpness)
-    let squareness = law.squareness.lowerBound + (law.squareness.upperBound - law.squareness.lowerBound) * sharpness
+    let squareness =
+      law.squareness.lowerBound + (law.squareness.upperBound - law.squareness.lowerBound)
+      * sharpness
     hasHaptics = true
     for partial in law.partials {
       let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.durationRatio))
@@ -184,12 +217,15 @@ struct RenderPlanBuilder: ~Copyable {
     }
   }
 
-  /// The harmonics of a mix of sine and square wave below the frequencies that would alias, with their weights.
+  /// The harmonics of a mix of sine and square wave below the frequencies that would alias, with
+  /// their weights.
   private func harmonics(squareness share: Double, hertz: Double) -> [(Double, Double)] {
     let series = 4 / Double.pi
     let odd = stride(from: 3.0, through: share > 0 ? 15 : 0, by: 2)
     return [(1, 1 - share + share * series)]
-      + odd.prefix { $0 * hertz < AudioTone.highestShareOfRate * rate }.map { ($0, share * series / $0) }
+      + odd.prefix { $0 * hertz < AudioTone.highestShareOfRate * rate }.map {
+        ($0, share * series / $0)
+      }
   }
 
   private static func value(of table: [Double], at sharpness: Double) -> Double {
@@ -199,14 +235,16 @@ struct RenderPlanBuilder: ~Copyable {
   }
 
   /// A sine that passes zero, rising, in the middle of a burst.
-  private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double) -> SineSegment {
+  private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double) -> SineSegment
+  {
     let highest = AudioTone.highestShareOfRate * 4_294_967_296
     let increment = UInt32(min(hertz / rate * 4_294_967_296, highest))
     // What glides up stays below the frequencies that would alias.
     let last = min(Double(increment) * glide, highest)
     let growth = Int32(((last - Double(increment)) / Double(length)).rounded())
     let half = UInt32(truncatingIfNeeded: (Int64(increment) * length) / 2)
-    return SineSegment(phase: glide == 1 ? 0 &- half : 0, increment: increment, glide: UInt32(bitPattern: growth))
+    return SineSegment(
+      phase: glide == 1 ? 0 &- half : 0, increment: increment, glide: UInt32(bitPattern: growth))
   }
 
   private func burstEnvelope(length: Int64, law: TransientShape) -> Envelope {
@@ -237,26 +275,33 @@ struct RenderPlanBuilder: ~Copyable {
     voice.pan = event.value(of: .audioPan)
   }
 
-  /// The envelope of an event and where what it is made of is kept, or nil where nothing is held; without a duration of
-  /// its own it counts towards the length of a loop.
+  /// The envelope of an event and where what it is made of is kept, or nil where nothing is held;
+  /// without a duration of its own it counts towards the length of a loop.
   private mutating func envelope(
     of event: HapticEvent, onset: Int64, lasting seconds: Double? = nil, controls: EventControls
   ) -> (Envelope, Int32)? {
     let duration = seconds ?? event.duration ?? RenderPlan.unlimitedDuration
     let hold = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
     guard hold > 0 else { return nil }
-    if seconds == nil, event.duration == nil { extendLoop(to: event.time + duration) }
+    if seconds == nil, event.duration == nil {
+      extendLoop(to: event.time + duration)
+    }
     let isHaptic = event.kind.isHaptic
-    let attack = controls.time(event, .attackTime, isHaptic ? .hapticAttackTimeControl : .audioAttackTimeControl)
-    let decay = controls.time(event, .decayTime, isHaptic ? .hapticDecayTimeControl : .audioDecayTimeControl)
-    let release = controls.time(event, .releaseTime, isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
+    let attack = controls.time(
+      event, .attackTime, isHaptic ? .hapticAttackTimeControl : .audioAttackTimeControl)
+    let decay = controls.time(
+      event, .decayTime, isHaptic ? .hapticDecayTimeControl : .audioDecayTimeControl)
+    let release = controls.time(
+      event, .releaseTime, isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
     let planned = PlannedEnvelope(
-      hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay, release: release)
+      hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay,
+      release: release)
     envelopes.append(planned)
     let envelope = planned.envelope(
       attack: EnvelopeTimes.seconds(normalised: attack.event + attack.control),
       decay: EnvelopeTimes.seconds(normalised: decay.event + decay.control),
-      release: EnvelopeTimes.seconds(normalised: release.event + release.control), rate: rate, edge: edge)
+      release: EnvelopeTimes.seconds(normalised: release.event + release.control), rate: rate,
+      edge: edge)
     return (envelope, Int32(clamping: envelopes.count - 1))
   }
 
@@ -264,7 +309,8 @@ struct RenderPlanBuilder: ~Copyable {
 
   /// Adds a sampled signal at the rate of the plan.
   ///
-  /// Where it does not begin or end near zero it is ramped over the shortest edge, so that nothing pops.
+  /// Where it does not begin or end near zero it is ramped over the shortest edge, so that nothing
+  /// pops.
   mutating func addSignal(_ signal: SampledSignal) {
     let frames = SignalResampler.resampled(signal.samples, from: signal.rate, to: rate)
     guard !frames.isEmpty else { return }
@@ -274,7 +320,8 @@ struct RenderPlanBuilder: ~Copyable {
     let rise = Self.isNearZero(frames[0]) ? 0 : longestEdge
     let fall = Self.isNearZero(frames[frames.count - 1]) ? 0 : longestEdge
     var voice = PlannedVoice(
-      source: .signal, onset: onset, envelope: .hold(length, rise: rise, fall: fall), gain: Float(profile.level))
+      source: .signal, onset: onset, envelope: .hold(length, rise: rise, fall: fall),
+      gain: Float(profile.level))
     voice.sample = Int32(clamping: samples.count)
     voice.layer = layer
     samples.append(AudioBuffer(interleaved: frames, channelCount: 1))
@@ -302,8 +349,8 @@ enum AudioTone {
 
 /// Moves a signal to another rate by band-limited interpolation.
 ///
-/// Source: J. O. Smith, Digital Audio Resampling Home Page, 2002: a sinc under a Kaiser window, widened
-/// where the rate falls. The signal counts as zero before its start and behind its end.
+/// Source: J. O. Smith, Digital Audio Resampling Home Page, 2002: a sinc under a Kaiser window,
+/// widened where the rate falls. The signal counts as zero before its start and behind its end.
 package enum SignalResampler {
   /// Zero crossings of the sinc to each side.
   private static let reach = 24.0
@@ -326,7 +373,8 @@ package enum SignalResampler {
 
   /// The modified Bessel function of the first kind and order 0, by its power series.
   private static func bessel(_ x: Double) -> Double {
-    var (term, sum) = (1.0, 1.0)
+    var term = 1.0
+    var sum = 1.0
     for n in 1...40 {
       term *= (x / 2 / Double(n)) * (x / 2 / Double(n))
       sum += term
@@ -335,7 +383,8 @@ package enum SignalResampler {
   }
 
   /// The samples at another rate; as they are where the rates are equal.
-  package static func resampled(_ samples: [Float], from rate: Double, to wanted: Double) -> [Float] {
+  package static func resampled(_ samples: [Float], from rate: Double, to wanted: Double) -> [Float]
+  {
     guard rate != wanted, !samples.isEmpty else { return samples }
     let step = rate / wanted
     let count = Int((Double(samples.count) / step).rounded(.up))
@@ -366,12 +415,17 @@ extension AudioBuffer {
   /// - Parameters:
   ///   - interleaved: Samples in −1…1; what is not finite becomes silence.
   ///   - channelCount: Channels in each frame, of which the first two are kept.
-  package convenience init(interleaved: [Float], channelCount: Int, rate: Double, playedAt wanted: Double) {
+  package convenience init(
+    interleaved: [Float], channelCount: Int, rate: Double, playedAt wanted: Double
+  ) {
     let channels = (0..<min(channelCount, 2)).map { channel in
       SignalResampler.resampled(
-        stride(from: channel, to: interleaved.count, by: channelCount).map { interleaved[$0] }, from: rate, to: wanted)
+        stride(from: channel, to: interleaved.count, by: channelCount).map { interleaved[$0] },
+        from: rate, to: wanted)
     }
     let count = channels.map { $0.count }.min() ?? 0
-    self.init(interleaved: (0..<count).flatMap { frame in channels.map { $0[frame] } }, channelCount: channels.count)
+    self.init(
+      interleaved: (0..<count).flatMap { frame in channels.map { $0[frame] } },
+      channelCount: channels.count)
   }
 }

@@ -6,7 +6,8 @@ enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   case hapticIntensity, hapticSharpness, audioVolume, audioPitch, audioBrightness, audioPan
 
   private static let ids: [DynamicParameterID] = [
-    .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl, .audioBrightnessControl,
+    .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl,
+    .audioBrightnessControl,
     .audioPanControl,
   ]
 
@@ -26,7 +27,8 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
   case hapticAttack, hapticDecay, hapticRelease, audioAttack, audioDecay, audioRelease
 
   private static let ids: [DynamicParameterID] = [
-    .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl, .audioAttackTimeControl,
+    .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl,
+    .audioAttackTimeControl,
     .audioDecayTimeControl, .audioReleaseTimeControl,
   ]
 
@@ -72,13 +74,19 @@ struct LiveControls: BitwiseCopyable, Sendable {
 
   @_noLocks func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.rawValue] }
 
-  @_noLocks mutating func set(_ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64) {
-    controls[id.rawValue] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
+  @_noLocks mutating func set(
+    _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64
+  ) {
+    controls[id.rawValue] = LiveControl(
+      start: frame, value: value, slope: slope, position: position, isSet: true)
     isActive = true
   }
 
-  @_noLocks mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64) {
-    times[id.rawValue] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
+  @_noLocks mutating func setTime(
+    _ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64
+  ) {
+    times[id.rawValue] = LiveControl(
+      start: frame, value: value, slope: slope, position: position, isSet: true)
     hasTimes = true
   }
 
@@ -90,7 +98,8 @@ struct LiveControls: BitwiseCopyable, Sendable {
   }
 }
 
-/// How a player's pattern runs along the frames of the output: where it is at a frame, and how fast.
+/// How a player's pattern runs along the frames of the output: where it is at a frame, and how
+/// fast.
 ///
 /// Pattern positions go on through all passes of a loop. At rate 1 everything is whole numbers.
 struct TempoMap: BitwiseCopyable, Sendable {
@@ -127,7 +136,9 @@ struct TempoMap: BitwiseCopyable, Sendable {
   }
 
   /// Lets the place of one frame fall on a later one, as if the time between had not been.
-  @_noLocks mutating func shift(from frame: Int64, to later: Int64) { anchorFrame = anchorFrame &+ (later &- frame) }
+  @_noLocks mutating func shift(from frame: Int64, to later: Int64) {
+    anchorFrame = anchorFrame &+ (later &- frame)
+  }
 
   @_noLocks func position(at frame: Int64) -> Int64 {
     if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
@@ -136,7 +147,8 @@ struct TempoMap: BitwiseCopyable, Sendable {
 
   /// The first frame, not before the anchor, at which the pattern has come to a place.
   @_noLocks func frame(at position: Int64) -> Int64 {
-    // A fast pattern may have passed places between two frames, of which the later one is the anchor.
+    // A fast pattern may have passed places between two frames, of which the later one is the
+    // anchor.
     if position <= anchorPosition { return anchorFrame }
     if isUnity { return anchorFrame &+ (position &- anchorPosition) }
     let distance = (Double(position &- anchorPosition) - fraction) / rate
@@ -144,7 +156,9 @@ struct TempoMap: BitwiseCopyable, Sendable {
     if distance > 4e15 { return .max / 2 }
     var frame = anchorFrame &+ Int64(distance)
     // Rounded down; the answer has to agree with the other direction to the frame.
-    while self.position(at: frame) < position { frame &+= 1 }
+    while self.position(at: frame) < position {
+      frame &+= 1
+    }
     return frame
   }
 }
@@ -192,14 +206,22 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   /// The first frame of the output at which the pattern has come to a position.
   package func frame(at position: Int64) -> Int64 { tempoMap.frame(at: position) }
 
-  /// What was sent of a control: its value at a frame, and the pattern position at which it came into force.
-  package func sent(_ id: DynamicParameterID, at frame: Int64) -> (value: Double, position: Int64)? {
-    guard let control = LiveControlID(id).map({ live.control($0) }), control.isSet else { return nil }
-    return (Double(control.value) + Double(control.slope) * Double(frame - control.start), control.position)
+  /// What was sent of a control: its value at a frame, and the pattern position at which it came
+  /// into force.
+  package func sent(_ id: DynamicParameterID, at frame: Int64) -> (value: Double, position: Int64)?
+  {
+    guard let control = LiveControlID(id).map({ live.control($0) }), control.isSet else {
+      return nil
+    }
+    return (
+      Double(control.value) + Double(control.slope) * Double(frame - control.start),
+      control.position
+    )
   }
 }
 
-/// The changes of a player that have not been taken yet; no more than it has space for, of one frame the last.
+/// The changes of a player that have not been taken yet; no more than it has space for, of one
+/// frame the last.
 ///
 /// Written and read by turns, on a device whose time is paused while it is read.
 struct PlayerChanges: ~Copyable {
@@ -211,7 +233,9 @@ struct PlayerChanges: ~Copyable {
 
   @_noLocks mutating func add(_ player: Player, at frame: Int64, in context: MixContext) {
     guard changes.count > 0 else { return }
-    if count == 0 || (count < changes.count && changes[count &- 1].frame != frame) { count &+= 1 }
+    if count == 0 || (count < changes.count && changes[count &- 1].frame != frame) {
+      count &+= 1
+    }
     changes[count &- 1] = PlayerChange(player, at: frame, in: context)
   }
 

@@ -41,7 +41,8 @@ struct Player: BitwiseCopyable {
   let sendSegments: BufferView<ControlSegment>
   var sendCursor = 0
 
-  /// Starts, seeks and returns that cut off what sounded, and the frame of the pattern where the last went on.
+  /// Starts, seeks and returns that cut off what sounded, and the frame of the pattern where the
+  /// last went on.
   var entryCount = 0
   var entryFrame: Int64 = 0
   /// Passes that began while the last one sounded on.
@@ -81,7 +82,8 @@ struct Player: BitwiseCopyable {
 
   /// The frame of the pattern in the pass that runs.
   ///
-  /// A pass begins with the sub-block in which it does; what comes before in that sub-block is the one before.
+  /// A pass begins with the sub-block in which it does; what comes before in that sub-block is the
+  /// one before.
   @_noLocks private func patternFrame(at position: Int64) -> Int64 {
     let frame = tempoMap.position(at: position) &- passOrigin
     if frame >= 0 { return frame }
@@ -92,12 +94,18 @@ struct Player: BitwiseCopyable {
   @_noLocks private func sendSegment(at frame: Int64) -> Int {
     let pieces = sendSegments
     var low = sendCursor
-    if pieces[low].start > frame { low = 0 }
+    if pieces[low].start > frame {
+      low = 0
+    }
     if low &+ 1 >= pieces.count || pieces[low &+ 1].start > frame { return low }
     var high = pieces.count
     while high &- low > 1 {
       let middle = low &+ (high &- low) / 2
-      if pieces[middle].start <= frame { low = middle } else { high = middle }
+      if pieces[middle].start <= frame {
+        low = middle
+      } else {
+        high = middle
+      }
     }
     return low
   }
@@ -107,14 +115,17 @@ struct Player: BitwiseCopyable {
   /// It does where it ends before its pattern, and where it returns into the middle of it.
   var nextWrap: Int64 {
     @_noLocks get {
-      guard phase.isPlaying, !isLastPass, loopEntry != nil || passLength < plan.value.loopLength else { return .max }
+      guard phase.isPlaying, !isLastPass, loopEntry != nil || passLength < plan.value.loopLength
+      else { return .max }
       return tempoMap.frame(at: passOrigin &+ passLength)
     }
   }
 
   @_noLocks mutating func wrap(in context: MixContext) {
     cut(in: context)
-    if passesLeft != .max { passesLeft &-= 1 }
+    if passesLeft != .max {
+      passesLeft &-= 1
+    }
     if let entry = loopEntry {
       live.value.move(to: entry.value.frame)
       enter(entry, in: context)
@@ -138,13 +149,19 @@ struct Player: BitwiseCopyable {
       sendGain.advance(by: count)
       return false
     }
-    let (buses, scratch, hapticBus) = (context.buses, context.scratch, max(0, bus))
-    let (isApart, isSilent) = (!gain.isUnity || !hasUnitySend, gain.isSilent)
+    let buses = context.buses
+    let scratch = context.scratch
+    let hapticBus = max(0, bus)
+    let isApart = !gain.isUnity || !hasUnitySend
+    let isSilent = gain.isSilent
     let target = MixTarget(
       haptics: isApart ? scratch.value.haptics : buses.value.haptics(hapticBus),
-      left: isApart ? scratch.value.left : buses.value.left, right: isApart ? scratch.value.right : buses.value.right,
+      left: isApart ? scratch.value.left : buses.value.left,
+      right: isApart ? scratch.value.right : buses.value.right,
       isHeard: context.isHeard && !isSilent)
-    if isApart && !isSilent { scratch.value.clear(count: count) }
+    if isApart && !isSilent {
+      scratch.value.clear(count: count)
+    }
     mixVoices(count: count, to: target, in: context)
     if isApart && !isSilent {
       addScratch(count: count, hapticBus: hapticBus, in: context)
@@ -172,42 +189,57 @@ struct Player: BitwiseCopyable {
   @_noLocks private mutating func addScratch(count: Int, hapticBus: Int, in context: MixContext) {
     let buses = context.buses
     let haptics = buses.value.haptics(hapticBus)
-    let (left, right) = (buses.value.left, buses.value.right)
-    let (apart, gains) = (context.scratch.value.haptics, context.scratch.value.gain)
-    let (apartLeft, apartRight) = (context.scratch.value.left, context.scratch.value.right)
+    let left = buses.value.left
+    let right = buses.value.right
+    let apart = context.scratch.value.haptics
+    let gains = context.scratch.value.gain
+    let apartLeft = context.scratch.value.left
+    let apartRight = context.scratch.value.right
     gain.fill(gains, count: count)
     let isHaptic = bus >= 0
     for index in 0..<count {
       let factor = gains[index]
       let share = nextSendGain(at: context.position &+ Int64(index))
-      if isHaptic { haptics[index] = haptics[index] + apart[index] * (factor * share) }
+      if isHaptic {
+        haptics[index] = haptics[index] + apart[index] * (factor * share)
+      }
       left[index] = left[index] + apartLeft[index] * factor
       right[index] = right[index] + apartRight[index] * factor
     }
   }
 
   @_noLocks mutating func cut(in context: MixContext) {
-    if phase.isPlaying { preRenderFades(isIn: false, in: context) }
+    if phase.isPlaying {
+      preRenderFades(isIn: false, in: context)
+    }
     activeCount = 0
   }
 
-  /// Renders each voice's fade from silence, behind which the voices go on, or to it: then they stay where they are, as
-  /// copies sound on.
+  /// Renders each voice's fade from silence, behind which the voices go on, or to it: then they
+  /// stay where they are, as copies sound on.
   @_noLocks mutating func preRenderFades(isIn: Bool, in context: MixContext) {
     guard context.isHeard && !gain.isSilent else { return }
-    let (buses, scratch, count) = (context.buses, context.scratch, context.scratch.value.fadeLength)
+    let buses = context.buses
+    let scratch = context.scratch
+    let count = context.scratch.value.fadeLength
     let target = MixTarget(
-      haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right, isHeard: true)
+      haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right,
+      isHeard: true)
     for index in 0..<activeCount {
       var voice = voices[index]
       let next = max(context.position, voice.start &+ voice.frame)
       scratch.value.clear(count: count)
       _ = voice.add(
-        plan.value.voices[voice.planned], position: next, end: count, in: voiceContext(isPanned: context.isPanned),
+        plan.value.voices[voice.planned], position: next, end: count,
+        in: voiceContext(isPanned: context.isPanned),
         to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
-      if isIn { voices[index] = voice }
+      if isIn {
+        voices[index] = voice
+      }
       scratch.value.fade(isIn: isIn, gain: gain.value, share: currentSendGain(at: next))
-      if bus >= 0 { buses.value.leave(target.haptics, count: count, onBus: bus, from: next) }
+      if bus >= 0 {
+        buses.value.leave(target.haptics, count: count, onBus: bus, from: next)
+      }
       guard rendersAudio else { continue }
       buses.value.leave(target.left, count: count, onBus: buses.value.hapticCount, from: next)
       buses.value.leave(target.right, count: count, onBus: buses.value.hapticCount &+ 1, from: next)
@@ -231,13 +263,16 @@ struct Player: BitwiseCopyable {
     for index in 0..<activeCount {
       let place = voices[index].planned
       let isDone = voices[index].add(
-        planned[place], position: position, end: count, in: voiceContext, to: target, isHapticHeard: bus >= 0,
+        planned[place], position: position, end: count, in: voiceContext, to: target,
+        isHapticHeard: bus >= 0,
         isAudioHeard: rendersAudio)
       // Voices keep their order, so that sums do not depend on where blocks end.
       if isDone {
         lastVoiceEnd = max(lastVoiceEnd, voices[index].start &+ voices[index].frame)
       } else {
-        if kept != index { voices[kept] = voices[index] }
+        if kept != index {
+          voices[kept] = voices[index]
+        }
         kept &+= 1
       }
     }
@@ -254,7 +289,8 @@ struct Player: BitwiseCopyable {
         let onset = planned[nextVoice].onset
         if passOrigin &+ onset > reached { return }
         if isLastPass || onset < passLength {
-          // A slow pattern may have come to a place some frames ago at which a pass begins just now.
+          // A slow pattern may have come to a place some frames ago at which a pass begins just
+          // now.
           let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
           start(nextVoice, at: frame)
         }
@@ -264,7 +300,9 @@ struct Player: BitwiseCopyable {
       let next = passOrigin &+ passLength
       if isLastPass || next > reached { return }
       passOrigin = next
-      if passesLeft != .max { passesLeft &-= 1 }
+      if passesLeft != .max {
+        passesLeft &-= 1
+      }
       nextVoice = 0
       overlappingPassCount &+= 1
       changes.value.add(self, at: max(position, tempoMap.frame(at: next)), in: context)
@@ -285,7 +323,8 @@ struct Player: BitwiseCopyable {
         with: live, isHaptic: planned.source.isHaptic, at: frame, passOrigin: passOrigin, in: plan)
     }
     voices[activeCount] = Voice(
-      planned: index, origin: passOrigin, start: frame, envelope: envelope, sine: planned.sine, gain: planned.gain,
+      planned: index, origin: passOrigin, start: frame, envelope: envelope, sine: planned.sine,
+      gain: planned.gain,
       cursors: tracks)
     activeCount &+= 1
   }
@@ -328,7 +367,9 @@ struct Player: BitwiseCopyable {
   @_noLocks mutating func resume(in context: MixContext) {
     guard phase.isPaused else { return }
     tempoMap.shift(from: pauseFrame, to: context.position)
-    for index in 0..<activeCount { voices[index].start &+= context.position &- pauseFrame }
+    for index in 0..<activeCount {
+      voices[index].start &+= context.position &- pauseFrame
+    }
     setPhase(.playing)
     preRenderFades(isIn: true, in: context)
   }
@@ -341,7 +382,9 @@ struct Player: BitwiseCopyable {
       return false
     }
     let isPaused = phase.isPaused
-    if !isPaused { cut(in: context) }
+    if !isPaused {
+      cut(in: context)
+    }
     let isBeyond = wanted.value.frame >= (isLastPass ? plan.value.length : passLength)
     if isBeyond && isLastPass {
       activeCount = 0
@@ -352,9 +395,13 @@ struct Player: BitwiseCopyable {
     // In a loop, what lies behind its end is its beginning.
     let target = isBeyond ? loopEntry : wanted
     live.value.move(to: target?.value.frame ?? 0)
-    if isPaused { pauseFrame = context.position }
+    if isPaused {
+      pauseFrame = context.position
+    }
     var context = context
-    if isPaused { context.isHeard = false }
+    if isPaused {
+      context.isHeard = false
+    }
     enter(target, in: context)
     wanted.release()
     return false
@@ -363,7 +410,9 @@ struct Player: BitwiseCopyable {
   /// Sets how many passes follow and where each ends; the running one goes on.
   ///
   /// One that has run beyond its new end is over now.
-  @_noLocks mutating func setLoop(passCount: Int, end: Int64, entry: Reference<CuePoint>?, at position: Int64) {
+  @_noLocks mutating func setLoop(
+    passCount: Int, end: Int64, entry: Reference<CuePoint>?, at position: Int64
+  ) {
     self.passCount = passCount
     passesLeft = passCount
     loopEnd = end
@@ -376,7 +425,9 @@ struct Player: BitwiseCopyable {
     }
     guard !phase.isIdle, !isLastPass else { return }
     let patternPosition = tempoMap.position(at: phase.isPaused ? pauseFrame : position)
-    if passOrigin &+ passLength < patternPosition { passOrigin = patternPosition &- passLength }
+    if passOrigin &+ passLength < patternPosition {
+      passOrigin = patternPosition &- passLength
+    }
   }
 
   @_noLocks mutating func setPlaybackRate(_ rate: Double, at position: Int64) {
@@ -385,13 +436,19 @@ struct Player: BitwiseCopyable {
     settleVoices()
   }
 
-  @_noLocks mutating func setControl(_ id: LiveControlID, value: Float, slope: Float, at position: Int64) {
-    live.value.set(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
+  @_noLocks mutating func setControl(
+    _ id: LiveControlID, value: Float, slope: Float, at position: Int64
+  ) {
+    live.value.set(
+      id, value: value, slope: slope, at: position, position: patternPosition(at: position))
     settleVoices()
   }
 
-  @_noLocks mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at position: Int64) {
-    live.value.setTime(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
+  @_noLocks mutating func setTime(
+    _ id: EnvelopeTimeID, value: Float, slope: Float, at position: Int64
+  ) {
+    live.value.setTime(
+      id, value: value, slope: slope, at: position, position: patternPosition(at: position))
   }
 
   /// Where in the pattern a frame of the output is, or −1 before the start.
@@ -400,7 +457,9 @@ struct Player: BitwiseCopyable {
   }
 
   @_noLocks private mutating func settleVoices() {
-    for index in 0..<activeCount { voices[index].cutSegment(plan.value.voices[voices[index].planned]) }
+    for index in 0..<activeCount {
+      voices[index].cutSegment(plan.value.voices[voices[index].planned])
+    }
   }
 
   @_noLocks mutating func end(at position: Int64) {
@@ -433,9 +492,12 @@ struct Player: BitwiseCopyable {
       let planned = plan.value.voices[number]
       let tracks = plan.value.tracks(of: planned)
       var voice = Voice(
-        planned: number, origin: 0, start: context.position, envelope: planned.envelope, sine: planned.sine,
+        planned: number, origin: 0, start: context.position, envelope: planned.envelope,
+        sine: planned.sine,
         gain: planned.gain, cursors: tracks)
-      if planned.source.isSample { voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32 }
+      if planned.source.isSample {
+        voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32
+      }
       voices[activeCount] = voice
       activeCount &+= 1
       index &+= 1
@@ -444,7 +506,8 @@ struct Player: BitwiseCopyable {
   }
 }
 
-/// What a voice follows: its plan, the tempo map of its player, and the controls the player was sent.
+/// What a voice follows: its plan, the tempo map of its player, and the controls the player was
+/// sent.
 struct VoiceContext: BitwiseCopyable {
   let plan: Reference<PlanView>
   let live: Reference<LiveControls>

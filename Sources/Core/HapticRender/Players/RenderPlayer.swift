@@ -1,7 +1,8 @@
 public import Synchronization
 internal import RealtimeMemory
 
-/// One playing of a plan, as the control side holds it: all memory that the render thread needs for it.
+/// One playing of a plan, as the control side holds it: all memory that the render thread needs for
+/// it.
 ///
 /// It must live until the render thread has released it: `isReleased` after a `remove` command.
 public final class RenderPlayer: @unchecked Sendable {
@@ -28,25 +29,33 @@ public final class RenderPlayer: @unchecked Sendable {
   ///   - share: The send gain of the bus, or nil for 1.
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
-  ) { self.init(plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, keepsChanges: false) }
+  ) {
+    self.init(
+      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share,
+      keepsChanges: false)
+  }
 
   /// - Parameters:
   ///   - voiceCapacity: How many voices may sound at once, or nil for what the plan may need live.
   ///   - keepsChanges: Whether `takeChanges` reports what it does.
   package init(
-    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, voiceCapacity: Int? = nil,
+    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?,
+    voiceCapacity: Int? = nil,
     keepsChanges: Bool
   ) {
     let voiceCapacity =
-      voiceCapacity ?? min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
+      voiceCapacity
+      ?? min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
     self.plan = plan
     changes = Cell(PlayerChanges(isKept: keepsChanges))
     voices = FixedBuffer(repeating: Voice.unused, count: voiceCapacity)
     sendSegments = FixedBuffer(share?.pieces ?? [])
     unsafe player = Cell(
       Player(
-        plan: plan.view.reference, live: live.reference, status: state.reference, changes: changes.reference,
-        voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio, sendSegments: sendSegments.view))
+        plan: plan.view.reference, live: live.reference, status: state.reference,
+        changes: changes.reference,
+        voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio,
+        sendSegments: sendSegments.view))
   }
 
   /// Whether the render thread has released it for good.
@@ -56,7 +65,9 @@ public final class RenderPlayer: @unchecked Sendable {
   package func takeChanges() -> [PlayerChange] { changes.value.take() }
 
   /// Reads what the player last reported: [any thread].
-  public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result { body(state.value) }
+  public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
+    body(state.value)
+  }
 }
 
 /// What a player reports to the control side; written by the render thread, read by any.
@@ -65,9 +76,33 @@ public struct PlayerStatus: ~Copyable, Sendable {
   public enum Phase: UInt8, BitwiseCopyable, Sendable {
     case idle, playing, paused
 
-    var isIdle: Bool { @_noLocks get { if case .idle = self { true } else { false } } }
-    var isPlaying: Bool { @_noLocks get { if case .playing = self { true } else { false } } }
-    var isPaused: Bool { @_noLocks get { if case .paused = self { true } else { false } } }
+    var isIdle: Bool {
+      @_noLocks get {
+        if case .idle = self {
+          true
+        } else {
+          false
+        }
+      }
+    }
+    var isPlaying: Bool {
+      @_noLocks get {
+        if case .playing = self {
+          true
+        } else {
+          false
+        }
+      }
+    }
+    var isPaused: Bool {
+      @_noLocks get {
+        if case .paused = self {
+          true
+        } else {
+          false
+        }
+      }
+    }
   }
 
   /// How often it has come to an end, by itself or by a stop.
@@ -111,7 +146,8 @@ public final class SharedCuePoint: @unchecked Sendable {
   let entry: Cell<CuePoint>
   var cue: Reference<CuePoint> { unsafe entry.reference }
 
-  /// Finds the continuous voices that sound at a frame: a look at every voice that may have begun and not ended.
+  /// Finds the continuous voices that sound at a frame: a look at every voice that may have begun
+  /// and not ended.
   ///
   /// What has ended by then is past, and so are transients that have begun.
   public init(of plan: RenderPlan, at frame: Int64) {
@@ -122,7 +158,9 @@ public final class SharedCuePoint: @unchecked Sendable {
     var found: [Int32] = []
     while next < planned.count && planned[next].onset < frame {
       let voice = planned[next]
-      if !voice.source.isBurst, voice.onset + voice.envelope.end > frame { found.append(Int32(clamping: next)) }
+      if !voice.source.isBurst, voice.onset + voice.envelope.end > frame {
+        found.append(Int32(clamping: next))
+      }
       next += 1
     }
     entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: FixedBuffer(found)))
@@ -132,10 +170,12 @@ public final class SharedCuePoint: @unchecked Sendable {
   public var isReleased: Bool { entry.value.isReleased.load(ordering: .acquiring) }
 }
 
-/// Frames that are made elsewhere while they sound, as of a sound that is followed: added to all haptic buses.
+/// Frames that are made elsewhere while they sound, as of a sound that is followed: added to all
+/// haptic buses.
 ///
-/// Where none are there in time, the voice fades out over 5 ms, and sounds again once its reserve is full. It must live until
-/// the render thread has released it: `isReleased` after a `detach` command.
+/// Where none are there in time, the voice fades out over 5 ms, and sounds again once its reserve
+/// is full. It must live until the render thread has released it: `isReleased` after a `detach`
+/// command.
 public final class LiveVoice: @unchecked Sendable {
   /// The most voices of a renderer.
   public static let maximumCount = 8
@@ -152,13 +192,18 @@ public final class LiveVoice: @unchecked Sendable {
   ///   - capacity: Frames that may wait; 4 bytes each.
   ///   - reserve: Frames that must wait before the first sounds, at the beginning and behind a gap.
   public init(rate: Double, capacity: Int, reserve: Int) {
-    frames = Cell(LiveFrames(capacity: capacity, reserve: reserve, step: Float(1 / max(1, Self.fade * rate))))
+    frames = Cell(
+      LiveFrames(capacity: capacity, reserve: reserve, step: Float(1 / max(1, Self.fade * rate))))
   }
 
-  /// Frames that must wait before the first sounds, at the beginning and behind a gap; it may grow up to the capacity.
+  /// Frames that must wait before the first sounds, at the beginning and behind a gap; it may grow
+  /// up to the capacity.
   public var reserve: Int {
     get { frames.value.reserve.load(ordering: .relaxed) }
-    set { frames.value.reserve.store(max(1, min(newValue, frames.value.queue.capacity)), ordering: .relaxed) }
+    set {
+      frames.value.reserve.store(
+        max(1, min(newValue, frames.value.queue.capacity)), ordering: .relaxed)
+    }
   }
 
   /// Puts frames behind those that wait, all or none: [one writing thread].
@@ -199,20 +244,30 @@ struct LiveFrames: ~Copyable {
   @_noLocks mutating func mix(count: Int, into buses: Reference<BusSet>) -> Bool {
     var missed: Int64 = 0
     for index in 0..<count {
-      if !isRunning, presence == 0 { isRunning = queue.count >= reserve.load(ordering: .relaxed) }
+      if !isRunning, presence == 0 {
+        isRunning = queue.count >= reserve.load(ordering: .relaxed)
+      }
       if isRunning {
         isRunning = queue.take(&last)
         hasBegun = true
       }
-      if isRunning, !isLeaving { presence = min(1, presence + step) } else { presence = max(0, presence - step) }
-      if !isRunning, hasBegun { missed &+= 1 }
+      if isRunning, !isLeaving {
+        presence = min(1, presence + step)
+      } else {
+        presence = max(0, presence - step)
+      }
+      if !isRunning, hasBegun {
+        missed &+= 1
+      }
       let sample = last * presence
       for bus in 0..<buses.value.hapticCount {
         let frames = buses.value.haptics(bus)
         frames[index] = frames[index] + sample
       }
     }
-    if missed > 0, !isLeaving { _ = missedCount.wrappingAdd(missed, ordering: .relaxed) }
+    if missed > 0, !isLeaving {
+      _ = missedCount.wrappingAdd(missed, ordering: .relaxed)
+    }
     return !isLeaving || presence > 0
   }
 }

@@ -10,7 +10,10 @@ public struct TransducerProfile: Equatable, Sendable {
     public var ratio, gain: Double
 
     /// Makes a partial; the default is the event's own sine.
-    public init(ratio: Double = 1, gain: Double = 1) { (self.ratio, self.gain) = (ratio, gain) }
+    public init(ratio: Double = 1, gain: Double = 1) {
+      self.ratio = ratio
+      self.gain = gain
+    }
   }
 
   /// A point of the threshold curve that `IntensityMapping.sensation` follows.
@@ -19,7 +22,10 @@ public struct TransducerProfile: Equatable, Sendable {
     public var hertz, decibels: Double
 
     /// Makes a point.
-    public init(hertz: Double, decibels: Double) { (self.hertz, self.decibels) = (hertz, decibels) }
+    public init(hertz: Double, decibels: Double) {
+      self.hertz = hertz
+      self.decibels = decibels
+    }
   }
 
   /// The name people type.
@@ -40,7 +46,8 @@ public struct TransducerProfile: Equatable, Sendable {
   public var duck: Double
   /// The threshold curve of `IntensityMapping.sensation`, by rising frequency; else empty.
   public var thresholds: [Threshold]
-  /// What is known of the hardware; without it the signal is for review, and nothing is fitted to it.
+  /// What is known of the hardware; without it the signal is for review, and nothing is fitted to
+  /// it.
   public var hardware: TransducerHardware?
   /// How the signal is fitted to the hardware.
   public var drive: DriveSettings
@@ -58,26 +65,38 @@ public struct TransducerProfile: Equatable, Sendable {
 
   /// Makes a profile; what is left out follows from the frequency law.
   public init(
-    name: String, summary: String, frequency: FrequencyMapping, intensity: IntensityMapping = .power(exponent: 1),
-    level: Double = defaultLevel, partials: [Partial] = [Partial()], transient: TransientShape? = nil, duck: Double = 1,
-    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil, drive: DriveSettings = DriveSettings(),
+    name: String, summary: String, frequency: FrequencyMapping,
+    intensity: IntensityMapping = .power(exponent: 1),
+    level: Double = defaultLevel, partials: [Partial] = [Partial()],
+    transient: TransientShape? = nil, duck: Double = 1,
+    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
+    drive: DriveSettings = DriveSettings(),
     amplifier: AmplifierParameters = AmplifierParameters(), sources: [String] = []
   ) {
-    (self.name, self.summary, self.frequency) = (name, summary, frequency)
-    (self.intensity, self.level, self.partials) = (intensity, level, partials)
+    self.name = name
+    self.summary = summary
+    self.frequency = frequency
+    self.intensity = intensity
+    self.level = level
+    self.partials = partials
     self.transient = transient ?? TransientShape(frequency: frequency, level: level)
-    (self.duck, self.thresholds, self.hardware) = (duck, thresholds, hardware)
-    (self.drive, self.amplifier, self.sources) = (drive, amplifier, sources)
+    self.duck = duck
+    self.thresholds = thresholds
+    self.hardware = hardware
+    self.drive = drive
+    self.amplifier = amplifier
+    self.sources = sources
   }
 
   package func scale(of kind: HapticEvent.Kind) -> (frequency: FrequencyMapping, level: Double) {
     kind.isTransient ? (transient.frequency, transient.level) : (frequency, level)
   }
 
-  /// The default: the scale on which Core Haptics' default sharpness, 0.422601, is exactly 125 Hz, and
-  /// the square law that two exporters proven on devices invert.
+  /// The default: the scale on which Core Haptics' default sharpness, 0.422601, is exactly 125 Hz,
+  /// and the square law that two exporters proven on devices invert.
   public static let phone = TransducerProfile(
-    name: "phone", summary: "Wide-band phone actuator, for previewing patterns on a shaker or good headphones.",
+    name: "phone",
+    summary: "Wide-band phone actuator, for previewing patterns on a shaker or good headphones.",
     frequency: FrequencyMapping(low: 80, high: 230), intensity: .power(exponent: 2))
 }
 
@@ -98,7 +117,9 @@ public struct FrequencyMapping: Equatable, Sendable {
 
   /// Makes a law between two positive frequencies.
   public init(low: Double, high: Double, scale: Scale = .logarithmic) {
-    (self.low, self.high, self.scale) = (low, high, scale)
+    self.low = low
+    self.high = high
+    self.scale = scale
   }
 
   /// Hertz at a sharpness, which is clamped to 0…1.
@@ -133,14 +154,18 @@ public enum IntensityMapping: Equatable, Sendable {
 public struct TransientShape: Equatable, Sendable {
   /// One sine of the burst.
   public struct Partial: Equatable, Sendable {
-    /// Its frequency as a multiple of the law's, its amplitude and its length as multiples of the burst's.
+    /// Its frequency as a multiple of the law's, its amplitude and its length as multiples of the
+    /// burst's.
     public var ratio, gain, durationRatio: Double
     /// The frequency at its end as a multiple of that at its start.
     public var glide: Double
 
     /// Makes a partial; the defaults are a steady sine as long as the burst.
     public init(ratio: Double = 1, gain: Double = 1, glide: Double = 1, durationRatio: Double = 1) {
-      (self.ratio, self.gain, self.glide, self.durationRatio) = (ratio, gain, glide, durationRatio)
+      self.ratio = ratio
+      self.gain = gain
+      self.glide = glide
+      self.durationRatio = durationRatio
     }
   }
 
@@ -171,11 +196,18 @@ public struct TransientShape: Equatable, Sendable {
   /// Makes a law; the defaults are two cycles of one sine, 8–40 ms in all.
   public init(
     frequency: FrequencyMapping, length: Length = defaultLength, level: Double, floor: Double = 0,
-    partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0, attack: Double? = nil,
+    partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0,
+    attack: Double? = nil,
     release: Double? = nil
   ) {
-    (self.frequency, self.length, self.level, self.floor) = (frequency, length, level, floor)
-    (self.partials, self.squareness, self.attack, self.release) = (partials, squareness, attack, release)
+    self.frequency = frequency
+    self.length = length
+    self.level = level
+    self.floor = floor
+    self.partials = partials
+    self.squareness = squareness
+    self.attack = attack
+    self.release = release
   }
 
   /// The burst's length in seconds at a sharpness.
@@ -184,7 +216,8 @@ public struct TransientShape: Equatable, Sendable {
     case .cycles(let count, let range):
       let natural = count / frequency.hertz(atSharpness: sharpness)
       return min(max(natural, range.lowerBound), range.upperBound)
-    case .seconds(let low, let high): return low + (high - low) * min(max(sharpness, 0), 1)
+    case .seconds(let low, let high):
+      return low + (high - low) * min(max(sharpness, 0), 1)
     }
   }
 }
@@ -207,7 +240,8 @@ public struct DriveSettings: Equatable, Sendable {
   public var hasEqualSensation: Bool?
   /// How contours of equal sensation run above the threshold.
   public var contours: SensationContours
-  /// Whether short bursts are as much stronger as a hand needs to feel them like long ones; absent: no.
+  /// Whether short bursts are as much stronger as a hand needs to feel them like long ones; absent:
+  /// no.
   public var hasTemporalSummation: Bool?
   /// What of the body feels it, which decides the thresholds where the profile names none.
   public var feltBy: FeelingBody
@@ -216,25 +250,34 @@ public struct DriveSettings: Equatable, Sendable {
 
   /// Makes a law; the defaults help most hardware.
   public init(
-    isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6, damping: Double = 5,
+    isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6,
+    damping: Double = 5,
     hasEqualSensation: Bool? = nil, highPass: Double? = nil, feltBy: FeelingBody = .hand,
     contours: SensationContours = .parallel, hasTemporalSummation: Bool? = nil
   ) {
-    (self.isBandMapped, self.reach, self.isEqualized) = (isBandMapped, reach, isEqualized)
-    (self.boost, self.damping, self.hasEqualSensation) = (boost, damping, hasEqualSensation)
-    (self.highPass, self.feltBy, self.contours) = (highPass, feltBy, contours)
+    self.isBandMapped = isBandMapped
+    self.reach = reach
+    self.isEqualized = isEqualized
+    self.boost = boost
+    self.damping = damping
+    self.hasEqualSensation = hasEqualSensation
+    self.highPass = highPass
+    self.feltBy = feltBy
+    self.contours = contours
     self.hasTemporalSummation = hasTemporalSummation
   }
 }
 
 /// How contours of equal sensation run above the threshold of feeling; publications differ.
 public enum SensationContours: String, CaseIterable, Sendable {
-  /// Sensation grows alike at all frequencies, so a contour is as many decibels above the threshold everywhere.
+  /// Sensation grows alike at all frequencies, so a contour is as many decibels above the threshold
+  /// everywhere.
   ///
-  /// R. T. Verrillo, IEEE Transactions on Man-Machine Systems 11, 1970: exponents of about 0.89 up to 350 Hz on a hand.
-  /// ISO 2631-1 has one weighting for all magnitudes on a seat.
+  /// R. T. Verrillo, IEEE Transactions on Man-Machine Systems 11, 1970: exponents of about 0.89 up
+  /// to 350 Hz on a hand. ISO 2631-1 has one weighting for all magnitudes on a seat.
   case parallel
-  /// Sensation of a hand grows faster at low frequencies, so contours lie closer there: `SensationGrowth`.
+  /// Sensation of a hand grows faster at low frequencies, so contours lie closer there:
+  /// `SensationGrowth`.
   ///
   /// S. S. Stevens, 1968 and 1975: exponents of 0.95 at 60 Hz and 0.6 at 250 Hz on a finger.
   case converging
@@ -276,22 +319,36 @@ public struct TransducerHardware: Equatable, Sendable {
   public var measured: TransducerMeasurement?
   /// The names of figures that are estimates, not the maker's.
   public var estimated: [String]
-  /// How far the true resonance and quality may be from these; absent: as `assumedUncertainty` says.
+  /// How far the true resonance and quality may be from these; absent: as `assumedUncertainty`
+  /// says.
   public var uncertainty: TransducerUncertainty?
 
   /// Makes a data sheet; figures that are not known stay absent.
   public init(
-    product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil, qualityFactor: Double? = nil,
-    impedance: Double? = nil, continuousPower: Double? = nil, peakPower: Double? = nil, acceleration: Double? = nil,
+    product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil,
+    qualityFactor: Double? = nil,
+    impedance: Double? = nil, continuousPower: Double? = nil, peakPower: Double? = nil,
+    acceleration: Double? = nil,
     excursion: Double? = nil, response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
-    measured: TransducerMeasurement? = nil, estimated: [String] = [], uncertainty: TransducerUncertainty? = nil,
+    measured: TransducerMeasurement? = nil, estimated: [String] = [],
+    uncertainty: TransducerUncertainty? = nil,
     modes: [TransducerMode] = []
   ) {
-    (self.product, self.band, self.resonance) = (product, band, resonance)
-    (self.qualityFactor, self.impedance, self.continuousPower) = (qualityFactor, impedance, continuousPower)
-    (self.peakPower, self.acceleration, self.excursion) = (peakPower, acceleration, excursion)
-    (self.response, self.thermal, self.measured) = (response, thermal, measured)
-    (self.estimated, self.uncertainty, self.modes) = (estimated, uncertainty, modes)
+    self.product = product
+    self.band = band
+    self.resonance = resonance
+    self.qualityFactor = qualityFactor
+    self.impedance = impedance
+    self.continuousPower = continuousPower
+    self.peakPower = peakPower
+    self.acceleration = acceleration
+    self.excursion = excursion
+    self.response = response
+    self.thermal = thermal
+    self.measured = measured
+    self.estimated = estimated
+    self.uncertainty = uncertainty
+    self.modes = modes
   }
 }
 
@@ -299,12 +356,15 @@ public struct TransducerHardware: Equatable, Sendable {
 public struct TransducerMode: Equatable, Sendable {
   /// Resonance in hertz, and the quality factor there.
   public var resonance, qualityFactor: Double
-  /// The acceleration at its resonance relative to that of the main one at its own; below zero where it is inverted.
+  /// The acceleration at its resonance relative to that of the main one at its own; below zero
+  /// where it is inverted.
   public var gain: Double
 
   /// Makes a resonance.
   public init(resonance: Double, qualityFactor: Double, gain: Double) {
-    (self.resonance, self.qualityFactor, self.gain) = (resonance, qualityFactor, gain)
+    self.resonance = resonance
+    self.qualityFactor = qualityFactor
+    self.gain = gain
   }
 
   /// The most of a transducer.
@@ -315,8 +375,8 @@ public struct TransducerMode: Equatable, Sendable {
 
 /// How far the true figures of a transducer may be from those that are stated.
 ///
-/// The inverse filter is no deeper than what helps all transducers within it. Protection holds for all of them, and for
-/// those whose resonance is off as far as that of a data sheet may be.
+/// The inverse filter is no deeper than what helps all transducers within it. Protection holds for
+/// all of them, and for those whose resonance is off as far as that of a data sheet may be.
 public struct TransducerUncertainty: Equatable, Sendable {
   /// The greatest deviation of the resonance, as a fraction of it, 0–0.5.
   public var resonance: Double
@@ -336,9 +396,12 @@ public struct TransducerUncertainty: Equatable, Sendable {
   /// Figures that were measured as mounted: what heat and mounting leave.
   public static let measured = TransducerUncertainty(resonance: 0.03, qualityFactor: 1.1)
 
-  /// What travel is held for: mounting and heat may move a measured resonance as far as that of a data sheet is off.
+  /// What travel is held for: mounting and heat may move a measured resonance as far as that of a
+  /// data sheet is off.
   var ofTravel: Self {
-    self == .none ? self : Self(resonance: max(resonance, Self.estimated.resonance), qualityFactor: qualityFactor)
+    self == .none
+      ? self
+      : Self(resonance: max(resonance, Self.estimated.resonance), qualityFactor: qualityFactor)
   }
 }
 
@@ -348,23 +411,32 @@ public struct ResponsePoint: Equatable, Sendable {
   public var hertz, decibels: Double
 
   /// Makes a point.
-  public init(hertz: Double, decibels: Double) { (self.hertz, self.decibels) = (hertz, decibels) }
+  public init(hertz: Double, decibels: Double) {
+    self.hertz = hertz
+    self.decibels = decibels
+  }
 }
 
-/// How a transducer warms: a coil that follows quickly, and a magnet with its case that follows slowly.
+/// How a transducer warms: a coil that follows quickly, and a magnet with its case that follows
+/// slowly.
 ///
-/// The structure is that of published two-stage models: Chapman, "Thermal Simulation of Loudspeakers",
-/// AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in Loudspeakers", JAES 52,
+/// The structure is that of published two-stage models: Chapman, "Thermal Simulation of
+/// Loudspeakers", AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in
+/// Loudspeakers", JAES 52,
 /// 2004. The default figures are estimates of the usual order of magnitude.
 public struct ThermalParameters: Equatable, Sendable {
-  /// Seconds in which the coil warms by 63 % of its fraction, and in which the magnet and the case do.
+  /// Seconds in which the coil warms by 63 % of its fraction, and in which the magnet and the case
+  /// do.
   public var coilTimeConstant, magnetTimeConstant: Double
   /// The coil's fraction of the final rise, 0–1.
   public var coilFraction: Double
 
   /// Makes figures.
-  public init(coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6) {
-    (self.coilTimeConstant, self.magnetTimeConstant) = (coilTimeConstant, magnetTimeConstant)
+  public init(
+    coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6
+  ) {
+    self.coilTimeConstant = coilTimeConstant
+    self.magnetTimeConstant = magnetTimeConstant
     self.coilFraction = coilFraction
   }
 }
@@ -383,7 +455,9 @@ public struct TransducerMeasurement: Equatable, Sendable {
 
   /// Makes an entry.
   public init(date: String, residual: Double, sensor: Sensor) {
-    (self.date, self.residual, self.sensor) = (date, residual, sensor)
+    self.date = date
+    self.residual = residual
+    self.sensor = sensor
   }
 }
 
@@ -395,5 +469,8 @@ public struct AmplifierParameters: Equatable, Sendable {
   public var latency: Double?
 
   /// Makes figures.
-  public init(power: Double? = nil, latency: Double? = nil) { (self.power, self.latency) = (power, latency) }
+  public init(power: Double? = nil, latency: Double? = nil) {
+    self.power = power
+    self.latency = latency
+  }
 }

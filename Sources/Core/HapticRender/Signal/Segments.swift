@@ -7,7 +7,8 @@ struct LinearRamp: BitwiseCopyable, Sendable {
   var start, slope: Float
 
   @_noLocks init(from start: Float, to end: Float, frameCount: Int) {
-    (self.start, slope) = (start, (end - start) / Float(frameCount))
+    self.start = start
+    slope = (end - start) / Float(frameCount)
   }
 
   var isSilent: Bool { @_noLocks get { start == 0 && slope == 0 } }
@@ -23,7 +24,11 @@ struct GainRamp: BitwiseCopyable, Sendable {
   /// Frames until the gain rests.
   private(set) var framesLeft = 0
 
-  @_noLocks init(_ value: Float) { (self.value, target, start) = (value, value, value) }
+  @_noLocks init(_ value: Float) {
+    self.value = value
+    target = value
+    start = value
+  }
 
   var isSettled: Bool { @_noLocks get { framesLeft == 0 } }
   /// Whether the gain is 1 and stays so.
@@ -58,12 +63,16 @@ struct GainRamp: BitwiseCopyable, Sendable {
   }
 
   @_noLocks mutating func fill(_ gains: BufferView<Float>, count: Int) {
-    for index in 0..<count { gains[index] = next() }
+    for index in 0..<count {
+      gains[index] = next()
+    }
   }
 
   @_noLocks mutating func advance(by count: Int) {
     guard framesLeft > 0 else { return }
-    for _ in 0..<count { _ = next() }
+    for _ in 0..<count {
+      _ = next()
+    }
   }
 }
 
@@ -73,13 +82,19 @@ struct GainRamp: BitwiseCopyable, Sendable {
 struct Envelope: BitwiseCopyable, Equatable, Sendable {
   /// Frames from the onset to the end of the rise.
   var riseEnd: Int64
-  /// Frames from the onset to the start of the release, not before the end of the rise, and to silence.
+  /// Frames from the onset to the start of the release, not before the end of the rise, and to
+  /// silence.
   var releaseStart, end: Int64
   var riseLevel, releaseLevel: Float
 
-  @_noLocks init(riseEnd: Int64, riseLevel: Float, releaseStart: Int64, releaseLevel: Float, end: Int64) {
-    (self.riseEnd, self.releaseStart, self.end) = (riseEnd, releaseStart, end)
-    (self.riseLevel, self.releaseLevel) = (riseLevel, releaseLevel)
+  @_noLocks init(
+    riseEnd: Int64, riseLevel: Float, releaseStart: Int64, releaseLevel: Float, end: Int64
+  ) {
+    self.riseEnd = riseEnd
+    self.releaseStart = releaseStart
+    self.end = end
+    self.riseLevel = riseLevel
+    self.releaseLevel = releaseLevel
   }
 
   /// A rise to 1 and a fall from it, each 0 for an edge.
@@ -98,7 +113,9 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   /// An envelope without a rise or without a release starts or ends at its level.
   @_noLocks func level(at frame: Int64) -> Float {
     if frame <= 0 { return frame == 0 && riseEnd == 0 ? riseLevel : 0 }
-    if frame >= end { return frame == end && releaseStart == end ? releaseLevel : 0 }
+    if frame >= end {
+      return frame == end && releaseStart == end ? releaseLevel : 0
+    }
     if frame < riseEnd { return riseLevel * (Float(frame) / Float(riseEnd)) }
     if frame < releaseStart {
       if riseLevel == releaseLevel { return riseLevel }
@@ -115,22 +132,27 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
 
 /// A segment of sine whose frequency moves along a straight line, in whole-number phase.
 ///
-/// Phase is a cycle in 2³² parts, so it wraps by itself and any split of a segment gives the same bits.
-/// Source of the waveform's polynomial: with t = 16x(½ − |x|) for x cycles, sin 2πx is t times an entire
-/// function of |t|; degree 3, fitted by a linear programme, is within 6·10⁻⁸ of full scale.
+/// Phase is a cycle in 2³² parts, so it wraps by itself and any split of a segment gives the same
+/// bits. Source of the waveform's polynomial: with t = 16x(½ − |x|) for x cycles, sin 2πx is t
+/// times an entire function of |t|; degree 3, fitted by a linear programme, is within 6·10⁻⁸ of
+/// full scale.
 struct SineSegment: BitwiseCopyable, Sendable {
-  /// The phase of the next frame, the step to that of the frame after it, and what the step grows by with each frame.
+  /// The phase of the next frame, the step to that of the frame after it, and what the step grows
+  /// by with each frame.
   var phase, increment, glide: UInt32
 
   @_noLocks init(phase: UInt32 = 0, increment: UInt32 = 0, glide: UInt32 = 0) {
-    (self.phase, self.increment, self.glide) = (phase, increment, glide)
+    self.phase = phase
+    self.increment = increment
+    self.glide = glide
   }
 
   /// Aims at another step, along a line that takes as many cycles as the mapping it replaces.
   ///
-  /// A line between two points of an exponential lies above it by a twelfth of the squared difference,
-  /// over the middle; and a whole-number slope does not quite arrive. Both would add up to a phase that
-  /// drifts for as long as the frequency moves, so the line starts lower by as much.
+  /// A line between two points of an exponential lies above it by a twelfth of the squared
+  /// difference, over the middle; and a whole-number slope does not quite arrive. Both would add up
+  /// to a phase that drifts for as long as the frequency moves, so the line starts lower by as
+  /// much.
   @_noLocks mutating func move(from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool) {
     let difference = Int64(to) &- Int64(from)
     let half = difference < 0 ? -frameCount / 2 : frameCount / 2
@@ -150,13 +172,18 @@ struct SineSegment: BitwiseCopyable, Sendable {
     increment = increment &+ glide &* n
   }
 
-  /// Adds the sine, at a level that moves along a straight line of which `first` is the first frame, to part of a bus.
+  /// Adds the sine, at a level that moves along a straight line of which `first` is the first
+  /// frame, to part of a bus.
   ///
-  /// Lane for lane the same arithmetic at any split: [render thread], about 0.3 ns a frame with AVX2.
-  @_noLocks func add(level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>) {
+  /// Lane for lane the same arithmetic at any split: [render thread], about 0.3 ns a frame with
+  /// AVX2.
+  @_noLocks func add(
+    level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>
+  ) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
     guard !level.isSilent, let start = unsafe bus.address() else { return }
     unsafe temblor_sine(
-      phase, increment, glide, level.start, level.slope, Float(first), start + range.lowerBound, range.count)
+      phase, increment, glide, level.start, level.slope, Float(first), start + range.lowerBound,
+      range.count)
   }
 }

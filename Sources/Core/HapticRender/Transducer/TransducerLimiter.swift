@@ -2,11 +2,13 @@ internal import CMath
 internal import CSampleKernels
 internal import RealtimeMemory
 
-/// Keeps a transducer from moving too far and from growing too warm: the last stage before the output.
+/// Keeps a transducer from moving too far and from growing too warm: the last stage before the
+/// output.
 ///
-/// What it reckons with is exactly what leaves. The gain moves along a straight line in each step of half a
-/// millisecond or so; two steps pass before a frame leaves, so that the gain knows what comes. It only lowers,
-/// so what the limiter before it promises stays true. While nothing is near a limit the gain is exactly
+/// What it reckons with is exactly what leaves. The gain moves along a straight line in each step
+/// of half a millisecond or so; two steps pass before a frame leaves, so that the gain knows what
+/// comes. It only lowers, so what the limiter before it promises stays true. While nothing is near
+/// a limit the gain is exactly
 /// 1. Steps are counted from the first frame: any split into blocks gives the same samples.
 struct TransducerLimiter: ~Copyable {
   /// Frames of delay.
@@ -40,13 +42,16 @@ struct TransducerLimiter: ~Copyable {
     frames = FixedBuffer(repeating: 0, count: stepLength + weights.readCount)
     spare = FixedBuffer(repeating: 0, count: stepLength)
     thermal = ThermalLimiter(
-      settings.limits, seconds: Double(stepLength) / settings.rate, temperatureRise: temperatureRise)
+      settings.limits, seconds: Double(stepLength) / settings.rate, temperatureRise: temperatureRise
+    )
   }
 
   var temperatureRise: TransducerThermalState { @_noLocks get { thermal.temperatureRise } }
 
   /// Lowers the first frames of a buffer where they need it, delayed by `delay`.
-  @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics) {
+  @_noLocks mutating func process(
+    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
+  ) {
     precondition(count <= block.count, "frames beyond the block")
     var frame = 0
     while frame < count {
@@ -54,7 +59,9 @@ struct TransducerLimiter: ~Copyable {
       exchange(&block, in: frame..<frame &+ run)
       frame &+= run
       place &+= run
-      if place == stepLength { endStep(&statistics) }
+      if place == stepLength {
+        endStep(&statistics)
+      }
     }
   }
 
@@ -63,7 +70,11 @@ struct TransducerLimiter: ~Copyable {
     unsafe frames.address.update(repeating: 0, count: frames.count)
     excursion.reset()
     latest = StepMoments()
-    (gain, lastGain, powerGain, start, place) = (1, 1, 1, 0, 0)
+    gain = 1
+    lastGain = 1
+    powerGain = 1
+    start = 0
+    place = 0
   }
 
   @_noLocks private mutating func exchange(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
@@ -95,16 +106,27 @@ struct TransducerLimiter: ~Copyable {
     start = start == 0 ? stepLength : 0
     lastGain = gain
     gain = excursion.advance(gain: lastGain, bound: powerGain, step: leaving, next: arrived)
-    if gain < powerGain { statistics.excursionLimitedFrameCount &+= Int64(stepLength) }
-    if powerGain < 1 { statistics.powerLimitedFrameCount &+= Int64(stepLength) }
-    if gain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = gain }
+    if gain < powerGain {
+      statistics.excursionLimitedFrameCount &+= Int64(stepLength)
+    }
+    if powerGain < 1 {
+      statistics.powerLimitedFrameCount &+= Int64(stepLength)
+    }
+    if gain < statistics.minimumProtectionGain {
+      statistics.minimumProtectionGain = gain
+    }
     let moved = excursion.excursion
-    if moved > statistics.peakExcursion { statistics.peakExcursion = moved }
+    if moved > statistics.peakExcursion {
+      statistics.peakExcursion = moved
+    }
     // The mean of the square of a gain that moves along a straight line.
     let passed = (lastGain * lastGain + lastGain * gain + gain * gain) / 3
-    powerGain = Float(thermal.advance(spent: Double(leaving.square * passed), asked: Double(leaving.square)))
+    powerGain = Float(
+      thermal.advance(spent: Double(leaving.square * passed), asked: Double(leaving.square)))
     let rise = Float(thermal.temperatureRise.total)
-    if rise > statistics.peakTemperatureRise { statistics.peakTemperatureRise = rise }
+    if rise > statistics.peakTemperatureRise {
+      statistics.peakTemperatureRise = rise
+    }
   }
 }
 
@@ -143,7 +165,9 @@ struct StepWeights: ~Copyable {
     for frame in 0..<stepLength {
       values[frame] = 1
       values[length + frame] = places[frame % 4]
-      if frame % 4 == 3 { places += 4 * scale }
+      if frame % 4 == 3 {
+        places += 4 * scale
+      }
     }
     rows = FixedBuffer(values)
   }
@@ -161,11 +185,15 @@ struct StepWeights: ~Copyable {
 
 /// How warm a transducer is, where 1 is what its continuous power leads to in the end.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
-  /// The part of the coil, which follows in seconds, and that of magnet and case, which follows in minutes.
+  /// The part of the coil, which follows in seconds, and that of magnet and case, which follows in
+  /// minutes.
   public var coil, magnet: Double
 
   /// A transducer; by default at ambient temperature.
-  @_noLocks public init(coil: Double = 0, magnet: Double = 0) { (self.coil, self.magnet) = (coil, magnet) }
+  @_noLocks public init(coil: Double = 0, magnet: Double = 0) {
+    self.coil = coil
+    self.magnet = magnet
+  }
 
   /// Both parts together.
   public var total: Double { @_noLocks get { coil + magnet } }
@@ -173,12 +201,15 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   /// What is left of it after seconds without drive.
   public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
     TransducerThermalState(
-      coil: coil * exp(-seconds / thermal.coilTimeConstant), magnet: magnet * exp(-seconds / thermal.magnetTimeConstant)
+      coil: coil * exp(-seconds / thermal.coilTimeConstant),
+      magnet: magnet * exp(-seconds / thermal.magnetTimeConstant)
     )
   }
 
   /// Both parts in one word, in steps of Float, so that they can be handed between threads.
-  var bits: UInt64 { @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) } }
+  var bits: UInt64 {
+    @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) }
+  }
 
   init(bits: UInt64) {
     coil = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits >> 32)))
@@ -188,8 +219,8 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
 
 /// Follows how warm a transducer is and finds the gain that keeps it within its continuous power.
 ///
-/// The temperature rise follows the power in two time constants; as it nears the continuous rating, the power
-/// is led to what keeps it there. The gain is exactly 1 while the rating is far.
+/// The temperature rise follows the power in two time constants; as it nears the continuous rating,
+/// the power is led to what keeps it there. The gain is exactly 1 while the rating is far.
 struct ThermalLimiter: Sendable, BitwiseCopyable {
   /// How warm the transducer is.
   private(set) var temperatureRise: TransducerThermalState
@@ -228,7 +259,9 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   /// The gain that keeps the power asked for within what the temperature allows.
   private var gain: Double {
     @_noLocks get {
-      let allowed = TransducerLimits.powerAim + Self.headroom * (TransducerLimits.powerAim - temperatureRise.total)
+      let allowed =
+        TransducerLimits.powerAim + Self.headroom
+        * (TransducerLimits.powerAim - temperatureRise.total)
       if asked <= allowed { return 1 }
       return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(asked / allowed)) : 0
     }
@@ -237,26 +270,28 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
 
 /// Finds the gain that keeps every transducer a profile may stand for within its excursion limit.
 ///
-/// It works in steps; in each the gain moves along a straight line. Each model has a norm that bounds every
-/// displacement to come and never grows without drive. A gain is taken only if after this step, and after
-/// the next one with the gain led to 0 in it, every norm is within the limit. So 0 is always allowed, and no
-/// drive, rate or history passes the limit of any of the models. That gain would cut into waves;
-/// a soft one, which is constant while the drive is steady, is led ahead of it, so that it is seldom needed.
+/// It works in steps; in each the gain moves along a straight line. Each model has a norm that
+/// bounds every displacement to come and never grows without drive. A gain is taken only if after
+/// this step, and after the next one with the gain led to 0 in it, every norm is within the limit.
+/// So 0 is always allowed, and no drive, rate or history passes the limit of any of the models.
+/// That gain would cut into waves; a soft one, which is constant while the drive is steady, is led
+/// ahead of it, so that it is seldom needed.
 struct ExcursionLimiter: ~Copyable {
   /// Frames of a step.
   let stepLength: Int
 
   /// Seconds of the longest step.
   private static let longestStep = 0.000_7
-  /// The most radians of the highest resonance in a step, and its most for small limits: what happens
-  /// within a step is then a small share of the limit.
+  /// The most radians of the highest resonance in a step, and its most for small limits: what
+  /// happens within a step is then a small share of the limit.
   private static let mostTurn = 0.2
   private static let mostTurnOfRoot = 0.49
   /// Seconds in which the gain returns by a factor e.
   private static let recovery = 0.2
   /// What the soft gain aims for, as a share of the limit.
   private static let aim: Float = 0.97
-  /// The shares of the limit between which the soft gain is eased towards where the movement will end.
+  /// The shares of the limit between which the soft gain is eased towards where the movement will
+  /// end.
   private static let easingStart: Float = 0.6
   private static let easingEnd: Float = 0.9
   /// What rounding may add, as a share of the limit.
@@ -266,7 +301,8 @@ struct ExcursionLimiter: ~Copyable {
 
   private let lanes: FixedBuffer<ModelLanes>
   private let limit, limitSquare: Float
-  /// What the movement of each resonance, which the first lanes follow, adds to that of all as a share of the limit.
+  /// What the movement of each resonance, which the first lanes follow, adds to that of all as a
+  /// share of the limit.
   private let shares: SIMD4<Float>
   /// A norm below which a step of any drive leaves everything allowed.
   private let quietSquare: Float
@@ -283,11 +319,13 @@ struct ExcursionLimiter: ~Copyable {
   private var newer: Float = 0
   private var older: Float = 0
   private var bucketPlace = 0
-  /// The gains towards what moves now and towards where it will end, and how much the second counts.
+  /// The gains towards what moves now and towards where it will end, and how much the second
+  /// counts.
   private var now: Float = 1
   private var eased: Float = 1
   private var near: Float = 0
-  /// Steps since the gain was last below 1; the motions without gain are kept apart until it is forgotten.
+  /// Steps since the gain was last below 1; the motions without gain are kept apart until it is
+  /// forgotten.
   private var freedSteps = Int.max
 
   /// Models at rest; without a model or a limit there are none, and the gain is what others allow.
@@ -296,8 +334,14 @@ struct ExcursionLimiter: ~Copyable {
     guard let model = settings.model, let limit else {
       lanes = FixedBuffer(repeating: ModelLanes(), count: 0)
       stepLength = max(1, Int(Self.longestStep * settings.rate))
-      (self.limit, limitSquare, shares, quietSquare) = (.infinity, .infinity, SIMD4(), 0)
-      (recoveryStep, bucketLength, growth, ringLength) = (0, 1, 0, 1)
+      self.limit = .infinity
+      limitSquare = .infinity
+      shares = SIMD4()
+      quietSquare = 0
+      recoveryStep = 0
+      bucketLength = 1
+      growth = 0
+      ringLength = 1
       return
     }
     let transducers = TransducerFamily(model, modes: settings.modes, settings.uncertainty.ofTravel)
@@ -309,7 +353,9 @@ struct ExcursionLimiter: ~Copyable {
     let models = transducers.models
     let laneCount = ModelLanes.count
     lanes = FixedBuffer(count: (models.count + laneCount - 1) / laneCount) { group in
-      ModelLanes(Array(models.dropFirst(group * laneCount).prefix(laneCount)), stepLength: length, rate: settings.rate)
+      ModelLanes(
+        Array(models.dropFirst(group * laneCount).prefix(laneCount)), stepLength: length,
+        rate: settings.rate)
     }
     // What can happen within a step, and what one adds to a norm at most.
     let within =
@@ -317,7 +363,8 @@ struct ExcursionLimiter: ~Copyable {
         let turn = 2 * Double.pi * model.resonance * seconds
         return model.gain * turn * turn / (8 * model.qualityFactor)
       }.max() ?? 0
-    let kick = models.map { 2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor }.max() ?? 0
+    let kick =
+      models.map { 2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor }.max() ?? 0
     let held = limit * transducers.margin * (1 - Self.rounding) - within * Renderer.ceiling
     self.limit = Float(max(held, 0))
     limitSquare = self.limit * self.limit
@@ -340,8 +387,14 @@ struct ExcursionLimiter: ~Copyable {
 
   @_noLocks mutating func reset() {
     stop()
-    (newest, newer, older, bucketPlace) = (0, 0, 0, 0)
-    (now, eased, near, freedSteps) = (1, 1, 0, .max)
+    newest = 0
+    newer = 0
+    older = 0
+    bucketPlace = 0
+    now = 1
+    eased = 1
+    near = 0
+    freedSteps = .max
   }
 
   var excursion: Float {
@@ -357,12 +410,17 @@ struct ExcursionLimiter: ~Copyable {
   /// - Parameters:
   ///   - bound: The greatest gain that others allow.
   ///   - next: The drive of the one behind it.
-  @_noLocks mutating func advance(gain: Float, bound: Float, step: StepMoments, next: StepMoments) -> Float {
+  @_noLocks mutating func advance(gain: Float, bound: Float, step: StepMoments, next: StepMoments)
+    -> Float
+  {
     if lanes.count == 0 { return bound }
     if freedSteps >= ringLength {
-      let greatest = unsafe ModelLanes.move(lanes.address, count: lanes.count, sum: step.sum, tilt: step.tilt)
+      let greatest = unsafe ModelLanes.move(
+        lanes.address, count: lanes.count, sum: step.sum, tilt: step.tilt)
       if greatest <= quietSquare, bound == 1 {
-        if greatest < Self.negligible { stop() }
+        if greatest < Self.negligible {
+          stop()
+        }
         remember(greatest)
         return 1
       }
@@ -374,7 +432,11 @@ struct ExcursionLimiter: ~Copyable {
     let allowed = isAllowed(wanted, next: next) ? wanted : min(wanted, guaranteedGain(next: next))
     finish(allowed)
     freedSteps = allowed < 1 ? 0 : (freedSteps == .max ? .max : freedSteps &+ 1)
-    if freedSteps == ringLength { (now, eased, near) = (1, 1, 0) }
+    if freedSteps == ringLength {
+      now = 1
+      eased = 1
+      near = 0
+    }
     return allowed
   }
 
@@ -386,7 +448,8 @@ struct ExcursionLimiter: ~Copyable {
       lane.riseY = lane.sumY * step.risingSum + lane.tiltY * step.risingTilt
       lane.restX = lane.x - lane.riseX
       lane.restY = lane.y - lane.riseY
-      (lane.freeX, lane.freeY) = (lane.x, lane.y)
+      lane.freeX = lane.x
+      lane.freeY = lane.y
       Self.moveFreely(&lane, over: next)
       lanes[index] = lane
     }
@@ -394,7 +457,8 @@ struct ExcursionLimiter: ~Copyable {
 
   /// The same where the gain was not always 1.
   @_noLocks private mutating func prepare(gain: Float, step: StepMoments, next: StepMoments) {
-    let (sum, tilt) = (gain * step.fallingSum, gain * step.fallingTilt)
+    let sum = gain * step.fallingSum
+    let tilt = gain * step.fallingTilt
     for index in 0..<lanes.count {
       var lane = lanes[index]
       lane.riseX = lane.sumX * step.risingSum + lane.tiltX * step.risingTilt
@@ -406,14 +470,17 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  @_noLocks @inline(__always) private static func moveFreely(_ lane: inout ModelLanes, over next: StepMoments) {
-    let (x, y) = (lane.freeX, lane.freeY)
+  @_noLocks @inline(__always) private static func moveFreely(
+    _ lane: inout ModelLanes, over next: StepMoments
+  ) {
+    let x = lane.freeX
+    let y = lane.freeY
     lane.freeX = (lane.xx * x + lane.xy * y) + (lane.sumX * next.sum + lane.tiltX * next.tilt)
     lane.freeY = (lane.yx * x + lane.yy * y) + (lane.sumY * next.sum + lane.tiltY * next.tilt)
   }
 
-  /// The gain that is constant while the drive is steady: towards what moves without any gain in one to two
-  /// periods, and, as the movement nears the limit, towards where its growth will end.
+  /// The gain that is constant while the drive is steady: towards what moves without any gain in
+  /// one to two periods, and, as the movement nears the limit, towards where its growth will end.
   @_noLocks private mutating func smoothedGain(gain: Float) -> Float {
     var free = SIMD16<Float>()
     var went = SIMD16<Float>()
@@ -421,7 +488,8 @@ struct ExcursionLimiter: ~Copyable {
       let lane = lanes[index]
       let norm = lane.freeX * lane.freeX + lane.freeY * lane.freeY
       free.replace(with: norm, where: norm .> free)
-      let (x, y) = (lane.restX + lane.riseX * gain, lane.restY + lane.riseY * gain)
+      let x = lane.restX + lane.riseX * gain
+      let y = lane.restY + lane.riseY * gain
       let reached = x * x + y * y
       went.replace(with: reached, where: reached .> went)
     }
@@ -444,14 +512,24 @@ struct ExcursionLimiter: ~Copyable {
     wanted < gain ? wanted : gain + (wanted - gain) * recoveryStep
   }
 
-  @_noLocks private static func root(_ square: Float) -> Float { Float(RealtimeMath.squareRoot(Double(square))) }
+  @_noLocks private static func root(_ square: Float) -> Float {
+    Float(RealtimeMath.squareRoot(Double(square)))
+  }
 
-  @_noLocks @inline(__always) private static func greatest(of lanes: SIMD16<Float>) -> Float { lanes.max() }
+  @_noLocks @inline(__always) private static func greatest(of lanes: SIMD16<Float>) -> Float {
+    lanes.max()
+  }
 
   @_noLocks private mutating func remember(_ square: Float) {
-    if bucketPlace == 0 { (older, newer, newest) = (newer, newest, 0) }
+    if bucketPlace == 0 {
+      older = newer
+      newer = newest
+      newest = 0
+    }
     bucketPlace = bucketPlace &+ 1 == bucketLength ? 0 : bucketPlace &+ 1
-    if square > newest { newest = square }
+    if square > newest {
+      newest = square
+    }
   }
 
   /// Whether all models stay within the limit at a gain, and in the next step without it.
@@ -459,7 +537,8 @@ struct ExcursionLimiter: ~Copyable {
     var greatest = SIMD16<Float>()
     for index in 0..<lanes.count {
       let lane = lanes[index]
-      let (x, y) = (lane.restX + lane.riseX * gain, lane.restY + lane.riseY * gain)
+      let x = lane.restX + lane.riseX * gain
+      let y = lane.restY + lane.riseY * gain
       let norm = x * x + y * y
       greatest.replace(with: norm, where: norm .> greatest)
       let later = Self.later(lane, x, y, next, share: gain)
@@ -473,7 +552,8 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks @inline(__always) private static func later(
     _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments, share: Float
   ) -> (x: SIMD16<Float>, y: SIMD16<Float>) {
-    let (sum, tilt) = (share * next.fallingSum, share * next.fallingTilt)
+    let sum = share * next.fallingSum
+    let tilt = share * next.fallingTilt
     return (
       (lane.xx * x + lane.xy * y) + (lane.sumX * sum + lane.tiltX * tilt),
       (lane.yx * x + lane.yy * y) + (lane.sumY * sum + lane.tiltY * tilt)
@@ -488,7 +568,8 @@ struct ExcursionLimiter: ~Copyable {
       let rest = Self.later(lane, lane.restX, lane.restY, next, share: 0)
       let rise = Self.later(lane, lane.riseX, lane.riseY, next, share: 1)
       for place in 0..<ModelLanes.count {
-        least = min(least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
+        least = min(
+          least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
         least = min(least, root(rest.x[place], rest.y[place], rise.x[place], rise.y[place]))
       }
     }
@@ -497,7 +578,10 @@ struct ExcursionLimiter: ~Copyable {
 
   /// The greatest g for which (x + g·dx)² + (y + g·dy)² is at most the square of the limit.
   @_noLocks private func root(_ x: Float, _ y: Float, _ dx: Float, _ dy: Float) -> Float {
-    let (x, y, dx, dy) = (Double(x), Double(y), Double(dx), Double(dy))
+    let x = Double(x)
+    let y = Double(y)
+    let dx = Double(dx)
+    let dy = Double(dy)
     let a = dx * dx + dy * dy
     guard a > 1e-300 else { return 1 }
     let half = x * dx + y * dy
@@ -525,13 +609,15 @@ struct ExcursionLimiter: ~Copyable {
   }
 }
 
-/// The transducers that a profile's figures may stand for, in the measure of the nominal displacement.
+/// The transducers that a profile's figures may stand for, in the measure of the nominal
+/// displacement.
 ///
-/// A figure that is known to a factor stands for all values within it. With the quality Q uncertain by κ and the
-/// level known either at resonance or at rest, the worst is among resonances at κ·Q that move κ times as far,
-/// and those at Q/κ. A transducer of several resonances is followed in each: held to its share of the limit, which is as
-/// great as its displacement, so that the sum is within it. Resonances are so close that the one between two moves hardly further than both; `margin`
-/// is what is taken off the limit for that, found by a search for the worst drive.
+/// A figure that is known to a factor stands for all values within it. With the quality Q uncertain
+/// by κ and the level known either at resonance or at rest, the worst is among resonances at κ·Q
+/// that move κ times as far, and those at Q/κ. A transducer of several resonances is followed in
+/// each: held to its share of the limit, which is as great as its displacement, so that the sum is
+/// within it. Resonances are so close that the one between two moves hardly further than both;
+/// `margin` is what is taken off the limit for that, found by a search for the worst drive.
 struct TransducerFamily {
   /// One of them.
   struct Model: Equatable {
@@ -542,7 +628,8 @@ struct TransducerFamily {
 
   /// The profile's own figures first, as many as there are resonances.
   let models: [Model]
-  /// What the displacements of all resonances at full scale add up to, where that of the main one is 1.
+  /// What the displacements of all resonances at full scale add up to, where that of the main one
+  /// is 1.
   let share: Double
   /// The slowest decay in nepers a second.
   let slowestDecay: Double
@@ -556,16 +643,21 @@ struct TransducerFamily {
   private static let spacing = 0.3
   private static let searchMargin = 0.94
 
-  init(_ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty) {
+  init(_ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty)
+  {
     let share = modes.reduce(1) { $0 + abs($1.displacement) }
     self.share = share
-    let parts = ([model] + modes.map { $0.model }).map { Self.models(around: $0, uncertainty, gain: share) }
+    let parts = ([model] + modes.map { $0.model }).map {
+      Self.models(around: $0, uncertainty, gain: share)
+    }
     models = parts.map { $0.models[0] } + parts.flatMap { $0.models.dropFirst() }
     margin = parts.map { $0.margin }.min() ?? 1
     slowestDecay = models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
   }
 
-  private static func models(around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double) -> (
+  private static func models(
+    around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
+  ) -> (
     models: [Model], margin: Double
   ) {
     let factor = uncertainty.qualityFactor
@@ -581,7 +673,9 @@ struct TransducerFamily {
     }
     let count = span > 0 ? min(maximumCount, Int((span * ringing / spacing).rounded(.up)) + 1) : 1
     var models = [nominal]
-    models += resonances(count).map { Model(resonance: $0, qualityFactor: ringing, gain: gain * factor) }
+    models += resonances(count).map {
+      Model(resonance: $0, qualityFactor: ringing, gain: gain * factor)
+    }
     if factor > 1 {
       models += resonances(span > 0 ? broadCount : 1).map {
         Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: gain)
@@ -597,13 +691,14 @@ struct TransducerFamily {
 
 /// Sixteen models in step, each in coordinates x, y in which x² + y² never grows without drive.
 ///
-/// With ζ = 1/(2Q), displacement x and velocity v over the resonance, y = (ζx + v)/(1 + ζ): the smallest ellipse
-/// whose extent in x is 1 and that no free motion leaves.
+/// With ζ = 1/(2Q), displacement x and velocity v over the resonance, y = (ζx + v)/(1 + ζ): the
+/// smallest ellipse whose extent in x is 1 and that no free motion leaves.
 struct ModelLanes: BitwiseCopyable, Sendable {
   /// How many there are.
   static var count: Int { @_noLocks get { 16 } }
 
-  /// The transition over a step. The order of all up to the place of the models is that of the kernels in C.
+  /// The transition over a step. The order of all up to the place of the models is that of the
+  /// kernels in C.
   var xx = SIMD16<Float>()
   var xy = SIMD16<Float>()
   var yx = SIMD16<Float>()
@@ -641,8 +736,10 @@ struct ModelLanes: BitwiseCopyable, Sendable {
       /// Back: x = 1, v = −ζ and x = 0, v = 1 + ζ.
       let first = turned(step.next([1, -damping]))
       let second = turned(step.next([0, 1 + damping]))
-      (xx[lane], yx[lane]) = (Float(first.x), Float(first.y))
-      (xy[lane], yy[lane]) = (Float(second.x), Float(second.y))
+      xx[lane] = Float(first.x)
+      yx[lane] = Float(first.y)
+      xy[lane] = Float(second.x)
+      yy[lane] = Float(second.y)
       var sum = SIMD2<Double>()
       var tilt = SIMD2<Double>()
       var squares = 0.0
@@ -656,16 +753,29 @@ struct ModelLanes: BitwiseCopyable, Sendable {
         motion = frame.next(motion)
       }
       sum /= Double(stepLength)
-      if squares > 0 { tilt /= squares } else { tilt = [0, 0] }
-      (sumX[lane], sumY[lane]) = (Float(sum.x), Float(sum.y))
-      (tiltX[lane], tiltY[lane]) = (Float(tilt.x), Float(tilt.y))
+      if squares > 0 {
+        tilt /= squares
+      } else {
+        tilt = [0, 0]
+      }
+      sumX[lane] = Float(sum.x)
+      sumY[lane] = Float(sum.y)
+      tiltX[lane] = Float(tilt.x)
+      tiltY[lane] = Float(tilt.y)
     }
   }
 
-  @_noLocks mutating func reset() { (x, y, freeX, freeY) = (SIMD16(), SIMD16(), SIMD16(), SIMD16()) }
+  @_noLocks mutating func reset() {
+    x = SIMD16()
+    y = SIMD16()
+    freeX = SIMD16()
+    freeY = SIMD16()
+  }
 
   /// Moves models over a step at a gain of 1 and returns the greatest norm, squared.
-  @_noLocks @unsafe static func move(_ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float)
+  @_noLocks @unsafe static func move(
+    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float
+  )
     -> Float
   {
     let length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride

@@ -21,27 +21,37 @@ extension TransducerProfile {
 
   /// Whether sensation is reckoned with exponents that depend on frequency.
   ///
-  /// They are a hand's, and count from the threshold, so the acceleration of a full-scale sine must be known.
+  /// They are a hand's, and count from the threshold, so the acceleration of a full-scale sine must
+  /// be known.
   public var hasConvergingContours: Bool {
-    drive.contours == .converging && isFeltByHand && hasEqualSensation && fullScaleAcceleration != nil
+    drive.contours == .converging && isFeltByHand && hasEqualSensation
+      && fullScaleAcceleration != nil
   }
 
   /// Whether the levels of bursts follow their lengths.
-  public var hasTemporalSummation: Bool { drive.hasTemporalSummation ?? false && isFeltByHand && hasEqualSensation }
+  public var hasTemporalSummation: Bool {
+    drive.hasTemporalSummation ?? false && isFeltByHand && hasEqualSensation
+  }
   private var isFeltByHand: Bool { hardware != nil && drive.feltBy == .hand }
 
-  /// The acceleration of a full-scale sine at resonance in g, where resonance, quality and acceleration are known.
+  /// The acceleration of a full-scale sine at resonance in g, where resonance, quality and
+  /// acceleration are known.
   var fullScaleAcceleration: Double? {
-    guard let hardware, hardware.model != nil, let acceleration = hardware.acceleration else { return nil }
+    guard let hardware, hardware.model != nil, let acceleration = hardware.acceleration else {
+      return nil
+    }
     let power = TransducerLimits(hardware, amplifier: amplifier).power
     return acceleration * (power ?? 1).squareRoot()
   }
 
-  /// The exponent with which sensation grows at a frequency; 1 where the exponent is not reckoned with.
-  func growth(atHertz hertz: Double) -> Double { hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1 }
+  /// The exponent with which sensation grows at a frequency; 1 where the exponent is not reckoned
+  /// with.
+  func growth(atHertz hertz: Double) -> Double {
+    hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1
+  }
 
-  /// What an amplitude, as intensity makes it, is raised to over sharpness, so that equal intensity stays felt equally
-  /// below full intensity: 1 in the middle of the scale of continuous events.
+  /// What an amplitude, as intensity makes it, is raised to over sharpness, so that equal intensity
+  /// stays felt equally below full intensity: 1 in the middle of the scale of continuous events.
   func growthsOverSharpness(count: Int, of mapping: FrequencyMapping) -> [Double] {
     let middle = growth(atHertz: frequency.hertz(atSharpness: 0.5))
     return (0..<count).map { index in
@@ -54,8 +64,9 @@ extension TransducerProfile {
 
   /// The acceleration of the hardware for a full-scale sine, in decibels relative to any one level.
   ///
-  /// The model of the resonance decides, as deep as its figures are certain; measured points correct it where
-  /// they are finer than the model and agree with it. Without a model the points decide; without both it is even.
+  /// The model of the resonance decides, as deep as its figures are certain; measured points
+  /// correct it where they are finer than the model and agree with it. Without a model the points
+  /// decide; without both it is even.
   public func hardwareDecibels(atHertz hertz: Double) -> Double {
     guard let hardware else { return 0 }
     guard let model = hardware.levelModel else {
@@ -68,7 +79,8 @@ extension TransducerProfile {
     return moved + Self.line(through: hardware.corrections, at: hertz)
   }
 
-  /// The threshold of feeling at a frequency in decibels relative to 1 g; for ears a contour of sound pressure.
+  /// The threshold of feeling at a frequency in decibels relative to 1 g; for ears a contour of
+  /// sound pressure.
   func threshold(atHertz hertz: Double) -> Double {
     let usual =
       switch drive.feltBy {
@@ -85,12 +97,16 @@ extension TransducerProfile {
   /// The acceleration itself where equal sensation is not requested.
   func feltDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
     var felt = hardwareDecibels(atHertz: hertz)
-    if let drive { felt += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz))) }
+    if let drive {
+      felt += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz)))
+    }
     return hasEqualSensation ? felt - threshold(atHertz: hertz) : felt
   }
 
   /// Linear between points on a logarithmic axis, and level outside; points rise in frequency.
-  private static func line(through points: [(hertz: Double, decibels: Double)], at hertz: Double) -> Double {
+  private static func line(through points: [(hertz: Double, decibels: Double)], at hertz: Double)
+    -> Double
+  {
     guard let first = points.first, let last = points.last else { return 0 }
     if hertz <= first.hertz { return first.decibels }
     for (low, high) in zip(points, points.dropFirst()) where hertz <= high.hertz {
@@ -105,12 +121,14 @@ extension TransducerProfile {
 
   /// The band-mapped profile: its frequency mappings stay within what its hardware can make felt.
   ///
-  /// Each mapping is cut to the published band, then to the range around its most felt frequency in which
-  /// nothing is felt weaker by more than the drive's reach. Its scale stays. The filters of the drive stay
-  /// those of the profile before.
+  /// Each mapping is cut to the published band, then to the range around its most felt frequency in
+  /// which nothing is felt weaker by more than the drive's reach. Its scale stays. The filters of
+  /// the drive stay those of the profile before.
   ///
   /// - Parameter rate: Frames per second, which the filters depend on.
-  public func bandMapped(rate: Double) -> TransducerProfile { bandMapped(before: transducerSettings(rate: rate)) }
+  public func bandMapped(rate: Double) -> TransducerProfile {
+    bandMapped(before: transducerSettings(rate: rate))
+  }
 
   func bandMapped(before settings: TransducerSettings?) -> TransducerProfile {
     guard isBandMapped else { return self }
@@ -135,8 +153,12 @@ extension TransducerProfile {
     let felt = points.map { feltDecibels(atHertz: $0, drive: settings) }
     guard let most = felt.max(), let best = felt.firstIndex(of: most) else { return law }
     let least = most - drive.reach
-    if let below = felt[..<best].lastIndex(where: { !($0 >= least) }) { law.low = points[below + 1] }
-    if let above = felt[best...].firstIndex(where: { !($0 >= least) }) { law.high = points[above - 1] }
+    if let below = felt[..<best].lastIndex(where: { !($0 >= least) }) {
+      law.low = points[below + 1]
+    }
+    if let above = felt[best...].firstIndex(where: { !($0 >= least) }) {
+      law.high = points[above - 1]
+    }
     return law
   }
 
@@ -145,9 +167,10 @@ extension TransducerProfile {
 
   /// The factor on amplitude over sharpness, at evenly spaced points, each at most 1.
   ///
-  /// It makes equal intensity felt equally, or, where only the drive is flattened, equally strong: the
-  /// frequency that needs most is at 1. All are 1 for a profile with neither. On hardware of known
-  /// response none is lower than the drive's reach, which is all that placed frequencies need.
+  /// It makes equal intensity felt equally, or, where only the drive is flattened, equally strong:
+  /// the frequency that needs most is at 1. All are 1 for a profile with neither. On hardware of
+  /// known response none is lower than the drive's reach, which is all that placed frequencies
+  /// need.
   ///
   /// - Parameters:
   ///   - count: Points from sharpness 0 to 1, at least 2.
@@ -163,10 +186,12 @@ extension TransducerProfile {
         growth: growth(atHertz: hertz)
       )
     }
-    let sensation = points.map { SensationGrowth.sensation(ofDecibels: $0.felt, exponent: $0.growth) }.min() ?? 0
+    let sensation =
+      points.map { SensationGrowth.sensation(ofDecibels: $0.felt, exponent: $0.growth) }.min() ?? 0
     // What exponents alone take from the level that is felt most.
     let growths = points.map { $0.growth }
-    let contours = max(0, points.map { $0.felt }.max() ?? 0) * (1 - (growths.min() ?? 1) / (growths.max() ?? 1))
+    let contours =
+      max(0, points.map { $0.felt }.max() ?? 0) * (1 - (growths.min() ?? 1) / (growths.max() ?? 1))
     // What lies between two points of the table is a little further down than they are.
     let least = hasKnownResponse ? -(drive.reach + Self.slack + contours) : -Double.infinity
     return points.map { point in
@@ -175,39 +200,54 @@ extension TransducerProfile {
     }
   }
 
-  /// The weakest acceleration that is felt at each frequency, where a profile names no curve of its own.
+  /// The weakest acceleration that is felt at each frequency, where a profile names no curve of its
+  /// own.
   ///
   /// In decibels relative to 1 g, for a device held in the hand. Source: Android 16,
   /// `BasicToPwleSegmentAdapter.java` in the platform's vibrator service, 41 points.
   public static let defaultThresholds: [Threshold] = [
-    (0.4, -97.81), (2, -69.86), (3, -62.81), (4, -58.81), (5, -56.69), (6, -54.77), (7.2, -52.85), (8, -51.77),
-    (8.64, -50.84), (10, -48.9), (10.37, -48.52), (12.44, -46.5), (14.93, -44.43), (15, -44.35), (17.92, -41.96),
-    (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13), (40, -32.81), (50, -31.94),
-    (60, -31.77), (70, -31.59), (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73), (100, -31.9),
-    (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86), (215, -30.35),
+    (0.4, -97.81), (2, -69.86), (3, -62.81), (4, -58.81), (5, -56.69), (6, -54.77), (7.2, -52.85),
+    (8, -51.77),
+    (8.64, -50.84), (10, -48.9), (10.37, -48.52), (12.44, -46.5), (14.93, -44.43), (15, -44.35),
+    (17.92, -41.96),
+    (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13),
+    (40, -32.81), (50, -31.94),
+    (60, -31.77), (70, -31.59), (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73),
+    (100, -31.9),
+    (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02),
+    (200, -30.86), (215, -30.35),
     (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
   ].map { (hertz: Double, decibels: Double) in Threshold(hertz: hertz, decibels: decibels) }
 }
 
 extension TransducerHardware {
-  /// How far measured points may lie from the model, as a root mean square in decibels, to correct it.
+  /// How far measured points may lie from the model, as a root mean square in decibels, to correct
+  /// it.
   private static let agreement = 3.0
 
-  /// What the measured points add to the model in decibels; none where they are coarser than it or contradict it.
+  /// What the measured points add to the model in decibels; none where they are coarser than it or
+  /// contradict it.
   ///
-  /// Straight lines between points are wrong by several decibels within a resonance that is narrower than their
-  /// distance, so points count only if none are further apart than half of its width, half an octave around it.
+  /// Straight lines between points are wrong by several decibels within a resonance that is
+  /// narrower than their distance, so points count only if none are further apart than half of its
+  /// width, half an octave around it.
   fileprivate var corrections: [(hertz: Double, decibels: Double)] {
     guard let model, response.count > 1 else { return [] }
     let reach = 2.0.squareRoot()
     let near = (model.resonance / reach)...(model.resonance * reach)
-    guard response[0].hertz <= near.lowerBound, response[response.count - 1].hertz >= near.upperBound else { return [] }
+    guard response[0].hertz <= near.lowerBound,
+      response[response.count - 1].hertz >= near.upperBound
+    else { return [] }
     let widest =
-      zip(response, response.dropFirst()).filter { $1.hertz > near.lowerBound && $0.hertz < near.upperBound }.map {
+      zip(response, response.dropFirst()).filter {
+        $1.hertz > near.lowerBound && $0.hertz < near.upperBound
+      }.map {
         $1.hertz / $0.hertz - 1
       }.max() ?? .infinity
     guard widest <= 1 / (2 * model.qualityFactor) else { return [] }
-    let differences = response.map { ($0.hertz, $0.decibels - model.accelerationDecibels(atHertz: $0.hertz)) }
+    let differences = response.map {
+      ($0.hertz, $0.decibels - model.accelerationDecibels(atHertz: $0.hertz))
+    }
     let mean = differences.reduce(0) { $0 + $1.1 } / Double(differences.count)
     let square = differences.reduce(0) { $0 + ($1.1 - mean) * ($1.1 - mean) }
     guard square <= Self.agreement * Self.agreement * Double(differences.count) else { return [] }
@@ -223,16 +263,20 @@ extension TransducerModel {
 
 /// How sensation on a hand grows with amplitude and with time, by published figures.
 enum SensationGrowth {
-  /// The exponents of the power law for vibration of a finger: S. S. Stevens, "Psychophysics", 1975, table 1.
+  /// The exponents of the power law for vibration of a finger: S. S. Stevens, "Psychophysics",
+  /// 1975, table 1.
   private static let exponents = [(hertz: 60.0, value: 0.95), (hertz: 250.0, value: 0.6)]
-  /// Where the exponent is greatest and least, by roughly 2 : 1: S. S. Stevens, "Tactile vibration: Change of exponent
-  /// with frequency", Perception & Psychophysics 3, 1968, 223–228. The line through the two exponents makes 1.87 : 1.
+  /// Where the exponent is greatest and least, by roughly 2 : 1: S. S. Stevens, "Tactile vibration:
+  /// Change of exponent with frequency", Perception & Psychophysics 3, 1968, 223–228. The line
+  /// through the two exponents makes 1.87 : 1.
   private static let turns = 30.0...250
 
-  /// The exponent n of sensation = (amplitude / threshold)ⁿ: a line over the logarithm of frequency.
+  /// The exponent n of sensation = (amplitude / threshold)ⁿ: a line over the logarithm of
+  /// frequency.
   static func exponent(atHertz hertz: Double) -> Double {
     let held = min(max(hertz, turns.lowerBound), turns.upperBound)
-    let (low, high) = (exponents[0], exponents[1])
+    let low = exponents[0]
+    let high = exponents[1]
     let part = logarithm2(held / low.hertz) / logarithm2(high.hertz / low.hertz)
     return low.value + (high.value - low.value) * part
   }
@@ -249,19 +293,21 @@ enum SensationGrowth {
 
 /// How much stronger a short vibration of a hand must be than a long one to be felt alike.
 enum TemporalSummation {
-  /// The time over which a Pacinian channel sums energy, in seconds: J. J. Zwislocki, "Theory of Temporal Auditory
-  /// Summation", JASA 32, 1960, 1046–1060, which predicts the thresholds of Pacinian channels: G. A. Gescheider et al.,
-  /// JASA 95, 1994, 1006–1016.
+  /// The time over which a Pacinian channel sums energy, in seconds: J. J. Zwislocki, "Theory of
+  /// Temporal Auditory Summation", JASA 32, 1960, 1046–1060, which predicts the thresholds of
+  /// Pacinian channels: G. A. Gescheider et al., JASA 95, 1994, 1006–1016.
   private static let time = 0.2
-  /// Where a Pacinian channel becomes the more sensitive one, and by how many decibels an octave: R. T. Verrillo,
-  /// JASA 35, 1963, as G. A. Gescheider and R. T. Verrillo repeat it in "Sensory Functions of the Skin", 1979.
+  /// Where a Pacinian channel becomes the more sensitive one, and by how many decibels an octave:
+  /// R. T. Verrillo, JASA 35, 1963, as G. A. Gescheider and R. T. Verrillo repeat it in "Sensory
+  /// Functions of the Skin", 1979.
   private static let crossing = (hertz: 40.0, perOctave: 12.0)
 
   /// Decibels by which the threshold lies above that of a long vibration, 0 or more.
   ///
-  /// 10·log₁₀(1 / (1 − e^(−t/0.2 s))) for a Pacinian channel. Other channels do not sum sinusoids (G. A. Gescheider,
-  /// Sensory Processes 1, 1976, 68–76; 1994), so they feel what has become too short for it: the shift ends at their
-  /// threshold, 12 dB an octave above the Pacinian one from 40 Hz on.
+  /// 10·log₁₀(1 / (1 − e^(−t/0.2 s))) for a Pacinian channel. Other channels do not sum sinusoids
+  /// (G. A. Gescheider, Sensory Processes 1, 1976, 68–76; 1994), so they feel what has become too
+  /// short for it: the shift ends at their threshold, 12 dB an octave above the Pacinian one from
+  /// 40 Hz on.
   static func decibels(seconds: Double, hertz: Double) -> Double {
     guard hertz > crossing.hertz, seconds > 0 else { return 0 }
     let summed = -10 * logarithm2(1 - exp(-seconds / time)) / logarithm2(10)
@@ -271,20 +317,23 @@ enum TemporalSummation {
 
 /// How sensitive a seated body is to vertical vibration of the seat.
 ///
-/// The frequency weighting Wk of ISO 2631-1:1997, annex A, from the corner frequencies and qualities of its table A.1.
-/// Its band limits at 0.4 and 100 Hz are left out: they end the range of a measurement, not what is felt. The standard
-/// covers 0.5–80 Hz; beyond, the weighting goes on as it falls, in proportion to 1/f.
+/// The frequency weighting Wk of ISO 2631-1:1997, annex A, from the corner frequencies and
+/// qualities of its table A.1. Its band limits at 0.4 and 100 Hz are left out: they end the range
+/// of a measurement, not what is felt. The standard covers 0.5–80 Hz; beyond, the weighting goes on
+/// as it falls, in proportion to 1/f.
 enum SeatSensitivity {
   /// The transition from acceleration to velocity.
   private static let transition = (corner: 12.5, quality: 0.63)
   /// The upward step.
   private static let step = (from: 2.37, to: 3.35, quality: 0.91)
-  /// The peak acceleration in m/s² that half of the people notice, weighted by Wk: ISO 2631-1:1997, annex C.
+  /// The peak acceleration in m/s² that half of the people notice, weighted by Wk: ISO 2631-1:1997,
+  /// annex C.
   private static let noticed = 0.015
 
   static func weight(atHertz hertz: Double) -> Double {
     func square(_ corner: Double, _ quality: Double) -> Double {
-      let (squared, sharp) = (hertz * hertz, quality * quality)
+      let squared = hertz * hertz
+      let sharp = quality * quality
       let edge = corner * corner
       return squared * squared * sharp + squared * edge * (1 - 2 * sharp) + edge * edge * sharp
     }
@@ -297,7 +346,8 @@ enum SeatSensitivity {
     return (fall * rise).squareRoot()
   }
 
-  /// The weakest acceleration that is felt, in decibels relative to 1 g, in thirds of an octave from 0.5 to 400 Hz.
+  /// The weakest acceleration that is felt, in decibels relative to 1 g, in thirds of an octave
+  /// from 0.5 to 400 Hz.
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
     let acceleration = noticed / weight(atHertz: hertz) / 9.80665
@@ -305,9 +355,11 @@ enum SeatSensitivity {
   }
 }
 
-/// The levels of bursts on hardware: what a burst of some cycles needs is not what a steady sine needs.
+/// The levels of bursts on hardware: what a burst of some cycles needs is not what a steady sine
+/// needs.
 extension TransducerProfile {
-  /// What of full scale a burst's drive may reach: the ceiling, less what a low rate of simulation leaves out.
+  /// What of full scale a burst's drive may reach: the ceiling, less what a low rate of simulation
+  /// leaves out.
   private static let greatestDrive = 0.87
   /// What of the excursion limit a burst may reach: below it protection leaves the drive alone.
   private static let greatestStroke = 0.66
@@ -318,16 +370,20 @@ extension TransducerProfile {
   /// Cycles of the resonance that are simulated behind a burst; the greatest movement comes before.
   private static let cyclesBehind = 2.0
 
-  /// The factor on the amplitude of bursts over sharpness, at evenly spaced points of this band-mapped profile.
+  /// The factor on the amplitude of bursts over sharpness, at evenly spaced points of this
+  /// band-mapped profile.
   ///
-  /// Behind a filter against the resonance a burst drives the onset harder than it goes on, and brakes at its end. So
-  /// bursts of full intensity are simulated on the hardware: they are felt equally over sharpness, and in the middle of
-  /// the scale move any transducer within the stated doubt as far as the burst would without the filter, as far
-  /// as amplifier and excursion limit can. The greatest movement decides, and with temporal summation the length of a
-  /// burst. Without a filter the steady levels hold.
+  /// Behind a filter against the resonance a burst drives the onset harder than it goes on, and
+  /// brakes at its end. So bursts of full intensity are simulated on the hardware: they are felt
+  /// equally over sharpness, and in the middle of the scale move any transducer within the stated
+  /// doubt as far as the burst would without the filter, as far as amplifier and excursion limit
+  /// can. The greatest movement decides, and with temporal summation the length of a burst. Without
+  /// a filter the steady levels hold.
   ///
   /// - Parameter settings: The filters between the plan and the hardware.
-  func burstLevels(like levels: [Double], asked: TransientShape, drive settings: TransducerSettings?) -> [Double] {
+  func burstLevels(
+    like levels: [Double], asked: TransientShape, drive settings: TransducerSettings?
+  ) -> [Double] {
     let top = Double(levels.count - 1)
     let burst = transient
     let shifts = levels.indices.map { index in
@@ -336,7 +392,8 @@ extension TransducerProfile {
           seconds: burst.seconds(atSharpness: Double(index) / top),
           hertz: burst.frequency.hertz(atSharpness: Double(index) / top)) : 0
     }
-    guard let settings, settings.equaliser != nil, let model = settings.model, transient.level > 0, levels.count > 2
+    guard let settings, settings.equaliser != nil, let model = settings.model, transient.level > 0,
+      levels.count > 2
     else {
       // The shortest stay as they are, and longer ones come down to them.
       let most = shifts.max() ?? 0
@@ -344,15 +401,20 @@ extension TransducerProfile {
     }
     let bursts = levels.indices.map { index in
       let hertz = burst.frequency.hertz(atSharpness: Double(index) / top)
-      let drive = Self.drive(burst, atSharpness: Double(index) / top, model, settings, limit: settings.rate)
+      let drive = Self.drive(
+        burst, atSharpness: Double(index) / top, model, settings, limit: settings.rate)
       let moved = Self.peak(drive.samples, of: model, rate: drive.rate)
-      let felt = hasEqualSensation ? raised(10, to: (threshold(atHertz: hertz) + shifts[index]) / 20) : 1
+      let felt =
+        hasEqualSensation ? raised(10, to: (threshold(atHertz: hertz) + shifts[index]) / 20) : 1
       let stroke = settings.limits.excursion.map { limit in
         Self.greatestStroke * limit
-          / max(Self.stroke(drive.samples, model, settings.uncertainty.ofTravel, rate: drive.rate), 1e-9)
+          / max(
+            Self.stroke(drive.samples, model, settings.uncertainty.ofTravel, rate: drive.rate), 1e-9
+          )
       }
       return (
-        drive: drive, stroke: max(stroke ?? .infinity, levels[index]), even: felt / max(moved, 1e-9),
+        drive: drive, stroke: max(stroke ?? .infinity, levels[index]),
+        even: felt / max(moved, 1e-9),
         growth: growth(atHertz: hertz), greatest: drive.samples.reduce(0) { max($0, abs($1)) }
       )
     }
@@ -361,22 +423,26 @@ extension TransducerProfile {
     let own = bursts[middle].drive
     let needed =
       settings.uncertainty.corners(of: model).map {
-        Self.peak(bare.samples, of: $0, rate: bare.rate) / max(Self.peak(own.samples, of: $0, rate: own.rate), 1e-9)
+        Self.peak(bare.samples, of: $0, rate: bare.rate)
+          / max(Self.peak(own.samples, of: $0, rate: own.rate), 1e-9)
       }.max() ?? 1
     let wanted = max(needed * raised(10, to: Self.advantage / 20), levels[middle])
     let scale = wanted / bursts[middle].even
-    // How far above the threshold the one in the middle is felt, and how far others must be to be felt alike.
+    // How far above the threshold the one in the middle is felt, and how far others must be to be
+    // felt alike.
     let felt = decibels(ofAmplitude: scale * (fullScaleAcceleration ?? 1))
     let sensation = SensationGrowth.sensation(ofDecibels: felt, exponent: bursts[middle].growth)
     return bursts.map { burst in
       let alike = SensationGrowth.decibels(ofSensation: sensation, exponent: burst.growth)
-      let even = hasConvergingContours ? burst.even * raised(10, to: (alike - felt) / 20) : burst.even
+      let even =
+        hasConvergingContours ? burst.even * raised(10, to: (alike - felt) / 20) : burst.even
       return min(scale * even, burst.stroke, Self.greatestDrive / max(burst.greatest, 1e-9))
     }
   }
 
   private static func drive(
-    _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel, _ settings: TransducerSettings?,
+    _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
+    _ settings: TransducerSettings?,
     limit: Double
   ) -> (samples: [Double], rate: Double) {
     let highest = burst.partials.map { $0.ratio * max(1, $0.glide) }.max() ?? 1
@@ -390,7 +456,9 @@ extension TransducerProfile {
       + (settings.equaliser.map { [$0.filter(rate: rate)] } ?? [])
     for filter in filters {
       var memory = Biquad.Memory()
-      for index in samples.indices { samples[index] = filter.next(samples[index], &memory) }
+      for index in samples.indices {
+        samples[index] = filter.next(samples[index], &memory)
+      }
     }
     return (samples, rate)
   }
@@ -404,20 +472,24 @@ extension TransducerProfile {
     return peak
   }
 
-  private static func stroke(_ drive: [Double], _ model: TransducerModel, _ doubt: TransducerUncertainty, rate: Double)
+  private static func stroke(
+    _ drive: [Double], _ model: TransducerModel, _ doubt: TransducerUncertainty, rate: Double
+  )
     -> Double
   {
     var peak = 0.0
     for moved in [1 - doubt.resonance, 1, 1 + doubt.resonance] {
       // With the level at rest known, the longest ringing one moves furthest.
       let worst = TransducerModel(
-        resonance: model.resonance * moved, qualityFactor: model.qualityFactor * doubt.qualityFactor)
+        resonance: model.resonance * moved, qualityFactor: model.qualityFactor * doubt.qualityFactor
+      )
       follow(drive, worst, rate: rate) { peak = max(peak, doubt.qualityFactor * abs($1.x)) }
     }
     return peak
   }
 
-  /// Drives a model from rest, and hands over each sample with the displacement and velocity in front of it.
+  /// Drives a model from rest, and hands over each sample with the displacement and velocity in
+  /// front of it.
   private static func follow(
     _ drive: [Double], _ model: TransducerModel, rate: Double, each: (Double, SIMD2<Double>) -> Void
   ) {
@@ -436,7 +508,8 @@ extension TransientShape {
     let whole = seconds(atSharpness: sharpness)
     let longest = partials.map { $0.durationRatio }.max() ?? 1
     var samples = [Double](repeating: 0, count: max(4, Int((whole * longest * rate).rounded())))
-    let squareness = squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness
+    let squareness =
+      squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness
     for partial in partials {
       let length = max(4, Int((whole * partial.durationRatio * rate).rounded()))
       let eighth = max(1, (length + 4) / 8)
@@ -449,7 +522,8 @@ extension TransientShape {
         let cycles =
           partial.glide == 1
           ? hertz * partial.ratio * (time - Double(length) / rate / 2)
-          : hertz * partial.ratio * time * (1 + (partial.glide - 1) * Double(frame) / Double(2 * length))
+          : hertz * partial.ratio * time
+            * (1 + (partial.glide - 1) * Double(frame) / Double(2 * length))
         let sine = sin(2 * Double.pi * cycles)
         let wave = sine + squareness * ((sine < 0 ? -1 : 1) - sine)
         samples[frame] += level * partial.gain * edge * wave
@@ -471,22 +545,29 @@ extension TransducerUncertainty {
 
 /// How strong a tone in the air must be to be heard as loud at each frequency, up to 400 Hz.
 ///
-/// The contour of 80 phon of ISO 226:2003, clause 4.1, by the exponents, transfer functions and thresholds of its table 1:
-/// the level at which a subwoofer is heard with a shaker, in the middle of the range that the standard covers down to 20 Hz.
-/// From 20 to 80 Hz it falls by 23.8 dB; those of 60 and 90 phon by 27.5 and 22.0 dB.
+/// The contour of 80 phon of ISO 226:2003, clause 4.1, by the exponents, transfer functions and
+/// thresholds of its table 1: the level at which a subwoofer is heard with a shaker, in the middle
+/// of the range that the standard covers down to 20 Hz. From 20 to 80 Hz it falls by 23.8 dB; those
+/// of 60 and 90 phon by 27.5 and 22.0 dB.
 enum EqualLoudness {
   private static let phon = 80.0
-  /// Hertz, the exponent of loudness, and decibels: the transfer function relative to 1 kHz, and the threshold of hearing.
-  private static let table: [(hertz: Double, exponent: Double, transfer: Double, threshold: Double)] = [
-    (20, 0.532, -31.6, 78.5), (25, 0.506, -27.2, 68.7), (31.5, 0.480, -23.0, 59.5), (40, 0.455, -19.1, 51.1),
-    (50, 0.432, -15.9, 44.0), (63, 0.409, -13.0, 37.5), (80, 0.387, -10.3, 31.5), (100, 0.367, -8.1, 26.5),
-    (125, 0.349, -6.2, 22.1), (160, 0.330, -4.5, 17.9), (200, 0.315, -3.1, 14.4), (250, 0.301, -2.0, 11.4),
-    (315, 0.288, -1.1, 8.6), (400, 0.276, -0.4, 6.2),
-  ]
+  /// Hertz, the exponent of loudness, and decibels: the transfer function relative to 1 kHz, and
+  /// the threshold of hearing.
+  private static let table:
+    [(hertz: Double, exponent: Double, transfer: Double, threshold: Double)] = [
+      (20, 0.532, -31.6, 78.5), (25, 0.506, -27.2, 68.7), (31.5, 0.480, -23.0, 59.5),
+      (40, 0.455, -19.1, 51.1),
+      (50, 0.432, -15.9, 44.0), (63, 0.409, -13.0, 37.5), (80, 0.387, -10.3, 31.5),
+      (100, 0.367, -8.1, 26.5),
+      (125, 0.349, -6.2, 22.1), (160, 0.330, -4.5, 17.9), (200, 0.315, -3.1, 14.4),
+      (250, 0.301, -2.0, 11.4),
+      (315, 0.288, -1.1, 8.6), (400, 0.276, -0.4, 6.2),
+    ]
 
   /// The sound pressure level in decibels relative to 20 µPa.
   static let contour: [TransducerProfile.Threshold] = table.map { row in
-    let heard = raised(0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)
+    let heard = raised(
+      0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)
     let sum = 4.47e-3 * (raised(10, to: 0.025 * phon) - 1.15) + heard
     let level = 10 / row.exponent * logarithm2(sum) / logarithm2(10) - row.transfer + 94
     return TransducerProfile.Threshold(hertz: row.hertz, decibels: level)

@@ -1,4 +1,5 @@
-/// What stands between a channel's mix and its limiter for one transducer: filters and limits, all as numbers.
+/// What stands between a channel's mix and its limiter for one transducer: filters and limits, all
+/// as numbers.
 public struct TransducerSettings: Equatable, Sendable {
   /// Frames per second.
   public let rate: Double
@@ -34,7 +35,8 @@ public struct TransducerSettings: Equatable, Sendable {
     limits = TransducerLimits(hardware, amplifier: profile.amplifier)
     modes = hardware.excursionModes
     if let model = hardware.certainModel, profile.drive.isEqualized ?? true {
-      let design = EqualizerDesign(model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
+      let design = EqualizerDesign(
+        model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
       equaliser = design
       equaliserFilter = design.filter(rate: rate)
       modeFilters = hardware.modes.prefix(TransducerMode.maximumCount).map {
@@ -50,26 +52,35 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The magnitude of the drive for a steady sine of full scale: high-pass and equaliser.
   public func driveResponse(atHertz hertz: Double) -> Double {
     modeFilters.reduce(
-      highPassFilter.response(atHertz: hertz, rate: rate) * equaliserFilter.response(atHertz: hertz, rate: rate)
+      highPassFilter.response(atHertz: hertz, rate: rate)
+        * equaliserFilter.response(atHertz: hertz, rate: rate)
     ) { $0 * $1.filter.response(atHertz: hertz, rate: rate) }
   }
 
   /// How far the drive has fallen behind the tail, in decibels.
   private static let tailDecibels = 60.0
 
-  /// Seconds behind the last sound until the drive that brakes the transducer has come to rest: 60 dB down.
+  /// Seconds behind the last sound until the drive that brakes the transducer has come to rest: 60
+  /// dB down.
   ///
-  /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, with σ₁ the slowest decay of the filters in nepers a second and σᵢ the others.
+  /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, with σ₁ the slowest decay of the filters in nepers a second and
+  /// σᵢ the others.
   ///
   /// - Parameter isRinging: Whether the transducer's own decay counts too.
-  public func tail(isRinging: Bool = false) -> Double { Self.tail(of: decays(isRinging: isRinging)) }
+  public func tail(isRinging: Bool = false) -> Double {
+    Self.tail(of: decays(isRinging: isRinging))
+  }
 
   /// Nepers a second of each filter, and with `isRinging` of the transducer.
   fileprivate func decays(isRinging: Bool) -> [Double] {
     var decays = [TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay]
-    if let equaliser { decays.append(equaliser.apparent.decay) }
+    if let equaliser {
+      decays.append(equaliser.apparent.decay)
+    }
     decays += modeFilters.map { $0.apparent.decay }
-    if isRinging, let model { decays += [model.decay] + modes.map { $0.model.decay } }
+    if isRinging, let model {
+      decays += [model.decay] + modes.map { $0.model.decay }
+    }
     return decays
   }
 
@@ -81,17 +92,22 @@ public struct TransducerSettings: Equatable, Sendable {
 }
 
 extension OutputRouting {
-  /// Seconds of output behind the last sound in which every channel comes to rest, a fade of 10 ms included.
+  /// Seconds of output behind the last sound in which every channel comes to rest, a fade of 10 ms
+  /// included.
   ///
-  /// Without hardware and filters, and at least, `OfflineRenderer.defaultTail`; with them as long as they need.
+  /// Without hardware and filters, and at least, `OfflineRenderer.defaultTail`; with them as long
+  /// as they need.
   ///
   /// - Parameter isRinging: Whether the transducers' own decay counts too.
   public func tail(rate: Double, isRinging: Bool = false) -> Double {
     var longest = OfflineRenderer.defaultTail
     for channel in channels {
-      let own = channel.transducer?.transducerSettings(rate: rate)?.decays(isRinging: isRinging) ?? []
+      let own =
+        channel.transducer?.transducerSettings(rate: rate)?.decays(isRinging: isRinging) ?? []
       let decays = own + channel.filterDecays
-      if !decays.isEmpty { longest = max(longest, TransducerSettings.tail(of: decays) + OfflineRenderer.fade) }
+      if !decays.isEmpty {
+        longest = max(longest, TransducerSettings.tail(of: decays) + OfflineRenderer.fade)
+      }
     }
     return longest
   }
@@ -116,7 +132,9 @@ extension TransducerProfile {
   /// The filters and limits for the hardware at a frame rate; nothing without hardware.
   ///
   /// They follow from the profile as it stands: narrow the laws, and the filters are others.
-  public func transducerSettings(rate: Double) -> TransducerSettings? { TransducerSettings(self, rate: rate) }
+  public func transducerSettings(rate: Double) -> TransducerSettings? {
+    TransducerSettings(self, rate: rate)
+  }
 
   var lowestHertz: Double {
     let continuous = min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
@@ -129,9 +147,11 @@ extension TransducerProfile {
 
 /// What a transducer stands, in units of its drive.
 public struct TransducerLimits: Equatable, Sendable {
-  /// The greatest displacement, where a full-scale sine at resonance makes 1; nothing where no model is known.
+  /// The greatest displacement, where a full-scale sine at resonance makes 1; nothing where no
+  /// model is known.
   public let excursion: Double?
-  /// The power of a full-scale sine, where 1 is the continuous rating; nothing where no power is known.
+  /// The power of a full-scale sine, where 1 is the continuous rating; nothing where no power is
+  /// known.
   public let power: Double?
   /// How it warms.
   public let thermal: ThermalParameters
@@ -144,15 +164,20 @@ public struct TransducerLimits: Equatable, Sendable {
 
   /// Finds the limits from what is known.
   ///
-  /// Without an amplifier's figure a full-scale sine delivers the peak power, which is twice the continuous
-  /// power where only one of them is known, as is usual for loudspeakers. Without a measured excursion the limit is
-  /// what a sine of peak power reaches anywhere in the published band, which the maker allows.
+  /// Without an amplifier's figure a full-scale sine delivers the peak power, which is twice the
+  /// continuous power where only one of them is known, as is usual for loudspeakers. Without a
+  /// measured excursion the limit is what a sine of peak power reaches anywhere in the published
+  /// band, which the maker allows.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
     let continuous = hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakFactor }
     let peak = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakFactor }
     let fullScale = amplifier.power ?? peak
     thermal = hardware.thermal ?? ThermalParameters()
-    if let continuous, let fullScale { power = fullScale / continuous } else { power = nil }
+    if let continuous, let fullScale {
+      power = fullScale / continuous
+    } else {
+      power = nil
+    }
     guard let model = hardware.model else {
       excursion = nil
       return
@@ -173,7 +198,8 @@ extension TransducerHardware {
   /// How uncertain a resonance may be for levels to take its figures as they are.
   private static let certainty = 0.05
 
-  /// The model that levels and frequencies follow: the figures where they are certain, else as wide as the filter's.
+  /// The model that levels and frequencies follow: the figures where they are certain, else as wide
+  /// as the filter's.
   ///
   /// A filter rings where its figures are wrong; a level is only as wrong as they are.
   var levelModel: TransducerModel? {
@@ -182,9 +208,9 @@ extension TransducerHardware {
 
   /// The model that the filter is designed for: as wide as the resonance and the doubt about it.
   ///
-  /// Its quality is Q / √(1 + (2δQ)²) for a resonance known to ±δ. The factor 2 makes the worst of burst and ring
-  /// within the doubt least, by a search over zeros and poles; with it the filter leaves none of these
-  /// transducers worse than without it.
+  /// Its quality is Q / √(1 + (2δQ)²) for a resonance known to ±δ. The factor 2 makes the worst of
+  /// burst and ring within the doubt least, by a search over zeros and poles; with it the filter
+  /// leaves none of these transducers worse than without it.
   public var certainModel: TransducerModel? { model.map(certain) }
 
   /// Its resonance, where that and the quality are known.
@@ -193,8 +219,8 @@ extension TransducerHardware {
     return TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
   }
 
-  /// How far the figures may be off where the data sheet does not say: measured ones by 3 % of the resonance
-  /// and 10 % of the quality, all others as far as estimates.
+  /// How far the figures may be off where the data sheet does not say: measured ones by 3 % of the
+  /// resonance and 10 % of the quality, all others as far as estimates.
   public var assumedUncertainty: TransducerUncertainty { measured == nil ? .estimated : .measured }
 
   var excursionModes: [ExcursionMode] {
@@ -209,10 +235,12 @@ extension TransducerHardware {
   func certain(_ model: TransducerModel) -> TransducerModel {
     let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
     return TransducerModel(
-      resonance: model.resonance, qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
+      resonance: model.resonance,
+      qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
   }
 
-  /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for one of them.
+  /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for
+  /// one of them.
   func magnitude(atHertz hertz: Double, without left: TransducerMode? = nil) -> Double {
     guard let main = levelModel, let model else { return 0 }
     // Levels follow further resonances as far as they follow the main one.
@@ -228,8 +256,8 @@ extension TransducerHardware {
 
 /// The filter that makes a transducer answer as a better damped one would.
 ///
-/// It undoes the resonance and puts a broader one in its place. So it flattens the response, kicks at
-/// onsets, and brakes what would ring on after them, for everything that is played.
+/// It undoes the resonance and puts a broader one in its place. So it flattens the response, kicks
+/// at onsets, and brakes what would ring on after them, for everything that is played.
 public struct EqualizerDesign: Equatable, Sendable {
   /// The resonance that is undone, and the one that appears instead.
   public let model, apparent: TransducerModel
@@ -240,13 +268,16 @@ public struct EqualizerDesign: Equatable, Sendable {
   ///
   /// Below resonance the drive must rise to flatten, so the resonance is lowered towards the lowest
   /// frequency, by half of the boost's decibels at most.
-  init(_ model: TransducerModel, law: DriveSettings, lowest: Double, highPass: Biquad, rate: Double) {
+  init(_ model: TransducerModel, law: DriveSettings, lowest: Double, highPass: Biquad, rate: Double)
+  {
     let boost = raised(10, to: law.boost / 20)
     let resonance = model.resonance
-    let qualityFactor = min(model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / law.damping))
+    let qualityFactor = min(
+      model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / law.damping))
     let lowered = min(max(lowest, resonance / boost.squareRoot()), resonance)
     let apparent = TransducerModel(resonance: lowered, qualityFactor: qualityFactor)
-    (self.model, self.apparent) = (model, apparent)
+    self.model = model
+    self.apparent = apparent
     let unscaled = Self.filter(from: model, to: apparent, gain: 1, rate: rate)
     func response(_ hertz: Double) -> Double {
       highPass.response(atHertz: hertz, rate: rate) * unscaled.response(atHertz: hertz, rate: rate)
@@ -256,9 +287,13 @@ public struct EqualizerDesign: Equatable, Sendable {
     gain = min(boost / greatest, 1 / response(resonance))
   }
 
-  func filter(rate: Double) -> Biquad { Self.filter(from: model, to: apparent, gain: gain, rate: rate) }
+  func filter(rate: Double) -> Biquad {
+    Self.filter(from: model, to: apparent, gain: gain, rate: rate)
+  }
 
-  private static func greatest(of response: (Double) -> Double, near peak: Double, below highest: Double) -> Double {
+  private static func greatest(
+    of response: (Double) -> Double, near peak: Double, below highest: Double
+  ) -> Double {
     let ratio = raised(highest, to: 1 / 64)
     let points = [peak] + (0...64).map { raised(ratio, to: Double($0)) }
     let best = points.max { response($0) < response($1) } ?? peak
@@ -267,21 +302,31 @@ public struct EqualizerDesign: Equatable, Sendable {
     // Each step keeps the two thirds that hold the top.
     for _ in 0..<24 {
       let third = (high - low) / 3
-      if response(low + third) < response(high - third) { low += third } else { high -= third }
+      if response(low + third) < response(high - third) {
+        low += third
+      } else {
+        high -= third
+      }
     }
     return max(response(best), response((low + high) / 2))
   }
 
-  private static func filter(from model: TransducerModel, to apparent: TransducerModel, gain: Double, rate: Double)
+  private static func filter(
+    from model: TransducerModel, to apparent: TransducerModel, gain: Double, rate: Double
+  )
     -> Biquad
-  { Biquad(gain: gain, undoing: Biquad.Resonance(model, rate: rate), making: Biquad.Resonance(apparent, rate: rate)) }
+  {
+    Biquad(
+      gain: gain, undoing: Biquad.Resonance(model, rate: rate),
+      making: Biquad.Resonance(apparent, rate: rate))
+  }
 }
 
 /// How far a transducer moves in a further resonance.
 struct ExcursionMode: Equatable {
   var model: TransducerModel
-  /// The displacement at this resonance for a full-scale sine, relative to that at the main one; negative where it is
-  /// inverted.
+  /// The displacement at this resonance for a full-scale sine, relative to that at the main one;
+  /// negative where it is inverted.
   var displacement: Double
 }
 
@@ -291,7 +336,8 @@ struct ModeDamping: Equatable, Sendable {
   let apparent: TransducerModel
   let filter: Biquad
 
-  /// Designs the filter for a resonance of some hardware, as deep as the resonance stands out of the others.
+  /// Designs the filter for a resonance of some hardware, as deep as the resonance stands out of
+  /// the others.
   ///
   /// - Parameter damping: The most times as damped it appears.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {

@@ -3,8 +3,9 @@ internal import RealtimeMemory
 /// A sounding voice: where it is in its planned sine or sound, and the segment it is in.
 ///
 /// A voice goes through segments in which level and frequency are straight lines. Each ends where
-/// the envelope or a control turns a corner, or where a line would no longer follow the mapping closely
-/// enough. Segments depend on the plan alone, so any split into blocks gives the same samples.
+/// the envelope or a control turns a corner, or where a line would no longer follow the mapping
+/// closely enough. Segments depend on the plan alone, so any split into blocks gives the same
+/// samples.
 struct Voice: BitwiseCopyable, Sendable {
   var planned: Int
   /// The pattern position of frame 0 in the voice's pass, and the output's frame of the onset.
@@ -42,10 +43,16 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   @_noLocks init(
-    planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment, gain: Float, cursors: TrackCursors
+    planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment, gain: Float,
+    cursors: TrackCursors
   ) {
-    (self.planned, self.origin, self.start, self.envelope) = (planned, origin, start, envelope)
-    (self.sine, self.gain, self.cursors) = (sine, gain, cursors)
+    self.planned = planned
+    self.origin = origin
+    self.start = start
+    self.envelope = envelope
+    self.sine = sine
+    self.gain = gain
+    self.cursors = cursors
   }
 
   static var unused: Voice {
@@ -62,7 +69,8 @@ struct Voice: BitwiseCopyable, Sendable {
     var pan: Float = 0
   }
 
-  /// Moves the cursors to a frame of the pattern and returns which controls were sent from outside it.
+  /// Moves the cursors to a frame of the pattern and returns which controls were sent from outside
+  /// it.
   @_noLocks @inline(__always) mutating func moveCursors(
     to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> UInt8 {
@@ -74,24 +82,32 @@ struct Voice: BitwiseCopyable, Sendable {
       cursors.pan = Self.move(cursors.pan, to: patternFrame, in: segments)
     }
     guard context.live.value.isActive else { return 0 }
-    if isHaptic { return liveBit(.hapticIntensity, in: context) | liveBit(.hapticSharpness, in: context) }
+    if isHaptic {
+      return liveBit(.hapticIntensity, in: context) | liveBit(.hapticSharpness, in: context)
+    }
     return liveBit(.audioVolume, in: context) | liveBit(.audioPitch, in: context)
       | liveBit(.audioBrightness, in: context) | liveBit(.audioPan, in: context)
   }
 
   /// The bit of a control that was sent and is in force; else 0.
-  @_noLocks @inline(__always) private func liveBit(_ id: LiveControlID, in context: VoiceContext) -> UInt8 {
+  @_noLocks @inline(__always) private func liveBit(_ id: LiveControlID, in context: VoiceContext)
+    -> UInt8
+  {
     let segment = context.plan.value.segments[cursors.cursor(id)]
-    return context.live.value.control(id).outranks(origin: segment.origin, passOrigin: origin) ? id.bit : 0
+    return context.live.value.control(id).outranks(origin: segment.origin, passOrigin: origin)
+      ? id.bit : 0
   }
 
-  /// The controls at a frame of the pattern that is a frame of the output, by the segments in force.
+  /// The controls at a frame of the pattern that is a frame of the output, by the segments in
+  /// force.
   @_noLocks @inline(__always) func controls(
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> Controls {
     var values = Controls()
-    values.strength = value(isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
-    values.tone = value(isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
+    values.strength = value(
+      isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
+    values.tone = value(
+      isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
     if !isHaptic {
       values.brightness = value(.audioBrightness, at: patternFrame, outputFrame, in: context)
       values.pan = value(.audioPan, at: patternFrame, outputFrame, in: context)
@@ -102,12 +118,16 @@ struct Voice: BitwiseCopyable, Sendable {
   @_noLocks @inline(__always) private func value(
     _ id: LiveControlID, at patternFrame: Int64, _ outputFrame: Int64, in context: VoiceContext
   ) -> Float {
-    if liveMask & id.bit != 0 { return context.live.value.control(id).value(at: outputFrame) }
+    if liveMask & id.bit != 0 {
+      return context.live.value.control(id).value(at: outputFrame)
+    }
     return context.plan.value.segments[cursors.cursor(id)].value(at: patternFrame)
   }
 
   /// Frames of the output in which a control moves by 1, or 0 where it is constant.
-  @_noLocks @inline(__always) func framesPerUnit(_ id: LiveControlID, in context: VoiceContext) -> Float {
+  @_noLocks @inline(__always) func framesPerUnit(_ id: LiveControlID, in context: VoiceContext)
+    -> Float
+  {
     if liveMask & id.bit != 0 {
       let slope = context.live.value.control(id).slope
       let steepness = slope < 0 ? -slope : slope
@@ -118,21 +138,28 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   @_noLocks @inline(__always) func isRising(_ id: LiveControlID, in context: VoiceContext) -> Bool {
-    if liveMask & id.bit != 0 { return context.live.value.control(id).slope > 0 }
+    if liveMask & id.bit != 0 {
+      return context.live.value.control(id).slope > 0
+    }
     return context.plan.value.segments[cursors.cursor(id)].slope > 0
   }
 
-  @_noLocks private static func move(_ cursor: Int32, to frame: Int64, in segments: BufferView<ControlSegment>) -> Int32
-  {
+  @_noLocks private static func move(
+    _ cursor: Int32, to frame: Int64, in segments: BufferView<ControlSegment>
+  ) -> Int32 {
     var cursor = cursor
-    while segments[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
+    while segments[Int(cursor) &+ 1].start <= frame {
+      cursor &+= 1
+    }
     return cursor
   }
 
   /// The frame of the envelope that is played at a frame from the onset.
   ///
   /// A burst keeps its own time at any rate.
-  @_noLocks @inline(__always) func place(at frame: Int64, of voice: PlannedVoice, in context: VoiceContext) -> Int64 {
+  @_noLocks @inline(__always) func place(
+    at frame: Int64, of voice: PlannedVoice, in context: VoiceContext
+  ) -> Int64 {
     if voice.source.isBurst { return frame }
     let place = context.tempoMap.position(at: start &+ frame) &- origin &- voice.onset
     return place < 0 ? 0 : place
@@ -144,7 +171,9 @@ struct Voice: BitwiseCopyable, Sendable {
     self.nextStart = .steady
     segmentStart = frame
     if voice.source.isBurst {
-      if nextStart == .fresh { fix(voice, in: context) }
+      if nextStart == .fresh {
+        fix(voice, in: context)
+      }
       beginBurstSegment(voice)
       return
     }
@@ -155,15 +184,22 @@ struct Voice: BitwiseCopyable, Sendable {
     liveMask = mask
     var length = segmentLength(voice, place: place, in: context)
     let edge = context.plan.value.edge
-    if isSettling && length > edge { length = edge }
-    if nextStart == .fresh { aim(voice, at: frame, place: place, in: context) }
+    if isSettling && length > edge {
+      length = edge
+    }
+    if nextStart == .fresh {
+      aim(voice, at: frame, place: place, in: context)
+    }
     let leftStart = leftEnd
     let rightStart = rightEnd
     let stepStart = stepEnd
     segmentEnd = frame &+ length
-    aim(voice, at: segmentEnd, place: self.place(at: segmentEnd, of: voice, in: context), in: context)
+    aim(
+      voice, at: segmentEnd, place: self.place(at: segmentEnd, of: voice, in: context), in: context)
     left = LinearRamp(from: leftStart, to: leftEnd, frameCount: Int(length))
-    if !isHaptic { right = LinearRamp(from: rightStart, to: rightEnd, frameCount: Int(length)) }
+    if !isHaptic {
+      right = LinearRamp(from: rightStart, to: rightEnd, frameCount: Int(length))
+    }
     if voice.source.isSample {
       let middle = (stepStart + stepEnd) * 0.5
       reader.speed = middle == 1 ? SampleReader.one : UInt64(middle * Float(SampleReader.one))
@@ -181,7 +217,9 @@ struct Voice: BitwiseCopyable, Sendable {
     let played = Float(frame &- segmentStart)
     leftEnd = left.start + left.slope * played
     rightEnd = right.start + right.slope * played
-    if !voice.source.isSample { stepEnd = Float(sine.increment) / voice.ratio }
+    if !voice.source.isSample {
+      stepEnd = Float(sine.increment) / voice.ratio
+    }
     segmentEnd = frame
     nextStart = .settling
   }
@@ -195,32 +233,39 @@ struct Voice: BitwiseCopyable, Sendable {
     let wanted = controls(at: voice.onset, outputFrame: start, isHaptic: true, in: context)
     let sharpness = Self.clamp(voice.tone + wanted.tone, 0, 1)
     let intensity = Self.clamp(voice.strength * wanted.strength, 0, 1)
-    gain = voice.weight * context.plan.value.mappings.burstAmplitude(intensity: intensity, sharpness: sharpness)
-    let ratio = context.plan.value.mappings.burstRatio(from: Self.clamp(voice.tone + planned.tone, 0, 1), to: sharpness)
+    gain =
+      voice.weight
+      * context.plan.value.mappings.burstAmplitude(intensity: intensity, sharpness: sharpness)
+    let ratio = context.plan.value.mappings.burstRatio(
+      from: Self.clamp(voice.tone + planned.tone, 0, 1), to: sharpness)
     guard ratio != 1 else { return }
     let increment = context.plan.value.mappings.bounded(Float(sine.increment) * ratio)
     let glide = Float(Int32(bitPattern: sine.glide)) * ratio
     // A steady sine passes zero in the middle of its burst, so that the burst has no mean.
     let half = UInt32(truncatingIfNeeded: (Int64(increment) &* envelope.end) / 2)
     sine = SineSegment(
-      phase: sine.glide == 0 ? 0 &- half : sine.phase, increment: increment, glide: UInt32(bitPattern: Int32(glide)))
+      phase: sine.glide == 0 ? 0 &- half : sine.phase, increment: increment,
+      glide: UInt32(bitPattern: Int32(glide)))
   }
 
   @_noLocks private mutating func beginBurstSegment(_ voice: PlannedVoice) {
     let end = envelope.corner(after: frame)
     left = LinearRamp(
-      from: envelope.level(at: frame) * gain, to: envelope.level(at: end) * gain, frameCount: Int(end &- frame))
+      from: envelope.level(at: frame) * gain, to: envelope.level(at: end) * gain,
+      frameCount: Int(end &- frame))
     segmentEnd = end
   }
 
   /// Frames until a corner, or until a line would leave its mapping.
   ///
   /// Mutating, so that the voice is not copied for the call.
-  @_noLocks private mutating func segmentLength(_ voice: PlannedVoice, place: Int64, in context: VoiceContext) -> Int64
-  {
+  @_noLocks private mutating func segmentLength(
+    _ voice: PlannedVoice, place: Int64, in context: VoiceContext
+  ) -> Int64 {
     let segments = context.plan.value.segments
     let isHaptic = voice.source.isHaptic
-    let controls = controls(at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
+    let controls = controls(
+      at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
     var end = voice.onset &+ envelope.corner(after: place)
     end = min(end, segments[Int(cursors.strength) &+ 1].start)
     end = min(end, segments[Int(cursors.tone) &+ 1].start)
@@ -232,8 +277,11 @@ struct Voice: BitwiseCopyable, Sendable {
     let strength = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
     if strength > 0 {
       let share = context.plan.value.mappings.levelShare
-      length = min(length, SegmentLength.forLevel(controls.strength, share: share, framesPerUnit: strength))
-      if envelope.isMoving(at: place) { length = min(length, envelopeLength(voice, place: place, in: context)) }
+      length = min(
+        length, SegmentLength.forLevel(controls.strength, share: share, framesPerUnit: strength))
+      if envelope.isMoving(at: place) {
+        length = min(length, envelopeLength(voice, place: place, in: context))
+      }
     }
     let toneID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
     let tone = framesPerUnit(toneID, in: context)
@@ -245,23 +293,31 @@ struct Voice: BitwiseCopyable, Sendable {
     }
     if isHaptic { return length }
     let brightness = framesPerUnit(.audioBrightness, in: context)
-    if brightness > 0 { length = min(length, SegmentLength.forTone(framesPerUnit: brightness)) }
+    if brightness > 0 {
+      length = min(length, SegmentLength.forTone(framesPerUnit: brightness))
+    }
     let pan = framesPerUnit(.audioPan, in: context)
     return pan > 0 ? min(length, SegmentLength.forTone(framesPerUnit: pan)) : length
   }
 
   /// Frames of the output to a frame of the pattern, at least 1 and at most the longest segment.
-  @_noLocks @inline(__always) private func frames(to end: Int64, from now: Int64, in context: VoiceContext) -> Int64 {
+  @_noLocks @inline(__always) private func frames(
+    to end: Int64, from now: Int64, in context: VoiceContext
+  ) -> Int64 {
     var length = end &- now
     if !context.tempoMap.isUnity && length < SegmentLength.longest &* 64 {
       length = context.tempoMap.frame(at: origin &+ end) &- start &- frame
-      if length < 1 { length = 1 }
+      if length < 1 {
+        length = 1
+      }
     }
     return min(length, SegmentLength.longest)
   }
 
   /// Frames until the envelope has moved by a share of its level.
-  @_noLocks @inline(__always) private func envelopeLength(_ voice: PlannedVoice, place: Int64, in context: VoiceContext)
+  @_noLocks @inline(__always) private func envelopeLength(
+    _ voice: PlannedVoice, place: Int64, in context: VoiceContext
+  )
     -> Int64
   {
     let corner = envelope.corner(after: place)
@@ -272,24 +328,31 @@ struct Voice: BitwiseCopyable, Sendable {
     let frames = 1 / steepness
     let share = context.plan.value.mappings.levelShare
     return SegmentLength.forLevel(
-      level, share: share, framesPerUnit: context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate))
+      level, share: share,
+      framesPerUnit: context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate))
   }
 
-  @_noLocks private mutating func aim(_ voice: PlannedVoice, at frame: Int64, place: Int64, in context: VoiceContext) {
+  @_noLocks private mutating func aim(
+    _ voice: PlannedVoice, at frame: Int64, place: Int64, in context: VoiceContext
+  ) {
     let isHaptic = voice.source.isHaptic
-    let controls = controls(at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
+    let controls = controls(
+      at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
     let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
     let envelopeLevel = envelope.level(at: place) * voice.gain
     if isHaptic, voice.source.isSample {
       stepEnd = 1
       leftEnd =
-        voice.source.isSignal ? envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength) : envelopeLevel
+        voice.source.isSignal
+        ? envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength) : envelopeLevel
       return
     }
     if isHaptic {
       let sharpness = Self.clamp(voice.tone + controls.tone, 0, 1)
       stepEnd = context.plan.value.mappings.increment(sharpness: sharpness)
-      leftEnd = envelopeLevel * context.plan.value.mappings.amplitude(intensity: strength, sharpness: sharpness)
+      leftEnd =
+        envelopeLevel
+        * context.plan.value.mappings.amplitude(intensity: strength, sharpness: sharpness)
       return
     }
     let pitch = Self.clamp(voice.tone + controls.tone, -1, 1)
@@ -298,7 +361,9 @@ struct Voice: BitwiseCopyable, Sendable {
     var level = envelopeLevel * strength
     if !voice.source.isSample {
       stepEnd = context.plan.value.mappings.increment(pitch: pitch)
-      for _ in 0..<voice.brightnessPower { level *= brightness }
+      for _ in 0..<voice.brightnessPower {
+        level *= brightness
+      }
     } else {
       stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       smoothing = context.plan.value.mappings.smoothing(brightness: brightness)
@@ -313,7 +378,8 @@ struct Voice: BitwiseCopyable, Sendable {
 
   /// Adds the voice from its next frame to the end of a range; returns whether it has ended.
   @_noLocks mutating func add(
-    _ planned: PlannedVoice, position: Int64, end: Int, in context: VoiceContext, to target: Player.MixTarget,
+    _ planned: PlannedVoice, position: Int64, end: Int, in context: VoiceContext,
+    to target: Player.MixTarget,
     isHapticHeard: Bool, isAudioHeard: Bool
   ) -> Bool {
     var index = Int(start &+ frame &- position)
@@ -337,12 +403,15 @@ struct Voice: BitwiseCopyable, Sendable {
     return frame >= segmentEnd && hasEnded(planned, in: context)
   }
 
-  @_noLocks @inline(__always) private func hasEnded(_ planned: PlannedVoice, in context: VoiceContext) -> Bool {
+  @_noLocks @inline(__always) private func hasEnded(
+    _ planned: PlannedVoice, in context: VoiceContext
+  ) -> Bool {
     place(at: frame, of: planned, in: context) >= envelope.end
   }
 
   @_noLocks private mutating func sound(
-    _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext, to target: Player.MixTarget
+    _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext,
+    to target: Player.MixTarget
   ) {
     let first = Int(frame &- segmentStart)
     var haptics = target.haptics.mutableSpan
@@ -359,21 +428,25 @@ struct Voice: BitwiseCopyable, Sendable {
     case .sample:
       let sound = context.plan.value.sounds[Int(planned.sample)]
       reader.add(
-        sound.frames, count: sound.frameCount, channelCount: sound.channelCount, isLooping: planned.isLooping,
-        fadeLength: Int(planned.fadeLength), left: left, right: right, smoothing: smoothing, first: first, to: &leftBus,
+        sound.frames, count: sound.frameCount, channelCount: sound.channelCount,
+        isLooping: planned.isLooping,
+        fadeLength: Int(planned.fadeLength), left: left, right: right, smoothing: smoothing,
+        first: first, to: &leftBus,
         &rightBus, at: range)
     case .recording, .signal:
       let sound = context.plan.value.sounds[Int(planned.sample)]
-      reader.add(sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
+      reader.add(
+        sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
     }
   }
 }
 
 /// How far a straight line may replace a mapping.
 ///
-/// The level of a moving control is a power of a line, the frequency an exponential of one. Bounding how
-/// much the control moves within a segment bounds the error: for the square law, 10 % of intensity keeps
-/// the level within 0.02 dB; 0.04 of sharpness keeps the frequency of a two-octave band within 0.04 %.
+/// The level of a moving control is a power of a line, the frequency an exponential of one.
+/// Bounding how much the control moves within a segment bounds the error: for the square law, 10 %
+/// of intensity keeps the level within 0.02 dB; 0.04 of sharpness keeps the frequency of a
+/// two-octave band within 0.04 %.
 enum SegmentLength {
   /// The longest segment in frames: short enough for a 32-bit phase to follow a glide.
   static var longest: Int64 { @_noLocks get { 2_048 } }
@@ -387,10 +460,15 @@ enum SegmentLength {
   }
 
   /// Frames until a line has moved by a share of its range.
-  @_noLocks static func forTone(framesPerUnit: Float) -> Int64 { bounded(toneShare * framesPerUnit) }
+  @_noLocks static func forTone(framesPerUnit: Float) -> Int64 {
+    bounded(toneShare * framesPerUnit)
+  }
 
-  /// Frames until a moving tone meets the next bound of its range, where it stops or starts to move.
-  @_noLocks static func untilBound(_ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float)
+  /// Frames until a moving tone meets the next bound of its range, where it stops or starts to
+  /// move.
+  @_noLocks static func untilBound(
+    _ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float
+  )
     -> Int64
   {
     let distance: Float
@@ -451,16 +529,20 @@ struct SampleReader: BitwiseCopyable, Sendable {
   @_noLocks init() {}
 
   /// Moves on by a number of frames without reading them.
-  @_noLocks mutating func advance(by frameCount: Int) { position = position &+ speed &* UInt64(frameCount) }
+  @_noLocks mutating func advance(by frameCount: Int) {
+    position = position &+ speed &* UInt64(frameCount)
+  }
 
   /// Adds the sound to part of the two audio buses.
   ///
   /// - Parameters:
   ///   - fadeLength: Frames of the sound's end that fade, at most as many as it has.
-  ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 means no filter.
+  ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 means no
+  ///     filter.
   ///   - first: The frame of the level lines at which the range begins.
   @_noLocks mutating func add(
-    _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool, fadeLength: Int, left: LinearRamp,
+    _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool, fadeLength: Int,
+    left: LinearRamp,
     right: LinearRamp, smoothing: Float, first: Int, to leftBus: inout MutableSpan<Float>,
     _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
@@ -491,7 +573,8 @@ struct SampleReader: BitwiseCopyable, Sendable {
       let filtered = smoothing < 1
       let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * perFade : 1
       leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n) * fade
-      rightBus[frame] += (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
+      rightBus[frame] +=
+        (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
       position = position &+ speed
       frame &+= 1
       n += 1
@@ -502,7 +585,8 @@ struct SampleReader: BitwiseCopyable, Sendable {
   ///
   /// - Parameter first: The frame of the level line at which the range begins.
   @_noLocks mutating func add(
-    _ frames: BufferView<Float>, count: Int, level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>,
+    _ frames: BufferView<Float>, count: Int, level: LinearRamp, first: Int,
+    to bus: inout MutableSpan<Float>,
     at range: Range<Int>
   ) {
     var index = Int(position &>> 32)

@@ -4,7 +4,8 @@ internal import SoundFile
 internal import SystemSupport
 public import HapticPlayback
 
-/// ALSA's playback devices: cards, sound servers and files, whatever its configuration has a name for.
+/// ALSA's playback devices: cards, sound servers and files, whatever its configuration has a name
+/// for.
 public struct ALSABackend: OutputBackend {
   /// Makes the backend.
   public init() {}
@@ -16,26 +17,34 @@ public struct ALSABackend: OutputBackend {
 
   /// All devices that have a name: the default first, then sound servers and cards, then the rest.
   ///
-  /// The sinks of PipeWire and PulseAudio are among them. Nothing is played, a device in use is left alone, and one that does not answer within 2 s has that as its problem.
+  /// The sinks of PipeWire and PulseAudio are among them. Nothing is played, a device in use is
+  /// left alone, and one that does not answer within 2 s has that as its problem.
   public func outputs(probing: Bool) -> [OutputListing] {
-    var devices = [OutputListing(name: "default", description: "Default device of the ALSA configuration")]
+    var devices = [
+      OutputListing(name: "default", description: "Default device of the ALSA configuration")
+    ]
     for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices()
     where !Self.plumbing.contains(device.name) {
       if let index = devices.firstIndex(where: { $0.name == device.name }) {
-        if devices[index].name == "default" { devices[index] = device }
+        if devices[index].name == "default" {
+          devices[index] = device
+        }
       } else {
         devices.append(device)
       }
     }
     devices += SoundServers.system.listings(plugIns: Set(devices.map(\.name)))
-    if probing { devices = devices.map(probed) }
+    if probing {
+      devices = devices.map(probed)
+    }
     // Sorting keeps no order of equals.
     return devices.enumerated().sorted {
       (Self.rank($0.element.name), $0.offset) < (Self.rank($1.element.name), $1.offset)
     }.map(\.element)
   }
 
-  /// The entry with its capabilities, asked on a thread of its own that is left behind where the device hangs.
+  /// The entry with its capabilities, asked on a thread of its own that is left behind where the
+  /// device hangs.
   public func probed(_ listing: OutputListing) -> OutputListing {
     // A server's plug-in has the same capabilities for every sink.
     if NamedSink(device: listing.name) != nil { return listing }
@@ -44,17 +53,22 @@ public struct ALSABackend: OutputBackend {
     do throws(PlaybackError) {
       let thread = try BackgroundThread { box.withLock { Self.probe(&$0) } }
       if thread.wait(within: Self.probeLimit) { return box.withLock { $0 } }
-      failed.problem = OutputError(.unresponsive, output: listing.name, "the device does not respond")
-    } catch { failed.problem = OutputError(.other, output: listing.name, error.description) }
+      failed.problem = OutputError(
+        .unresponsive, output: listing.name, "the device does not respond")
+    } catch {
+      failed.problem = OutputError(.other, output: listing.name, error.description)
+    }
     return failed
   }
 
-  /// Plug-ins of the configuration that convert for other devices: nobody plays on them by their name.
+  /// Plug-ins of the configuration that convert for other devices: nobody plays on them by their
+  /// name.
   private static let plumbing: Set<String> = [
     "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss",
   ]
 
-  /// How long a device may take to say what it can do; a sound server that is asleep needs a second.
+  /// How long a device may take to say what it can do; a sound server that is asleep needs a
+  /// second.
   private static let probeLimit = Duration.seconds(2)
 
   private static func probe(_ device: inout OutputListing) {
@@ -65,8 +79,11 @@ public struct ALSABackend: OutputBackend {
         rates: try PCMNegotiation.rates(of: pcm),
         channelCounts: PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts()),
         encodings: SampleEncoding.allCases.filter { pcm.offers($0) }.map(\.rawValue),
-        periodSizes: try pcm.periodLengths(), isHardware: pcm.isCard || pcm.anatomy().mentions("Hardware PCM card"))
-    } catch { device.problem = OutputError(error, device: device.name) }
+        periodSizes: try pcm.periodLengths(),
+        isHardware: pcm.isCard || pcm.anatomy().mentions("Hardware PCM card"))
+    } catch {
+      device.problem = OutputError(error, device: device.name)
+    }
   }
 
   /// Where a name belongs in the list; the smallest comes first.
@@ -81,13 +98,16 @@ public struct ALSABackend: OutputBackend {
   }
 
   /// Whether the device can be opened, which is tried.
-  public func isAvailable(_ name: String) -> Bool { (try? ALSASink(PCMRequest(device: name))) != nil }
+  public func isAvailable(_ name: String) -> Bool {
+    (try? ALSASink(PCMRequest(device: name))) != nil
+  }
 
   /// The silence before the first frame: several times what PulseAudio was seen to swallow.
   private static let leadIn = Duration.milliseconds(50)
 
   /// Opens a device; the sink goes by the device's clock as far as it has one.
-  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    throws(OutputError)
     -> sending OpenedOutput
   {
     guard temblor_has_asound() else {
@@ -97,19 +117,27 @@ public struct ALSABackend: OutputBackend {
       if let encoding = SampleEncoding(rawValue: word) { return encoding }
       throw OutputError(
         .unsupportedFormat, output: name,
-        "unknown sample format '\(word)'; use " + SampleEncoding.allCases.map(\.rawValue).joined(separator: ", "))
+        "unknown sample format '\(word)'; use "
+          + SampleEncoding.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let namedSink = NamedSink(device: name)
-    if let namedSink { try SinkPinning.require(for: namedSink, device: name) }
+    if let namedSink {
+      try SinkPinning.require(for: namedSink, device: name)
+    }
     let pinnedStreamCount = SinkPinning.pinnedStreamCount
     let sink = try ALSASink(
       PCMRequest(
-        device: name, rate: request.rate, allowsOtherRate: request.allowsOtherRate, channels: request.channels,
-        encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize, leadIn: Self.leadIn),
+        device: name, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
+        channels: request.channels,
+        encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize,
+        leadIn: Self.leadIn),
       timekeeper: time)
-    if let namedSink { try SinkPinning.checkPinned(namedSink, since: pinnedStreamCount, device: name) }
+    if let namedSink {
+      try SinkPinning.checkPinned(namedSink, since: pinnedStreamCount, device: name)
+    }
     return OpenedOutput(
-      sink: sink, name: name, encoding: sink.granted.encoding.rawValue, isHardware: sink.granted.isHardware,
+      sink: sink, name: name, encoding: sink.granted.encoding.rawValue,
+      isHardware: sink.granted.isHardware,
       isServerStream: sink.granted.isServerStream)
   }
 }
@@ -120,14 +148,18 @@ enum DeviceNameBindings {
   static func hints() -> [OutputListing] {
     LibraryErrors.silence()
     var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-    guard unsafe snd_device_name_hint(-1, "pcm", &list) == 0, let list = unsafe list else { return [] }
+    guard unsafe snd_device_name_hint(-1, "pcm", &list) == 0, let list = unsafe list else {
+      return []
+    }
     defer { unsafe snd_device_name_free_hint(list) }
     var devices: [OutputListing] = []
     var index = 0
     while let hint = unsafe list[index] {
       index += 1
       // A name without a direction goes both ways.
-      guard let name = unsafe text("NAME", of: hint), unsafe text("IOID", of: hint) ?? "Output" == "Output" else {
+      guard let name = unsafe text("NAME", of: hint),
+        unsafe text("IOID", of: hint) ?? "Output" == "Output"
+      else {
         continue
       }
       let description = unsafe text("DESC", of: hint) ?? name
@@ -136,14 +168,17 @@ enum DeviceNameBindings {
     return devices
   }
 
-  /// `snd_card_next` and `snd_ctl_pcm_next_device`: the cards themselves, also those without a name.
+  /// `snd_card_next` and `snd_ctl_pcm_next_device`: the cards themselves, also those without a
+  /// name.
   static func cardDevices() -> [OutputListing] {
     LibraryErrors.silence()
     var devices: [OutputListing] = []
     var card: Int32 = -1
     while unsafe snd_card_next(&card) == 0, card >= 0 {
       var control: OpaquePointer?
-      guard unsafe snd_ctl_open(&control, "hw:\(card)", Int32(SND_CTL_NONBLOCK)) == 0 else { continue }
+      guard unsafe snd_ctl_open(&control, "hw:\(card)", Int32(SND_CTL_NONBLOCK)) == 0 else {
+        continue
+      }
       defer { unsafe snd_ctl_close(control) }
       var number: Int32 = -1
       while unsafe snd_ctl_pcm_next_device(control, &number) == 0, number >= 0 {
@@ -156,7 +191,9 @@ enum DeviceNameBindings {
         guard unsafe snd_ctl_pcm_info(control, information) == 0 else { continue }
         let name = unsafe snd_pcm_info_get_name(information).map { unsafe String(cString: $0) }
         let lasting = LastingName.name(ofCard: Int(card)).map { ", also \($0)" } ?? ""
-        devices.append(OutputListing(name: "hw:\(card),\(number)", description: line(name ?? "A sound card") + lasting))
+        devices.append(
+          OutputListing(
+            name: "hw:\(card),\(number)", description: line(name ?? "A sound card") + lasting))
       }
     }
     return devices
@@ -168,14 +205,18 @@ enum DeviceNameBindings {
     return unsafe String(cString: text)
   }
 
-  private static func line(_ text: String) -> String { text.split(separator: "\n").joined(separator: ", ") }
+  private static func line(_ text: String) -> String {
+    text.split(separator: "\n").joined(separator: ", ")
+  }
 }
 
-/// Names of sound cards that hold whatever the order in which cards are connected. `card:ID` is a card by the kernel's
-/// `id`, `usb:VENDOR:PRODUCT` the first one by its numbers in hexadecimal, and `usb:VENDOR:PRODUCT:SERIAL` the one with
-/// that serial number.
+/// Names of sound cards that hold whatever the order in which cards are connected. `card:ID` is a
+/// card by the kernel's
+/// `id`, `usb:VENDOR:PRODUCT` the first one by its numbers in hexadecimal, and
+/// `usb:VENDOR:PRODUCT:SERIAL` the one with that serial number.
 enum LastingName {
-  /// The name by which ALSA opens the card that is meant now; nil where it is away, the name itself for another one.
+  /// The name by which ALSA opens the card that is meant now; nil where it is away, the name itself
+  /// for another one.
   ///
   /// - Parameter root: In front of `/proc` and `/sys`.
   static func resolved(_ name: String, root: String = "") -> String? {
@@ -192,7 +233,9 @@ enum LastingName {
 
   /// What a USB card is called here; nil for another one.
   static func name(ofCard card: Int, root: String = "") -> String? {
-    text("\(root)/proc/asound/card\(card)/usbid").map { "usb:" + $0 + (serial(card, root).map { ":" + $0 } ?? "") }
+    text("\(root)/proc/asound/card\(card)/usbid").map {
+      "usb:" + $0 + (serial(card, root).map { ":" + $0 } ?? "")
+    }
   }
 
   private static func cards(root: String) -> [Int] {

@@ -23,8 +23,8 @@ public final class ALSACapture {
   private var bytes: [UInt8]
   private var started: Duration?
 
-  /// Opens a device; it records from `start()` on, delivers about every period, and holds what comes in the time of
-  /// patience, both in seconds: a busy machine has that long to come back.
+  /// Opens a device; it records from `start()` on, delivers about every period, and holds what
+  /// comes in the time of patience, both in seconds: a busy machine has that long to come back.
   package init(
     _ device: String, rate: Int, channelCount: Int, period: Double = 0.01, patience: Double = 2,
     timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
@@ -32,16 +32,24 @@ public final class ALSACapture {
     do {
       let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
       let granted = try Self.negotiate(
-        pcm, device: device, rate: rate, channelCount: channelCount, period: period, patience: patience)
+        pcm, device: device, rate: rate, channelCount: channelCount, period: period,
+        patience: patience)
       self.pcm = pcm
       decoder = SampleDecoder(encoding: granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
       isPaced = pcm.anatomy().mentions("Null PCM")
-    } catch let failure as PCMFailure { throw Self.error(failure, device: device) } catch let error as OutputError {
+    } catch let failure as PCMFailure {
+      throw Self.error(failure, device: device)
+    } catch let error as OutputError {
       throw error
-    } catch { throw OutputError(.other, output: device, "\(error)") }
-    (self.device, self.rate, self.channelCount, self.timekeeper) = (device, rate, channelCount, timekeeper)
+    } catch {
+      throw OutputError(.other, output: device, "\(error)")
+    }
+    self.device = device
+    self.rate = rate
+    self.channelCount = channelCount
+    self.timekeeper = timekeeper
   }
 
   /// Begins to record.
@@ -49,7 +57,9 @@ public final class ALSACapture {
     do {
       try pcm.start()
       started = timekeeper.now
-    } catch { throw Self.error(error, device: device) }
+    } catch {
+      throw Self.error(error, device: device)
+    }
   }
 
   /// Appends what was recorded since the last call; never waits.
@@ -66,7 +76,9 @@ public final class ALSACapture {
         decoder.decode(bytes.span.extracting(first: count * frameSize), into: &samples)
         frameCount += count
       }
-    } catch { throw Self.error(error, device: device) }
+    } catch {
+      throw Self.error(error, device: device)
+    }
   }
 
   /// The moment at which the first frame was recorded, by the device's own account, or nothing yet.
@@ -80,7 +92,8 @@ public final class ALSACapture {
   /// Stops at once.
   public func stop() { pcm.drop() }
 
-  /// Frames that may be read: all there are, or those of the time that went by where nothing else paces.
+  /// Frames that may be read: all there are, or those of the time that went by where nothing else
+  /// paces.
   private var room: Int {
     guard isPaced else { return .max }
     guard let started else { return 0 }
@@ -88,9 +101,12 @@ public final class ALSACapture {
   }
 
   private static func negotiate(
-    _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int, period: Double, patience: Double
+    _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int, period: Double,
+    patience: Double
   ) throws -> (encoding: SampleEncoding, periodSize: Int) {
-    func refusal(_ text: String) -> OutputError { OutputError(.unsupportedFormat, output: device, text) }
+    func refusal(_ text: String) -> OutputError {
+      OutputError(.unsupportedFormat, output: device, text)
+    }
     try pcm.startNegotiation()
     guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
     try pcm.set(PCMAccess.readWrite)
@@ -103,7 +119,8 @@ public final class ALSACapture {
     try pcm.set(channelCount: channelCount)
     guard pcm.offers(rate: rate) else {
       let offered = try PCMNegotiation.rates(of: pcm)
-      throw refusal("does not support capture at \(rate) Hz; supported: \(PCMNegotiation.list(offered)) Hz")
+      throw refusal(
+        "does not support capture at \(rate) Hz; supported: \(PCMNegotiation.list(offered)) Hz")
     }
     try pcm.set(rate: rate)
     guard let encoding = SampleEncoding.allCases.first(where: { pcm.offers($0) }) else {
@@ -122,10 +139,13 @@ public final class ALSACapture {
     var error = OutputError(failure, device: device)
     switch error.kind {
     case .busy:
-      error.description = "device busy: another program records from it; close that program or choose another device"
+      error.description =
+        "device busy: another program records from it; close that program or choose another device"
     case .permissionDenied:
-      error.description = "permission denied; this user must be in the group 'audio' to record from it"
-    default: break
+      error.description =
+        "permission denied; this user must be in the group 'audio' to record from it"
+    default:
+      break
     }
     if failure.code == EPIPE || failure.code == ESTRPIPE {
       error = OutputError(
@@ -167,7 +187,8 @@ struct SampleDecoder {
   }
 }
 
-/// A recording device of ALSA that goes on by itself where it loses frames, is unplugged or its server ends.
+/// A recording device of ALSA that goes on by itself where it loses frames, is unplugged or its
+/// server ends.
 ///
 /// Opened again at most twice a second. Belongs to one thread, which a device that hangs keeps.
 public final class LiveCapture: CaptureSource {
@@ -186,8 +207,8 @@ public final class LiveCapture: CaptureSource {
   /// Seconds that the device may hold.
   private static let patience = 0.25
 
-  /// Opens a device with two channels, or one where it has no other, at the first of the rates that it has, and begins
-  /// to record; it delivers about every period, in seconds.
+  /// Opens a device with two channels, or one where it has no other, at the first of the rates that
+  /// it has, and begins to record; it delivers about every period, in seconds.
   ///
   /// - Throws: `OutputError` of the first rate where no combination is to be had.
   package init(
@@ -199,13 +220,17 @@ public final class LiveCapture: CaptureSource {
       do throws(OutputError) {
         let open = { () throws(OutputError) in
           let capture = try ALSACapture(
-            device, rate: rate, channelCount: channelCount, period: period, patience: Self.patience, timekeeper: time,
+            device, rate: rate, channelCount: channelCount, period: period, patience: Self.patience,
+            timekeeper: time,
             interception: interception)
           try capture.start()
           return capture
         }
         capture = try open()
-        (self.rate, self.channelCount, self.time, make) = (Double(rate), channelCount, time, open)
+        self.rate = Double(rate)
+        self.channelCount = channelCount
+        self.time = time
+        make = open
         return
       } catch {
         refusal = refusal ?? error
@@ -234,7 +259,8 @@ public final class LiveCapture: CaptureSource {
       capture = nil
       guard lost == nil else { return nil }
       lost = time.now
-      return .interrupted(error.kind == .overrun ? "overrun: frames of the source were lost" : error.description)
+      return .interrupted(
+        error.kind == .overrun ? "overrun: frames of the source were lost" : error.description)
     }
   }
 }

@@ -18,9 +18,12 @@ extension ALSASink {
     recoveryCount += 1
     if recoveryCount > Self.recoveryLimit { return lose(failure, now: now) }
     switch failure.code {
-    case EPIPE: prepare(pcm, .underrun, now: now)
-    case ESTRPIPE: resume(pcm, since: now)
-    case EAGAIN: break
+    case EPIPE:
+      prepare(pcm, .underrun, now: now)
+    case ESTRPIPE:
+      resume(pcm, since: now)
+    case EAGAIN:
+      break
     case EBADFD:
       switch pcm.state {
       case .underrun, .other: prepare(pcm, .underrun, now: now)
@@ -28,7 +31,8 @@ extension ALSASink {
       case .prepared, .running: break
       case .disconnected: lose(failure, now: now)
       }
-    default: lose(failure, now: now)
+    default:
+      lose(failure, now: now)
     }
   }
 
@@ -37,31 +41,40 @@ extension ALSASink {
     do {
       try pcm.prepare()
       // More than a period would have been left.
-      let isDropped = end.map { time.frameCount(in: $0 - max(now, silenceEnd)) > granted.periodSize } ?? false
+      let isDropped =
+        end.map { time.frameCount(in: $0 - max(now, silenceEnd)) > granted.periodSize } ?? false
       let cause: SinkEvent.Cause = isDropped ? .droppedBuffer : lateCause(now: now)
       tellMissed(
         kind, cause: kind == .underrun ? cause : nil, queuedCount: nil, now: now,
         kind == .suspended
           ? "the device was suspended"
           : isDropped
-            ? "the device dropped its buffer" : cause == .lateDevice ? "the device is late" : "buffer underrun")
+            ? "the device dropped its buffer"
+            : cause == .lateDevice ? "the device is late" : "buffer underrun")
       restart()
-    } catch { lose(error, now: now) }
+    } catch {
+      lose(error, now: now)
+    }
   }
 
-  /// Why frames came too late: the process did not run, the device did not ask in time, or the thread did not come.
+  /// Why frames came too late: the process did not run, the device did not ask in time, or the
+  /// thread did not come.
   func lateCause(now: Duration) -> SinkEvent.Cause {
-    if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) { return .stoppedProcess }
+    if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) {
+      return .stoppedProcess
+    }
     // A device that runs dry before its time, or before it was started, does so by itself, too.
     let isByItself = isOverdue || !isStarted || now < (end ?? now)
     return isByItself ? .lateDevice : .lateDelivery
   }
 
-  /// Frames in the device that would be lost now: rendered, and not heard yet. A device that stood still when it was
-  /// last looked at has played nothing up to then.
+  /// Frames in the device that would be lost now: rendered, and not heard yet. A device that stood
+  /// still when it was last looked at has played nothing up to then.
   func droppedCount(now: Duration) -> Int {
     guard isStarted, let end else { return max(0, waitingCount - silentWaitingCount) }
-    if granted.isPaced { return max(0, time.frameCount(in: end - max(now, silenceEnd))) }
+    if granted.isPaced {
+      return max(0, time.frameCount(in: end - max(now, silenceEnd)))
+    }
     let played = min(now, lastProgress + (now - lastLook))
     let unplayed = time.frameCount(in: end - max(played, silenceEnd))
     return max(0, min(unplayed, granted.bufferSize - lastAvailable))
@@ -69,7 +82,8 @@ extension ALSASink {
 
   func restart() {
     isStarted = false
-    (waitingCount, silentWaitingCount) = (0, 0)
+    waitingCount = 0
+    silentWaitingCount = 0
     lastAvailable = granted.bufferSize
     lastProgress = timekeeper.now
     lastLook = lastProgress
@@ -77,17 +91,23 @@ extension ALSASink {
     phase = .open
   }
 
-  /// Goes on after a suspension with what the buffer holds where the device can, else from the start.
+  /// Goes on after a suspension with what the buffer holds where the device can, else from the
+  /// start.
   private func resume(_ pcm: PCMBindings, since: Duration) {
     let now = timekeeper.now
     let text = "the device was suspended"
     do throws(PCMFailure) {
       try pcm.resume()
       switch pcm.state {
-      case .running: break
-      case .prepared: if isStarted { try pcm.start() }
+      case .running:
+        break
+      case .prepared:
+        if isStarted {
+          try pcm.start()
+        }
       // A plug-in that cannot resume says nothing about it.
-      default: throw PCMFailure(.resume, code: ENOSYS)
+      default:
+        throw PCMFailure(.resume, code: ENOSYS)
       }
       phase = .open
       lastProgress = now
@@ -95,7 +115,9 @@ extension ALSASink {
       tellMissed(.suspended, cause: nil, queuedCount: max(0, queued), now: now, text)
     } catch {
       if error.call == .resume, error.code == EAGAIN, now - since < .seconds(5) {
-        if case .open = phase { sinkEvents.add(.suspended, text: text) }
+        if case .open = phase {
+          sinkEvents.add(.suspended, text: text)
+        }
         phase = .suspended(since: since, nextAttempt: now + .milliseconds(20))
       } else if error.code == ENODEV {
         lose(error, now: now)
@@ -105,20 +127,29 @@ extension ALSASink {
     }
   }
 
-  func waitForResumption(_ since: Duration, _ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
+  func waitForResumption(_ since: Duration, _ nextAttempt: Duration, _ wake: WakeSignal)
+    -> SinkReadiness?
+  {
     let now = timekeeper.now
-    if now < nextAttempt { return wait(wake, descriptorCount: 0, limit: nextAttempt - now) }
+    if now < nextAttempt {
+      return wait(wake, descriptorCount: 0, limit: nextAttempt - now)
+    }
     guard let pcm else { return .ended }
     resume(pcm, since: since)
     return nil
   }
 
-  /// Sets the sink's time right after an interruption, and reports it with all that was not heard. The device will
-  /// still play the frames of before that are queued; nil where it lost them.
-  func tellMissed(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int?, now: Duration, _ text: String) {
+  /// Sets the sink's time right after an interruption, and reports it with all that was not heard.
+  /// The device will still play the frames of before that are queued; nil where it lost them.
+  func tellMissed(
+    _ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int?, now: Duration,
+    _ text: String
+  ) {
     if leadInState != nil { return restartLeadIn(now: now) }
     let lost = passOver(queuedCount: queuedCount, now: now)
-    if lost > 0 || kind != .underrun { sinkEvents.add(kind, cause: cause, missedFrameCount: lost, text: text) }
+    if lost > 0 || kind != .underrun {
+      sinkEvents.add(kind, cause: cause, missedFrameCount: lost, text: text)
+    }
   }
 
   /// Passes over what is overdue: frames that wait first, then those not yet rendered.
@@ -143,7 +174,9 @@ extension ALSASink {
     let dropped = queuedCount == nil ? droppedCount(now: now) : max(0, skipped - silent)
     let moved = time.duration(of: count)
     let since = min(now, due)
-    quiet = (since: quiet.flatMap { since - $0.until < patience ? $0.since : nil } ?? since, until: now)
+    quiet = (
+      since: quiet.flatMap { since - $0.until < patience ? $0.since : nil } ?? since, until: now
+    )
     self.end = now + time.duration(of: queued)
     silenceEnd = skipped > 0 ? silenceEnd - time.duration(of: skipped) : min(silenceEnd, now)
     lag = gap - moved
@@ -182,11 +215,13 @@ extension ALSASink {
     lastAbsence = nil
     lostMoment = now
     phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
-    sinkEvents.add(.disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
+    sinkEvents.add(
+      .disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
   }
 
-  /// How long a device that is being closed is waited for before it is opened again. libjack frees the clients of a
-  /// server that is gone when another is opened; one that is just being closed would be freed twice.
+  /// How long a device that is being closed is waited for before it is opened again. libjack frees
+  /// the clients of a server that is gone when another is opened; one that is just being closed
+  /// would be freed twice.
   private var closingPatience: Duration {
     granted.isJACKClient ? .seconds(30) : Self.retryInterval + Self.retryInterval
   }
@@ -195,11 +230,13 @@ extension ALSASink {
   func waitForReturn(_ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
     var now = timekeeper.now
     // A device that is still being closed would be busy.
-    let isOccupied = reopening.isRunning || (reopening.isClosing && now - lostMoment < closingPatience)
+    let isOccupied =
+      reopening.isRunning || (reopening.isClosing && now - lostMoment < closingPatience)
     if now >= nextAttempt, !isOccupied {
       lastAttempt = now
       // A server that was restarted is back within two seconds.
-      phase = .disconnected(nextAttempt: now + Self.retryInterval / (now - lostMoment < .seconds(2) ? 2 : 1))
+      phase = .disconnected(
+        nextAttempt: now + Self.retryInterval / (now - lostMoment < .seconds(2) ? 2 : 1))
       reopening.begin()
     }
     if let result = reopening.take(), accept(result) { return nil }
@@ -224,7 +261,10 @@ extension ALSASink {
         reopening.close(opened.pcm)
         throw OutputError(
           .unsupportedFormat, output: request.device,
-          "reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it"
+          """
+          reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \
+          \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it
+          """
         )
       }
       accept(opened.pcm, granted)
@@ -239,7 +279,8 @@ extension ALSASink {
   }
 
   private func accept(_ pcm: PCMBindings, _ granted: PCMConfiguration) {
-    (self.pcm, self.granted) = (pcm, granted)
+    self.pcm = pcm
+    self.granted = granted
     encoder = encoder.continued(as: granted.encoding)
     // What waits in the old form becomes silence.
     lostCount += passOver(silentCount: leadIn, now: timekeeper.now)
@@ -247,13 +288,15 @@ extension ALSASink {
     watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     restart()
     isFresh = true
-    sinkEvents.add(.reconnected, missedFrameCount: lostCount, text: "\(request.device): reconnected")
+    sinkEvents.add(
+      .reconnected, missedFrameCount: lostCount, text: "\(request.device): reconnected")
     lostCount = 0
   }
 }
 
-/// Opens a device again and closes what was lost, beside the thread that renders: either may take seconds, or never
-/// return. With an interception, as tests have, both happen at once on the caller's thread.
+/// Opens a device again and closes what was lost, beside the thread that renders: either may take
+/// seconds, or never return. With an interception, as tests have, both happen at once on the
+/// caller's thread.
 final class DeviceReopening: Sendable {
   typealias Opened = (pcm: PCMBindings, granted: PCMConfiguration)
 
@@ -273,11 +316,20 @@ final class DeviceReopening: Sendable {
   private let closing = Atomic<Int>(0)
 
   init(_ request: PCMRequest, interception: PCMInterception?) {
-    (self.request, self.interception) = (request, interception)
+    self.request = request
+    self.interception = interception
   }
 
   /// Whether an attempt has begun and its result was not taken.
-  var isRunning: Bool { state.withLock { if case .idle = $0 { false } else { true } } }
+  var isRunning: Bool {
+    state.withLock {
+      if case .idle = $0 {
+        false
+      } else {
+        true
+      }
+    }
+  }
 
   var isClosing: Bool { closing.load(ordering: .acquiring) > 0 }
 
@@ -287,12 +339,16 @@ final class DeviceReopening: Sendable {
     state.withLock { $0 = .running }
     if let interception { return interception.returns(.open) ? attempt() : () }
     // Without a thread for it, the device is looked for again later.
-    if (try? BackgroundThread { self.attempt() }) == nil { state.withLock { $0 = .idle } }
+    if (try? BackgroundThread { self.attempt() }) == nil {
+      state.withLock { $0 = .idle }
+    }
   }
 
   private func attempt() {
     let outcome = Outcome(
-      result: Result { () throws(OutputError) in try PCMNegotiation(request: request).open(interception: interception) }
+      result: Result { () throws(OutputError) in
+        try PCMNegotiation(request: request).open(interception: interception)
+      }
     )
     state.withLock { $0 = .done(outcome) }
   }
@@ -305,9 +361,9 @@ final class DeviceReopening: Sendable {
     }?.result
   }
 
-  /// Closes a device that can no longer be used; the caller has no other use for it. Closed by a call of its own, not
-  /// with its last reference: the thread's own may outlive the thread's work, and libjack frees a client twice where
-  /// another is opened meanwhile.
+  /// Closes a device that can no longer be used; the caller has no other use for it. Closed by a
+  /// call of its own, not with its last reference: the thread's own may outlive the thread's work,
+  /// and libjack frees a client twice where another is opened meanwhile.
   func close(_ pcm: PCMBindings) {
     nonisolated(unsafe) let pcm = pcm
     closing.add(1, ordering: .relaxed)
@@ -316,7 +372,9 @@ final class DeviceReopening: Sendable {
       closing.subtract(1, ordering: .releasing)
     }
     if let interception { return interception.returns(.close) ? close() : () }
-    if (try? BackgroundThread(close)) == nil { close() }
+    if (try? BackgroundThread(close)) == nil {
+      close()
+    }
   }
 }
 
@@ -339,32 +397,51 @@ extension ALSASink {
           missedCount = 0
           self.interruption = nil
         }
-        return interruption == .behind ? .behind(frameCount: missedCount) : .missed(frameCount: missedCount)
+        return interruption == .behind
+          ? .behind(frameCount: missedCount) : .missed(frameCount: missedCount)
       }
       switch phase {
-      case .ended: return .ended
-      case .disconnected(let nextAttempt): if let readiness = waitForReturn(nextAttempt, wake) { return readiness }
+      case .ended:
+        return .ended
+      case .disconnected(let nextAttempt):
+        if let readiness = waitForReturn(nextAttempt, wake) {
+          return readiness
+        }
       case .suspended(let since, let nextAttempt):
-        if let readiness = waitForResumption(since, nextAttempt, wake) { return readiness }
-      case .resting: resumeFromRest()
+        if let readiness = waitForResumption(since, nextAttempt, wake) {
+          return readiness
+        }
+      case .resting:
+        resumeFromRest()
       case .open:
-        do { if let readiness = try waitForRoom(wake, isFutile: &isFutile) { return readiness } } catch {
+        do {
+          if let readiness = try waitForRoom(wake, isFutile: &isFutile) {
+            return readiness
+          }
+        } catch {
           trouble = error
         }
       }
-      if trouble == nil, interruption == nil, timekeeper.now >= latest { return .room(frameCount: 0) }
+      if trouble == nil, interruption == nil, timekeeper.now >= latest {
+        return .room(frameCount: 0)
+      }
     }
   }
 
-  /// One look at an open device, and one wait where there is no space. A device that says it is ready and has no space
-  /// would make the thread spin: after such a wait, the next one goes by the clock alone.
-  private func waitForRoom(_ wake: WakeSignal, isFutile: inout Bool) throws(PCMFailure) -> SinkReadiness? {
+  /// One look at an open device, and one wait where there is no space. A device that says it is
+  /// ready and has no space would make the thread spin: after such a wait, the next one goes by the
+  /// clock alone.
+  private func waitForRoom(_ wake: WakeSignal, isFutile: inout Bool) throws(PCMFailure)
+    -> SinkReadiness?
+  {
     guard let pcm else { return .ended }
     let now = timekeeper.now
     var available = try measure(pcm, now: now)
     if interruption != nil { return nil }
     continueLeadIn(available: available, now: now)
-    if owedSilence > 0 || staged.count > 0 { available -= try push(to: pcm) }
+    if owedSilence > 0 || staged.count > 0 {
+      available -= try push(to: pcm)
+    }
     if owedSilence == 0, staged.count == 0 {
       let room = min(available, format.bufferSize) / granted.periodSize * granted.periodSize
       if room > 0 { return .room(frameCount: room) }
@@ -374,14 +451,19 @@ extension ALSASink {
     var limit = stallLimit - (now - lastProgress)
     guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
     if isStarted, let end, end > now {
-      // Looks once more while half a period is left: then it is not this thread that comes too late.
+      // Looks once more while half a period is left: then it is not this thread that comes too
+      // late.
       let left = end - now - time.duration(of: granted.periodSize / 2)
-      if left > .zero { limit = min(limit, left) } else { isOverdue = true }
+      if left > .zero {
+        limit = min(limit, left)
+      } else {
+        isOverdue = true
+      }
     }
     if isFutile {
       isFutile = false
-      // PulseAudio's buffer seems to stay as it is when the server took all of it between two looks: a device
-      // that says it is ready and has no space for that long has run dry.
+      // PulseAudio's buffer seems to stay as it is when the server took all of it between two
+      // looks: a device that says it is ready and has no space for that long has run dry.
       guard !isStarted || now - lastProgress <= futilityLimit else {
         isOverdue = true
         throw PCMFailure(.available, code: EPIPE)
@@ -390,7 +472,9 @@ extension ALSASink {
     }
     try pcm.descriptors(into: &watched, from: 1)
     let readiness = wait(wake, descriptorCount: watched.count - 1, limit: limit)
-    if readiness == nil { isFutile = try pcm.receivedEvents(&watched, from: 1) != 0 }
+    if readiness == nil {
+      isFutile = try pcm.receivedEvents(&watched, from: 1) != 0
+    }
     return readiness
   }
 
@@ -404,11 +488,14 @@ extension ALSASink {
     note(oversleep: now - lastReturn - time.duration(of: granted.bufferSize), end: now)
   }
 
-  /// Notes how long a call of the device took: what comes too late because of it is the device's doing.
+  /// Notes how long a call of the device took: what comes too late because of it is the device's
+  /// doing.
   func noteCall(since began: Duration) {
     let length = timekeeper.now - began
     lastReturn = lastReturn.map { $0 + length }
-    if length > time.duration(of: granted.periodSize) { isOverdue = true }
+    if length > time.duration(of: granted.periodSize) {
+      isOverdue = true
+    }
   }
 
   /// Notes how long the device has kept the thread since it last waited; returns the time.
@@ -419,13 +506,19 @@ extension ALSASink {
   }
 
   private func note(oversleep length: Duration, end: Duration) {
-    if length > .milliseconds(250) { oversleep = (length, end) }
+    if length > .milliseconds(250) {
+      oversleep = (length, end)
+    }
   }
 
   /// Waits once for the first of the device's descriptors, the signal and a limit in time.
   func wait(_ wake: WakeSignal, descriptorCount: Int, limit: Duration) -> SinkReadiness? {
-    for index in watched.indices { watched[index].received = 0 }
-    for index in watched.indices.dropFirst(1 + descriptorCount) { watched[index].descriptor = -1 }
+    for index in watched.indices {
+      watched[index].received = 0
+    }
+    for index in watched.indices.dropFirst(1 + descriptorCount) {
+      watched[index].descriptor = -1
+    }
     let limit = max(.zero, min(limit, Self.longestWait))
     let end = noteWork() + limit
     timekeeper.wait(for: &watched, timeout: limit)
@@ -449,8 +542,12 @@ extension ALSASink {
     guard available != lastAvailable else { return available }
     lastAvailable = available
     lastProgress = now
-    if isStarted, available >= granted.periodSize { isFresh = false }
-    if isStarted { follow(available: available, now: now) }
+    if isStarted, available >= granted.periodSize {
+      isFresh = false
+    }
+    if isStarted {
+      follow(available: available, now: now)
+    }
     return available
   }
 
@@ -466,9 +563,10 @@ extension ALSASink {
     throw PCMFailure(.available, code: code)
   }
 
-  /// Follows the device's clock, which differs a little from that of the machine; a leap is an interruption. Leaps that
-  /// are too small to be reported add up, so that many of them are; and they are forgotten as fast as clocks may
-  /// differ, 200 parts in a million. Some sound servers play on without a word when they run dry.
+  /// Follows the device's clock, which differs a little from that of the machine; a leap is an
+  /// interruption. Leaps that are too small to be reported add up, so that many of them are; and
+  /// they are forgotten as fast as clocks may differ, 200 parts in a million. Some sound servers
+  /// play on without a word when they run dry.
   private func follow(available: Int, now: Duration) {
     defer { lastFollowed = now }
     let queued = granted.bufferSize - available
@@ -476,21 +574,29 @@ extension ALSASink {
     let tolerance =
       queued == 0
       ? time.duration(of: granted.periodSize)
-      : max(.milliseconds(30), time.duration(of: max(2 * granted.periodSize, granted.bufferSize / 2)))
+      : max(
+        .milliseconds(30), time.duration(of: max(2 * granted.periodSize, granted.bufferSize / 2)))
     let slip = measured - (end ?? measured)
     end = measured
     if leadInState != nil {
-      // Frames that a server swallowed, or had no more of, are silence; so may those be that follow.
-      if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 { leadInState?.steadySince = now }
+      // Frames that a server swallowed, or had no more of, are silence; so may those be that
+      // follow.
+      if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 {
+        leadInState?.steadySince = now
+      }
       return
     }
     if !isSettled, leadIn > 0, slip < .zero - earlyTolerance {
       lag = slip
-      return tellMissed(.underrun, cause: .droppedBuffer, queuedCount: queued, now: now, "the device skipped frames")
+      return tellMissed(
+        .underrun, cause: .droppedBuffer, queuedCount: queued, now: now, "the device skipped frames"
+      )
     }
     guard isSettled else {
       // A sound server may take its time to begin; only then is it known when frames are due.
-      if settlingSince == nil || slip > tolerance { settlingSince = now }
+      if settlingSince == nil || slip > tolerance {
+        settlingSince = now
+      }
       isSettled = now - (settlingSince ?? now) > .milliseconds(250)
       return
     }
@@ -500,32 +606,42 @@ extension ALSASink {
     if lag > tolerance {
       tellMissed(.underrun, cause: .lateDevice, queuedCount: queued, now: now, "the device is late")
     } else if slip < .zero - earlyTolerance / 2, lag < .zero - earlyTolerance {
-      tellMissed(.underrun, cause: .droppedBuffer, queuedCount: queued, now: now, "the device skipped frames")
+      tellMissed(
+        .underrun, cause: .droppedBuffer, queuedCount: queued, now: now, "the device skipped frames"
+      )
     }
   }
 
   /// The same for a device without a pace of its own: it has space as if it played in time.
   private func measureByClock(now: Duration) -> Int {
     guard isStarted, let end else { return granted.bufferSize - waitingCount }
-    // Less than a period is made good by filling the buffer; passing it over would take as long again.
+    // Less than a period is made good by filling the buffer; passing it over would take as long
+    // again.
     if end < now, time.frameCount(in: now - end) > granted.periodSize {
-      tellMissed(.underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")
+      tellMissed(
+        .underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")
     }
     let queued = time.frameCount(touching: max(.zero, (self.end ?? now) - now))
     return max(0, granted.bufferSize - queued)
   }
 
-  /// By how much a device may be ahead of time: it reports where it is in steps of a period or less.
+  /// By how much a device may be ahead of time: it reports where it is in steps of a period or
+  /// less.
   private var earlyTolerance: Duration {
     max(.milliseconds(8), time.duration(of: max(2 * granted.periodSize, granted.bufferSize / 2)))
   }
 
   /// How long a device may say that it is ready, and take nothing.
-  private var futilityLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .milliseconds(50) }
+  private var futilityLimit: Duration {
+    time.duration(of: 2 * granted.bufferSize) + .milliseconds(50)
+  }
 
-  /// How long a device may take nothing before it counts as gone: a second once it runs; before that three, since an
-  /// idle null sink of PulseAudio begins up to two seconds late, whatever is opened again.
-  var stallLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled && !isFresh ? 1 : 3) }
+  /// How long a device may take nothing before it counts as gone: a second once it runs; before
+  /// that three, since an idle null sink of PulseAudio begins up to two seconds late, whatever is
+  /// opened again.
+  var stallLimit: Duration {
+    time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled && !isFresh ? 1 : 3)
+  }
 }
 
 struct FrameTime {
@@ -535,11 +651,16 @@ struct FrameTime {
   /// How long frames last; a negative number gives a negative time.
   func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / rate) }
 
-  /// Whole frames that a time holds, rounded down but for a hundredth: a time that came from frames is a little off.
-  func frameCount(in duration: Duration) -> Int { Int(((seconds(duration) * rate) + 0.01).rounded(.down)) }
+  /// Whole frames that a time holds, rounded down but for a hundredth: a time that came from frames
+  /// is a little off.
+  func frameCount(in duration: Duration) -> Int {
+    Int(((seconds(duration) * rate) + 0.01).rounded(.down))
+  }
 
   /// Frames that a time touches, rounded up but for a hundredth.
-  func frameCount(touching duration: Duration) -> Int { Int(((seconds(duration) * rate) - 0.01).rounded(.up)) }
+  func frameCount(touching duration: Duration) -> Int {
+    Int(((seconds(duration) * rate) - 0.01).rounded(.up))
+  }
 
   private func seconds(_ duration: Duration) -> Double {
     let (seconds, attoseconds) = duration.components

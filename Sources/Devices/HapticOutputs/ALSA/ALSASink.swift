@@ -1,18 +1,22 @@
 public import HapticPlayback
 internal import SoundFile
 
-/// A playback device of ALSA: one sink for cards, sound servers and files, whatever ALSA has a name for.
+/// A playback device of ALSA: one sink for cards, sound servers and files, whatever ALSA has a name
+/// for.
 ///
-/// Frames are handed over in whole periods as the device asks for them. A sink keeps time: every frame has
-/// the moment at which it is due, and what a device could not play when it was due is passed over, so that
-/// all that follows is heard when it should be.
+/// Frames are handed over in whole periods as the device asks for them. A sink keeps time: every
+/// frame has the moment at which it is due, and what a device could not play when it was due is
+/// passed over, so that all that follows is heard when it should be.
 ///
-/// - An underrun or a suspension is reported as `.missed`: the time from the end of what the device had, by
-///   its last measurement, to now by the timekeeper's clock.
-/// - A device that went away, or has taken nothing for a second, is looked for twice a second, for the first two seconds
-///   four times, with the same request. Until it is back, the clock paces: `.missed` every 20 ms.
-/// - Events count every frame that was not heard: those that went by, and those that a device dropped.
-/// - A device that takes frames faster than time goes by, such as `null`, is held back by the clock.
+/// - An underrun or a suspension is reported as `.missed`: the time from the end of what the device
+///   had, by its last measurement, to now by the timekeeper's clock.
+/// - A device that went away, or has taken nothing for a second, is looked for twice a second, for
+///   the first two seconds four times, with the same request. Until it is back, the clock paces:
+///   `.missed` every 20 ms.
+/// - Events count every frame that was not heard: those that went by, and those that a device
+///   dropped.
+/// - A device that takes frames faster than time goes by, such as `null`, is held back by the
+///   clock.
 ///
 /// Belongs to one thread at a time. `wait` and `write` allocate nothing while all is well.
 public final class ALSASink: AudioSink {
@@ -31,7 +35,8 @@ public final class ALSASink: AudioSink {
     case behind
   }
 
-  /// What was granted when the sink was made. After a reconnection, periods and buffer may differ inside.
+  /// What was granted when the sink was made. After a reconnection, periods and buffer may differ
+  /// inside.
   public let format: SinkFormat
   /// What the device that is open, or was last, granted.
   package internal(set) var granted: PCMConfiguration
@@ -49,7 +54,8 @@ public final class ALSASink: AudioSink {
   /// The wake signal first, then the device's descriptors.
   var watched: [PollDescriptor]
 
-  /// The moment at which all that the device took will have been heard; nothing before the first start.
+  /// The moment at which all that the device took will have been heard; nothing before the first
+  /// start.
   var end: Duration?
   /// Whether the device has run steadily since its first start.
   var isSettled = false
@@ -108,13 +114,17 @@ public final class ALSASink: AudioSink {
 
   /// Opens a device; priorities and locked memory are matters of the thread that renders.
   package init(
-    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource(),
+    interception: PCMInterception? = nil
   ) throws(OutputError) {
     let (pcm, granted) = try PCMNegotiation(request: request).open(interception: interception)
-    (self.request, self.granted, self.timekeeper) = (request, granted, timekeeper)
+    self.request = request
+    self.granted = granted
+    self.timekeeper = timekeeper
     reopening = DeviceReopening(request, interception: interception)
     format = SinkFormat(
-      rate: Double(granted.rate), channelCount: granted.channelCount, periodSize: granted.periodSize,
+      rate: Double(granted.rate), channelCount: granted.channelCount,
+      periodSize: granted.periodSize,
       bufferSize: granted.bufferSize)
     time = FrameTime(rate: Double(granted.rate))
     encoder = SampleEncoder(granted.encoding)
@@ -126,12 +136,17 @@ public final class ALSASink: AudioSink {
     beginLeadIn()
   }
 
-  /// A sink in the place of one whose calls do not return: its device is away until it can be opened again.
+  /// A sink in the place of one whose calls do not return: its device is away until it can be
+  /// opened again.
   init(
-    succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat, timekeeper: any TimeSource,
+    succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat,
+    timekeeper: any TimeSource,
     due: Duration, lostCount: Int, interception: PCMInterception? = nil
   ) {
-    (self.request, self.granted, self.format, self.timekeeper) = (request, granted, format, timekeeper)
+    self.request = request
+    self.granted = granted
+    self.format = format
+    self.timekeeper = timekeeper
     reopening = DeviceReopening(request, interception: interception)
     time = FrameTime(rate: format.rate)
     encoder = SampleEncoder(granted.encoding)
@@ -146,7 +161,10 @@ public final class ALSASink: AudioSink {
 
   /// Goes on with the same device, which it opens again.
   public var successor: SinkSuccessor? {
-    let (request, granted, format, timekeeper) = (request, granted, format, timekeeper)
+    let request = request
+    let granted = granted
+    let format = format
+    let timekeeper = timekeeper
     return { due, lostFrameCount in
       ALSASink(
         succeeding: request, granted: granted, format: format, timekeeper: timekeeper, due: due,
@@ -154,8 +172,11 @@ public final class ALSASink: AudioSink {
     }
   }
 
-  /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see to theirs.
-  public var carrierThreadNames: [String] { granted.isHardware || granted.isPaced ? [] : ["threaded-ml"] }
+  /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see
+  /// to theirs.
+  public var carrierThreadNames: [String] {
+    granted.isHardware || granted.isPaced ? [] : ["threaded-ml"]
+  }
 
   /// Frames handed over and not yet heard, at most a second more than the buffer holds.
   public var delay: Int {
@@ -184,9 +205,15 @@ public final class ALSASink: AudioSink {
     guard case .open = phase, let pcm else { return }
     let frameCount = frames.count / format.channelCount
     guard frameCount > 0 else { return }
-    staged.stage(frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount, with: &encoder)
+    staged.stage(
+      frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount,
+      with: &encoder)
     let began = timekeeper.now
-    do { _ = try push(to: pcm) } catch { trouble = trouble ?? error }
+    do {
+      _ = try push(to: pcm)
+    } catch {
+      trouble = trouble ?? error
+    }
     noteCall(since: began)
   }
 
@@ -195,14 +222,19 @@ public final class ALSASink: AudioSink {
     var total = 0
     var isSilence = owedSilence > 0
     while isSilence || staged.count > 0 {
-      let taken = try staged.push(silentCount: isSilence ? owedSilence : nil, to: pcm, access: granted.access)
+      let taken = try staged.push(
+        silentCount: isSilence ? owedSilence : nil, to: pcm, access: granted.access)
       if taken == 0 { break }
-      if isSilence { owedSilence -= taken }
+      if isSilence {
+        owedSilence -= taken
+      }
       total += taken
       count(taken, isSilence: isSilence)
       isSilence = owedSilence > 0
       // Full when there is no space for another period.
-      if !isStarted, waitingCount + granted.periodSize > granted.bufferSize { try start(pcm) }
+      if !isStarted, waitingCount + granted.periodSize > granted.bufferSize {
+        try start(pcm)
+      }
     }
     return total
   }
@@ -210,10 +242,14 @@ public final class ALSASink: AudioSink {
   private func count(_ frameCount: Int, isSilence: Bool) {
     if !isStarted {
       waitingCount += frameCount
-      if isSilence { silentWaitingCount += frameCount }
+      if isSilence {
+        silentWaitingCount += frameCount
+      }
     }
     end = end.map { $0 + time.duration(of: frameCount) }
-    if isSilence, let end { silenceEnd = end }
+    if isSilence, let end {
+      silenceEnd = end
+    }
     lastAvailable -= frameCount
     lastProgress = timekeeper.now
     isOverdue = false
@@ -225,10 +261,13 @@ public final class ALSASink: AudioSink {
     let now = timekeeper.now
     let begun = now + time.duration(of: waitingCount)
     // After an interruption the buffer took a moment to fill; the next one makes good for it.
-    if let end { lag += begun - end }
+    if let end {
+      lag += begun - end
+    }
     end = begun
     silenceEnd = begun - time.duration(of: waitingCount - silentWaitingCount)
-    (waitingCount, silentWaitingCount) = (0, 0)
+    waitingCount = 0
+    silentWaitingCount = 0
     lastProgress = now
   }
 
@@ -243,20 +282,32 @@ public final class ALSASink: AudioSink {
       // A device that fails now has nothing more to be waited for.
       let overdue = max(0, time.frameCount(in: now - (end ?? now)))
       var left = droppedCount(now: now) + staged.count
-      if draining, !isStill, trouble == nil, let pcm { left = min(left, (try? drain(pcm)) ?? left) }
-      let hasBroken = !isStarted || quiet.map { now - $0.until <= time.duration(of: granted.bufferSize) } ?? false
+      if draining, !isStill, trouble == nil, let pcm {
+        left = min(left, (try? drain(pcm)) ?? left)
+      }
+      let hasBroken =
+        !isStarted || quiet.map { now - $0.until <= time.duration(of: granted.bufferSize) } ?? false
       let isQuiet = hasBroken && quiet.map { $0.until - $0.since > patience } ?? false
       if isStill || isQuiet || draining && left > 0 {
         sinkEvents.add(
           .failed, missedFrameCount: left + overdue,
-          text: "\(request.device): the device \(isStill ? "stopped accepting frames" : "did not play the end")")
+          text:
+            """
+            \(request.device): the device \
+            \(isStill ? "stopped accepting frames" : "did not play the end")
+            """
+        )
       }
-      if !granted.isPaced { pcm?.drop() }
+      if !granted.isPaced {
+        pcm?.drop()
+      }
     case .suspended, .disconnected:
       lostCount += passOver(now: timekeeper.now)
       sinkEvents.add(
-        .failed, missedFrameCount: lostCount, text: "\(request.device): the device did not return until the end")
-    case .resting, .ended: break
+        .failed, missedFrameCount: lostCount,
+        text: "\(request.device): the device did not return until the end")
+    case .resting, .ended:
+      break
     }
     pcm = nil
     phase = .ended
@@ -278,11 +329,16 @@ public final class ALSASink: AudioSink {
         if taken == 0 { break }
         padding -= taken
       }
-      if !isStarted, waitingCount > 0 { try start(pcm) }
+      if !isStarted, waitingCount > 0 {
+        try start(pcm)
+      }
       let left = try remaining(pcm, now: now)
       guard left > .zero || staged.count > 0 else { return 0 }
-      for index in watched.indices { watched[index].descriptor = -1 }
-      timekeeper.wait(for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
+      for index in watched.indices {
+        watched[index].descriptor = -1
+      }
+      timekeeper.wait(
+        for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
       now = timekeeper.now
     }
     // Padding is behind the sound.
@@ -294,7 +350,8 @@ public final class ALSASink: AudioSink {
   private func remaining(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Duration {
     if granted.isPaced { return (end ?? now) - now }
     guard isStarted, pcm.state == .running else { return .zero }
-    guard let delay = try? pcm.delay(), (0...granted.bufferSize + granted.rate).contains(delay) else {
+    guard let delay = try? pcm.delay(), (0...granted.bufferSize + granted.rate).contains(delay)
+    else {
       return (end ?? now) - now
     }
     return time.duration(of: delay)
@@ -302,9 +359,11 @@ public final class ALSASink: AudioSink {
 
   /// Stops the device, so that it and its server may sleep; the next wait starts it again.
   ///
-  /// Nothing that was handed over is still to be heard. What sounds after a rest is led in like the first frame.
+  /// Nothing that was handed over is still to be heard. What sounds after a rest is led in like the
+  /// first frame.
   public func rest() -> Bool {
-    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
+    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil,
+      staged.count == 0,
       !granted.isJACKClient
     else { return false }
     pcm.drop()
@@ -325,17 +384,21 @@ public final class ALSASink: AudioSink {
       try pcm.prepare()
       restart()
       beginLeadIn()
-    } catch { lose(error, now: now) }
+    } catch {
+      lose(error, now: now)
+    }
   }
 
   /// The longest lead-in: what comes then is played however unsteady the device is.
   private static var longestLeadIn: Duration { .seconds(2) }
 
   /// Frames of silence before the first frame where a sound server may swallow them.
-  var leadIn: Int { granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn) }
+  var leadIn: Int {
+    granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn)
+  }
 
-  /// Leads in to the first frame of a stream. A buffer that is much longer than the lead-in bridges what a server
-  /// swallows, and would make the wait for the first frame long.
+  /// Leads in to the first frame of a stream. A buffer that is much longer than the lead-in bridges
+  /// what a server swallows, and would make the wait for the first frame long.
   func beginLeadIn() {
     owedSilence = leadIn
     leadInState = leadIn > 0 && granted.bufferSize <= 2 * leadIn ? LeadInState() : nil
@@ -348,7 +411,8 @@ public final class ALSASink: AudioSink {
     lag = .zero
   }
 
-  /// Goes on with silence until the device, which has space for some frames, has taken them in time for long enough.
+  /// Goes on with silence until the device, which has space for some frames, has taken them in time
+  /// for long enough.
   func continueLeadIn(available: Int, now: Duration) {
     guard var state = leadInState else { return }
     if isStarted {
@@ -379,11 +443,15 @@ struct SinkEventQueue {
 
   init() { events.reserveCapacity(Self.capacity + 1) }
 
-  /// Adds an event; of a full queue only its frames are kept, but for a lost or found device, and the end.
-  mutating func add(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String) {
+  /// Adds an event; of a full queue only its frames are kept, but for a lost or found device, and
+  /// the end.
+  mutating func add(
+    _ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String
+  ) {
     if events.count >= Self.capacity {
       guard kind != .underrun, kind != .suspended,
-        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended }) ?? events.indices.first
+        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
+          ?? events.indices.first
       else {
         surplus += 1
         surplusFrames += missedFrameCount
@@ -401,10 +469,13 @@ struct SinkEventQueue {
     var taken = events
     if surplus > 0 {
       taken.append(
-        SinkEvent(.degraded, missedFrameCount: surplusFrames, text: "\(surplus) more interruptions in the same time"))
+        SinkEvent(
+          .degraded, missedFrameCount: surplusFrames,
+          text: "\(surplus) more interruptions in the same time"))
     }
     events.removeAll(keepingCapacity: true)
-    (surplus, surplusFrames) = (0, 0)
+    surplus = 0
+    surplusFrames = 0
     return taken
   }
 }
@@ -428,7 +499,8 @@ struct LeadInState {
 
   init(capacity: Int, silenceCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
     frameSize = channelCount * encoding.byteCount
-    (self.capacity, self.silenceCapacity) = (capacity, silenceCapacity)
+    self.capacity = capacity
+    self.silenceCapacity = silenceCapacity
     unsafe bytes = .allocate(byteCount: capacity * frameSize, alignment: 16)
     unsafe silence = .allocate(byteCount: silenceCapacity * frameSize, alignment: 16)
     // Touched, so that the first period meets no page fault.
@@ -444,7 +516,9 @@ struct LeadInState {
 
   /// Lays frames down behind those that wait; none are beyond the capacity.
   mutating func stage(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
-    if count == 0 { first = 0 }
+    if count == 0 {
+      first = 0
+    }
     precondition(first + count + frameCount <= capacity, "more frames than the buffer holds")
     let place = (first + count) * frameSize
     unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
@@ -458,21 +532,27 @@ struct LeadInState {
   }
 
   /// Hands the oldest frames, or some of silence, to a device: the number it took.
-  mutating func push(silentCount: Int? = nil, to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
+  mutating func push(silentCount: Int? = nil, to pcm: PCMBindings, access: PCMAccess)
+    throws(PCMFailure) -> Int
+  {
     let frameCount = silentCount.map { min($0, silenceCapacity) } ?? count
     guard frameCount > 0 else { return 0 }
     let source = unsafe silentCount == nil ? bytes : silence
-    let start = unsafe source.baseAddress.unsafelyUnwrapped + (silentCount == nil ? first * frameSize : 0)
+    let start =
+      unsafe source.baseAddress.unsafelyUnwrapped + (silentCount == nil ? first * frameSize : 0)
     var taken = 0
     switch access {
-    case .readWrite: taken = try unsafe min(frameCount, pcm.write(start, frameCount: frameCount))
+    case .readWrite:
+      taken = try unsafe min(frameCount, pcm.write(start, frameCount: frameCount))
     case .memoryMapped:
       guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
       let count = unsafe min(frameCount, area.frameCount)
       unsafe area.start.copyMemory(from: start, byteCount: count * frameSize)
       taken = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
     }
-    if silentCount == nil { drop(taken) }
+    if silentCount == nil {
+      drop(taken)
+    }
     return taken
   }
 }

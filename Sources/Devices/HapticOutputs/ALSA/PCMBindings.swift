@@ -4,8 +4,9 @@ internal import HapticPlayback
 internal import SoundFile
 internal import Synchronization
 
-/// An open PCM and the funnel to it: one function for each call of the library, results checked. A call that a signal
-/// interrupted is made again. Nothing here waits, allocates or frees except where it says.
+/// An open PCM and the funnel to it: one function for each call of the library, results checked. A
+/// call that a signal interrupted is made again. Nothing here waits, allocates or frees except
+/// where it says.
 @safe final class PCMBindings {
   enum State { case prepared, running, underrun, suspended, disconnected, other }
 
@@ -17,14 +18,18 @@ internal import Synchronization
   enum Direction { case playback, capture }
 
   /// `snd_pcm_open`, never waiting; nothing is converted behind our back.
-  init(opening device: String, for direction: Direction = .playback, interception: PCMInterception?) throws(PCMFailure)
+  init(opening device: String, for direction: Direction = .playback, interception: PCMInterception?)
+    throws(PCMFailure)
   {
     LibraryErrors.silence()
-    if device.prefix(while: { $0 != ":" }) == "jack" { LibraryErrors.silenceJack() }
+    if device.prefix(while: { $0 != ":" }) == "jack" {
+      LibraryErrors.silenceJack()
+    }
     defer { LibraryErrors.silenceLoadedJack() }
     let pcm = try unsafe Self.open(device, for: direction, interception: interception)
     var parameters: OpaquePointer?
-    guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let parameters = unsafe parameters else {
+    guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let parameters = unsafe parameters
+    else {
       unsafe snd_pcm_close(pcm)
       throw PCMFailure(.open, code: ENOMEM)
     }
@@ -35,25 +40,34 @@ internal import Synchronization
 
   deinit { close() }
 
-  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; later calls do nothing.
+  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; later calls
+  /// do nothing.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     unsafe snd_pcm_hw_params_free(parameters)
     unsafe snd_pcm_close(pcm)
   }
 
-  private static func open(_ device: String, for direction: Direction, interception: PCMInterception?)
+  private static func open(
+    _ device: String, for direction: Direction, interception: PCMInterception?
+  )
     throws(PCMFailure) -> OpaquePointer
   {
     switch interception?.open(device) ?? .passed {
-    case .opened(let pcm): return unsafe pcm
-    case .refused(let code): throw PCMFailure(.open, code: code)
+    case .opened(let pcm):
+      return unsafe pcm
+    case .refused(let code):
+      throw PCMFailure(.open, code: code)
     case .passed:
       var pcm: OpaquePointer?
-      let mode = SND_PCM_NONBLOCK | SND_PCM_NO_AUTO_RESAMPLE | SND_PCM_NO_AUTO_CHANNELS | SND_PCM_NO_AUTO_FORMAT
+      let mode =
+        SND_PCM_NONBLOCK | SND_PCM_NO_AUTO_RESAMPLE | SND_PCM_NO_AUTO_CHANNELS
+        | SND_PCM_NO_AUTO_FORMAT
       let stream = direction == .playback ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE
       let result = unsafe snd_pcm_open(&pcm, device, stream, Int32(mode))
-      guard result >= 0, let pcm = unsafe pcm else { throw PCMFailure(.open, code: result < 0 ? -result : ENODEV) }
+      guard result >= 0, let pcm = unsafe pcm else {
+        throw PCMFailure(.open, code: result < 0 ? -result : ENODEV)
+      }
       return unsafe pcm
     }
   }
@@ -68,7 +82,8 @@ internal import Synchronization
   }
 
   /// Calls, or takes the result that is forced, and throws what is below zero.
-  @discardableResult func check<Number: BinaryInteger>(_ call: PCMCall, _ body: () -> Number) throws(PCMFailure) -> Int
+  @discardableResult func check<Number: BinaryInteger>(_ call: PCMCall, _ body: () -> Number)
+    throws(PCMFailure) -> Int
   {
     while true {
       let result = interception?.result(call) ?? Int(body())
@@ -121,7 +136,9 @@ internal import Synchronization
     var offset: snd_pcm_uframes_t = 0
     var count = snd_pcm_uframes_t(frameCount)
     try check(.mapBegin) { unsafe snd_pcm_mmap_begin(pcm, &areas, &offset, &count) }
-    guard count > 0, let area = unsafe areas?.pointee, let start = unsafe area.addr else { return nil }
+    guard count > 0, let area = unsafe areas?.pointee, let start = unsafe area.addr else {
+      return nil
+    }
     let first = unsafe (Int(area.first) + Int(offset) * Int(area.step)) / 8
     return unsafe (start: start + first, offset: Int(offset), frameCount: Int(count))
   }
@@ -134,7 +151,9 @@ internal import Synchronization
 
   /// A device that has no space now has not failed.
   func checkTransfer(_ call: PCMCall, _ body: () -> Int) throws(PCMFailure) -> Int {
-    do { return try check(call, body) } catch {
+    do {
+      return try check(call, body)
+    } catch {
       if error.code == EAGAIN { return 0 }
       throw error
     }
@@ -142,34 +161,44 @@ internal import Synchronization
 
   var descriptorCount: Int { max(0, Int(unsafe snd_pcm_poll_descriptors_count(pcm))) }
 
-  /// `snd_pcm_poll_descriptors`: puts what is to be watched at the end of an array, from an index on.
+  /// `snd_pcm_poll_descriptors`: puts what is to be watched at the end of an array, from an index
+  /// on.
   func descriptors(into watched: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
     let count = UInt32(clamping: watched.count - start)
     let found = try check(.descriptors) {
       unsafe watched.withUnsafeMutableBytes { bytes -> Int32 in
         // A watched descriptor has the layout of C's pollfd.
-        guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else { return 0 }
+        guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
+          return 0
+        }
         return unsafe snd_pcm_poll_descriptors(pcm, first + start, count)
       }
     }
     // poll(2) passes over a descriptor below zero.
-    for index in (start + found)..<max(watched.count, start + found) { watched[index].descriptor = -1 }
+    for index in (start + found)..<max(watched.count, start + found) {
+      watched[index].descriptor = -1
+    }
   }
 
   /// `snd_pcm_poll_descriptors_revents`: the events the PCM makes of those its descriptors got.
-  func receivedEvents(_ watched: inout [PollDescriptor], from start: Int) throws(PCMFailure) -> Int16 {
+  func receivedEvents(_ watched: inout [PollDescriptor], from start: Int) throws(PCMFailure)
+    -> Int16
+  {
     var events: UInt16 = 0
     let count = UInt32(clamping: watched.count - start)
     try check(.receivedEvents) {
       unsafe watched.withUnsafeMutableBytes { bytes -> Int32 in
-        guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else { return 0 }
+        guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
+          return 0
+        }
         return unsafe snd_pcm_poll_descriptors_revents(pcm, first + start, count, &events)
       }
     }
     return Int16(truncatingIfNeeded: events)
   }
 
-  /// `snd_pcm_readi`: frames that were there, none where there are none yet; there is space for all that are asked for.
+  /// `snd_pcm_readi`: frames that were there, none where there are none yet; there is space for all
+  /// that are asked for.
   func read(into bytes: inout MutableSpan<UInt8>, frameCount: Int) throws(PCMFailure) -> Int {
     let frames = snd_pcm_uframes_t(frameCount)
     return try checkTransfer(.read) {
@@ -186,13 +215,17 @@ internal import Synchronization
     try check(.setResampling) { unsafe snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0) }
   }
 
-  func offers(_ access: PCMAccess) -> Bool { unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0 }
+  func offers(_ access: PCMAccess) -> Bool {
+    unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0
+  }
 
   func offers(_ encoding: SampleEncoding) -> Bool {
     unsafe snd_pcm_hw_params_test_format(pcm, parameters, encoding.code) == 0
   }
 
-  func offers(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0 }
+  func offers(rate: Int) -> Bool {
+    unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0
+  }
 
   func offers(channelCount: Int) -> Bool {
     unsafe snd_pcm_hw_params_test_channels(pcm, parameters, UInt32(clamping: channelCount)) == 0
@@ -207,11 +240,15 @@ internal import Synchronization
   }
 
   func set(channelCount: Int) throws(PCMFailure) {
-    try check(.setChannels) { unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount)) }
+    try check(.setChannels) {
+      unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount))
+    }
   }
 
   func set(rate: Int) throws(PCMFailure) {
-    try check(.setRate) { unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0) }
+    try check(.setRate) {
+      unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0)
+    }
   }
 
   func set(rateNear rate: Int) throws(PCMFailure) -> Int {
@@ -222,64 +259,84 @@ internal import Synchronization
 
   func set(periodLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
-    try check(.setPeriodSize) { unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil) }
+    try check(.setPeriodSize) {
+      unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil)
+    }
   }
 
   func set(bufferLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
-    try check(.setBufferSize) { unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length) }
+    try check(.setBufferSize) {
+      unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length)
+    }
   }
 
   func preferWholePeriods() { _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters) }
 
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
-    var (least, most): (UInt32, UInt32) = (0, 0)
+    var least: UInt32 = 0
+    var most: UInt32 = 0
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_min(parameters, &least) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_max(parameters, &most) }
     return Int(least)...max(Int(least), Int(most))
   }
 
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
-    var (least, most): (UInt32, UInt32) = (0, 0)
+    var least: UInt32 = 0
+    var most: UInt32 = 0
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_min(parameters, &least, nil) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_max(parameters, &most, nil) }
     return Int(least)...max(Int(least), Int(most))
   }
 
   func periodLengths() throws(PCMFailure) -> ClosedRange<Int> {
-    var (least, most): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil) }
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_max(parameters, &most, nil) }
+    var least: snd_pcm_uframes_t = 0
+    var most: snd_pcm_uframes_t = 0
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil)
+    }
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_period_size_max(parameters, &most, nil)
+    }
     return Int(clamping: least)...max(Int(clamping: least), Int(clamping: most))
   }
 
   /// `snd_pcm_hw_params`: the parameters become those of the device, which is prepared by it.
   func finishNegotiation() throws(PCMFailure) -> (periodSize: Int, bufferSize: Int) {
     try check(.hardwareParameters) { unsafe snd_pcm_hw_params(pcm, parameters) }
-    var (period, buffer): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
+    var period: snd_pcm_uframes_t = 0
+    var buffer: snd_pcm_uframes_t = 0
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size(parameters, &period, nil) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_buffer_size(parameters, &buffer) }
     return (Int(clamping: period), Int(clamping: buffer))
   }
 
-  /// `snd_pcm_sw_params`: woken by a period, started by hand, stopped when dry, silent beyond the last frame.
+  /// `snd_pcm_sw_params`: woken by a period, started by hand, stopped when dry, silent beyond the
+  /// last frame.
   func setSoftwareParameters(periodSize: Int, bufferSize: Int) throws(PCMFailure) {
     var software: OpaquePointer?
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_malloc(&software) }
     defer { unsafe snd_pcm_sw_params_free(software) }
     guard let software = unsafe software else { return }
-    let (period, buffer) = (snd_pcm_uframes_t(periodSize), snd_pcm_uframes_t(bufferSize))
+    let period = snd_pcm_uframes_t(periodSize)
+    let buffer = snd_pcm_uframes_t(bufferSize)
     var boundary: snd_pcm_uframes_t = 0
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(pcm, software) }
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_get_boundary(software, &boundary) }
-    try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary) }
-    try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, buffer) }
+    try check(.softwareParameters) {
+      unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary)
+    }
+    try check(.softwareParameters) {
+      unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, buffer)
+    }
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_avail_min(pcm, software, period) }
-    // The device overwrites what it played with silence, so that a late writer leaves no echo. A plug-in
-    // that cannot do this needs it no less, but has no say in it.
+    // The device overwrites what it played with silence, so that a late writer leaves no echo. A
+    // plug-in that cannot do this needs it no less, but has no say in it.
     _ = unsafe snd_pcm_sw_params_set_silence_threshold(pcm, software, 0)
     _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, boundary)
-    do { try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) } } catch {
+    do {
+      try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) }
+    } catch {
       _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, 0)
       try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) }
     }
@@ -340,7 +397,10 @@ package struct PCMFailure: Error, Equatable, Sendable {
   /// The reason, positive, as errno has it.
   package var code: Int32
 
-  package init(_ call: PCMCall, code: Int32) { (self.call, self.code) = (call, code) }
+  package init(_ call: PCMCall, code: Int32) {
+    self.call = call
+    self.code = code
+  }
 }
 
 /// Stands between a sink and the library, so that tests can force what a device seldom does.
@@ -364,7 +424,8 @@ package struct PCMInterception: Sendable {
     open: @escaping @Sendable (String) -> Opening = { _ in .passed },
     result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) {
-    (self.open, self.result) = (open, result)
+    self.open = open
+    self.result = result
   }
 }
 
@@ -377,7 +438,8 @@ enum LibraryErrors {
   /// `snd_lib_error_set_handler`, once.
   static func silence() { _ = silenced }
 
-  /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is there.
+  /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is
+  /// there.
   static func silenceJack() { _ = silencedJack }
 
   /// The same where the library has been loaded, for a device of any name.

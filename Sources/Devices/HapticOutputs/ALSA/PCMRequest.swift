@@ -4,7 +4,8 @@ package import SoundFile
 internal import SystemSupport
 
 package struct PCMRequest: Equatable, Sendable {
-  /// The name of the device as ALSA's configuration has it, or one that lasts: `card:ID`, `usb:VENDOR:PRODUCT` or
+  /// The name of the device as ALSA's configuration has it, or one that lasts: `card:ID`,
+  /// `usb:VENDOR:PRODUCT` or
   /// `usb:VENDOR:PRODUCT:SERIAL`, which is looked for at each opening.
   package var device: String
   /// Frames per second.
@@ -20,20 +21,25 @@ package struct PCMRequest: Equatable, Sendable {
   package var periodSize: Int
   /// Frames that fit in all at the rate asked for; at another, as many as last as long.
   package var bufferSize: Int
-  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards. A sound server that
-  /// starts a stream reads what it is behind by at once, and drops what comes too late for that: milliseconds, or half
-  /// a second on a busy machine. Silence therefore goes on until the device has taken frames in time for as long as
-  /// this.
+  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards.
+  /// A sound server that starts a stream reads what it is behind by at once, and drops what comes
+  /// too late for that: milliseconds, or half a second on a busy machine. Silence therefore goes on
+  /// until the device has taken frames in time for as long as this.
   package var leadIn: Duration
 
   /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
   package init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
-    channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
+    channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
+    access: PCMAccess? = nil,
     periodSize: Int? = nil, bufferSize: Int? = nil, leadIn: Duration = .zero
   ) {
-    (self.device, self.rate, self.allowsOtherRate) = (device, rate, allowsOtherRate)
-    (self.channels, self.encoding, self.access) = (channels, encoding, access)
+    self.device = device
+    self.rate = rate
+    self.allowsOtherRate = allowsOtherRate
+    self.channels = channels
+    self.encoding = encoding
+    self.access = access
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
     self.leadIn = leadIn
@@ -65,7 +71,9 @@ package enum PCMAccess: String, CaseIterable, Sendable {
 
 struct PCMNegotiation {
   /// Rates that are tried one by one to find what a device supports.
-  static let commonRates = [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]
+  static let commonRates = [
+    8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
+  ]
 
   let request: PCMRequest
 
@@ -79,17 +87,26 @@ struct PCMNegotiation {
       try NamedSink(device: name)?.find(on: .system)
       let pcm = try PCMBindings(opening: name, interception: interception)
       return (pcm, try negotiate(pcm))
-    } catch let failure as PCMFailure { throw error(for: failure) } catch let error as OutputError { throw error } catch
-    { throw OutputError(.other, output: request.device, "\(error)") }
+    } catch let failure as PCMFailure {
+      throw error(for: failure)
+    } catch let error as OutputError {
+      throw error
+    } catch {
+      throw OutputError(.other, output: request.device, "\(error)")
+    }
   }
 
   private func error(for failure: PCMFailure) -> OutputError {
     let error = OutputError(failure, device: request.device)
-    if failure == PCMFailure(.open, code: ENOENT), request.device.prefix(while: { $0 != ":" }) == "jack" {
+    if failure == PCMFailure(.open, code: ENOENT),
+      request.device.prefix(while: { $0 != ":" }) == "jack"
+    {
       // The plug-in tells so of a server that does not run.
       return OutputError(PCMFailure(.open, code: ECONNREFUSED), device: request.device)
     }
-    guard failure.call == .open, error.kind == .notFound, PCMBindings.records(request.device) else { return error }
+    guard failure.call == .open, error.kind == .notFound, PCMBindings.records(request.device) else {
+      return error
+    }
     return OutputError(.notPlayback, output: request.device, "capture only; choose another device")
   }
 
@@ -103,7 +120,8 @@ struct PCMNegotiation {
     let scale = Double(rate) / Double(max(1, request.rate))
     let wanted = Int((Double(request.periodSize) * scale).rounded())
     try pcm.set(periodLengthNear: max(1, wanted))
-    try pcm.set(bufferLengthNear: max(2 * wanted, Int((Double(request.bufferSize) * scale).rounded())))
+    try pcm.set(
+      bufferLengthNear: max(2 * wanted, Int((Double(request.bufferSize) * scale).rounded())))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
       throw refusal("offers an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")
@@ -112,7 +130,8 @@ struct PCMNegotiation {
     try pcm.prepare()
     let anatomy = pcm.anatomy()
     return PCMConfiguration(
-      rate: rate, channelCount: channelCount, encoding: encoding, access: access, periodSize: periodSize,
+      rate: rate, channelCount: channelCount, encoding: encoding, access: access,
+      periodSize: periodSize,
       bufferSize: bufferSize, isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"),
       isPaced: anatomy.mentions("Null PCM"),
       isServerStream: anatomy.mentions("PulseAudio PCM") || anatomy.mentions("PipeWire PCM"),
@@ -122,7 +141,11 @@ struct PCMNegotiation {
   /// Mapped memory, but not that of a plug-in, where the library only emulates it.
   private func chooseAccess(_ pcm: PCMBindings) throws -> PCMAccess {
     let wanted: [PCMAccess] =
-      if let access = request.access { [access] } else if pcm.isExternal { [.readWrite, .memoryMapped] } else {
+      if let access = request.access {
+        [access]
+      } else if pcm.isExternal {
+        [.readWrite, .memoryMapped]
+      } else {
         [.memoryMapped, .readWrite]
       }
     guard let access = wanted.first(where: { pcm.offers($0) }) else {
@@ -141,13 +164,16 @@ struct PCMNegotiation {
       guard pcm.offers(channelCount: count) else {
         let offered = Self.channelCounts(of: pcm, in: range)
         let noun = offered == [1] ? "channel" : "channels"
-        throw refusal("does not support \(count) channels; supported: \(Self.list(offered)) \(noun)")
+        throw refusal(
+          "does not support \(count) channels; supported: \(Self.list(offered)) \(noun)")
       }
       try pcm.set(channelCount: count)
       return count
     case .atLeast(let count):
       let offered = Self.channelCounts(of: pcm, in: range)
-      guard let best = offered.first(where: { $0 >= count }) ?? offered.last else { throw refusal("has no channels") }
+      guard let best = offered.first(where: { $0 >= count }) ?? offered.last else {
+        throw refusal("has no channels")
+      }
       try pcm.set(channelCount: best)
       return best
     }
@@ -172,18 +198,26 @@ struct PCMNegotiation {
       throw refusal(
         offered.isEmpty
           ? "does not support 16-, 24- or 32-bit samples"
-          : "does not support \(wanted[0].rawValue) samples; supported: \(offered.joined(separator: ", "))")
+          : """
+          does not support \(wanted[0].rawValue) samples; supported: \
+          \(offered.joined(separator: ", "))
+          """
+      )
     }
     try pcm.set(encoding)
     return encoding
   }
 
-  private func refusal(_ text: String) -> OutputError { OutputError(.unsupportedFormat, output: request.device, text) }
+  private func refusal(_ text: String) -> OutputError {
+    OutputError(.unsupportedFormat, output: request.device, text)
+  }
 
   /// The counts a device has within a range, up to 64.
   static func channelCounts(of pcm: PCMBindings, in range: ClosedRange<Int>) -> [Int] {
     guard range.lowerBound <= 64 else { return [range.lowerBound] }
-    return (max(1, range.lowerBound)...max(1, min(64, range.upperBound))).filter { pcm.offers(channelCount: $0) }
+    return (max(1, range.lowerBound)...max(1, min(64, range.upperBound))).filter {
+      pcm.offers(channelCount: $0)
+    }
   }
 
   /// The common rates a device has, or the ends of its range where it has none of them.
@@ -196,7 +230,9 @@ struct PCMNegotiation {
 
   /// Numbers as words: 'a, b and c', runs as 'a to b'.
   static func list(_ numbers: [Int]) -> String {
-    if numbers.count > 2, let first = numbers.first, let last = numbers.last, last - first == numbers.count - 1 {
+    if numbers.count > 2, let first = numbers.first, let last = numbers.last,
+      last - first == numbers.count - 1
+    {
       return "\(first) to \(last)"
     }
     guard let last = numbers.last, numbers.count > 1 else { return "\(numbers.first ?? 0)" }
@@ -215,26 +251,42 @@ extension OutputError {
     let isOpening = failure.call == .open
     switch failure.code {
     case EBUSY:
-      return (.busy, "device busy: another program uses it; close that program or choose another device")
-    case ENOENT: return (.notFound, "no such device; run 'aplay -L' to list devices")
+      return (
+        .busy, "device busy: another program uses it; close that program or choose another device"
+      )
+    case ENOENT:
+      return (.notFound, "no such device; run 'aplay -L' to list devices")
     case ENODEV where isOpening, ENXIO where isOpening:
       return (.notFound, "device not connected; connect it or choose another device")
     case EIO where isOpening:
-      return (.other, "the device reports an input/output error; reconnect it, or restart its sound server")
-    case ENOMEM: return (.other, "the system has no memory for this; use a smaller buffer or close other programs")
-    case EMFILE, ENFILE: return (.other, "too many open files; close some, or raise the limit with 'ulimit -n'")
-    case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO: return (.disconnected, "device disconnected; reconnect it")
+      return (
+        .other,
+        "the device reports an input/output error; reconnect it, or restart its sound server"
+      )
+    case ENOMEM:
+      return (
+        .other, "the system has no memory for this; use a smaller buffer or close other programs"
+      )
+    case EMFILE, ENFILE:
+      return (.other, "too many open files; close some, or raise the limit with 'ulimit -n'")
+    case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO:
+      return (.disconnected, "device disconnected; reconnect it")
     case ECONNREFUSED, ECONNRESET, ECONNABORTED, ENOTCONN, EHOSTDOWN:
       return (.serverUnavailable, "the sound server does not respond; start it")
     case EACCES, EPERM:
-      return (.permissionDenied, "permission denied; this user must be in the group 'audio' to play on it")
-    case ETIMEDOUT: return (.disconnected, "device stopped accepting frames; reconnect it")
+      return (
+        .permissionDenied, "permission denied; this user must be in the group 'audio' to play on it"
+      )
+    case ETIMEDOUT:
+      return (.disconnected, "device stopped accepting frames; reconnect it")
     case EINVAL where failure.call == .write || failure.call == .mapCommit:
       return (.other, "the device refuses frames; it is opened again")
     case EINVAL where isOpening:
       return (.notFound, "device not defined in the ALSA configuration; choose another device")
-    case EPIPE: return (.other, "the device runs dry again and again; it is opened again")
-    case ESTRPIPE: return (.other, "the device stays suspended; it is opened again")
+    case EPIPE:
+      return (.other, "the device runs dry again and again; it is opened again")
+    case ESTRPIPE:
+      return (.other, "the device stays suspended; it is opened again")
     default:
       let reason = unsafe String(cString: strerror(failure.code)).lowercased()
       return (.other, "the device fails (\(reason)); reconnect it, or choose another")

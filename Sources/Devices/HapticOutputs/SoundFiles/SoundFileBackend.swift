@@ -25,26 +25,31 @@ public final class SoundFileBackend: OutputBackend {
 
   /// Starts a file, by default of 16 bits; one that is there is replaced.
   ///
-  /// A path that was opened before gets a number before its extension: no file of a run replaces another.
-  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+  /// A path that was opened before gets a number before its extension: no file of a run replaces
+  /// another.
+  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    throws(OutputError)
     -> sending OpenedOutput
   {
     let samples = try request.encoding.map { word throws(OutputError) in
       if let format = SampleFormat(rawValue: word) { return format }
       throw OutputError(
         .unsupportedFormat, output: name,
-        "wav does not hold \(word) samples; use " + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
+        "wav does not hold \(word) samples; use "
+          + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let path = numbered(name)
     let format = samples ?? Self.defaultFormat
     do throws(SoundFileError) {
       return OpenedOutput(
         sink: try SoundFileSink(
-          request.format, path: path, storedAs: SoundFileFormat(container: .wav, samples: format), time: time),
+          request.format, path: path, storedAs: SoundFileFormat(container: .wav, samples: format),
+          time: time),
         name: path, encoding: format.rawValue)
     } catch {
       throw OutputError(
-        error.kind == .unsupportedFormat ? .unsupportedFormat : .cannotWrite, output: path, error.description)
+        error.kind == .unsupportedFormat ? .unsupportedFormat : .cannotWrite, output: path,
+        error.description)
     }
   }
 
@@ -55,20 +60,23 @@ public final class SoundFileBackend: OutputBackend {
     }
     guard count > 1 else { return path }
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "\(path)-\(count)" }
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else {
+      return "\(path)-\(count)"
+    }
     return "\(path[..<dot])-\(count)\(path[dot...])"
   }
 }
 
 extension OutputRegistry {
   /// ALSA's devices, WAVE files and nothing; names without a scheme are ALSA's.
-  public static let standard = OutputRegistry([ALSABackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
+  public static let standard = OutputRegistry(
+    [ALSABackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
 }
 
 /// Writes every frame into a sound file, at the pace of a clock.
 ///
-/// With the machine's clock the file grows as the sound would be heard; with virtual time it is written as
-/// fast as it can be. What goes wrong is an event, after which the sink has ended.
+/// With the machine's clock the file grows as the sound would be heard; with virtual time it is
+/// written as fast as it can be. What goes wrong is an event, after which the sink has ended.
 public final class SoundFileSink: AudioSink {
   /// What it takes.
   public let format: SinkFormat
@@ -80,11 +88,14 @@ public final class SoundFileSink: AudioSink {
 
   /// Starts a file at a path, replacing one that is there; `finish(draining:)` closes it.
   public init(
-    _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat, time: any TimeSource = SystemTimeSource()
+    _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat,
+    time: any TimeSource = SystemTimeSource()
   ) throws(SoundFileError) {
     writer = try SoundFileWriter(
       path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount)
-    (self.format, self.path, pace) = (format, path, SinkPacer(format, time: time))
+    self.format = format
+    self.path = path
+    pace = SinkPacer(format, time: time)
     silence = Array(repeating: 0, count: format.periodSize * format.channelCount)
   }
 
@@ -115,7 +126,11 @@ public final class SoundFileSink: AudioSink {
 
   /// Completes the file.
   public func finish(draining: Bool) {
-    do { try writer?.close() } catch { note(error) }
+    do {
+      try writer?.close()
+    } catch {
+      note(error)
+    }
     writer = nil
   }
 
@@ -123,7 +138,9 @@ public final class SoundFileSink: AudioSink {
   public func takeEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   private func store(_ frames: Span<Float>) {
-    do { try writer?.write(frames) } catch {
+    do {
+      try writer?.write(frames)
+    } catch {
       note(error)
       writer = nil
     }
@@ -134,7 +151,8 @@ public final class SoundFileSink: AudioSink {
   }
 }
 
-/// Empties a recording into a sound file on a thread of its own, so that playing never waits for a disk.
+/// Empties a recording into a sound file on a thread of its own, so that playing never waits for a
+/// disk.
 ///
 /// Errors are reported once and do not affect playback.
 public final class RecordingWriter: Sendable {
@@ -144,20 +162,23 @@ public final class RecordingWriter: Sendable {
     public var frameCount: Int64
     /// Frames that the writing was too slow for.
     public var droppedFrameCount: Int64
-    /// Why writing ended early, or was first interrupted; files hold what was written, where they could be completed.
+    /// Why writing ended early, or was first interrupted; files hold what was written, where they
+    /// could be completed.
     public var failure: SoundFileError?
 
     /// Makes an outcome.
     public init(frameCount: Int64, droppedFrameCount: Int64 = 0, failure: SoundFileError? = nil) {
-      (self.frameCount, self.droppedFrameCount, self.failure) = (frameCount, droppedFrameCount, failure)
+      self.frameCount = frameCount
+      self.droppedFrameCount = droppedFrameCount
+      self.failure = failure
     }
   }
 
-  /// Where the next file is due, takes the one before, which is complete, and opens the next; before each write only
-  /// throws where the file must not grow.
+  /// Where the next file is due, takes the one before, which is complete, and opens the next;
+  /// before each write only throws where the file must not grow.
   ///
-  /// Returns the descriptor of the file. After an error nothing is written until the next is due. Called on the writing
-  /// thread.
+  /// Returns the descriptor of the file. After an error nothing is written until the next is due.
+  /// Called on the writing thread.
   public typealias FileChange = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
 
   /// Time between two looks at the recording: a small part of what it holds.
@@ -189,12 +210,17 @@ public final class RecordingWriter: Sendable {
     var failure: SoundFileError?
 
     init(
-      _ recording: RecordingBuffer, _ descriptor: Int32, limit: (frameCount: Int64, error: SoundFileError),
-      open: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter, change: FileChange?,
+      _ recording: RecordingBuffer, _ descriptor: Int32,
+      limit: (frameCount: Int64, error: SoundFileError),
+      open: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter,
+      change: FileChange?,
       failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) throws(SoundFileError) {
-      (self.recording, self.limit, self.open) = (recording, limit, open)
-      (self.change, self.failureHandler) = (change, failureHandler)
+      self.recording = recording
+      self.limit = limit
+      self.open = open
+      self.change = change
+      self.failureHandler = failureHandler
       writer = try open(descriptor)
       samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
     }
@@ -206,7 +232,11 @@ public final class RecordingWriter: Sendable {
         SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.interval)
       }
       empty()
-      do { try writer.close() } catch { fail(error) }
+      do {
+        try writer.close()
+      } catch {
+        fail(error)
+      }
     }
 
     private func empty() {
@@ -229,9 +259,17 @@ public final class RecordingWriter: Sendable {
         fail(limit.error)
         return false
       }
-      do { try writer.close() } catch { fail(error) }
+      do {
+        try writer.close()
+      } catch {
+        fail(error)
+      }
       isStopped = false
-      do { writer = try open(try change(true)) } catch { fail(error) }
+      do {
+        writer = try open(try change(true))
+      } catch {
+        fail(error)
+      }
       passed = 0
       return true
     }
@@ -241,10 +279,13 @@ public final class RecordingWriter: Sendable {
       let count = recording.channelCount
       do {
         _ = try change?(false)
-        try writer.write(samples.span.extracting(frames.lowerBound * count..<frames.upperBound * count))
+        try writer.write(
+          samples.span.extracting(frames.lowerBound * count..<frames.upperBound * count))
         outcome.frameCount += Int64(frames.count)
         failure = nil
-      } catch { fail(error) }
+      } catch {
+        fail(error)
+      }
     }
 
     private func fail(_ error: SoundFileError) {
@@ -252,7 +293,9 @@ public final class RecordingWriter: Sendable {
       isStopped = true
       outcome.failure = outcome.failure ?? error
       // File after file without space is one failure.
-      if failure?.description != error.description { failureHandler(error) }
+      if failure?.description != error.description {
+        failureHandler(error)
+      }
       failure = error
     }
   }
@@ -261,38 +304,50 @@ public final class RecordingWriter: Sendable {
   ///
   /// - Parameters:
   ///   - descriptor: An open file that can be sought; it stays open.
-  ///   - maximumFrameCount: Frames beyond which nothing is recorded, or the next file is; nil means no limit but the
-  ///     format's.
-  ///   - failureHandler: Called when nothing more is written, on the writing thread: at most once for a file.
+  ///   - maximumFrameCount: Frames beyond which nothing is recorded, or the next file is; nil means
+  ///     no limit but the format's.
+  ///   - failureHandler: Called when nothing more is written, on the writing thread: at most once
+  ///     for a file.
   ///   - change: Opens the next file; nil where there is one. No frame is lost between two.
   public init(
-    _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String, storedAs format: SoundFileFormat,
+    _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String,
+    storedAs format: SoundFileFormat,
     maximumFrameCount: Int64? = nil, tags: SoundFileTags = SoundFileTags(),
-    failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }, change: FileChange? = nil
+    failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in },
+    change: FileChange? = nil
   ) throws(SoundFileError) {
     let channelCount = recording.channelCount
     let frameBytes = Int64(channelCount * format.samples.byteCount)
     let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
     let limitText =
       formatLimit < maximumFrameCount ?? .max
-      ? "reached the 4 GiB limit of wav; record to .w64 or .flac" : "reached the limit of the recording"
+      ? "reached the 4 GiB limit of wav; record to .w64 or .flac"
+      : "reached the limit of the recording"
     shared = try Shared(
       recording, descriptor,
       limit: (
-        min(maximumFrameCount ?? .max, formatLimit), SoundFileError(kind: .tooLong, path: path, description: limitText)
+        min(maximumFrameCount ?? .max, formatLimit),
+        SoundFileError(kind: .tooLong, path: path, description: limitText)
       ),
       open: { descriptor throws(SoundFileError) in
         try SoundFileWriter(
-          descriptor: descriptor, path: path, format: format, rate: rate, channelCount: channelCount, frameCount: 0,
+          descriptor: descriptor, path: path, format: format, rate: rate,
+          channelCount: channelCount, frameCount: 0,
           tags: tags)
       }, change: change, failureHandler: failureHandler)
     let shared = shared
-    do throws(PlaybackError) { thread = try BackgroundThread { shared.run() } } catch {
+    do throws(PlaybackError) {
+      thread = try BackgroundThread { shared.run() }
+    } catch {
       throw SoundFileError(kind: .systemRefused, path: path, description: error.description)
     }
   }
 
-  deinit { if !isGivenUp.load(ordering: .relaxed) { finish() } }
+  deinit {
+    if !isGivenUp.load(ordering: .relaxed) {
+      finish()
+    }
+  }
 
   /// Writes what is left and completes the file; every later call answers the same.
   ///
@@ -308,7 +363,8 @@ public final class RecordingWriter: Sendable {
       return nil
     }
     var outcome = shared.outcome
-    outcome.droppedFrameCount = Int64(shared.recording.droppedSampleCount / shared.recording.channelCount)
+    outcome.droppedFrameCount = Int64(
+      shared.recording.droppedSampleCount / shared.recording.channelCount)
     return outcome
   }
 }

@@ -1,6 +1,7 @@
 package import HapticPlayback
 
-/// A sink of a sound server that the name of an ALSA device names, such as `pipewire:NODE=shaker` or
+/// A sink of a sound server that the name of an ALSA device names, such as `pipewire:NODE=shaker`
+/// or
 /// `pulse:DEVICE=shaker`.
 package struct NamedSink: Equatable, Sendable {
   /// The sound servers whose ALSA plug-ins accept the name of a sink.
@@ -36,7 +37,8 @@ package struct NamedSink: Equatable, Sendable {
   /// The device as the user named it.
   private let device: String
 
-  /// Reads the name of a device; nil if the device follows the server's default sink or belongs to no sound server.
+  /// Reads the name of a device; nil if the device follows the server's default sink or belongs to
+  /// no sound server.
   package init?(device: String) {
     for server in Server.allCases {
       guard let words = Self.arguments(of: server.plugIn, in: device) else { continue }
@@ -59,8 +61,8 @@ package struct NamedSink: Equatable, Sendable {
     return nil
   }
 
-  /// Refuses a name that a server would not read as the name of a sink: PipeWire plays on any sink for `-1` and on the
-  /// object of a number, PulseAudio on its default for no name.
+  /// Refuses a name that a server would not read as the name of a sink: PipeWire plays on any sink
+  /// for `-1` and on the object of a number, PulseAudio on its default for no name.
   package func validate() throws(OutputError) {
     guard !sink.isEmpty, Int(sink) == nil else {
       throw OutputError(
@@ -69,7 +71,8 @@ package struct NamedSink: Equatable, Sendable {
           + "run 'temblor devices' to list sinks")
     }
     guard !sink.contains(where: { "{}\"'".contains($0) }) else {
-      throw OutputError(.invalidName, output: device, "cannot read the sink's name; use '\(server.device("NAME"))'")
+      throw OutputError(
+        .invalidName, output: device, "cannot read the sink's name; use '\(server.device("NAME"))'")
     }
   }
 
@@ -87,19 +90,24 @@ package struct NamedSink: Equatable, Sendable {
     if matches == 1 { return }
     guard matches == 0 else {
       throw OutputError(
-        .other, output: device, "\(matches) sinks have this name; give each a 'node.name' of its own in PipeWire")
+        .other, output: device,
+        "\(matches) sinks have this name; give each a 'node.name' of its own in PipeWire")
     }
     let names = sinks.map(\.name).sorted()
     throw OutputError(
       .notFound, output: device,
       "no such \(server.rawValue) sink; "
-        + (names.isEmpty ? "the server has none" : "available: \(names.joined(separator: ", "))"), alternatives: names)
+        + (names.isEmpty ? "the server has none" : "available: \(names.joined(separator: ", "))"),
+      alternatives: names)
   }
 
-  /// The arguments of a plug-in in a device's name, which may be the slave of another plug-in; nil without any.
+  /// The arguments of a plug-in in a device's name, which may be the slave of another plug-in; nil
+  /// without any.
   private static func arguments(of plugIn: String, in device: String) -> [String]? {
     let prefix = plugIn + ":"
-    let start = device.indices.first { device[$0...].hasPrefix(prefix) && isWordStart($0, in: device) }
+    let start = device.indices.first {
+      device[$0...].hasPrefix(prefix) && isWordStart($0, in: device)
+    }
     guard let start else { return nil }
     let text = device[start...].dropFirst(prefix.count)
     // A name within quotation marks ends with them.
@@ -115,7 +123,8 @@ package struct NamedSink: Equatable, Sendable {
   }
 
   private static func unquoted(_ text: Substring) -> String {
-    guard text.count >= 2, let first = text.first, first == text.last, first == "'" || first == "\"" else {
+    guard text.count >= 2, let first = text.first, first == text.last, first == "'" || first == "\""
+    else {
       return String(text)
     }
     return String(text.dropFirst().dropLast())

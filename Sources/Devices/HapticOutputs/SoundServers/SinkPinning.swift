@@ -3,13 +3,15 @@ internal import Glibc
 internal import SystemSupport
 package import HapticPlayback
 
-/// Keeps the streams of this process on the sinks that they name: a server that cannot find the sink, or loses it,
-/// ends the stream instead of moving it to another sink.
+/// Keeps the streams of this process on the sinks that they name: a server that cannot find the
+/// sink, or loses it, ends the stream instead of moving it to another sink.
 ///
-/// PipeWire and `pipewire-pulse` read the properties of streams from variables of the environment. Two properties do
-/// the same in different versions of WirePlumber: `node.dont-reconnect` before 0.5, `node.dont-fallback` from 0.5 on.
-/// `node.dont-move` refuses a move by the user's mixer, and `state.restore-target` a move that a mixer remembers.
-/// PulseAudio reads a flag of the stream, which `pa_stream_connect_playback` of the module CSoundServers adds.
+/// PipeWire and `pipewire-pulse` read the properties of streams from variables of the environment.
+/// Two properties do the same in different versions of WirePlumber: `node.dont-reconnect` before
+/// 0.5, `node.dont-fallback` from 0.5 on.
+/// `node.dont-move` refuses a move by the user's mixer, and `state.restore-target` a move that a
+/// mixer remembers. PulseAudio reads a flag of the stream, which `pa_stream_connect_playback` of
+/// the module CSoundServers adds.
 package enum SinkPinning {
   /// A variable of the environment and its new value; nil removes the variable.
   package struct Variable: Equatable, Sendable {
@@ -25,14 +27,19 @@ package enum SinkPinning {
 
   /// The names in the desktop's mixer.
   private static let labels = [
-    "application.name": "Temblor", "media.name": "Haptics", "node.description": "Temblor", "node.name": "temblor",
+    "application.name": "Temblor", "media.name": "Haptics", "node.description": "Temblor",
+    "node.name": "temblor",
   ].sorted { $0.key < $1.key }
 
   /// Properties that lead a stream to a sink other than the one that the device names.
   private static let detours = ["target.object", "node.target", "node.linger"]
 
-  private static var pipeWirePins: String { pins.map { "\($0.key) = \($0.value)" }.joined(separator: " ") }
-  private static var pulsePins: String { pins.map { "\($0.key)=\($0.value)" }.joined(separator: " ") }
+  private static var pipeWirePins: String {
+    pins.map { "\($0.key) = \($0.value)" }.joined(separator: " ")
+  }
+  private static var pulsePins: String {
+    pins.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+  }
 
   /// The variables to set for a process, merged with the user's.
   ///
@@ -40,37 +47,47 @@ package enum SinkPinning {
   ///   - namesSink: A Boolean value that indicates whether a stream names its sink.
   ///   - environment: Returns the value of a variable.
   /// - Throws: `other` if a variable of the user's cannot be merged.
-  package static func variables(namesSink: Bool, environment: (String) -> String?) throws(OutputError) -> [Variable] {
+  package static func variables(namesSink: Bool, environment: (String) -> String?)
+    throws(OutputError) -> [Variable]
+  {
     var variables = [
       Variable(
         name: "PIPEWIRE_ALSA",
-        value: try merged("PIPEWIRE_ALSA", hasLabels: true, isPinned: namesSink, environment: environment))
+        value: try merged(
+          "PIPEWIRE_ALSA", hasLabels: true, isPinned: namesSink, environment: environment))
     ]
     guard namesSink else { return variables }
     variables.append(Variable(name: "PULSE_PROP", value: try mergedPulse(environment: environment)))
     // These variables outrank PIPEWIRE_ALSA and the name of the device.
     if environment("PIPEWIRE_PROPS") != nil {
-      let value = try merged("PIPEWIRE_PROPS", hasLabels: false, isPinned: true, environment: environment)
+      let value = try merged(
+        "PIPEWIRE_PROPS", hasLabels: false, isPinned: true, environment: environment)
       variables.append(Variable(name: "PIPEWIRE_PROPS", value: value))
     }
-    if environment("PIPEWIRE_NODE") != nil { variables.append(Variable(name: "PIPEWIRE_NODE", value: nil)) }
+    if environment("PIPEWIRE_NODE") != nil {
+      variables.append(Variable(name: "PIPEWIRE_NODE", value: nil))
+    }
     return variables
   }
 
   /// A Boolean value that indicates whether the variables for a server are set.
-  package static func isSet(for server: NamedSink.Server, environment: (String) -> String?) -> Bool {
+  package static func isSet(for server: NamedSink.Server, environment: (String) -> String?) -> Bool
+  {
     switch server {
     case .pipeWire:
-      environment("PIPEWIRE_ALSA")?.hasSuffix("\(pipeWirePins) }") == true && environment("PIPEWIRE_NODE") == nil
+      environment("PIPEWIRE_ALSA")?.hasSuffix("\(pipeWirePins) }") == true
+        && environment("PIPEWIRE_NODE") == nil
         && environment("PIPEWIRE_PROPS")?.hasSuffix("\(pipeWirePins) }") != false
-    case .pulseAudio: environment("PULSE_PROP")?.hasSuffix(pulsePins) == true
+    case .pulseAudio:
+      environment("PULSE_PROP")?.hasSuffix(pulsePins) == true
     }
   }
 
   /// Sets the variables for this process.
   ///
-  /// Other threads may read the environment at any time, and the C library does not synchronize that. A process with
-  /// several threads therefore keeps its environment. Streams of PulseAudio have their flag in any case.
+  /// Other threads may read the environment at any time, and the C library does not synchronize
+  /// that. A process with several threads therefore keeps its environment. Streams of PulseAudio
+  /// have their flag in any case.
   ///
   /// - Returns: A Boolean value that indicates whether the variables are set.
   @discardableResult package static func apply(namesSink: Bool) throws(OutputError) -> Bool {
@@ -101,11 +118,16 @@ package enum SinkPinning {
         }
       throw OutputError(
         .other, output: device,
-        "cannot keep the stream on its sink, since this process has several threads; open the device before they "
+        """
+        cannot keep the stream on its sink, since this process has several threads; open the \
+        device before they 
+        """
           + "start, or set \(remedy) before the program starts")
     }
     guard sink.server == .pulseAudio, !temblor_pins_pulse_streams() else { return }
-    if case .success(let server) = SoundServers.system.pulseAudio(true), server.isPipeWire { return }
+    if case .success(let server) = SoundServers.system.pulseAudio(true), server.isPipeWire {
+      return
+    }
     throw unpinned(device)
   }
 
@@ -121,7 +143,10 @@ package enum SinkPinning {
   private static func unpinned(_ device: String) -> OutputError {
     OutputError(
       .other, output: device,
-      "PulseAudio would move the stream to another sink if this one disappears, and this process cannot prevent that; "
+      """
+      PulseAudio would move the stream to another sink if this one disappears, and this process \
+      cannot prevent that; 
+      """
         + "use the program 'temblor', or a card such as plughw:1")
   }
 
@@ -136,15 +161,20 @@ package enum SinkPinning {
   ) throws(OutputError) -> String {
     let text = environment(name) ?? ""
     guard let body = PropertyText.body(text) else {
-      throw OutputError(.other, output: name, "unbalanced braces or quotation marks; correct or unset this variable")
+      throw OutputError(
+        .other, output: name, "unbalanced braces or quotation marks; correct or unset this variable"
+      )
     }
     if isPinned, let detour = detours.first(where: { body.mentions($0) }) {
-      throw OutputError(.other, output: name, "'\(detour)' contradicts the sink in '--device'; unset this variable")
+      throw OutputError(
+        .other, output: name, "'\(detour)' contradicts the sink in '--device'; unset this variable")
     }
     let own = hasLabels ? labels.map { "\($0.key) = \"\($0.value)\"" }.joined(separator: " ") : ""
     // Each part has lines of its own: a comment ends with its line.
     var parts = [own, body].filter { !$0.isEmpty }
-    if isPinned { parts.append(pipeWirePins) }
+    if isPinned {
+      parts.append(pipeWirePins)
+    }
     return "{ " + parts.joined(separator: "\n") + " }"
   }
 
@@ -153,7 +183,8 @@ package enum SinkPinning {
   private static func mergedPulse(environment: (String) -> String?) throws(OutputError) -> String {
     let text = environment("PULSE_PROP") ?? ""
     guard PropertyText.isPulseList(text) else {
-      throw OutputError(.other, output: "PULSE_PROP", "no list of KEY=VALUE; correct or unset this variable")
+      throw OutputError(
+        .other, output: "PULSE_PROP", "no list of KEY=VALUE; correct or unset this variable")
     }
     return text.isEmpty ? pulsePins : text + " " + pulsePins
   }
@@ -161,7 +192,8 @@ package enum SinkPinning {
 
 /// The forms in which PipeWire and PulseAudio write properties.
 enum PropertyText {
-  /// The properties within the outer braces of PipeWire's relaxed JSON; nil if braces or quotation marks do not match.
+  /// The properties within the outer braces of PipeWire's relaxed JSON; nil if braces or quotation
+  /// marks do not match.
   static func body(_ text: String) -> String? {
     var openBrackets: [Character] = []
     var isString = false
@@ -188,14 +220,22 @@ enum PropertyText {
       // Nothing follows the outer braces.
       if end != nil { return nil }
       switch character {
-      case "\"": isString = true
+      case "\"":
+        isString = true
       case "{", "[":
-        if start == nil, openBrackets.isEmpty, isEmpty(text[..<index]) { start = text.index(after: index) }
+        if start == nil, openBrackets.isEmpty, isEmpty(text[..<index]) {
+          start = text.index(after: index)
+        }
         openBrackets.append(character)
       case "}", "]":
-        guard let open = openBrackets.popLast(), (open == "{") == (character == "}") else { return nil }
-        if openBrackets.isEmpty, start != nil { end = index }
-      default: break
+        guard let open = openBrackets.popLast(), (open == "{") == (character == "}") else {
+          return nil
+        }
+        if openBrackets.isEmpty, start != nil {
+          end = index
+        }
+      default:
+        break
       }
     }
     guard openBrackets.isEmpty, !isString else { return nil }
@@ -203,7 +243,8 @@ enum PropertyText {
     return trimmed(text[start..<end])
   }
 
-  /// A Boolean value that indicates whether a text has the form of PulseAudio's property lists, such as
+  /// A Boolean value that indicates whether a text has the form of PulseAudio's property lists,
+  /// such as
   /// `media.role=test application.name="My program"`.
   static func isPulseList(_ text: String) -> Bool {
     var rest = text[...].drop { $0.isWhitespace }
@@ -233,7 +274,9 @@ enum PropertyText {
 
   /// A Boolean value that indicates whether a text has comments and spaces only.
   private static func isEmpty(_ text: Substring) -> Bool {
-    text.split(whereSeparator: \.isNewline).allSatisfy { $0.first { !$0.isWhitespace }.map { $0 == "#" } ?? true }
+    text.split(whereSeparator: \.isNewline).allSatisfy {
+      $0.first { !$0.isWhitespace }.map { $0 == "#" } ?? true
+    }
   }
 
   private static func trimmed(_ text: Substring) -> String {

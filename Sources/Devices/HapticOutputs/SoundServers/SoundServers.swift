@@ -25,8 +25,10 @@ package struct SoundServers: Sendable {
     package var defaultSource: String
     package var sinks: [Sink]
 
-    package init(name: String = "pulseaudio", defaultSink: String = "", defaultSource: String = "", sinks: [Sink] = [])
-    {
+    package init(
+      name: String = "pulseaudio", defaultSink: String = "", defaultSource: String = "",
+      sinks: [Sink] = []
+    ) {
       self.name = name
       self.defaultSink = defaultSink
       self.defaultSource = defaultSource
@@ -48,9 +50,16 @@ package struct SoundServers: Sendable {
       case .libraryMissing:
         OutputError(
           .serverUnavailable, output: device,
-          "the sound server's client library is not installed; install libpulse0 or libpipewire-0.3-0")
-      case .absent: OutputError(.serverUnavailable, output: device, "the sound server does not respond; start it")
-      case .silent: OutputError(.unresponsive, output: device, "the sound server does not respond; restart it")
+          """
+          the sound server's client library is not installed; install libpulse0 or \
+          libpipewire-0.3-0
+          """
+        )
+      case .absent:
+        OutputError(
+          .serverUnavailable, output: device, "the sound server does not respond; start it")
+      case .silent:
+        OutputError(.unresponsive, output: device, "the sound server does not respond; restart it")
       }
     }
   }
@@ -96,13 +105,18 @@ package struct SoundServers: Sendable {
     func list(_ sinks: [Sink], of server: NamedSink.Server) {
       listings += sinks.map { sink in
         let description = sink.description.isEmpty ? sink.name : sink.description
-        return OutputListing(name: server.device(sink.name), description: "\(server.rawValue) sink, \(description)")
+        return OutputListing(
+          name: server.device(sink.name), description: "\(server.rawValue) sink, \(description)")
       }
     }
-    if plugIns.contains("pipewire"), case .success(let sinks) = pipeWireSinks(nil) { list(sinks, of: .pipeWire) }
+    if plugIns.contains("pipewire"), case .success(let sinks) = pipeWireSinks(nil) {
+      list(sinks, of: .pipeWire)
+    }
     if plugIns.contains("pulse"), case .success(let server) = pulseAudio(false) {
       // PipeWire's sinks have one name already.
-      if !server.isPipeWire || listings.isEmpty { list(server.sinks, of: .pulseAudio) }
+      if !server.isPipeWire || listings.isEmpty {
+        list(server.sinks, of: .pulseAudio)
+      }
     }
     return listings
   }
@@ -122,11 +136,14 @@ private struct Answer {
   static let addSink: temblor_sink_visitor = { context, name, description, monitor in
     guard let answer = unsafe context?.assumingMemoryBound(to: Answer.self) else { return }
     let sink = unsafe SoundServers.Sink(
-      name: text(name), description: text(description), monitor: monitor.map { unsafe String(cString: $0) })
+      name: text(name), description: text(description),
+      monitor: monitor.map { unsafe String(cString: $0) })
     unsafe answer.pointee.server.sinks.append(sink)
   }
 
-  static func result<Value>(_ status: temblor_server_answer, _ value: Value) -> Result<Value, SoundServers.Problem> {
+  static func result<Value>(_ status: temblor_server_answer, _ value: Value) -> Result<
+    Value, SoundServers.Problem
+  > {
     switch status {
     case TEMBLOR_SERVER_ANSWERED: .success(value)
     case TEMBLOR_SERVER_LIBRARY_MISSING: .failure(.libraryMissing)

@@ -2,11 +2,12 @@ public import HapticModel
 public import HapticRender
 internal import Synchronization
 
-/// A pattern loaded into an engine, to be started, stopped and changed at exact times, any number of times.
+/// A pattern loaded into an engine, to be started, stopped and changed at exact times, any number
+/// of times.
 ///
-/// Every call may come from any thread and returns at once. Calls take effect in the order of their times,
-/// and of one time in the order they were made. A pattern that plays goes on to its end when its player is
-/// released, a loop to the end of its pass; one that is paused is forgotten.
+/// Every call may come from any thread and returns at once. Calls take effect in the order of their
+/// times, and of one time in the order they were made. A pattern that plays goes on to its end when
+/// its player is released, a loop to the end of its pass; one that is paused is forgotten.
 public final class PatternPlayer: Sendable {
   /// The shortest pass of a loop, in seconds.
   public static let shortestLoop = 0.01
@@ -17,11 +18,15 @@ public final class PatternPlayer: Sendable {
   package var firstPart: RenderPlayer { core.parts[0] }
   private var engine: PlaybackEngine { all.engine }
 
-  init(_ core: PlayerCore, of engine: PlaybackEngine) { all = PlayerSet(cores: [core], engine: engine) }
+  init(_ core: PlayerCore, of engine: PlaybackEngine) {
+    all = PlayerSet(cores: [core], engine: engine)
+  }
 
   deinit {
     // Nobody could end it any more, so the running pass is the last.
-    if core.withState({ $0.isEndless }) { try? loop(passCount: 1) }
+    if core.withState({ $0.isEndless }) {
+      try? loop(passCount: 1)
+    }
     core.withState { $0.isOrphaned = true }
     engine.update()
   }
@@ -63,22 +68,28 @@ public final class PatternPlayer: Sendable {
     }
   }
 
-  /// Calls back once: when the player has ended more often than a number of times, when nothing drives the engine any
-  /// more, or at `resume(_:)`; at once where that is so.
+  /// Calls back once: when the player has ended more often than a number of times, when nothing
+  /// drives the engine any more, or at `resume(_:)`; at once where that is so.
   package func wait(_ waiter: Int, after count: Int, resume: @escaping @Sendable () -> Void) {
     core.withState { $0.waiters[waiter] = (count, resume) }
     core.resumeWaiters()
   }
 
-  package func resume(_ waiter: Int) { core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?() }
+  package func resume(_ waiter: Int) {
+    core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?()
+  }
 
-  /// Plays from the beginning, from where the last seek led, or from a time of the pattern; restarts where it plays.
-  public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError) {
+  /// Plays from the beginning, from where the last seek led, or from a time of the pattern;
+  /// restarts where it plays.
+  public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError)
+  {
     try all.start(at: time, from: offset)
   }
 
   /// Ends playing; what sounds fades out within 2 ms.
-  public func stop(at time: PlaybackTime = .now) throws(PlaybackError) { try all.send(at: time) { .stop($0, at: $1) } }
+  public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
+    try all.send(at: time) { .stop($0, at: $1) }
+  }
 
   /// Pauses the pattern.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
@@ -92,7 +103,8 @@ public final class PatternPlayer: Sendable {
 
   /// Goes on at a time of the pattern; a player that does not play starts there next.
   ///
-  /// At or behind the end it ends, or, in a loop, returns to its beginning. Looks at every event before the place.
+  /// At or behind the end it ends, or, in a loop, returns to its beginning. Looks at every event
+  /// before the place.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try all.seek(to: offset, at: time)
   }
@@ -100,12 +112,15 @@ public final class PatternPlayer: Sendable {
   /// Stops at once and forgets every call that waits for its time.
   public func cancel() throws(PlaybackError) { try all.send(at: .now) { part, _ in .cancel(part) } }
 
-  /// Sets how often a start runs through the pattern, the running pass included, or nothing for endlessly; what sounds
-  /// where a further pass begins fades in.
+  /// Sets how often a start runs through the pattern, the running pass included, or nothing for
+  /// endlessly; what sounds where a further pass begins fades in.
   ///
-  /// Without a start further passes begin at the pattern's loop point or its beginning; without an end those that are
-  /// not the last end at its loop point or its own end. Both are in seconds of the pattern.
-  public func loop(passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now)
+  /// Without a start further passes begin at the pattern's loop point or its beginning; without an
+  /// end those that are not the last end at its loop point or its own end. Both are in seconds of
+  /// the pattern.
+  public func loop(
+    passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now
+  )
     throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
@@ -125,13 +140,17 @@ public final class PatternPlayer: Sendable {
   }
 
   /// Moves the player's own gain, 0 or more, over some seconds, or over 2 ms, which do not click.
-  public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now) throws(PlaybackError) {
+  public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     let gain = gain.isFinite ? max(0, gain) : 0
     let isMuted = core.withState { state in
       state.gain = gain
       return state.isMuted
     }
-    if !isMuted { try sendGain(gain, over: ramp, at: time) }
+    if !isMuted {
+      try sendGain(gain, over: ramp, at: time)
+    }
   }
 
   /// Mutes the player while it plays on, or unmutes it.
@@ -143,20 +162,25 @@ public final class PatternPlayer: Sendable {
     try sendGain(isMuted ? 0 : gain, at: time)
   }
 
-  /// Puts a dynamic parameter in force, replacing what the pattern itself says until its next change.
+  /// Puts a dynamic parameter in force, replacing what the pattern itself says until its next
+  /// change.
   ///
   /// Attack, decay and release act on events that start later.
-  public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now) throws(PlaybackError) {
+  public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     let value = id.clamped(value)
     try all.send(at: time) { .control($0, id, value: value, at: $1) }
   }
 
   /// Runs a parameter curve from a time on; its own time is not regarded.
-  public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError) {
+  public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
+  {
     let asked = time.frame(rate: engine.rate)
     // What is to start now starts with the next block; its points count from there.
     let start = max(asked, engine.position)
-    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map { point in
+    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map {
+      point in
       (
         frame: start + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
         value: curve.id.clamped(point.value)
@@ -172,19 +196,23 @@ public final class PatternPlayer: Sendable {
     try engine.send(
       [core], commandCount: lines.count,
       lines.flatMap { line in
-        core.parts.map { .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame) }
+        core.parts.map {
+          .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame)
+        }
       })
   }
 
-  private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime) throws(PlaybackError) {
+  private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime)
+    throws(PlaybackError)
+  {
     let length = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
     try all.send(at: time) { .gain($0, gain, over: length, at: $1) }
   }
 
   /// Moves what each haptic bus gets of the pattern, all in the same frames; audio stays as it is.
   ///
-  /// Each list of factors for the buses takes an equal part of the ramp, in seconds; 0 sets the last list at once. A
-  /// later call takes the place of an earlier one whose moves are not over.
+  /// Each list of factors for the buses takes an equal part of the ramp, in seconds; 0 sets the
+  /// last list at once. A later call takes the place of an earlier one whose moves are not over.
   public func setSendGains(_ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -205,7 +233,9 @@ public final class PatternPlayer: Sendable {
       for (bus, part) in core.parts.enumerated() {
         let share = bus < shares.count ? shares[bus] : 1
         commands.append(
-          .sendGain(part, share.isFinite ? max(0, share) : 0, over: Int(end - begin), serial: serial, at: start + begin)
+          .sendGain(
+            part, share.isFinite ? max(0, share) : 0, over: Int(end - begin), serial: serial,
+            at: start + begin)
         )
       }
     }
@@ -233,9 +263,11 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
   static let tooManyCommands = PlaybackError(
     kind: .tooManyCommands, description: "too many scheduled commands; the command was not sent")
   package static let noDescriptors = PlaybackError(
-    kind: .noResources, description: "no file descriptor is left; close files, or raise the limit with 'ulimit -n'")
+    kind: .noResources,
+    description: "no file descriptor is left; close files, or raise the limit with 'ulimit -n'")
   static let noThreads = PlaybackError(
-    kind: .noResources, description: "no more threads can be started; end some, or raise the limit with 'ulimit -u'")
+    kind: .noResources,
+    description: "no more threads can be started; end some, or raise the limit with 'ulimit -u'")
   static let tooManyPlayers = PlaybackError(
     kind: .tooManyPlayers, description: "too many patterns loaded; release some")
 }
@@ -252,8 +284,10 @@ public enum PlaybackTime: Equatable, Sendable {
   /// The frame at a rate; 0, which is always past, for now and for NaN.
   func frame(rate: Double) -> Int64 {
     switch self {
-    case .now: return 0
-    case .frame(let frame): return max(0, frame)
+    case .now:
+      return 0
+    case .frame(let frame):
+      return max(0, frame)
     case .seconds(let seconds):
       guard seconds > 0 else { return 0 }
       // Thirty years fit, and no session lasts as long.
@@ -282,11 +316,15 @@ struct PlayerSet: Sendable {
   func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let entries = offset.map { self.entries(at: $0) }
-    for core in cores { core.withState { $0.startCount += 1 } }
+    for core in cores {
+      core.withState { $0.startCount += 1 }
+    }
     do throws(PlaybackError) {
       try send(keeping: entries ?? []) { .start($0.part, at: frame, from: entries?[$0.index]) }
     } catch {
-      for core in cores { core.withState { $0.startCount -= 1 } }
+      for core in cores {
+        core.withState { $0.startCount -= 1 }
+      }
       throw error
     }
   }
@@ -297,12 +335,16 @@ struct PlayerSet: Sendable {
     try send(keeping: entries) { .seek($0.part, to: entries[$0.index], at: frame) }
   }
 
-  func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand) throws(PlaybackError) {
+  func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand)
+    throws(PlaybackError)
+  {
     let frame = time.frame(rate: engine.rate)
     try send { command($0.part, frame) }
   }
 
-  func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand) throws(PlaybackError) {
+  func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
+    throws(PlaybackError)
+  {
     try engine.send(cores, commandCount: 1, members.map(command), keeping: entries)
   }
 
@@ -312,7 +354,8 @@ struct PlayerSet: Sendable {
   }
 }
 
-/// Players that run in step: what is asked of the group is done to all in one frame, and each has its gain.
+/// Players that run in step: what is asked of the group is done to all in one frame, and each has
+/// its gain.
 ///
 /// So several patterns can be heard in turn under one play head. While a group is used, its players
 /// must not be commanded by anything else. Every call may come from any thread and returns at once.
@@ -362,45 +405,62 @@ public final class PlayerGroup: Sendable {
   /// Repeats a region endlessly; where it lies behind the end of a pattern it is silent.
   ///
   /// The running pass goes on, and is over at once where it is beyond the end.
-  public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+  public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     let frame = time.frame(rate: engine.rate)
     let regions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
     let entries = regions.flatMap(\.entries)
     try all.send(keeping: entries) {
-      .loop($0.part, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index], end: regions[0].end, at: frame)
+      .loop(
+        $0.part, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index],
+        end: regions[0].end, at: frame)
     }
-    for core in cores { core.withState { $0.isEndless = true } }
+    for core in cores {
+      core.withState { $0.isEndless = true }
+    }
   }
 
   /// Moves the gain of each player, 0 or more, over some seconds.
-  public func setGains(_ gains: [Double], over ramp: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+  public func setGains(_ gains: [Double], over ramp: Double, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     try setGains([(gains, time)], over: ramp)
   }
 
-  /// Silences all players and then moves each to its gain, so that no two are ever heard at once; each of the two moves
-  /// lasts for the ramp, in seconds. Frames that have been rendered when the first begins are lost to it.
-  public func setGainsViaSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime) throws(PlaybackError) {
+  /// Silences all players and then moves each to its gain, so that no two are ever heard at once;
+  /// each of the two moves lasts for the ramp, in seconds. Frames that have been rendered when the
+  /// first begins are lost to it.
+  public func setGainsViaSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
+    throws(PlaybackError)
+  {
     let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let second = time.frame(rate: engine.rate) + length
     try setGains([(gains.map { _ in 0 }, time), (gains, .frame(second))], over: ramp)
   }
 
-  private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double) throws(PlaybackError) {
+  private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double)
+    throws(PlaybackError)
+  {
     let length = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
     let commands = moves.flatMap { gains, time in
       let frame = time.frame(rate: engine.rate)
       return all.members.map { member in
         let gain = gains[member.player]
-        return RenderCommand.gain(member.part, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
+        return RenderCommand.gain(
+          member.part, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
       }
     }
     try engine.send(cores, commandCount: moves.count, commands)
     guard let last = moves.last else { return }
-    for (core, gain) in zip(cores, last.gains) { core.withState { $0.gain = gain } }
+    for (core, gain) in zip(cores, last.gains) {
+      core.withState { $0.gain = gain }
+    }
   }
 }
 
-/// A loaded pattern as the engine keeps it: one part for each haptic bus, always commanded together.
+/// A loaded pattern as the engine keeps it: one part for each haptic bus, always commanded
+/// together.
 final class PlayerCore: Sendable {
   /// The first lays the audio.
   let parts: [RenderPlayer]
@@ -430,16 +490,21 @@ final class PlayerCore: Sendable {
   init(plans: [RenderPlan], duration: Double, shares: [SendAutomation], keepsChanges: Bool) {
     parts = plans.enumerated().map { bus, plan in
       RenderPlayer(
-        plan: plan, hapticBus: bus, rendersAudio: bus == 0, share: bus < shares.count ? shares[bus] : nil,
+        plan: plan, hapticBus: bus, rendersAudio: bus == 0,
+        share: bus < shares.count ? shares[bus] : nil,
         keepsChanges: keepsChanges && bus == 0)
     }
     self.duration = duration
   }
 
-  func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { state.withLock { body(&$0) } }
+  func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    state.withLock { body(&$0) }
+  }
 
   /// A place in the middle, for each part: a look at every event before it.
-  func entries(at frame: Int64) -> [SharedCuePoint] { parts.map { SharedCuePoint(of: $0.plan, at: frame) } }
+  func entries(at frame: Int64) -> [SharedCuePoint] {
+    parts.map { SharedCuePoint(of: $0.plan, at: frame) }
+  }
 
   var isReleased: Bool { parts.allSatisfy { $0.isReleased } }
 
@@ -447,10 +512,14 @@ final class PlayerCore: Sendable {
     let count = endCount
     let due = state.withLock { state in
       let due = state.waiters.filter { state.isStopped || $0.value.after < count }
-      for serial in due.keys { state.waiters[serial] = nil }
+      for serial in due.keys {
+        state.waiters[serial] = nil
+      }
       return due.values.map(\.resume)
     }
-    for resume in due { resume() }
+    for resume in due {
+      resume()
+    }
   }
 
   func noteStopped() {
@@ -458,14 +527,19 @@ final class PlayerCore: Sendable {
     resumeWaiters()
   }
 
-  var endCount: Int { parts.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0 }
+  var endCount: Int {
+    parts.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0
+  }
 
-  var endFrame: Int64 { parts.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0 }
+  var endFrame: Int64 {
+    parts.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0
+  }
 
   /// The frame of the last start, or nothing before the first.
   var startFrame: Int64? {
     parts.first?.withStatus { status in
-      status.startCount.load(ordering: .acquiring) == 0 ? nil : status.startFrame.load(ordering: .relaxed)
+      status.startCount.load(ordering: .acquiring) == 0
+        ? nil : status.startFrame.load(ordering: .relaxed)
     }
   }
 
@@ -483,7 +557,8 @@ final class PlayerCore: Sendable {
     let sent = withState { $0.startCount }
     return parts.contains { part in
       part.withStatus { status in
-        status.startCount.load(ordering: .acquiring) + status.droppedStartCount.load(ordering: .acquiring) < sent
+        status.startCount.load(ordering: .acquiring)
+          + status.droppedStartCount.load(ordering: .acquiring) < sent
       }
     }
   }
@@ -497,7 +572,9 @@ final class PlayerCore: Sendable {
     let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.commandCount) }
     guard isOrphaned, !isRemoved else { return false }
     return parts.allSatisfy { part in
-      part.withStatus { status in status.commandCount.load(ordering: .acquiring) >= sent && status.phase != .playing }
+      part.withStatus { status in
+        status.commandCount.load(ordering: .acquiring) >= sent && status.phase != .playing
+      }
     }
   }
 
@@ -507,14 +584,17 @@ final class PlayerCore: Sendable {
   func tellEnds() {
     resumeWaiters()
     let (count, handler) = withState { state in
-      // Counted under the lock: several threads report, and an older count must not follow a newer one.
+      // Counted under the lock: several threads report, and an older count must not follow a newer
+      // one.
       let ended = endCount
       let count = ended - state.toldEndCount
       state.toldEndCount = ended
       return (count, state.endHandler)
     }
     guard count > 0, let handler else { return }
-    for _ in 0..<count { handler() }
+    for _ in 0..<count {
+      handler()
+    }
   }
 }
 
@@ -525,8 +605,8 @@ struct LoopRegion {
   /// Where further passes begin, one for each part; none for the pattern's beginning.
   let entries: [SharedCuePoint]
 
-  /// A region in seconds; one that is shorter than the shortest loop is made as long. Without a start or an end it has
-  /// that of the composition's loop points, if there are any.
+  /// A region in seconds; one that is shorter than the shortest loop is made as long. Without a
+  /// start or an end it has that of the composition's loop points, if there are any.
   init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
     let range = core.parts.first?.plan.loopRange
     let begin = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
@@ -542,8 +622,9 @@ struct LoopRegion {
   func entry(_ part: Int) -> SharedCuePoint? { entries.isEmpty ? nil : entries[part] }
 }
 
-/// How warm transducers were when they were last driven, for whatever drives them next in this process. A transducer is
-/// known by its profile and its channel. Those of other processes are not known.
+/// How warm transducers were when they were last driven, for whatever drives them next in this
+/// process. A transducer is known by its profile and its channel. Those of other processes are not
+/// known.
 final class ThermalStateStore: Sendable {
   static let shared = ThermalStateStore()
 
@@ -556,12 +637,17 @@ final class ThermalStateStore: Sendable {
 
   private let entries = Locked<[Entry]>([])
 
-  func keep(_ temperatureRise: [TransducerThermalState], of routing: OutputRouting, at moment: Duration) {
+  func keep(
+    _ temperatureRise: [TransducerThermalState], of routing: OutputRouting, at moment: Duration
+  ) {
     entries.withLock { entries in
-      for (channel, (route, temperatureRise)) in zip(routing.channels, temperatureRise).enumerated() {
+      for (channel, (route, temperatureRise)) in zip(routing.channels, temperatureRise).enumerated()
+      {
         guard let profile = route.transducer else { continue }
         entries.removeAll { $0.channel == channel && $0.profile == profile }
-        entries.append(Entry(profile: profile, channel: channel, temperatureRise: temperatureRise, moment: moment))
+        entries.append(
+          Entry(
+            profile: profile, channel: channel, temperatureRise: temperatureRise, moment: moment))
       }
     }
   }

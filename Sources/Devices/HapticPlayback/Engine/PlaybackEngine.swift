@@ -4,8 +4,9 @@ internal import Synchronization
 
 /// Plays many patterns at once on one clock: the control side of a renderer.
 ///
-/// Every call returns at once, from any thread. What is requested is done on the render thread, at its
-/// frame. A driver renders: `LivePlayback` in real time, `VirtualPlayback` as fast as the machine can.
+/// Every call returns at once, from any thread. What is requested is done on the render thread, at
+/// its frame. A driver renders: `LivePlayback` in real time, `VirtualPlayback` as fast as the
+/// machine can.
 public final class PlaybackEngine: Sendable {
   /// Seconds over which strength and mute move.
   public static let strengthRamp = 0.01
@@ -36,9 +37,11 @@ public final class PlaybackEngine: Sendable {
 
   /// An engine at frame 0, at the rate of the sink that plays it, with a strength of 0…1.
   ///
-  /// The last profile serves the buses beyond. Where one has hardware, its channels are fitted to it and protect it.
+  /// The last profile serves the buses beyond. Where one has hardware, its channels are fitted to
+  /// it and protect it.
   public init(
-    rate: Double = 48_000, routing: OutputRouting = OutputRouting(), profiles: [TransducerProfile] = [.phone],
+    rate: Double = 48_000, routing: OutputRouting = OutputRouting(),
+    profiles: [TransducerProfile] = [.phone],
     strength: Float = 1
   ) {
     self.rate = rate
@@ -60,13 +63,15 @@ public final class PlaybackEngine: Sendable {
   /// The longest that a call of the device has taken: [any thread].
   package var longestCall: Duration { .nanoseconds(callNanoseconds.load(ordering: .relaxed)) }
   private let callNanoseconds = Atomic<Int64>(0)
-  func note(call: Duration) { callNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed) }
+  func note(call: Duration) {
+    callNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
+  }
 
   /// The engine's clock: seconds rendered so far.
   public var seconds: Double { Double(position) / rate }
 
-  /// How long nothing has to sound or to play before a device that can is stopped, so that it and the
-  /// machine may sleep; nil, the default, for never. Commands start it again at once.
+  /// How long nothing has to sound or to play before a device that can is stopped, so that it and
+  /// the machine may sleep; nil, the default, for never. Commands start it again at once.
   ///
   /// Takes effect for drivers that are started afterwards.
   public var restDelay: Duration? {
@@ -75,7 +80,9 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// Has somebody called when commands are sent while the renderer rests.
-  func setWakeHandler(_ handler: @escaping @Sendable () -> Void) { state.withLock { _ in link.wakeHandler = handler } }
+  func setWakeHandler(_ handler: @escaping @Sendable () -> Void) {
+    state.withLock { _ in link.wakeHandler = handler }
+  }
 
   /// Voices that sounded in the last block.
   public var voiceCount: Int { link.voiceCount }
@@ -94,7 +101,8 @@ public final class PlaybackEngine: Sendable {
   /// The least factor by which a transducer was protected since this was last asked.
   public func takeMinimumProtectionGain() -> Float { link.takeMinimumProtectionGain() }
 
-  /// How warm the transducer of each channel is; set before anything drives the engine, it begins as warm.
+  /// How warm the transducer of each channel is; set before anything drives the engine, it begins
+  /// as warm.
   public var temperatureRise: [TransducerThermalState] {
     get { link.temperatureRise }
     set { link.temperatureRise = newValue }
@@ -117,8 +125,11 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Moves the factor on everything, 0…1, over some seconds, at least 10 ms; `strength` is the new one at once.
-  public func setStrength(_ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now)
+  /// Moves the factor on everything, 0…1, over some seconds, at least 10 ms; `strength` is the new
+  /// one at once.
+  public func setStrength(
+    _ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now
+  )
     throws(PlaybackError)
   {
     let strength = strength.isFinite ? min(max(strength, 0), 1) : 0
@@ -126,7 +137,8 @@ public final class PlaybackEngine: Sendable {
     let length = Int(FrameConversion.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
     let isTaken = state.withLock { state in
       // Muted, it is heard when the mute ends.
-      guard state.isMuted || link.send([.strength(Double(strength), over: length, at: frame)]) else { return false }
+      guard state.isMuted || link.send([.strength(Double(strength), over: length, at: frame)])
+      else { return false }
       state.strength = strength
       return true
     }
@@ -144,62 +156,81 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Mutes all haptics while they play on, or unmutes them, within 10 ms; at once where nothing sounds.
-  public func setHapticsMuted(_ isMuted: Bool) { send(.hapticGain(isMuted ? 0 : 1, over: muteRamp, at: 0)) }
+  /// Mutes all haptics while they play on, or unmutes them, within 10 ms; at once where nothing
+  /// sounds.
+  public func setHapticsMuted(_ isMuted: Bool) {
+    send(.hapticGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
+  }
 
   /// Mutes all audio while it plays on, or unmutes it, within 10 ms; at once where nothing sounds.
-  public func setAudioMuted(_ isMuted: Bool) { send(.audioGain(isMuted ? 0 : 1, over: muteRamp, at: 0)) }
+  public func setAudioMuted(_ isMuted: Bool) {
+    send(.audioGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
+  }
 
   /// Frames over which a mute moves: none where there is nothing that could click.
   private var muteRamp: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
 
-  /// Compiles a pattern, once for each haptic bus, and loads it with its sound files at the engine's rate, by path.
-  public func player(for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]) throws -> PatternPlayer {
+  /// Compiles a pattern, once for each haptic bus, and loads it with its sound files at the
+  /// engine's rate, by path.
+  public func player(for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]) throws
+    -> PatternPlayer
+  {
     try player(for: HapticComposition(pattern), samples: samples)
   }
 
   /// Compiles the layers of a composition, once for each haptic bus, and loads them as one player.
   ///
   /// What is sent to the player acts on every layer. Its loop points are the defaults of
-  /// `loop(passCount:from:end:at:)`. Samples are the sound files, at the engine's rate, by the paths that name them.
-  public func player(for composition: HapticComposition, samples: [String: AudioBuffer] = [:]) throws -> PatternPlayer {
+  /// `loop(passCount:from:end:at:)`. Samples are the sound files, at the engine's rate, by the
+  /// paths that name them.
+  public func player(for composition: HapticComposition, samples: [String: AudioBuffer] = [:])
+    throws -> PatternPlayer
+  {
     var plans: [RenderPlan] = []
     for (bus, profile) in profiles.enumerated() {
       let same = profiles.firstIndex(of: profile) ?? bus
       if same < bus {
         plans.append(plans[same])
       } else {
-        plans.append(try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
+        plans.append(
+          try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
       }
     }
     return try player(for: plans, duration: composition.duration)
   }
 
-  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate, of a pattern of some
-  /// seconds. Shares are the send gains of the buses over the pattern, none for 1; where changes are kept, the first
-  /// part has a record of what it does.
+  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate, of a
+  /// pattern of some seconds. Shares are the send gains of the buses over the pattern, none for 1;
+  /// where changes are kept, the first part has a record of what it does.
   public func player(
-    for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = [], keepsChanges: Bool = false
+    for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = [],
+    keepsChanges: Bool = false
   ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
-    let core = PlayerCore(plans: plans, duration: duration, shares: shares, keepsChanges: keepsChanges)
+    let core = PlayerCore(
+      plans: plans, duration: duration, shares: shares, keepsChanges: keepsChanges)
     try state.withLock { (state) throws(PlaybackError) in
       let loaded = state.players.reduce(0) { $0 + $1.parts.count }
       guard loaded + core.parts.count <= Renderer.maximumPlayerCount else { throw .tooManyPlayers }
       guard link.send(core.parts.map { .add($0) }) else { throw .tooManyCommands }
       state.players.append(core)
-      if state.isStopped { core.noteStopped() }
+      if state.isStopped {
+        core.noteStopped()
+      }
     }
     return PatternPlayer(core, of: self)
   }
 
-  /// Lets a live voice sound on all haptic channels beside the players, under one limiter; the engine keeps it until it has left.
+  /// Lets a live voice sound on all haptic channels beside the players, under one limiter; the
+  /// engine keeps it until it has left.
   ///
   /// - Throws: `tooManyPlayers` where there are `LiveVoice.maximumCount` already.
   public func attach(_ voice: LiveVoice) throws(PlaybackError) {
     try state.withLock { (state) throws(PlaybackError) in
-      guard state.voices.count + state.leaving.count < LiveVoice.maximumCount else { throw .tooManyPlayers }
+      guard state.voices.count + state.leaving.count < LiveVoice.maximumCount else {
+        throw .tooManyPlayers
+      }
       guard link.send([.attach(voice)]) else { throw .tooManyCommands }
       state.voices.append(voice)
     }
@@ -208,15 +239,19 @@ public final class PlaybackEngine: Sendable {
   /// Fades a live voice out, which may not be attached again.
   public func detach(_ voice: LiveVoice) {
     state.withLock { state in
-      guard let index = state.voices.firstIndex(where: { $0 === voice }), link.send([.detach(voice)]) else { return }
+      guard let index = state.voices.firstIndex(where: { $0 === voice }),
+        link.send([.detach(voice)])
+      else { return }
       state.leaving.append(state.voices.remove(at: index))
     }
   }
 
-  /// Makes the renderer that does what this engine is asked; there must be no more than one. Where it is not open,
-  /// sound passes once the driver opens the gate.
+  /// Makes the renderer that does what this engine is asked; there must be no more than one. Where
+  /// it is not open, sound passes once the driver opens the gate.
   func makeRenderer(isOpen: Bool) -> Renderer {
-    Renderer(rate: rate, settings: RenderSettings(routing: routing, gain: strength), link: link, isOpen: isOpen)
+    Renderer(
+      rate: rate, settings: RenderSettings(routing: routing, gain: strength), link: link,
+      isOpen: isOpen)
   }
 
   /// Is called after every update: whenever commands were done or players ended.
@@ -241,7 +276,9 @@ public final class PlaybackEngine: Sendable {
       guard core.isOver else { continue }
       state.withLock { _ in
         // Another thread may have been here first.
-        if core.isOver, link.send(core.parts.map { .remove($0) }) { core.noteRemoval() }
+        if core.isOver, link.send(core.parts.map { .remove($0) }) {
+          core.noteRemoval()
+        }
       }
     }
   }
@@ -252,18 +289,26 @@ public final class PlaybackEngine: Sendable {
       state.isStopped = true
       return state.players
     }
-    for core in cores { core.noteStopped() }
+    for core in cores {
+      core.noteStopped()
+    }
   }
 
-  /// Sends a number of commands to each part of players together, and keeps what they point to until it is released.
+  /// Sends a number of commands to each part of players together, and keeps what they point to
+  /// until it is released.
   func send(
-    _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand], keeping entries: [SharedCuePoint] = []
+    _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
+    keeping entries: [SharedCuePoint] = []
   ) throws(PlaybackError) {
     let isTaken = state.withLock { state in
       // Counted first: what was sent must never seem done before.
-      for core in cores { core.withState { $0.commandCount += commandCount } }
+      for core in cores {
+        core.withState { $0.commandCount += commandCount }
+      }
       guard link.send(commands) else {
-        for core in cores { core.withState { $0.commandCount -= commandCount } }
+        for core in cores {
+          core.withState { $0.commandCount -= commandCount }
+        }
         return false
       }
       state.entries.removeAll { $0.isReleased }
@@ -278,6 +323,9 @@ public final class PlaybackEngine: Sendable {
 
   private func sendStrength(_ state: borrowing State) {
     // A lost one would leave the level wrong; space for what is at once is kept free.
-    _ = link.send([.strength(state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)])
+    _ = link.send([
+      .strength(
+        state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)
+    ])
   }
 }

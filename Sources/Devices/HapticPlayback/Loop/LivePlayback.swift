@@ -3,7 +3,8 @@ internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Plays an engine through a sink in real time: the render thread, and one that reports what happened.
+/// Plays an engine through a sink in real time: the render thread, and one that reports what
+/// happened.
 public final class LivePlayback: Sendable {
   /// What the threads can report.
   public enum Event: Equatable, Sendable {
@@ -43,13 +44,17 @@ public final class LivePlayback: Sendable {
     let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
-      loop: RenderLoop, wantsRealTime: Bool, successor: SinkSuccessor?, carrierThreadNames: [String],
+      loop: RenderLoop, wantsRealTime: Bool, successor: SinkSuccessor?,
+      carrierThreadNames: [String],
       handler: @escaping EventHandler
     ) throws(PlaybackError) {
       guard loop.wake.descriptor >= 0 else { throw .noDescriptors }
       changes = try WakeSignal()
-      (self.loop, self.wantsRealTime, self.successor) = (loop, wantsRealTime, successor)
-      (self.carrierThreadNames, self.handler) = (carrierThreadNames, handler)
+      self.loop = loop
+      self.wantsRealTime = wantsRealTime
+      self.successor = successor
+      self.carrierThreadNames = carrierThreadNames
+      self.handler = handler
     }
 
     /// Reports something in its turn: [any thread].
@@ -61,29 +66,35 @@ public final class LivePlayback: Sendable {
 
   /// Starts playing: the sink belongs to the render thread from now on.
   ///
-  /// A call of the sink that does not return within a second is reported as `.unresponsive`. Where the sink
-  /// has a successor, another render thread goes on with that: time passes, and the device is opened again
-  /// as soon as it can be.
+  /// A call of the sink that does not return within a second is reported as `.unresponsive`. Where
+  /// the sink has a successor, another render thread goes on with that: time passes, and the device
+  /// is opened again as soon as it can be.
   ///
   /// - Parameters:
-  ///   - wantsRealTime: Whether to ask for real-time priority, also for the threads by which the sink's
-  ///     libraries carry frames; a refusal is reported once.
+  ///   - wantsRealTime: Whether to ask for real-time priority, also for the threads by which the
+  ///     sink's libraries carry frames; a refusal is reported once.
   ///   - recording: Takes a copy of all that is handed over.
   ///   - eventHandler: Called on the control thread, one event at a time.
-  /// - Throws: `noResources` where the process has no file descriptor left, or may start no more threads.
+  /// - Throws: `noResources` where the process has no file descriptor left, or may start no more
+  ///   threads.
   public init(
-    _ engine: PlaybackEngine, sink: sending any AudioSink, time: any TimeSource = SystemTimeSource(),
-    wantsRealTime: Bool = false, recording: RecordingBuffer? = nil, eventHandler: @escaping EventHandler = { _ in }
+    _ engine: PlaybackEngine, sink: sending any AudioSink,
+    time: any TimeSource = SystemTimeSource(),
+    wantsRealTime: Bool = false, recording: RecordingBuffer? = nil,
+    eventHandler: @escaping EventHandler = { _ in }
   ) throws(PlaybackError) {
     self.engine = engine
     format = sink.format
     self.time = time
-    engine.temperatureRise = ThermalStateStore.shared.temperatureRise(of: engine.routing, at: time.now)
-    let (successor, carrierThreadNames) = (sink.successor, sink.carrierThreadNames)
+    engine.temperatureRise = ThermalStateStore.shared.temperatureRise(
+      of: engine.routing, at: time.now)
+    let successor = sink.successor
+    let carrierThreadNames = sink.carrierThreadNames
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
     let shared = try Shared(
-      loop: loop, wantsRealTime: wantsRealTime, successor: successor, carrierThreadNames: carrierThreadNames,
+      loop: loop, wantsRealTime: wantsRealTime, successor: successor,
+      carrierThreadNames: carrierThreadNames,
       handler: eventHandler)
     self.shared = shared
     let changes = shared.changes
@@ -101,10 +112,11 @@ public final class LivePlayback: Sendable {
 
   deinit { stop() }
 
-  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough; not from a handler.
+  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough;
+  /// not from a handler.
   ///
-  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as its buffer
-  ///   may take to be heard, and two seconds.
+  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default
+  ///   as long as its buffer may take to be heard, and two seconds.
   /// - Returns: Whether the sink ended; else its thread is left behind.
   @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
     // Together, so that no other thread takes over from the one that is waited for.
@@ -143,7 +155,8 @@ public final class LivePlayback: Sendable {
   /// Whether the sink has ended.
   public var isOver: Bool { shared.isOver.load(ordering: .acquiring) }
 
-  /// Takes the timings of blocks since the last call, oldest first; more than about 1,000 are dropped.
+  /// Takes the timings of blocks since the last call, oldest first; more than about 1,000 are
+  /// dropped.
   public func takeBlockTimings() -> [BlockTiming] {
     var timings = [BlockTiming](repeating: .empty, count: 1_024)
     let count = shared.loop.timings.take(into: &timings)
@@ -155,11 +168,15 @@ public final class LivePlayback: Sendable {
     if shared.wantsRealTime {
       // A refusal is the same for every thread, and reported once.
       RealTimePriority.request { refusal in
-        if number == 0 { shared.report(SinkEvent(.degraded, cause: .refusedPriority, text: refusal)) }
+        if number == 0 {
+          shared.report(SinkEvent(.degraded, cause: .refusedPriority, text: refusal))
+        }
       }
       RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
     }
-    while shared.loop.turn() { pass(shared) }
+    while shared.loop.turn() {
+      pass(shared)
+    }
     // Another thread may have taken over meanwhile.
     guard shared.loop.replacementCount == number else { return }
     pass(shared)
@@ -170,8 +187,12 @@ public final class LivePlayback: Sendable {
   /// Hands events to the control thread; where it is just taking some, the next iteration does.
   private static func pass(_ shared: Shared) {
     guard shared.loop.hasNotices else { return }
-    let passed: Void? = shared.pending.withLockIfAvailable { pending in pending += shared.loop.takeEvents() }
-    if passed != nil { shared.changes.raise() }
+    let passed: Void? = shared.pending.withLockIfAvailable { pending in
+      pending += shared.loop.takeEvents()
+    }
+    if passed != nil {
+      shared.changes.raise()
+    }
   }
 
   private static func watch(_ shared: Shared) {
@@ -184,20 +205,25 @@ public final class LivePlayback: Sendable {
       SystemTimeSource().wait(for: &watched, timeout: isResting ? nil : watchInterval)
       shared.changes.lower()
       isOver = shared.isOver.load(ordering: .acquiring)
-      if !isOver { watchCalls(shared, &hanging) }
+      if !isOver {
+        watchCalls(shared, &hanging)
+      }
       shared.loop.engine.update()
       let notices = shared.pending.withLock { exchange(&$0, with: []) }
       // A device that was opened again has new threads.
       if shared.wantsRealTime, notices.contains(where: { $0.kind == .reconnected }) {
         RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
       }
-      for notice in notices { shared.handler(.notice(notice)) }
+      for notice in notices {
+        shared.handler(.notice(notice))
+      }
     }
     shared.loop.engine.noteDriverEnded()
     shared.handler(.ended)
   }
 
-  /// Reports a call that does not return, once for each sink by its number, and lets a successor take over.
+  /// Reports a call that does not return, once for each sink by its number, and lets a successor
+  /// take over.
   private static func watchCalls(_ shared: Shared, _ hanging: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > callLimit else { return }
     shared.loop.engine.note(call: duration)
@@ -212,10 +238,14 @@ public final class LivePlayback: Sendable {
     }
     guard let successor = shared.successor else { return }
     shared.renderThread.withLock { thread in
-      guard !shared.isStopping.load(ordering: .acquiring), shared.loop.replaceSink({ successor($0, $1) }) else {
+      guard !shared.isStopping.load(ordering: .acquiring),
+        shared.loop.replaceSink({ successor($0, $1) })
+      else {
         return
       }
-      do throws(PlaybackError) { thread = try BackgroundThread { render(shared) } } catch {
+      do throws(PlaybackError) {
+        thread = try BackgroundThread { render(shared) }
+      } catch {
         shared.report(SinkEvent(.failed, text: error.description))
         shared.isOver.store(true, ordering: .releasing)
       }
@@ -223,9 +253,11 @@ public final class LivePlayback: Sendable {
   }
 }
 
-/// Runs an engine as fast as the machine can, on a clock that is advanced by hand: for tests and CI.
+/// Runs an engine as fast as the machine can, on a clock that is advanced by hand: for tests and
+/// CI.
 ///
-/// The loop and renderer of live playback. Handlers are called between periods: a run is the same every time.
+/// The loop and renderer of live playback. Handlers are called between periods: a run is the same
+/// every time.
 public final class VirtualPlayback {
   /// The clock the engine goes by.
   public let time: VirtualTimeSource
@@ -241,7 +273,8 @@ public final class VirtualPlayback {
     time = VirtualTimeSource()
     sink = MemorySink(
       SinkFormat(
-        rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: periodSize, bufferSize: periodSize),
+        rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: periodSize,
+        bufferSize: periodSize),
       time: time)
     loop = RenderLoop(engine: engine, sink: sink, time: time)
   }
@@ -252,13 +285,17 @@ public final class VirtualPlayback {
   /// Renders the periods up to a time from now.
   public func advance(seconds: Double) {
     let end = engine.position + Int64((seconds * engine.rate).rounded())
-    while isRunning, engine.position < end { turn() }
+    while isRunning, engine.position < end {
+      turn()
+    }
   }
 
   /// Ends as live playback does: what sounds fades out.
   public func stop() {
     loop.stop()
-    while isRunning { turn() }
+    while isRunning {
+      turn()
+    }
   }
 
   /// The rendered samples of a channel.
@@ -269,8 +306,12 @@ public final class VirtualPlayback {
 
   private func turn() {
     isRunning = loop.turn()
-    if exchange(&loop.hasChanged, with: false) { engine.update() }
-    if !isRunning { engine.noteDriverEnded() }
+    if exchange(&loop.hasChanged, with: false) {
+      engine.update()
+    }
+    if !isRunning {
+      engine.noteDriverEnded()
+    }
   }
 }
 
@@ -299,5 +340,9 @@ public final class RecordingBuffer: Sendable {
   public func take(into samples: inout [Float]) -> Int { ring.take(into: &samples) }
 
   /// Puts frames in: [render thread].
-  func write(_ frames: Span<Float>) { if !ring.write(frames) { dropped.wrappingAdd(frames.count, ordering: .relaxed) } }
+  func write(_ frames: Span<Float>) {
+    if !ring.write(frames) {
+      dropped.wrappingAdd(frames.count, ordering: .relaxed)
+    }
+  }
 }

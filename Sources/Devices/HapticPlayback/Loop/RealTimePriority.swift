@@ -1,9 +1,10 @@
 internal import Glibc
 
-/// Real-time priority for the thread that renders: from the system itself, else through RealtimeKit.
+/// Real-time priority for the thread that renders: from the system itself, else through
+/// RealtimeKit.
 enum RealTimePriority {
-  /// The requested priority: above ordinary threads, below the kernel's interrupt threads at 50 and the
-  /// threads of JACK, and what RealtimeKit grants at most by default.
+  /// The requested priority: above ordinary threads, below the kernel's interrupt threads at 50 and
+  /// the threads of JACK, and what RealtimeKit grants at most by default.
   static let priority: Int32 = 20
 
   private static let advice =
@@ -11,11 +12,13 @@ enum RealTimePriority {
 
   /// Requests it for the calling thread, and locks the memory of the process where that is allowed.
   ///
-  /// RealtimeKit is asked on a thread of its own, for at most a few seconds, while the caller goes on.
+  /// RealtimeKit is asked on a thread of its own, for at most a few seconds, while the caller goes
+  /// on.
   ///
   /// - Parameter refused: Receives why it was refused, as a line for the user, on any thread.
   static func request(refused: @escaping @Sendable (String) -> Void) {
-    // Only what is there now, and of that what is used: memory that a library has reserved may be much.
+    // Only what is there now, and of that what is used: memory that a library has reserved may be
+    // much.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
     var parameters = sched_param(sched_priority: priority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
@@ -25,22 +28,28 @@ enum RealTimePriority {
       guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
       refused("no real-time priority: \(reason); playback continues without it; \(advice)")
     }
-    if asking == nil { refused("no real-time priority; \(advice)") }
+    if asking == nil {
+      refused("no real-time priority; \(advice)")
+    }
   }
 
-  /// Requests it for all threads of the process that have one of some names, where it can be had. RealtimeKit is asked
-  /// on a thread of its own, for at most a few seconds each. A refusal is that of the thread that renders, which
-  /// reports it.
+  /// Requests it for all threads of the process that have one of some names, where it can be had.
+  /// RealtimeKit is asked on a thread of its own, for at most a few seconds each. A refusal is that
+  /// of the thread that renders, which reports it.
   static func request(forThreadsNamed names: [String]) {
     var refused: [UInt64] = []
     for number in threads(named: names) {
       var parameters = sched_param(sched_priority: priority)
       let result = unsafe sched_setscheduler(pid_t(number), SCHED_FIFO, &parameters)
-      if result != 0 { refused.append(number) }
+      if result != 0 {
+        refused.append(number)
+      }
     }
     guard !refused.isEmpty else { return }
     _ = try? BackgroundThread { [refused] in
-      for number in refused { _ = RealtimeKit.requestPriority(priority, thread: number) }
+      for number in refused {
+        _ = RealtimeKit.requestPriority(priority, thread: number)
+      }
     }
   }
 
@@ -78,8 +87,8 @@ enum RealTimePriority {
   }
 }
 
-/// The system service of desktops that gives threads of ordinary users real-time priority, over D-Bus. libsystemd is
-/// loaded when it is first needed, so that nothing depends on it.
+/// The system service of desktops that gives threads of ordinary users real-time priority, over
+/// D-Bus. libsystemd is loaded when it is first needed, so that nothing depends on it.
 enum RealtimeKit {
   private static let service = "org.freedesktop.RealtimeKit1"
   private static let object = "/org/freedesktop/RealtimeKit1"
@@ -95,7 +104,9 @@ enum RealtimeKit {
     guard let library = SystemBusLibrary() else { return "libsystemd is not installed" }
     var bus: OpaquePointer?
     let opened = unsafe library.open(&bus)
-    guard opened >= 0, let bus = unsafe bus else { return "the system bus cannot be reached: \(reason(opened))" }
+    guard opened >= 0, let bus = unsafe bus else {
+      return "the system bus cannot be reached: \(reason(opened))"
+    }
     defer { _ = unsafe library.close(bus) }
     _ = unsafe library.setTimeout(bus, patience)
 
@@ -127,7 +138,9 @@ enum RealtimeKit {
     return result >= 0 ? nil : "RealtimeKit refused: \(reason(result))"
   }
 
-  private static func reason(_ result: Int32) -> String { unsafe String(cString: strerror(-result)) }
+  private static func reason(_ result: Int32) -> String {
+    unsafe String(cString: strerror(-result))
+  }
 }
 
 @safe private struct SystemBusLibrary {
@@ -138,17 +151,22 @@ enum RealtimeKit {
   let open: @convention(c) (UnsafeMutablePointer<Bus>?) -> Int32
   let close: @convention(c) (Bus) -> OpaquePointer?
   let setTimeout: @convention(c) (Bus, UInt64) -> Int32
-  let property: @convention(c) (Bus, Text, Text, Text, Text, OpaquePointer?, CChar, UnsafeMutableRawPointer?) -> Int32
+  let property:
+    @convention(c) (Bus, Text, Text, Text, Text, OpaquePointer?, CChar, UnsafeMutableRawPointer?) ->
+      Int32
   let newCall: @convention(c) (Bus, UnsafeMutablePointer<Message>?, Text, Text, Text, Text) -> Int32
   let append: @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32
-  let call: @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
+  let call:
+    @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
   let release: @convention(c) (Message) -> OpaquePointer?
 
   /// Loads the library; nil where it is not there or too old.
   init?() {
     guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
     func function<Function>(_ name: String) throws -> Function {
-      guard let symbol = unsafe dlsym(library, "sd_bus_\(name)") else { throw PlaybackError.noThreads }
+      guard let symbol = unsafe dlsym(library, "sd_bus_\(name)") else {
+        throw PlaybackError.noThreads
+      }
       return unsafe unsafeBitCast(symbol, to: Function.self)
     }
     do {
@@ -160,6 +178,8 @@ enum RealtimeKit {
       unsafe append = try function("message_append_basic")
       unsafe call = try function("call")
       unsafe release = try function("message_unref")
-    } catch { return nil }
+    } catch {
+      return nil
+    }
   }
 }

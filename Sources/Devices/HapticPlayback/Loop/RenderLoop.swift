@@ -2,13 +2,16 @@ public import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Waits for a sink, renders what it wants, hands it over: the loop of the render thread, an iteration at a time.
+/// Waits for a sink, renders what it wants, hands it over: the loop of the render thread, an
+/// iteration at a time.
 ///
-/// The same in real and in virtual time. Not safe for two threads; only `stop` may come from another.
+/// The same in real and in virtual time. Not safe for two threads; only `stop` may come from
+/// another.
 public final class RenderLoop {
   /// The most frames rendered at a time.
   public static let longestBlock = 4_096
-  /// How long a sink may take to want the closing fade; with the time to its end less than a second.
+  /// How long a sink may take to want the closing fade; with the time to its end less than a
+  /// second.
   private static let closingLimit = Duration.milliseconds(500)
   /// The most silence that a recording is given for one gap, in seconds.
   private static let longestSilence = 10.0
@@ -29,8 +32,8 @@ public final class RenderLoop {
   let engine: PlaybackEngine
   private(set) var sink: any AudioSink
   let time: any TimeSource
-  /// Who may touch the loop: twice the number of sinks that were replaced, and one more during a call of
-  /// the sink, when another thread may take over.
+  /// Who may touch the loop: twice the number of sinks that were replaced, and one more during a
+  /// call of the sink, when another thread may take over.
   private let custody = Atomic<Int>(0)
   /// When the last call of the sink began, in nanoseconds of the machine's clock.
   private let callStart = Atomic<Int64>(0)
@@ -52,13 +55,17 @@ public final class RenderLoop {
     precondition(
       sink.format.rate == engine.rate && sink.format.channelCount == engine.routing.channels.count,
       "a sink with the engine's rate and channels")
-    (self.engine, self.sink, self.time) = (engine, sink, time)
+    self.engine = engine
+    self.sink = sink
+    self.time = time
     renderer = engine.makeRenderer(isOpen: false)
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
     timings = RingQueue(capacity: 1_024, filler: .empty)
     resting = RestingState(delay: engine.restDelay, rate: engine.rate, descriptor: wake.descriptor)
-    if engine.restDelay != nil { engine.setWakeHandler { [wake] in wake.raise() } }
+    if engine.restDelay != nil {
+      engine.setWakeHandler { [wake] in wake.raise() }
+    }
   }
 
   deinit { engine.noteDriverEnded() }
@@ -79,29 +86,39 @@ public final class RenderLoop {
 
   /// Does one iteration; returns whether another may follow: [render thread].
   ///
-  /// False also where the sink was replaced during a call of it; the thread has nothing more to do here then.
+  /// False also where the sink was replaced during a call of it; the thread has nothing more to do
+  /// here then.
   public func turn() -> Bool {
     engine.turns.wrappingAdd(1, ordering: .relaxed)
     if isResting.load(ordering: .relaxed) { return restOn() }
-    if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) { beginClosing() }
+    if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) {
+      beginClosing()
+    }
     let sink = sink
     guard let readiness = call(sink, { $0.wait(wake) }) else { return false }
     engine.note(call: sink.longestCall)
     var isOurs = true
     switch readiness {
-    case .room(let frameCount): isOurs = render(frameCount)
-    case .woken: wake.lower()
-    case .missed(let frameCount): miss(frameCount)
+    case .room(let frameCount):
+      isOurs = render(frameCount)
+    case .woken:
+      wake.lower()
+    case .missed(let frameCount):
+      miss(frameCount)
     case .behind(let frameCount):
       isOurs = fadeOut()
-      if isOurs { miss(frameCount) }
+      if isOurs {
+        miss(frameCount)
+      }
     case .ended:
       noteChanges(always: true)
       return false
     }
     guard isOurs else { return false }
     if let left = closingFrameCount, left <= 0 || time.now > closingEnd {
-      if call(sink, { $0.finish(draining: left <= 0) }) != nil { noteChanges(always: true) }
+      if call(sink, { $0.finish(draining: left <= 0) }) != nil {
+        noteChanges(always: true)
+      }
       return false
     }
     switch readiness {
@@ -109,7 +126,8 @@ public final class RenderLoop {
       noteChanges(always: true)
       guard let delay = call(sink, { $0.delay }) else { return false }
       clock.note(position: engine.link.position, delay: delay, moment: time.now)
-    case .room, .woken, .ended: noteChanges(always: false)
+    case .room, .woken, .ended:
+      noteChanges(always: false)
     }
     return restIfQuiet()
   }
@@ -142,11 +160,14 @@ public final class RenderLoop {
       guard endCall(writing) else { return false }
       recording?.write(block.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
-        position: position, frameCount: count, began: began, rendered: rendered, handed: time.now, delay: delay)
+        position: position, frameCount: count, began: began, rendered: rendered, handed: time.now,
+        delay: delay)
       timings.write(timing)
       engine.note(call: timing.handed - rendered)
       clock.note(position: position + Int64(count), delay: timing.delay, moment: timing.handed)
-      if let closing = closingFrameCount { closingFrameCount = closing - count }
+      if let closing = closingFrameCount {
+        closingFrameCount = closing - count
+      }
       resting.note(count, isQuiet: renderer.quietEnd > engine.link.position)
       left -= count
     }
@@ -173,11 +194,15 @@ public final class RenderLoop {
     // Time that went by is passed over once, also where a call hangs now.
     clock.note(position: engine.link.position, delay: 0, moment: time.now)
     // Nothing is heard, so there is nothing to fade.
-    if closingFrameCount != nil { closingFrameCount = 0 }
+    if closingFrameCount != nil {
+      closingFrameCount = 0
+    }
     guard let recording else { return }
     var silent = min(frameCount, Int(Self.longestSilence * engine.rate))
     let channelCount = engine.routing.channels.count
-    for index in block.indices { block[index] = 0 }
+    for index in block.indices {
+      block[index] = 0
+    }
     while silent > 0 {
       let count = min(silent, Self.longestBlock)
       recording.write(block.span.extracting(first: count * channelCount))
@@ -197,11 +222,13 @@ public final class RenderLoop {
   /// The longest time between two looks during a rest.
   private static let restInterval = Duration.milliseconds(500)
 
-  /// Lets the device rest where nothing has sounded for long enough and nothing is about to; returns whether
-  /// the loop still belongs to this thread.
+  /// Lets the device rest where nothing has sounded for long enough and nothing is about to;
+  /// returns whether the loop still belongs to this thread.
   func restIfQuiet() -> Bool {
     // A recording has all frames of time.
-    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else { return true }
+    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
+      return true
+    }
     resting.note(0, isQuiet: false)
     let position = engine.link.position
     guard renderer.beginIdle() - position > resting.lead else {
@@ -222,8 +249,12 @@ public final class RenderLoop {
     let planned = renderer.quietEnd
     let position = engine.link.position
     let left = min(planned - position - resting.lead, Int64(engine.rate))
-    time.wait(for: &resting.watched, timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
-    if resting.watched[0].received != 0 { wake.lower() }
+    time.wait(
+      for: &resting.watched,
+      timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
+    if resting.watched[0].received != 0 {
+      wake.lower()
+    }
     let now = time.now
     let reached = engine.rest.withLock { $0?.hold() } ?? position
     let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
@@ -242,12 +273,16 @@ public final class RenderLoop {
       return true
     }
     // Nothing sounds, so there is nothing to fade.
-    if call(sink, { $0.finish(draining: false) }) != nil { noteChanges(always: true) }
+    if call(sink, { $0.finish(draining: false) }) != nil {
+      noteChanges(always: true)
+    }
     return false
   }
 
   /// Calls the sink; nil where it was replaced meanwhile, and nothing of the loop may be touched.
-  @inline(__always) private func call<Result>(_ sink: any AudioSink, _ body: (any AudioSink) -> Result) -> Result? {
+  @inline(__always) private func call<Result>(
+    _ sink: any AudioSink, _ body: (any AudioSink) -> Result
+  ) -> Result? {
     let held = beginCall()
     let result = body(sink)
     return endCall(held) ? result : nil
@@ -261,13 +296,15 @@ public final class RenderLoop {
   }
 
   private func endCall(_ held: Int) -> Bool {
-    custody.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing).exchanged
+    custody.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing)
+      .exchanged
   }
 
   /// How often the sink was replaced: [any thread].
   var replacementCount: Int { custody.load(ordering: .acquiring) / 2 }
 
-  /// How long a call of the sink has lasted by the machine's clock, or nil between calls: [any thread].
+  /// How long a call of the sink has lasted by the machine's clock, or nil between calls: [any
+  /// thread].
   var callDuration: Duration? {
     guard custody.load(ordering: .acquiring) % 2 == 1 else { return nil }
     return .nanoseconds(SystemTimeSource().nanoseconds - callStart.load(ordering: .relaxed))
@@ -282,7 +319,8 @@ public final class RenderLoop {
     let held = custody.load(ordering: .acquiring)
     guard held % 2 == 1 else { return false }
     // First of all: from here on nobody else touches anything.
-    let (isOurs, _) = custody.compareExchange(expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
+    let (isOurs, _) = custody.compareExchange(
+      expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
     let lost = Int(engine.link.position - reading.position)
@@ -312,7 +350,8 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
   /// Frames handed over and not yet heard, the block included.
   public var delay: Int
 
-  static let empty = BlockTiming(position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
+  static let empty = BlockTiming(
+    position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
 }
 
 /// When a device may rest, and since when it could.
@@ -351,7 +390,8 @@ struct RestingClock {
   init(at position: Int64, rate: Double, time: any TimeSource) {
     start = position
     moment = time.now
-    (self.rate, self.time) = (rate, time)
+    self.rate = rate
+    self.time = time
   }
 
   var position: Int64 {

@@ -30,17 +30,23 @@ public struct OutputRequest: Equatable, Sendable {
 
   /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
   public init(
-    rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2), encoding: String? = nil,
+    rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2),
+    encoding: String? = nil,
     periodSize: Int? = nil, bufferSize: Int? = nil
   ) {
-    (self.rate, self.allowsOtherRate, self.channels, self.encoding) = (rate, allowsOtherRate, channels, encoding)
+    self.rate = rate
+    self.allowsOtherRate = allowsOtherRate
+    self.channels = channels
+    self.encoding = encoding
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
   }
 
   /// The format of an output that grants everything.
   public var format: SinkFormat {
-    SinkFormat(rate: Double(rate), channelCount: channels.count, periodSize: periodSize, bufferSize: bufferSize)
+    SinkFormat(
+      rate: Double(rate), channelCount: channels.count, periodSize: periodSize,
+      bufferSize: bufferSize)
   }
 }
 
@@ -140,10 +146,14 @@ public struct OutputListing: Equatable, Sendable {
 
     /// Makes capabilities.
     public init(
-      rates: [Int], channelCounts: [Int], encodings: [String], periodSizes: ClosedRange<Int>, isHardware: Bool
+      rates: [Int], channelCounts: [Int], encodings: [String], periodSizes: ClosedRange<Int>,
+      isHardware: Bool
     ) {
-      (self.rates, self.channelCounts, self.encodings) = (rates, channelCounts, encodings)
-      (self.periodSizes, self.isHardware) = (periodSizes, isHardware)
+      self.rates = rates
+      self.channelCounts = channelCounts
+      self.encodings = encodings
+      self.periodSizes = periodSizes
+      self.isHardware = isHardware
     }
   }
 
@@ -157,8 +167,14 @@ public struct OutputListing: Equatable, Sendable {
   public var problem: OutputError?
 
   /// Makes an entry.
-  public init(name: String, description: String, capabilities: Capabilities? = nil, problem: OutputError? = nil) {
-    (self.name, self.description, self.capabilities, self.problem) = (name, description, capabilities, problem)
+  public init(
+    name: String, description: String, capabilities: Capabilities? = nil,
+    problem: OutputError? = nil
+  ) {
+    self.name = name
+    self.description = description
+    self.capabilities = capabilities
+    self.problem = problem
   }
 }
 
@@ -170,17 +186,21 @@ public protocol OutputBackend: Sendable {
   /// What follows the colon, in one word for help, such as `DEVICE`; nil where nothing does.
   var parameter: String? { get }
 
-  /// The outputs that have a name now; where they are probed, each is opened briefly to query its capabilities.
+  /// The outputs that have a name now; where they are probed, each is opened briefly to query its
+  /// capabilities.
   func outputs(probing: Bool) -> [OutputListing]
 
-  /// An entry of a list that was not probed, with its capabilities or its problem; by default as it is.
+  /// An entry of a list that was not probed, with its capabilities or its problem; by default as it
+  /// is.
   func probed(_ listing: OutputListing) -> OutputListing
 
   /// Whether an output could be opened now; true by default.
   func isAvailable(_ name: String) -> Bool
 
-  /// Opens an output by what follows the colon; the time is the clock of a sink that has none of its own.
-  func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError) -> sending OpenedOutput
+  /// Opens an output by what follows the colon; the time is the clock of a sink that has none of
+  /// its own.
+  func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+    -> sending OpenedOutput
 }
 
 extension OutputBackend {
@@ -199,7 +219,10 @@ public struct OutputName: Hashable, Sendable {
   public let rest: String
 
   /// Makes a name.
-  public init(scheme: String, rest: String = "") { (self.scheme, self.rest) = (scheme, rest) }
+  public init(scheme: String, rest: String = "") {
+    self.scheme = scheme
+    self.rest = rest
+  }
 }
 
 /// The kinds of output that a program knows.
@@ -213,41 +236,54 @@ public struct OutputRegistry: Sendable {
 
   /// Makes a registry.
   public init(_ backends: [any OutputBackend], defaultScheme: String) {
-    (self.backends, self.defaultScheme) = (backends, defaultScheme)
+    self.backends = backends
+    self.defaultScheme = defaultScheme
   }
 
   /// The registry with one more backend, which takes the place of one with the same scheme.
   public func adding(_ backend: any OutputBackend) -> OutputRegistry {
-    OutputRegistry(backends.filter { $0.scheme != backend.scheme } + [backend], defaultScheme: defaultScheme)
+    OutputRegistry(
+      backends.filter { $0.scheme != backend.scheme } + [backend], defaultScheme: defaultScheme)
   }
 
   /// How outputs can be named, one form for each backend: `alsa:DEVICE`, `null`.
   public var forms: [String] {
-    backends.map { backend in backend.parameter.map { "\(backend.scheme):\($0)" } ?? backend.scheme }
+    backends.map { backend in backend.parameter.map { "\(backend.scheme):\($0)" } ?? backend.scheme
+    }
   }
 
-  /// What a word names: `SCHEME:REST` where a backend has the scheme, else an output of the default scheme.
+  /// What a word names: `SCHEME:REST` where a backend has the scheme, else an output of the default
+  /// scheme.
   ///
-  /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default scheme.
+  /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default
+  /// scheme.
   public func name(_ word: String) -> OutputName {
-    if let (scheme, rest) = Self.split(word), backend(scheme) != nil { return OutputName(scheme: scheme, rest: rest) }
+    if let (scheme, rest) = Self.split(word), backend(scheme) != nil {
+      return OutputName(scheme: scheme, rest: rest)
+    }
     return OutputName(scheme: defaultScheme, rest: word)
   }
 
   /// What a word names that must have a scheme, in one of the `forms`; nil where it is not valid.
   public func qualifiedName(_ word: String) -> OutputName? {
     let (scheme, rest) = Self.split(word) ?? (word, "")
-    guard let backend = backend(scheme), rest.isEmpty == (backend.parameter == nil) else { return nil }
+    guard let backend = backend(scheme), rest.isEmpty == (backend.parameter == nil) else {
+      return nil
+    }
     return OutputName(scheme: scheme, rest: rest)
   }
 
   /// Opens an output by a word, as `name(_:)` reads it.
-  public func open(_ word: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource())
+  public func open(
+    _ word: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
+  )
     throws(OutputError) -> sending OpenedOutput
   { try open(name(word), request, time: time) }
 
   /// Opens an output; the time is the clock of a sink that has none of its own.
-  public func open(_ name: OutputName, _ request: OutputRequest, time: any TimeSource = SystemTimeSource())
+  public func open(
+    _ name: OutputName, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
+  )
     throws(OutputError) -> sending OpenedOutput
   {
     guard let backend = backend(name.scheme) else {
@@ -255,24 +291,37 @@ public struct OutputRegistry: Sendable {
     }
     guard name.rest.isEmpty == (backend.parameter == nil) else {
       let form = backend.parameter.map { "'\(name.scheme):\($0)'" } ?? "'\(name.scheme):' alone"
-      throw OutputError(.invalidName, output: "\(name.scheme):\(name.rest)", "invalid output name; use \(form)")
+      throw OutputError(
+        .invalidName, output: "\(name.scheme):\(name.rest)", "invalid output name; use \(form)")
     }
     return try backend.open(name.rest, request, time: time)
   }
 
   /// Whether an output could be opened now.
-  public func isAvailable(_ name: OutputName) -> Bool { backend(name.scheme)?.isAvailable(name.rest) ?? false }
-
-  /// The outputs of all backends that have a name now. Where they are probed, each is opened briefly to query its
-  /// capabilities: nothing is played, and an output in use is left alone; a sound server may need a moment to answer.
-  public func outputs(probing: Bool = true) -> [OutputListing] { backends.flatMap { $0.outputs(probing: probing) } }
-
-  /// Probes the outputs of all backends one after the other, and hands on each as soon as it is known.
-  public func probeOutputs(_ body: (OutputListing) throws -> Void) rethrows {
-    for backend in backends { for listing in backend.outputs(probing: false) { try body(backend.probed(listing)) } }
+  public func isAvailable(_ name: OutputName) -> Bool {
+    backend(name.scheme)?.isAvailable(name.rest) ?? false
   }
 
-  private func backend(_ scheme: String) -> (any OutputBackend)? { backends.first { $0.scheme == scheme } }
+  /// The outputs of all backends that have a name now. Where they are probed, each is opened
+  /// briefly to query its capabilities: nothing is played, and an output in use is left alone; a
+  /// sound server may need a moment to answer.
+  public func outputs(probing: Bool = true) -> [OutputListing] {
+    backends.flatMap { $0.outputs(probing: probing) }
+  }
+
+  /// Probes the outputs of all backends one after the other, and hands on each as soon as it is
+  /// known.
+  public func probeOutputs(_ body: (OutputListing) throws -> Void) rethrows {
+    for backend in backends {
+      for listing in backend.outputs(probing: false) {
+        try body(backend.probed(listing))
+      }
+    }
+  }
+
+  private func backend(_ scheme: String) -> (any OutputBackend)? {
+    backends.first { $0.scheme == scheme }
+  }
 
   private static func split(_ word: String) -> (scheme: String, rest: String)? {
     guard let colon = word.firstIndex(of: ":") else { return nil }
@@ -296,7 +345,8 @@ public struct NullOutput: OutputBackend {
   }
 
   /// Grants whatever is requested.
-  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    throws(OutputError)
     -> sending OpenedOutput
   { OpenedOutput(sink: NullSink(request.format, time: time), name: "null") }
 }

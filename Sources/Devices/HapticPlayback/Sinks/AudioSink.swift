@@ -1,7 +1,7 @@
 /// Where rendered frames go: a device, a file, memory.
 ///
-/// A sink belongs to one thread, the one that renders. It paces that thread: `wait` returns when there is
-/// space, and no sooner than the frames before it can be heard.
+/// A sink belongs to one thread, the one that renders. It paces that thread: `wait` returns when
+/// there is space, and no sooner than the frames before it can be heard.
 public protocol AudioSink: AnyObject {
   /// What was granted. It stays the same for the life of the sink, also across a reconnection.
   var format: SinkFormat { get }
@@ -12,16 +12,17 @@ public protocol AudioSink: AnyObject {
   /// The longest that a call of the device has taken; zero where calls are not measured.
   var longestCall: Duration { get }
 
-  /// Waits until frames are wanted, time went by unheard, or the thread is woken; at most half a second, so
-  /// that a call that lasts longer is known to hang.
+  /// Waits until frames are wanted, time went by unheard, or the thread is woken; at most half a
+  /// second, so that a call that lasts longer is known to hang.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
-  /// Takes interleaved frames, no more than there was space for, in −1…1. The next `wait` reports what goes wrong.
+  /// Takes interleaved frames, no more than there was space for, in −1…1. The next `wait` reports
+  /// what goes wrong.
   func write(_ frames: Span<Float>)
 
-  /// Stops the device until the next `wait`, where it can, and returns whether it did. Called when nothing that was
-  /// handed over is to be heard any more. What is written afterwards is played as at the first start: time that went by
-  /// meanwhile is not a loss.
+  /// Stops the device until the next `wait`, where it can, and returns whether it did. Called when
+  /// nothing that was handed over is to be heard any more. What is written afterwards is played as
+  /// at the first start: time that went by meanwhile is not a loss.
   func rest() -> Bool
 
   /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.
@@ -30,12 +31,13 @@ public protocol AudioSink: AnyObject {
   /// Takes what happened since the last call, oldest first.
   func takeEvents() -> [SinkEvent]
 
-  /// Makes the sink that goes on where a call of this one does not return; nil where there is none. Asked for once,
-  /// before the sink belongs to a thread.
+  /// Makes the sink that goes on where a call of this one does not return; nil where there is none.
+  /// Asked for once, before the sink belongs to a thread.
   var successor: SinkSuccessor? { get }
 
-  /// Names of threads that libraries start to carry frames to the device, now or after a reconnection. They get the
-  /// priority of the thread that renders. Asked for before the sink belongs to a thread.
+  /// Names of threads that libraries start to carry frames to the device, now or after a
+  /// reconnection. They get the priority of the thread that renders. Asked for before the sink
+  /// belongs to a thread.
   var carrierThreadNames: [String] { get }
 }
 
@@ -56,8 +58,8 @@ extension AudioSink {
   public func rest() -> Bool { false }
 }
 
-/// Makes a sink of the same format for a device that is to be opened again: when its next frame is due, on the
-/// timekeeper's clock, and how many frames before it never reached the device.
+/// Makes a sink of the same format for a device that is to be opened again: when its next frame is
+/// due, on the timekeeper's clock, and how many frames before it never reached the device.
 public typealias SinkSuccessor = @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
 /// Why a sink returned from waiting.
@@ -66,11 +68,11 @@ public enum SinkReadiness: Equatable, Sendable {
   case room(frameCount: Int)
   /// The thread was woken.
   case woken
-  /// This many frames of time went by in which nothing could be heard: an underrun, or a device that is
-  /// away. Rendering skips them, so that what follows comes at its time.
+  /// This many frames of time went by in which nothing could be heard: an underrun, or a device
+  /// that is away. Rendering skips them, so that what follows comes at its time.
   case missed(frameCount: Int)
-  /// The device plays on, but this many frames later than it should; rendering skips them to catch up. There
-  /// is still space for the frames of a fade, so that what it plays does not break off.
+  /// The device plays on, but this many frames later than it should; rendering skips them to catch
+  /// up. There is still space for the frames of a fade, so that what it plays does not break off.
   case behind(frameCount: Int)
   /// Nothing can be written any more; the events say why.
   case ended
@@ -89,7 +91,10 @@ public struct SinkFormat: Equatable, Sendable {
 
   /// Makes a format.
   public init(rate: Double, channelCount: Int, periodSize: Int, bufferSize: Int) {
-    (self.rate, self.channelCount, self.periodSize, self.bufferSize) = (rate, channelCount, periodSize, bufferSize)
+    self.rate = rate
+    self.channelCount = channelCount
+    self.periodSize = periodSize
+    self.bufferSize = bufferSize
   }
 }
 
@@ -115,13 +120,14 @@ public struct SinkEvent: Equatable, Sendable {
 
   /// Why frames were not heard, which decides what helps.
   public enum Cause: Equatable, Sendable {
-    /// They were delivered too late, since the thread that renders did not run in time or took too long: a
-    /// real-time priority or larger buffers help.
+    /// They were delivered too late, since the thread that renders did not run in time or took too
+    /// long: a real-time priority or larger buffers help.
     case lateDelivery
-    /// The process did not run for longer than it had asked to wait: it was stopped, or the machine slept.
+    /// The process did not run for longer than it had asked to wait: it was stopped, or the machine
+    /// slept.
     case stoppedProcess
-    /// The device or its sound server asked for frames too late, though the thread that renders was there, or
-    /// plays behind the clock: a real-time priority of the server or larger buffers help.
+    /// The device or its sound server asked for frames too late, though the thread that renders was
+    /// there, or plays behind the clock: a real-time priority of the server or larger buffers help.
     case lateDevice
     /// The device dropped frames that it had taken.
     case droppedBuffer
@@ -140,11 +146,15 @@ public struct SinkEvent: Equatable, Sendable {
 
   /// Makes a notice.
   public init(_ kind: Kind, cause: Cause? = nil, missedFrameCount: Int = 0, text: String) {
-    (self.kind, self.cause, self.missedFrameCount, self.text) = (kind, cause, missedFrameCount, text)
+    self.kind = kind
+    self.cause = cause
+    self.missedFrameCount = missedFrameCount
+    self.text = text
   }
 }
 
-/// Paces a sink that could take frames faster than time: never more than a buffer ahead of the clock.
+/// Paces a sink that could take frames faster than time: never more than a buffer ahead of the
+/// clock.
 public struct SinkPacer {
   private let format: SinkFormat
   private let time: any TimeSource
@@ -153,7 +163,10 @@ public struct SinkPacer {
   private var watched: [PollDescriptor] = []
 
   /// A pace that begins with the first wait.
-  public init(_ format: SinkFormat, time: any TimeSource) { (self.format, self.time) = (format, time) }
+  public init(_ format: SinkFormat, time: any TimeSource) {
+    self.format = format
+    self.time = time
+  }
 
   /// Frames handed over that the clock has not reached.
   public var delay: Int {
@@ -186,7 +199,9 @@ public struct SinkPacer {
       return .missed(frameCount: Int(-ahead))
     }
     let room = Int64(format.bufferSize) - ahead
-    if room >= Int64(format.periodSize) { return .room(frameCount: Int(room) / format.periodSize * format.periodSize) }
+    if room >= Int64(format.periodSize) {
+      return .room(frameCount: Int(room) / format.periodSize * format.periodSize)
+    }
     // From the beginning, so that roundings do not add up to frames.
     let due = handed + Int64(format.periodSize - format.bufferSize)
     let moment = start + moment(of: due)
@@ -267,7 +282,9 @@ public final class MemorySink: AudioSink {
 
   /// Keeps frames.
   public func write(_ frames: Span<Float>) {
-    for index in frames.indices { samples.append(frames[index]) }
+    for index in frames.indices {
+      samples.append(frames[index])
+    }
     pace.hand(over: frames.count / format.channelCount)
   }
 
@@ -296,9 +313,10 @@ public enum CaptureEvent: Equatable, Sendable {
   case resumed(Duration)
 }
 
-/// Counts what happens at a sink, and folds events that repeat, so that people and programs can read them. The first
-/// event of a kind and cause is reported at once. Those that follow within a second are reported together; while it
-/// goes on, the time between two reports doubles, up to a minute.
+/// Counts what happens at a sink, and folds events that repeat, so that people and programs can
+/// read them. The first event of a kind and cause is reported at once. Those that follow within a
+/// second are reported together; while it goes on, the time between two reports doubles, up to a
+/// minute.
 package struct SinkEventFolding {
   /// Events of one kind and cause that are reported together.
   package struct Report: Equatable, Sendable {
@@ -306,7 +324,10 @@ package struct SinkEventFolding {
     package var event: SinkEvent
     package var count: Int
 
-    package init(_ event: SinkEvent, count: Int = 1) { (self.event, self.count) = (event, count) }
+    package init(_ event: SinkEvent, count: Int = 1) {
+      self.event = event
+      self.count = count
+    }
   }
 
   package struct Group {
@@ -329,7 +350,9 @@ package struct SinkEventFolding {
   package private(set) var groups: [Group] = []
   package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
   /// Those of them for which frames were delivered too late.
-  package var ownUnderrunCount: Int { groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0 }
+  package var ownUnderrunCount: Int {
+    groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0
+  }
   package var lacksPriority: Bool { groups.contains { $0.cause == .refusedPriority } }
   package var missedFrameCount: Int { groups.reduce(0) { $0 + $1.missedFrameCount } }
   /// Whether what was played was not heard to its end.
@@ -342,7 +365,9 @@ package struct SinkEventFolding {
     var due = takeDue(at: now)
     let known = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
     let place = known ?? groups.endIndex
-    if known == nil { groups.append(Group(kind: event.kind, cause: event.cause, end: now + Self.shortestInterval)) }
+    if known == nil {
+      groups.append(Group(kind: event.kind, cause: event.cause, end: now + Self.shortestInterval))
+    }
     var group = groups[place]
     defer { groups[place] = group }
     group.count += 1

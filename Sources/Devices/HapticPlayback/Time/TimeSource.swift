@@ -8,8 +8,8 @@ public protocol TimeSource: Sendable {
   /// Time since some fixed moment; never goes back.
   var now: Duration { get }
 
-  /// Waits until one of the descriptors is ready or a time has passed; nil means no limit. Interruptions by signals are
-  /// waited through.
+  /// Waits until one of the descriptors is ready or a time has passed; nil means no limit.
+  /// Interruptions by signals are waited through.
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?)
 }
 
@@ -24,7 +24,8 @@ public struct PollDescriptor: Equatable, Sendable {
 
   /// Makes a watch; by default for something to read.
   public init(_ descriptor: Int32, events: Int16 = 1) {
-    (self.descriptor, self.events) = (descriptor, events)
+    self.descriptor = descriptor
+    self.events = events
     received = 0
   }
 }
@@ -84,7 +85,9 @@ public final class VirtualTimeSource: TimeSource {
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     guard let timeout else { return system.wait(for: &descriptors, timeout: nil) }
     system.wait(for: &descriptors, timeout: .zero)
-    if !descriptors.contains(where: { $0.received != 0 }) { advance(by: timeout) }
+    if !descriptors.contains(where: { $0.received != 0 }) {
+      advance(by: timeout)
+    }
   }
 }
 
@@ -110,7 +113,10 @@ public final class PlaybackClock: Sendable {
   private let delay = Atomic<Int>(0)
   private let nanoseconds = Atomic<Int64>(0)
 
-  init(rate: Double, time: any TimeSource) { (self.rate, self.time) = (rate, time) }
+  init(rate: Double, time: any TimeSource) {
+    self.rate = rate
+    self.time = time
+  }
 
   /// What was last known.
   public var reading: Reading {
@@ -120,7 +126,9 @@ public final class PlaybackClock: Sendable {
         position: position.load(ordering: .relaxed), delay: delay.load(ordering: .relaxed),
         moment: .nanoseconds(nanoseconds.load(ordering: .relaxed)))
       atomicMemoryFence(ordering: .acquiring)
-      if before % 2 == 0, version.load(ordering: .relaxed) == before { return reading }
+      if before % 2 == 0, version.load(ordering: .relaxed) == before {
+        return reading
+      }
     }
   }
 
@@ -146,7 +154,8 @@ public final class PlaybackClock: Sendable {
 
 /// A thread of the process with all signals blocked, which can be waited for with a limit.
 ///
-/// A body that never returns keeps its thread until the process ends; who waits with a limit goes on without it.
+/// A body that never returns keeps its thread until the process ends; who waits with a limit goes
+/// on without it.
 public final class BackgroundThread: Sendable {
   /// Raised when the body has returned; nobody lowers it.
   public let end: WakeSignal
@@ -156,7 +165,8 @@ public final class BackgroundThread: Sendable {
 
   /// Starts a thread.
   ///
-  /// - Throws: `noResources` where the process may start no more threads, or has no file descriptor left.
+  /// - Throws: `noResources` where the process may start no more threads, or has no file descriptor
+  ///   left.
   public init(_ body: @escaping @Sendable () -> Void) throws(PlaybackError) {
     end = try WakeSignal()
     thread = Locked(nil)
@@ -166,7 +176,9 @@ public final class BackgroundThread: Sendable {
       &started, nil,
       { context in
         guard let context = unsafe context else { return nil }
-        let (body, end) = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().withLock { $0 }
+        let (body, end) = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().withLock {
+          $0
+        }
         // Signals are for the threads that wait for them.
         var all = sigset_t()
         _ = unsafe sigfillset(&all)
@@ -182,15 +194,24 @@ public final class BackgroundThread: Sendable {
     thread.withLock { $0 = started }
   }
 
-  deinit { thread.withLock { thread in if let thread { pthread_detach(thread) } } }
+  deinit {
+    thread.withLock { thread in
+      if let thread {
+        pthread_detach(thread)
+      }
+    }
+  }
 
-  /// Waits for the body, or for a limit by the machine's clock; returns whether it has returned: [any thread but this].
+  /// Waits for the body, or for a limit by the machine's clock; returns whether it has returned:
+  /// [any thread but this].
   @discardableResult public func wait(within limit: Duration?) -> Bool {
     var watched = [PollDescriptor(end.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: limit)
     guard watched[0].received != 0 else { return false }
     thread.withLock { thread in
-      if let ended = thread { pthread_join(ended, nil) }
+      if let ended = thread {
+        pthread_join(ended, nil)
+      }
       thread = nil
     }
     return true
@@ -249,7 +270,8 @@ public final class WakeSignal: Sendable {
   }
 }
 
-/// A value behind a pthread mutex, which the thread sanitizer knows, where it takes the library's own for a race.
+/// A value behind a pthread mutex, which the thread sanitizer knows, where it takes the library's
+/// own for a race.
 @safe package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
@@ -266,7 +288,8 @@ public final class WakeSignal: Sendable {
     unsafe mutex.deallocate()
   }
 
-  package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+  package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result)
+    throws(Failure)
     -> Result
   {
     unsafe pthread_mutex_lock(mutex)

@@ -6,27 +6,34 @@ extension HapticFormat {
   /// The timings and amplitudes of Android's `VibrationEffect.createWaveform`, as Haptics Studio
   /// exports them: an object with two arrays.
   ///
-  /// An index named `repeat` is that of Android's function. Without amplitudes, timings are off and on
-  /// in turn. Levels are written as `steps`, or as `studio`, sampled and never 0 as those of Haptics Studio.
-  /// Files of other names than `vibration.json` are recognised by their content.
+  /// An index named `repeat` is that of Android's function. Without amplitudes, timings are off and
+  /// on in turn. Levels are written as `steps`, or as `studio`, sampled and never 0 as those of
+  /// Haptics Studio. Files of other names than `vibration.json` are recognised by their content.
   public static let androidArrays = arrays(
     "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"],
-    keys: ArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"), dialects: ["steps", "studio"])
+    keys: ArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"),
+    dialects: ["steps", "studio"])
 
-  /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes and a repeat index as in
+  /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes and a repeat
+  /// index as in
   /// ``androidArrays``, with the names of a project and of a track.
   ///
-  /// Sounds that play beside them are left out. Source: HapticlabsIO/androidplayer, 081a2cf, whose licence is MIT.
+  /// Sounds that play beside them are left out. Source: HapticlabsIO/androidplayer, 081a2cf, whose
+  /// licence is MIT.
   public static let hla = arrays(
     "hla", title: "Hapticlabs", endings: ["hla"],
     keys: ArrayKeys(
-      timings: "Timings", amplitudes: "Amplitudes", repeatIndex: "Repeat", project: "ProjectName", track: "TrackName"))
+      timings: "Timings", amplitudes: "Amplitudes", repeatIndex: "Repeat", project: "ProjectName",
+      track: "TrackName"))
 
-  private static func arrays(_ id: String, title: String, endings: [String], keys: ArrayKeys, dialects: [String] = [])
+  private static func arrays(
+    _ id: String, title: String, endings: [String], keys: ArrayKeys, dialects: [String] = []
+  )
     -> HapticFormat
   {
     json(
-      id, title: title, endings: endings, rules: Rule.arrays, dialects: dialects, isMarked: { $0.has(keys.timings) },
+      id, title: title, endings: endings, rules: Rule.arrays, dialects: dialects,
+      isMarked: { $0.has(keys.timings) },
       read: { json, options in
         var decoder = ArraysDecoder(json: json, keys: keys)
         let effect = decoder.decode()
@@ -39,16 +46,21 @@ extension HapticFormat {
           let sound = json.root["Audios"]?.elements.first(where: { _ in true })
         {
           examination.losses.append(
-            Loss(.dropped, .composition, at: sound.place, "sounds beside the vibration are not played"))
+            Loss(
+              .dropped, .composition, at: sound.place, "sounds beside the vibration are not played")
+          )
         }
         return examination
       },
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.arraysValue)
-        let steps = VibrationSteps(composition, options: options, isContinuous: options.dialect == "studio")
+        let steps = VibrationSteps(
+          composition, options: options, isContinuous: options.dialect == "studio")
         var losses = steps.losses
         var words = composition
-        if keys.track != nil { words.title = nil }
+        if keys.track != nil {
+          words.title = nil
+        }
         losses.dropWords(of: words)
         var writer = JSONWriter()
         writer.object { file in
@@ -57,32 +69,44 @@ extension HapticFormat {
             file.member(track, composition.title ?? options.name)
             file.member("Duration", steps.steps.reduce(0) { $0 + $1.duration })
           }
-          file.array(keys.timings, layout: .line) { array in for step in steps.steps { array.element(step.duration) } }
+          file.array(keys.timings, layout: .line) { array in
+            for step in steps.steps {
+              array.element(step.duration)
+            }
+          }
           file.array(keys.amplitudes, layout: .line) { array in
-            for step in steps.steps { array.element(step.amplitude ?? -1) }
+            for step in steps.steps {
+              array.element(step.amplitude ?? -1)
+            }
           }
           if let repeatIndex = steps.repeatIndex ?? (keys.track == nil ? nil : -1) {
             file.member(keys.repeatIndex, repeatIndex)
           }
           if keys.track != nil {
-            for key in ["RequiredAudioFiles", "Audios"] { file.array(key, layout: .line) { _ in } }
+            for key in ["RequiredAudioFiles", "Audios"] {
+              file.array(key, layout: .line) { _ in }
+            }
           }
         }
         return Writing([Writing.File(writer.finish())], losses: losses.finish())
       })
   }
 
-  /// The durations of `navigator.vibrate` of web pages: on and off in turn, in milliseconds, as an array or as
-  /// numbers with commas. Written is when a composition vibrates, whatever its level is.
+  /// The durations of `navigator.vibrate` of web pages: on and off in turn, in milliseconds, as an
+  /// array or as numbers with commas. Written is when a composition vibrates, whatever its level
+  /// is.
   ///
   /// Nothing in such a text says what it is, so it is never recognised: the format has to be named.
   public static let vibrate = HapticFormat(
-    "vibrate", title: "Web Vibration API", endings: ["vibrate.json"], rules: Rule.vibrate, recognize: { _ in .no },
+    "vibrate", title: "Web Vibration API", endings: ["vibrate.json"], rules: Rule.vibrate,
+    recognize: { _ in .no },
     read: { (file, options) throws(InputError) in
       let isArray = file.bytes.first { !XMLTree.isSpace($0) } == UInt8(ascii: "[")
       let text = isArray ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
       let json: JSONDocument
-      do throws(JSONError) { json = try JSONDocument(text: text, name: file.name) } catch {
+      do throws(JSONError) {
+        json = try JSONDocument(text: text, name: file.name)
+      } catch {
         throw InputError(error, rule: .vibrateSyntax)
       }
       var log = FindingLog()
@@ -90,14 +114,22 @@ extension HapticFormat {
       var excess: JSONValue?
       for value in json.root.elements {
         if let number = value.number, number >= 0 {
-          let duration = FrameConversion.integer(min(number, FrameConversion.longest * 1000).rounded(.down))
-          if duration > vibrateLimits.duration || steps.count == vibrateLimits.count { excess = excess ?? value }
-          steps.append(.init(duration: duration, amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
+          let duration = FrameConversion.integer(
+            min(number, FrameConversion.longest * 1000).rounded(.down))
+          if duration > vibrateLimits.duration || steps.count == vibrateLimits.count {
+            excess = excess ?? value
+          }
+          steps.append(
+            .init(
+              duration: duration,
+              amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
         } else {
           log.add(.vibrateValue, at: value, "a duration must be a number of at least 0")
         }
       }
-      if let excess { log.add(.vibrateCount, at: excess, vibrateLimits.sentence) }
+      if let excess {
+        log.add(.vibrateCount, at: excess, vibrateLimits.sentence)
+      }
       return Examination(of: .waveform(steps, repeatIndex: nil), json, log, options)
     },
     write: { (composition, options) throws(InputError) in
@@ -113,23 +145,34 @@ extension HapticFormat {
       var durations: [Int] = []
       for step in steps.steps {
         let isOn = step.amplitude != 0
-        if durations.isEmpty, !isOn { durations.append(0) }
+        if durations.isEmpty, !isOn {
+          durations.append(0)
+        }
         if (durations.count % 2 == 1) == isOn, !durations.isEmpty {
           durations[durations.count - 1] += step.duration
         } else {
           durations.append(step.duration)
         }
       }
-      if durations.count % 2 == 0 { durations = durations.dropLast() }
-      if durations.count > vibrateLimits.count || durations.contains(where: { $0 > vibrateLimits.duration }) {
+      if durations.count % 2 == 0 {
+        durations = durations.dropLast()
+      }
+      if durations.count > vibrateLimits.count
+        || durations.contains(where: { $0 > vibrateLimits.duration })
+      {
         losses.add(.approximated, .composition, vibrateLimits.sentence)
       }
       var writer = JSONWriter(layout: .line)
-      writer.array { array in for duration in durations { array.element(duration) } }
+      writer.array { array in
+        for duration in durations {
+          array.element(duration)
+        }
+      }
       return Writing([Writing.File(writer.finish())], losses: losses.finish())
     })
 
-  /// The most durations, and the longest in milliseconds. Source: Chromium's web tests of the Vibration API.
+  /// The most durations, and the longest in milliseconds. Source: Chromium's web tests of the
+  /// Vibration API.
   private static let vibrateLimits = (
     count: 99, duration: 10_000, sentence: "Chromium plays 99 durations of at most 10000 ms"
   )
@@ -137,7 +180,9 @@ extension HapticFormat {
 
 extension Examination {
   /// What is read of a text that holds one effect, which counts where there are no errors.
-  fileprivate init(of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions) {
+  fileprivate init(
+    of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions
+  ) {
     let made = log.errorCount == 0 ? VibrationComposition(effect, options: options) : nil
     self.init(
       made?.composition, of: json, log, options, losses: made?.losses.finish() ?? [],
@@ -160,17 +205,22 @@ private struct ArraysDecoder {
   mutating func decode() -> VibrationEffect? {
     let root = json.root
     guard root.kind == .object, let timings = root[keys.timings] else {
-      log.add(.arraysStructure, at: root, "the file must be an object with the key \"\(keys.timings)\"")
+      log.add(
+        .arraysStructure, at: root, "the file must be an object with the key \"\(keys.timings)\"")
       return nil
     }
     guard let durations = numbers(timings, keys.timings, 0...Int32.max) else { return nil }
     var steps: [VibrationEffect.Step] = []
     if let amplitudes = root[keys.amplitudes] {
-      guard let levels = numbers(amplitudes, keys.amplitudes, -1...Int32(VibrationEffect.fullAmplitude)) else {
+      guard
+        let levels = numbers(amplitudes, keys.amplitudes, -1...Int32(VibrationEffect.fullAmplitude))
+      else {
         return nil
       }
       if levels.count != durations.count {
-        log.add(.arraysCount, at: amplitudes, "there are \(durations.count) timings and \(levels.count) amplitudes")
+        log.add(
+          .arraysCount, at: amplitudes,
+          "there are \(durations.count) timings and \(levels.count) amplitudes")
       }
       steps.reserveCapacity(durations.count)
       for (duration, level) in zip(durations, levels) {
@@ -184,19 +234,25 @@ private struct ArraysDecoder {
     if log.errorCount == 0, !durations.contains(where: { $0 > 0 }) {
       log.add(.arraysNoLength, at: timings, "the timings are all 0")
     }
-    return .waveform(steps, repeatIndex: repeatIndex(root[keys.repeatIndex], count: durations.count))
+    return .waveform(
+      steps, repeatIndex: repeatIndex(root[keys.repeatIndex], count: durations.count))
   }
 
   private mutating func repeatIndex(_ value: JSONValue?, count: Int) -> Int? {
     guard let value else { return nil }
-    guard let number = value.number, let index = Int(exactly: number), (-1..<count).contains(index) else {
-      log.add(.arraysRepeat, at: value, "\(keys.repeatIndex) must be the index of one of \(count) timings, or -1")
+    guard let number = value.number, let index = Int(exactly: number), (-1..<count).contains(index)
+    else {
+      log.add(
+        .arraysRepeat, at: value,
+        "\(keys.repeatIndex) must be the index of one of \(count) timings, or -1")
       return nil
     }
     return index < 0 ? nil : index
   }
 
-  private mutating func numbers(_ value: JSONValue, _ name: String, _ range: ClosedRange<Int32>) -> [Int32]? {
+  private mutating func numbers(_ value: JSONValue, _ name: String, _ range: ClosedRange<Int32>)
+    -> [Int32]?
+  {
     guard value.kind == .array else {
       log.add(.arraysStructure, at: value, "\(name) must be an array, not \(value.kind.noun)")
       return nil
@@ -226,42 +282,60 @@ private struct ArraysDecoder {
 extension Rule {
   /// The rules of vibration XML, in the order in which they are listed.
   static let android: [Rule] = [
-    .androidSyntax, .androidRoot, .androidElement, .androidAttribute, .androidMissingAttribute, .androidValue,
+    .androidSyntax, .androidRoot, .androidElement, .androidAttribute, .androidMissingAttribute,
+    .androidValue,
     .androidEmpty, .androidNoLength, .androidEnvelopeEnd, .androidVendorEffect, .androidChoice,
   ]
-  static let arrays: [Rule] = [.syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength]
+  static let arrays: [Rule] = [
+    .syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength,
+  ]
   static let vibrate: [Rule] = [.vibrateSyntax, .vibrateValue, .vibrateCount]
 
   static let androidSyntax = error(
-    "syntax", "syntax", "The text must be XML in UTF-8 without a document type declaration and without text.")
-  static let androidRoot = error("root", "grammar", "The root must be vibration-effect, vibration or vibration-select.")
+    "syntax", "syntax",
+    "The text must be XML in UTF-8 without a document type declaration and without text.")
+  static let androidRoot = error(
+    "root", "grammar", "The root must be vibration-effect, vibration or vibration-select.")
   static let androidElement = error(
     "element", "grammar", "An element must be one that Android accepts in its position.")
-  static let androidAttribute = error("attribute", "grammar", "An element must have no attributes but its own.")
+  static let androidAttribute = error(
+    "attribute", "grammar", "An element must have no attributes but its own.")
   static let androidMissingAttribute = error(
     "missing-attribute", "grammar", "An element must have its required attributes.")
-  static let androidValue = error("value", "range", "An attribute must have a value within its range.")
+  static let androidValue = error(
+    "value", "range", "An attribute must have a value within its range.")
   static let androidEmpty = error("empty", "grammar", "An effect must have entries or points.")
-  static let androidNoLength = error("no-length", "range", "The durations of a waveform must not all be 0.")
-  static let androidEnvelopeEnd = error("envelope-end", "range", "A basic envelope must end with intensity 0.")
+  static let androidNoLength = error(
+    "no-length", "range", "The durations of a waveform must not all be 0.")
+  static let androidEnvelopeEnd = error(
+    "envelope-end", "range", "A basic envelope must end with intensity 0.")
   static let androidVendorEffect = error(
-    "vendor-effect", "grammar", "A vendor effect cannot be read: only its vendor knows what it holds.")
+    "vendor-effect", "grammar",
+    "A vendor effect cannot be read: only its vendor knows what it holds.")
   static let androidChoice = note(
     "choice", "compatibility",
     "A vibration-select is played by its first effect that the device supports; the first is read.")
 
   static let arraysStructure = error(
     "structure", "grammar",
-    "The file must be an object with an array of timings, and one of amplitudes where they are not on and off.")
+    """
+    The file must be an object with an array of timings, and one of amplitudes where they are \
+    not on and off.
+    """
+  )
   static let arraysCount = error("count", "grammar", "There must be as many amplitudes as timings.")
   static let arraysValue = error(
-    "value", "range", "Timings must be whole milliseconds of at least 0, amplitudes 0 to 255, or -1 for the device's.")
-  static let arraysRepeat = error("repeat", "range", "The repeat index must be that of a timing, or -1 for none.")
+    "value", "range",
+    "Timings must be whole milliseconds of at least 0, amplitudes 0 to 255, or -1 for the device's."
+  )
+  static let arraysRepeat = error(
+    "repeat", "range", "The repeat index must be that of a timing, or -1 for none.")
   static let arraysNoLength = error("no-length", "range", "The timings must not all be 0.")
 
   static let vibrateSyntax = error(
     "syntax", "syntax", "The text must be a JSON array of numbers, or numbers with commas.")
   static let vibrateValue = error("value", "range", "Durations must be numbers of at least 0.")
   static let vibrateCount = warning(
-    "count", "compatibility", "There should be at most 99 durations of at most 10000 ms; Chromium shortens others.")
+    "count", "compatibility",
+    "There should be at most 99 durations of at most 10000 ms; Chromium shortens others.")
 }

@@ -7,31 +7,41 @@ internal import Reading
 #endif
 
 extension HapticFormat {
-  /// Android's vibration effects up to API 36, a text in XML, checked against every rule of Android's parser.
+  /// Android's vibration effects up to API 36, a text in XML, checked against every rule of
+  /// Android's parser.
   ///
-  /// What the device plays by name, primitives and predefined effects, is approximated by one table.
+  /// What the device plays by name, primitives and predefined effects, is approximated by one
+  /// table.
   ///
-  /// A composition is written as one effect, in whole milliseconds: `basic-envelope`, which holds intensity and
-  /// sharpness, `waveform-envelope`, `waveform`, or `primitives`, which holds transients alone.
+  /// A composition is written as one effect, in whole milliseconds: `basic-envelope`, which holds
+  /// intensity and sharpness, `waveform-envelope`, `waveform`, or `primitives`, which holds
+  /// transients alone.
   public static let androidXML = HapticFormat(
-    "android-xml", title: "Android vibration XML", endings: ["xml"], sharesEndings: true, prefix: "android/",
-    rules: Rule.android, dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"],
+    "android-xml", title: "Android vibration XML", endings: ["xml"], sharesEndings: true,
+    prefix: "android/",
+    rules: Rule.android,
+    dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"],
     recognize: { bytes in
       guard let root = XMLTree.rootName(of: bytes) else { return .no }
-      return ["vibration-effect", "vibration", "vibration-select"].contains(root) ? .certain : .possible
+      return ["vibration-effect", "vibration", "vibration-select"].contains(root)
+        ? .certain : .possible
     },
     read: { (file, options) throws(InputError) in
       let tree = try tree(of: file)
       var decoder = VibrationDecoder()
       decoder.decode(tree)
-      let (lines, main) = (LineIndex(), decoder.firstEffect)
+      let lines = LineIndex()
+      let main = decoder.firstEffect
       @Sendable func place(_ element: Int, _ offset: Int) -> SourcePlace {
         lines.place(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
       }
-      let made = decoder.log.errorCount == 0 ? VibrationComposition(decoder.effects.first, options: options) : nil
+      let made =
+        decoder.log.errorCount == 0
+        ? VibrationComposition(decoder.effects.first, options: options) : nil
       return Examination(
         composition: made?.composition, findings: decoder.log.findings(for: options, place),
-        errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
+        errorCount: decoder.log.errorCount,
+        losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
         places: SourcePlaces { _ in place(main, main) })
     },
     write: { (composition, options) throws(InputError) in
@@ -56,13 +66,21 @@ extension HapticFormat {
       return Writing([Writing.File(VibrationWriter.text(effect))], losses: losses.finish())
     },
     // Comments are kept.
-    canonical: { (file) throws(InputError) in VibrationWriter.text(try tree(of: file, keepsComments: true)) })
+    canonical: { (file) throws(InputError) in
+      VibrationWriter.text(try tree(of: file, keepsComments: true))
+    })
 
-  private static func tree(of file: SourceFile, keepsComments: Bool = false) throws(InputError) -> XMLTree {
-    do { return try XMLTree(file.bytes, keepsComments: keepsComments) } catch {
+  private static func tree(of file: SourceFile, keepsComments: Bool = false) throws(InputError)
+    -> XMLTree
+  {
+    do {
+      return try XMLTree(file.bytes, keepsComments: keepsComments)
+    } catch {
       throw InputError(
         Finding(
-          .androidSyntax, place: LineIndex().place(of: error.offset, in: file.bytes, name: file.name), error.message,
+          .androidSyntax,
+          place: LineIndex().place(of: error.offset, in: file.bytes, name: file.name),
+          error.message,
           suggestion: error.suggestion))
     }
   }
@@ -70,9 +88,9 @@ extension HapticFormat {
 
 // MARK: - Reading
 
-/// Makes the elements of vibration XML into effects, and notes what it finds. Source: the parsers of
-/// aosp-mirror/platform_frameworks_base (`com.android.internal.vibrator.persistence`, 02d3e65), which accept nothing
-/// but what is here.
+/// Makes the elements of vibration XML into effects, and notes what it finds. Source: the parsers
+/// of aosp-mirror/platform_frameworks_base (`com.android.internal.vibrator.persistence`, 02d3e65),
+/// which accept nothing but what is here.
 private struct VibrationDecoder {
   typealias Element = XMLTree.Element
 
@@ -88,8 +106,10 @@ private struct VibrationDecoder {
     .leastNonzeroMagnitude ... .greatestFiniteMagnitude, "greater than 0"
   )
   private static let names = [
-    "control-point", "waveform-entry", "primitive-effect", "waveform-effect", "basic-envelope-effect",
-    "waveform-envelope-effect", "predefined-effect", "repeating-effect", "vendor-effect", "vibration-effect",
+    "control-point", "waveform-entry", "primitive-effect", "waveform-effect",
+    "basic-envelope-effect",
+    "waveform-envelope-effect", "predefined-effect", "repeating-effect", "vendor-effect",
+    "vibration-effect",
     "vibration-select",
   ]
 
@@ -98,12 +118,17 @@ private struct VibrationDecoder {
     self.tree = tree
     firstEffect = root.place
     switch root.name {
-    case "vibration-effect", "vibration": decodeVibration(root)
+    case "vibration-effect", "vibration":
+      decodeVibration(root)
     case "vibration-select":
       checkAttributes(of: root, [])
       let given = root.children.filter { expect("vibration-effect", $0, in: root) }
-      if let first = given.first { firstEffect = first.place }
-      for child in given { decodeVibration(child) }
+      if let first = given.first {
+        firstEffect = first.place
+      }
+      for child in given {
+        decodeVibration(child)
+      }
       if given.count != 1 {
         add(
           .androidChoice, at: root,
@@ -112,13 +137,17 @@ private struct VibrationDecoder {
             : "the first of \(given.count) effects is read; a device plays the first it supports")
       }
     default:
-      add(.androidRoot, at: root, "the root is \(root.name.quoted()), not \"vibration-effect\" or \"vibration-select\"")
+      add(
+        .androidRoot, at: root,
+        "the root is \(root.name.quoted()), not \"vibration-effect\" or \"vibration-select\"")
     }
   }
 
   private mutating func decodeVibration(_ element: Element) {
     checkAttributes(of: element, [])
-    if let effect = decodeContent(of: element, bareEntries: false) { effects.append(effect) }
+    if let effect = decodeContent(of: element, bareEntries: false) {
+      effects.append(effect)
+    }
   }
 
   /// The one effect that an element holds.
@@ -134,7 +163,9 @@ private struct VibrationDecoder {
     switch first.name {
     case "primitive-effect":
       return .primitives(
-        element.children.filter { expect("primitive-effect", $0, in: element) }.compactMap { decodePrimitive($0) })
+        element.children.filter { expect("primitive-effect", $0, in: element) }.compactMap {
+          decodePrimitive($0)
+        })
     case "waveform-entry" where bareEntries:
       let steps = decodeSteps(element.children, in: element)
       checkLength(of: steps, element)
@@ -142,13 +173,20 @@ private struct VibrationDecoder {
     case "predefined-effect":
       checkContent(of: first, ["name"])
       effect = word("name", of: first, VibrationPrimitives.predefined).map { .predefined($0) }
-    case "basic-envelope-effect": effect = decodeEnvelope(first, isBasic: true)
-    case "waveform-envelope-effect": effect = decodeEnvelope(first, isBasic: false)
-    case "waveform-effect" where !bareEntries: effect = decodeWaveform(first)
-    case "repeating-effect" where !bareEntries: effect = decodeRepeating(first)
-    default: unexpected(first, in: element)
+    case "basic-envelope-effect":
+      effect = decodeEnvelope(first, isBasic: true)
+    case "waveform-envelope-effect":
+      effect = decodeEnvelope(first, isBasic: false)
+    case "waveform-effect" where !bareEntries:
+      effect = decodeWaveform(first)
+    case "repeating-effect" where !bareEntries:
+      effect = decodeRepeating(first)
+    default:
+      unexpected(first, in: element)
     }
-    for child in element.children.dropFirst() { unexpected(child, in: element) }
+    for child in element.children.dropFirst() {
+      unexpected(child, in: element)
+    }
     return effect
   }
 
@@ -162,7 +200,8 @@ private struct VibrationDecoder {
     }
     return word("name", of: element, VibrationPrimitives.primitives).map {
       VibrationEffect.Primitive(
-        name: $0, scale: scale ?? 1, delay: delay ?? 0, isFromStart: type == "relative_start_offset")
+        name: $0, scale: scale ?? 1, delay: delay ?? 0, isFromStart: type == "relative_start_offset"
+      )
     }
   }
 
@@ -176,7 +215,9 @@ private struct VibrationDecoder {
       } else if child.name == "repeating" {
         repeatIndex = steps.count
         checkAttributes(of: child, [])
-        if child.children.isEmpty { add(.androidEmpty, at: child, "repeating is empty") }
+        if child.children.isEmpty {
+          add(.androidEmpty, at: child, "repeating is empty")
+        }
         steps += decodeSteps(child.children, in: child)
       } else {
         steps += decodeSteps([child], in: element)
@@ -186,11 +227,15 @@ private struct VibrationDecoder {
     return .waveform(steps, repeatIndex: repeatIndex)
   }
 
-  private mutating func decodeSteps(_ entries: [Element], in parent: Element) -> [VibrationEffect.Step] {
+  private mutating func decodeSteps(_ entries: [Element], in parent: Element) -> [VibrationEffect
+    .Step]
+  {
     entries.filter { expect("waveform-entry", $0, in: parent) }.compactMap { entry in
       checkContent(of: entry, ["durationMs", "amplitude"])
       let duration = integer("durationMs", of: entry, 0...Self.milliseconds)
-      if value("amplitude", of: entry) == "default" { return duration.map { .init(duration: $0, amplitude: nil) } }
+      if value("amplitude", of: entry) == "default" {
+        return duration.map { .init(duration: $0, amplitude: nil) }
+      }
       let amplitude = integer("amplitude", of: entry, 0...VibrationEffect.fullAmplitude)
       guard let duration, let amplitude else { return nil }
       return .init(duration: duration, amplitude: amplitude)
@@ -215,7 +260,9 @@ private struct VibrationDecoder {
       let duration = integer("durationMs", of: child, 1...Self.milliseconds) ?? 1
       points.append(.init(level: level, tone: tone, duration: duration))
     }
-    if points.isEmpty { add(.androidEmpty, at: element, "\(element.name) has no control-point") }
+    if points.isEmpty {
+      add(.androidEmpty, at: element, "\(element.name) has no control-point")
+    }
     if isBasic, let last = points.last, last.level != 0 {
       add(
         .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.level), not 0",
@@ -240,7 +287,9 @@ private struct VibrationDecoder {
     guard expect("repeating", next, in: element) else { return nil }
     checkAttributes(of: next, [])
     let repeating = decodeContent(of: next, bareEntries: true)
-    for child in left { unexpected(child, in: element) }
+    for child in left {
+      unexpected(child, in: element)
+    }
     return repeating.map { .repeating(preamble: preamble, $0) }
   }
 
@@ -258,7 +307,9 @@ private struct VibrationDecoder {
 
   private mutating func unexpected(_ element: Element, in parent: Element) {
     let name = element.name
-    if name == "vendor-effect" { return add(.androidVendorEffect, at: element, "a vendor effect cannot be read") }
+    if name == "vendor-effect" {
+      return add(.androidVendorEffect, at: element, "a vendor effect cannot be read")
+    }
     add(
       .androidElement, at: element, "unexpected element \(name.quoted()) in \(parent.name)",
       hint: Self.names.contains(name) ? nil : JSONNames(Self.names).hint(for: name))
@@ -267,14 +318,17 @@ private struct VibrationDecoder {
   /// Notes attributes that an element must not have, and what is in an element that must be empty.
   private mutating func checkContent(of element: Element, _ names: [String]) {
     checkAttributes(of: element, names)
-    for child in element.children { unexpected(child, in: element) }
+    for child in element.children {
+      unexpected(child, in: element)
+    }
   }
 
   private mutating func checkAttributes(of element: Element, _ names: [String]) {
     for attribute in element.attributes where !names.contains(attribute.name) {
       add(
         .androidAttribute, at: element, offset: offset(of: attribute.name, in: element),
-        "unexpected attribute \(attribute.name.quoted())", hint: JSONNames(names).hint(for: attribute.name))
+        "unexpected attribute \(attribute.name.quoted())",
+        hint: JSONNames(names).hint(for: attribute.name))
     }
   }
 
@@ -293,7 +347,9 @@ private struct VibrationDecoder {
   ) -> Value? {
     guard let text = value(name, of: element) else {
       if !isOptional {
-        add(.androidMissingAttribute, at: element, "\(element.name) must have the attribute \"\(name)\"")
+        add(
+          .androidMissingAttribute, at: element,
+          "\(element.name) must have the attribute \"\(name)\"")
       }
       return nil
     }
@@ -304,7 +360,9 @@ private struct VibrationDecoder {
 
   private mutating func invalid(_ name: String, of element: Element, _ reason: String) {
     let text = (value(name, of: element) ?? "").quoted(limit: 24)
-    add(.androidValue, at: element, offset: offset(of: name, in: element), "\(name) is \(text); \(reason)")
+    add(
+      .androidValue, at: element, offset: offset(of: name, in: element),
+      "\(name) is \(text); \(reason)")
   }
 
   private mutating func word(_ name: String, of element: Element, _ words: [String]) -> String? {
@@ -314,13 +372,16 @@ private struct VibrationDecoder {
   }
 
   private mutating func real(
-    _ name: String, of element: Element, isOptional: Bool = false, _ limits: (range: ClosedRange<Float>, text: String)
+    _ name: String, of element: Element, isOptional: Bool = false,
+    _ limits: (range: ClosedRange<Float>, text: String)
   ) -> Float? {
     read(
       name, of: element, isOptional: isOptional,
       { text in
         // Digits with a sign, a point and an exponent, not what else Swift reads.
-        guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) }) else { return nil }
+        guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) }) else {
+          return nil
+        }
         return Double(text).map { Float($0) }.flatMap { limits.range.contains($0) ? $0 : nil }
       }, "must be a number \(limits.text)")
   }
@@ -329,10 +390,12 @@ private struct VibrationDecoder {
     _ name: String, of element: Element, isOptional: Bool = false, _ range: ClosedRange<Int>
   ) -> Int? {
     read(
-      name, of: element, isOptional: isOptional, { Int($0).flatMap { range.contains($0) ? $0 : nil } },
+      name, of: element, isOptional: isOptional,
+      { Int($0).flatMap { range.contains($0) ? $0 : nil } },
       range.upperBound == Self.milliseconds
         ? "must be a whole number of at least \(range.lowerBound)"
-        : "must be \(range.lowerBound) to \(range.upperBound)" + (name == "amplitude" ? " or default" : ""))
+        : "must be \(range.lowerBound) to \(range.upperBound)"
+          + (name == "amplitude" ? " or default" : ""))
   }
 }
 
@@ -350,26 +413,38 @@ private struct VibrationWriter {
 
   static func text(_ tree: XMLTree) -> [UInt8] {
     var writer = VibrationWriter()
-    for element in tree.topLevel { writer.copy(element) }
+    for element in tree.topLevel {
+      writer.copy(element)
+    }
     return writer.bytes
   }
 
   private mutating func content(_ effect: VibrationEffect, bareEntries: Bool) {
     switch effect {
-    case .predefined(let name): element("predefined-effect", [("name", name)])
+    case .predefined(let name):
+      element("predefined-effect", [("name", name)])
     case .primitives(let primitives):
       for primitive in primitives {
         var attributes = [("name", primitive.name)]
-        if primitive.scale != 1 { attributes.append(("scale", "\(primitive.scale)")) }
-        if primitive.delay != 0 { attributes.append(("delayMs", "\(primitive.delay)")) }
-        if primitive.isFromStart { attributes.append(("delayType", "relative_start_offset")) }
+        if primitive.scale != 1 {
+          attributes.append(("scale", "\(primitive.scale)"))
+        }
+        if primitive.delay != 0 {
+          attributes.append(("delayMs", "\(primitive.delay)"))
+        }
+        if primitive.isFromStart {
+          attributes.append(("delayType", "relative_start_offset"))
+        }
         element("primitive-effect", attributes)
       }
-    case .waveform(let steps, _) where bareEntries: entries(steps[...])
+    case .waveform(let steps, _) where bareEntries:
+      entries(steps[...])
     case .waveform(let steps, let repeatIndex):
       element("waveform-effect") { writer in
         writer.entries(steps[..<(repeatIndex ?? steps.count)])
-        if let repeatIndex { writer.element("repeating") { $0.entries(steps[repeatIndex...]) } }
+        if let repeatIndex {
+          writer.element("repeating") { $0.entries(steps[repeatIndex...]) }
+        }
       }
     case .envelope(let isBasic, let initial, let points):
       let names = VibrationEffect.names(isBasic: isBasic)
@@ -377,12 +452,17 @@ private struct VibrationWriter {
         for point in points {
           writer.element(
             "control-point",
-            [(names.level, "\(point.level)"), (names.tone, "\(point.tone)"), ("durationMs", "\(point.duration)")])
+            [
+              (names.level, "\(point.level)"), (names.tone, "\(point.tone)"),
+              ("durationMs", "\(point.duration)"),
+            ])
         }
       }
     case .repeating(let preamble, let repeating):
       element("repeating-effect") { writer in
-        if let preamble { writer.element("preamble") { $0.content(preamble, bareEntries: true) } }
+        if let preamble {
+          writer.element("preamble") { $0.content(preamble, bareEntries: true) }
+        }
         writer.element("repeating") { $0.content(repeating, bareEntries: true) }
       }
     }
@@ -392,15 +472,21 @@ private struct VibrationWriter {
     for step in steps {
       element(
         "waveform-entry",
-        [("durationMs", "\(step.duration)"), ("amplitude", step.amplitude.map { "\($0)" } ?? "default")])
+        [
+          ("durationMs", "\(step.duration)"),
+          ("amplitude", step.amplitude.map { "\($0)" } ?? "default"),
+        ])
     }
   }
 
   private mutating func element(
-    _ name: String, _ attributes: [(String, String)] = [], _ contents: ((inout VibrationWriter) -> Void)? = nil
+    _ name: String, _ attributes: [(String, String)] = [],
+    _ contents: ((inout VibrationWriter) -> Void)? = nil
   ) {
     line("<" + name)
-    for (name, value) in attributes { bytes += " \(name)=\"\(Self.escaped(value))\"".utf8 }
+    for (name, value) in attributes {
+      bytes += " \(name)=\"\(Self.escaped(value))\"".utf8
+    }
     bytes += (contents == nil ? " />\n" : ">\n").utf8
     guard let contents else { return }
     depth += 1
@@ -415,7 +501,9 @@ private struct VibrationWriter {
   }
 
   private static func escaped(_ value: String) -> String {
-    guard value.utf8.contains(where: { [0x26, 0x3C, 0x22, 0x09, 0x0A, 0x0D].contains($0) }) else { return value }
+    guard value.utf8.contains(where: { [0x26, 0x3C, 0x22, 0x09, 0x0A, 0x0D].contains($0) }) else {
+      return value
+    }
     var text = ""
     for scalar in value.unicodeScalars {
       switch scalar {
@@ -431,7 +519,8 @@ private struct VibrationWriter {
 
   /// The order in which attributes are written, apart from entries, where the duration is first.
   private static let order = [
-    "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude", "frequencyHz", "scale",
+    "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude",
+    "frequencyHz", "scale",
     "delayMs", "delayType", "durationMs",
   ]
 
@@ -445,12 +534,16 @@ private struct VibrationWriter {
       (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset)
     }.map { ($0.element.name, $0.element.value) }
     guard !element.children.isEmpty else { return self.element(element.name, sorted) }
-    self.element(element.name, sorted) { writer in for child in element.children { writer.copy(child) } }
+    self.element(element.name, sorted) { writer in
+      for child in element.children {
+        writer.copy(child)
+      }
+    }
   }
 }
 
-/// The elements of an XML text. Read by libexpat, which opens no files. Declarations of document types are refused, so
-/// there are no entities but those of XML itself.
+/// The elements of an XML text. Read by libexpat, which opens no files. Declarations of document
+/// types are refused, so there are no entities but those of XML itself.
 struct XMLTree: Sendable {
   /// An element; a comment, where comments are kept, has its text with the brackets for a name.
   struct Element: Sendable {
@@ -498,7 +591,11 @@ struct XMLTree: Sendable {
   /// The byte at which an attribute of an element begins.
   func offset(ofAttribute index: Int, in element: Element) -> Int {
     var position = element.place + 1 + element.name.utf8.count
-    func skip(to isEnd: (UInt8) -> Bool) { while position < text.count, !isEnd(text[position]) { position += 1 } }
+    func skip(to isEnd: (UInt8) -> Bool) {
+      while position < text.count, !isEnd(text[position]) {
+        position += 1
+      }
+    }
     for _ in 0..<index {
       skip { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
       guard position < text.count else { break }
@@ -511,13 +608,18 @@ struct XMLTree: Sendable {
     return min(position, text.count)
   }
 
-  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+  static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
 
-  /// The way from the root to the element at a byte, as `vibration-effect.waveform-effect.waveform-entry[2]`.
+  /// The way from the root to the element at a byte, as
+  /// `vibration-effect.waveform-effect.waveform-entry[2]`.
   func path(to place: Int) -> String {
     guard var element = root else { return "" }
     var path = String(element.name.prefix(40))
-    while element.place < place, let index = element.children.lastIndex(where: { $0.place <= place }) {
+    while element.place < place,
+      let index = element.children.lastIndex(where: { $0.place <= place })
+    {
       element = element.children[index]
       path += ".\(element.name.prefix(40))[\(index)]"
     }
@@ -551,35 +653,49 @@ struct XMLTree: Sendable {
             parser, { unsafe Reader.of($0)?.pointee.start($1, $2) },
             { data, _ in unsafe Reader.of(data)?.pointee.end() })
           unsafe XML_SetCharacterDataHandler(
-            parser, { unsafe Reader.of($0)?.pointee.characters(UnsafeBufferPointer(start: $1, count: Int($2))) })
+            parser,
+            {
+              unsafe Reader.of($0)?.pointee.characters(
+                UnsafeBufferPointer(start: $1, count: Int($2)))
+            })
           unsafe XML_SetStartDoctypeDeclHandler(
             parser,
             { data, _, _, _, _ in
-              unsafe Reader.of(data)?.pointee.stop("a document type declaration is not accepted", hint: "remove it")
+              unsafe Reader.of(data)?.pointee.stop(
+                "a document type declaration is not accepted", hint: "remove it")
             })
           if keepsComments {
-            unsafe XML_SetCommentHandler(parser, { data, _ in unsafe Reader.of(data)?.pointee.comment() })
+            unsafe XML_SetCommentHandler(
+              parser, { data, _ in unsafe Reader.of(data)?.pointee.comment() })
           }
           return unsafe text.withUnsafeBytes { bytes in
-            unsafe XML_Parse(parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
+            unsafe XML_Parse(
+              parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
           }
         }
         if let fault { throw fault }
         guard status != XML_STATUS_OK else { return open[0].children }
-        let reason = unsafe XML_ErrorString(XML_GetErrorCode(parser)).map { unsafe String(cString: $0) }
+        let reason = unsafe XML_ErrorString(XML_GetErrorCode(parser)).map {
+          unsafe String(cString: $0)
+        }
         throw Fault(
-          offset: min(max(offset, 0), text.count), message: "the text is not valid XML: \(reason ?? "unknown error")",
+          offset: min(max(offset, 0), text.count),
+          message: "the text is not valid XML: \(reason ?? "unknown error")",
           suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
       }
 
-      @unsafe private static func of(_ data: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Reader>? {
+      @unsafe private static func of(_ data: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<
+        Reader
+      >? {
         unsafe data?.assumingMemoryBound(to: Reader.self)
       }
 
       private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
 
       private mutating func stop(_ message: String, hint: String? = nil) {
-        if fault == nil { fault = Fault(offset: offset, message: message, suggestion: hint) }
+        if fault == nil {
+          fault = Fault(offset: offset, message: message, suggestion: hint)
+        }
         unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
       }
 
@@ -607,7 +723,8 @@ struct XMLTree: Sendable {
       private mutating func comment() {
         guard fault == nil else { return }
         let bytes = text[offset..<offset + Int(unsafe XML_GetCurrentByteCount(parser))]
-        open[open.count - 1].children.append(Element(name: String(decoding: bytes, as: UTF8.self), place: offset))
+        open[open.count - 1].children.append(
+          Element(name: String(decoding: bytes, as: UTF8.self), place: offset))
       }
 
       @unsafe private mutating func characters(_ text: UnsafeBufferPointer<CChar>) {
@@ -618,11 +735,14 @@ struct XMLTree: Sendable {
     }
   #endif
 
-  /// The name of the first element, found by a quick look, empty where there is none; nil where the text is not XML.
+  /// The name of the first element, found by a quick look, empty where there is none; nil where the
+  /// text is not XML.
   static func rootName(of text: Span<UInt8>) -> String? {
     var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
     while true {
-      while position < text.count, isSpace(text[position]) { position += 1 }
+      while position < text.count, isSpace(text[position]) {
+        position += 1
+      }
       guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
         return position > 0 && position == text.count ? "" : nil
       }
@@ -631,7 +751,9 @@ struct XMLTree: Sendable {
         var name: [UInt8] = []
         while start + name.count < text.count, name.count < 64 {
           let byte = text[start + name.count]
-          if isSpace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") { break }
+          if isSpace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") {
+            break
+          }
           name.append(byte)
         }
         return String(decoding: name, as: UTF8.self)
@@ -640,12 +762,15 @@ struct XMLTree: Sendable {
       position = start + 1
       while position < text.count,
         text[position] != UInt8(ascii: ">") || (isComment && !hasDashes(text, at: position - 2))
-      { position += 1 }
+      {
+        position += 1
+      }
       position += 1
     }
   }
 
   private static func hasDashes(_ text: Span<UInt8>, at index: Int) -> Bool {
-    index + 1 < text.count && text[index] == UInt8(ascii: "-") && text[index + 1] == UInt8(ascii: "-")
+    index + 1 < text.count && text[index] == UInt8(ascii: "-")
+      && text[index + 1] == UInt8(ascii: "-")
   }
 }

@@ -9,8 +9,8 @@ indirect enum VibrationEffect: Equatable, Sendable {
   case primitives([Primitive])
   /// Levels that step; from an entry on they repeat, where there is one.
   case waveform([Step], repeatIndex: Int?)
-  /// Level and tone along straight lines from level 0 on: in a basic envelope intensity and sharpness, else amplitude
-  /// and hertz.
+  /// Level and tone along straight lines from level 0 on: in a basic envelope intensity and
+  /// sharpness, else amplitude and hertz.
   case envelope(isBasic: Bool, initial: Float?, [Point])
   /// One effect, and another that repeats behind it.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
@@ -43,7 +43,9 @@ indirect enum VibrationEffect: Equatable, Sendable {
   }
 
   /// What vibration XML calls an envelope and its parts.
-  static func names(isBasic: Bool) -> (element: String, initial: String, level: String, tone: String) {
+  static func names(isBasic: Bool) -> (
+    element: String, initial: String, level: String, tone: String
+  ) {
     isBasic
       ? ("basic-envelope-effect", "initialSharpness", "intensity", "sharpness")
       : ("waveform-envelope-effect", "initialFrequencyHz", "amplitude", "frequencyHz")
@@ -52,12 +54,12 @@ indirect enum VibrationEffect: Equatable, Sendable {
   static let fullAmplitude = 255
 }
 
-/// What stands in for the vibrations that every device has its own recordings of. Android names them and publishes no
-/// waveforms; the events here are approximations by their descriptions, and the lengths are guesses. This is the one
-/// table of them.
+/// What stands in for the vibrations that every device has its own recordings of. Android names
+/// them and publishes no waveforms; the events here are approximations by their descriptions, and
+/// the lengths are guesses. This is the one table of them.
 enum VibrationPrimitives {
-  /// What a vibration is made of: transients behind so many milliseconds, and a continuous event of intensities along
-  /// straight lines.
+  /// What a vibration is made of: transients behind so many milliseconds, and a continuous event of
+  /// intensities along straight lines.
   struct Shape: Sendable {
     /// Milliseconds after which the next can begin.
     var length: Int
@@ -70,15 +72,20 @@ enum VibrationPrimitives {
     }
   }
 
-  /// Vibrations that can follow each other, and those that are whole effects, with the names of vibration XML.
-  static let primitives = ["low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud"]
+  /// Vibrations that can follow each other, and those that are whole effects, with the names of
+  /// vibration XML.
+  static let primitives = [
+    "low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud",
+  ]
   static let predefined = ["tick", "click", "heavy_click", "double_click"]
 
   private static let shapes: [String: Shape] = [
-    "click": .tap(1, 0.5, length: 12), "tick": .tap(0.6, 0.8, length: 8), "low_tick": .tap(0.4, 0.3, length: 12),
+    "click": .tap(1, 0.5, length: 12), "tick": .tap(0.6, 0.8, length: 8),
+    "low_tick": .tap(0.4, 0.3, length: 12),
     "heavy_click": .tap(1, 0.35, length: 16),
     "double_click": Shape(length: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
-    "thud": Shape(length: 80, transients: [(0, 1, 0.05)], swell: [(0, 1), (80, 0)], sharpness: 0.05),
+    "thud": Shape(
+      length: 80, transients: [(0, 1, 0.05)], swell: [(0, 1), (80, 0)], sharpness: 0.05),
     "slow_rise": Shape(length: 500, swell: [(0, 0), (500, 1)]),
     "quick_rise": Shape(length: 150, swell: [(0, 0), (150, 1)]),
     "quick_fall": Shape(length: 100, swell: [(0, 1), (100, 0)]),
@@ -89,11 +96,14 @@ enum VibrationPrimitives {
 
   /// The primitive that stands for a transient, with the factor on its strength, and how far both
   /// are from the transient at most.
-  static func nearest(intensity: Double, sharpness: Double) -> (primitive: String, scale: Float, error: Double) {
+  static func nearest(intensity: Double, sharpness: Double) -> (
+    primitive: String, scale: Float, error: Double
+  ) {
     let taps = ["click", "tick", "low_tick"].flatMap { name in
       shape(of: name).transients.map { tap in
         let scale = min(intensity / Double(tap.intensity), 1)
-        let error = max(abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
+        let error = max(
+          abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
         return (primitive: name, scale: Float(scale), error: error)
       }
     }
@@ -137,11 +147,16 @@ struct VibrationComposition {
     }
     wantsLosses = options.wantsFindings
     hasTones = effect?.hasTones ?? false
-    if let effect { add(effect) }
+    if let effect {
+      add(effect)
+    }
     let (layers, references) = builder.build()
-    for loss in eventLosses { losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size) }
+    for loss in eventLosses {
+      losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size)
+    }
     if loop == nil, time > end {
-      losses.add(.dropped, .composition, "# ms of silence at the end are left out", size: Double(time - end))
+      losses.add(
+        .dropped, .composition, "# ms of silence at the end are left out", size: Double(time - end))
     }
     composition = HapticComposition(layers: layers, loop: loop)
   }
@@ -151,12 +166,18 @@ struct VibrationComposition {
     case .predefined(let name):
       add(VibrationPrimitives.shape(of: name), scale: 1, name)
       time = max(time, end)
-    case .primitives(let primitives): add(primitives)
-    case .waveform(let steps, let repeatIndex): add(steps, repeatIndex)
-    case .envelope(isBasic: true, let sharpness, let points): add(points, sharpness: sharpness)
-    case .envelope(isBasic: false, let hertz, let points): add(points, hertz: hertz)
+    case .primitives(let primitives):
+      add(primitives)
+    case .waveform(let steps, let repeatIndex):
+      add(steps, repeatIndex)
+    case .envelope(isBasic: true, let sharpness, let points):
+      add(points, sharpness: sharpness)
+    case .envelope(isBasic: false, let hertz, let points):
+      add(points, hertz: hertz)
     case .repeating(let preamble, let repeating):
-      if let preamble { add(preamble) }
+      if let preamble {
+        add(preamble)
+      }
       let start = time
       add(repeating)
       loop = .init(start: Double(start) / 1000, end: Double(time) / 1000)
@@ -185,22 +206,30 @@ struct VibrationComposition {
       let index = builder.add(
         HapticEvent(
           kind: .hapticTransient, time: Double(start) / 1000,
-          parameters: [.hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness]))
-      if wantsLosses { eventLosses.append((index, message, nil)) }
+          parameters: [
+            .hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness,
+          ]))
+      if wantsLosses {
+        eventLosses.append((index, message, nil))
+      }
       end = max(end, start + Self.transientLength)
     }
     guard let last = shape.swell.last else { return }
     let index = add(
       duration: last.time, intensity: scale, sharpness: shape.sharpness,
       gains: shape.swell.map { Self.point($0.time, $0.intensity) })
-    if wantsLosses { eventLosses.append((index, message, nil)) }
+    if wantsLosses {
+      eventLosses.append((index, message, nil))
+    }
   }
 
   // MARK: Steps
 
   private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
     if steps.contains(where: { $0.amplitude == nil && $0.duration > 0 }) {
-      losses.add(.approximated, .composition, "the default amplitude is the device's; full amplitude is read")
+      losses.add(
+        .approximated, .composition, "the default amplitude is the device's; full amplitude is read"
+      )
     }
     var run: Points = []
     var length = 0
@@ -218,16 +247,23 @@ struct VibrationComposition {
         continue
       }
       let intensity = intensities[amplitude]
-      if run.last?.value != intensity { run.append(Self.point(length, intensity)) }
-      if run.count % 2 == 0 { run.removeLast() }
+      if run.last?.value != intensity {
+        run.append(Self.point(length, intensity))
+      }
+      if run.count % 2 == 0 {
+        run.removeLast()
+      }
       length += step.duration
       run.append(Self.point(length, intensity))
     }
     flush(&run, &length)
-    if let loopStart { loop = .init(start: Double(loopStart) / 1000, end: Double(time) / 1000) }
+    if let loopStart {
+      loop = .init(start: Double(loopStart) / 1000, end: Double(time) / 1000)
+    }
   }
 
-  /// Adds levels that follow each other without silence as one event: each has a point at its start and one at its end.
+  /// Adds levels that follow each other without silence as one event: each has a point at its start
+  /// and one at its end.
   private mutating func flush(_ run: inout Points, _ length: inout Int) {
     guard let first = run.first else { return }
     if run.count == 2 {
@@ -283,7 +319,8 @@ struct VibrationComposition {
         let share = Double(step) / Double(count)
         tones.append(
           .init(
-            time: (Double(place) + Double(point.duration) * share) / 1000, value: tone(hertz + (next - hertz) * share)))
+            time: (Double(place) + Double(point.duration) * share) / 1000,
+            value: tone(hertz + (next - hertz) * share)))
       }
       hertz = next
       place += point.duration
@@ -296,7 +333,10 @@ struct VibrationComposition {
       eventLosses.append(
         (
           index,
-          "frequencies up to # Hz outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the nearest sharpness",
+          """
+          frequencies up to # Hz outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the \
+          nearest sharpness
+          """,
           excess
         ))
     }
@@ -315,16 +355,21 @@ struct VibrationComposition {
     var parameters: EventParameters = [.hapticIntensity: intensity]
     parameters[.hapticSharpness] = sharpness
     var curves = [
-      ParameterCurve(id: .hapticIntensityControl, time: start, controlPoints: gains, interpolation: interpolation)
+      ParameterCurve(
+        id: .hapticIntensityControl, time: start, controlPoints: gains, interpolation: interpolation
+      )
     ]
     if !tones.isEmpty || hasTones {
       curves.append(
         ParameterCurve(
-          id: .hapticSharpnessControl, time: start, controlPoints: tones.isEmpty ? [Self.point(0, 0)] : tones))
+          id: .hapticSharpnessControl, time: start,
+          controlPoints: tones.isEmpty ? [Self.point(0, 0)] : tones))
     }
     end = max(end, time + duration)
     return builder.add(
-      HapticEvent(kind: .hapticContinuous, time: start, duration: Double(duration) / 1000, parameters: parameters),
+      HapticEvent(
+        kind: .hapticContinuous, time: start, duration: Double(duration) / 1000,
+        parameters: parameters),
       curves: curves, until: Double(time + duration) / 1000)
   }
 }
@@ -332,250 +377,13 @@ struct VibrationComposition {
 extension VibrationEffect {
   fileprivate var hasTones: Bool {
     switch self {
-    case .envelope: true
-    case .repeating(let preamble, let repeating): (preamble?.hasTones ?? false) || repeating.hasTones
-    case .predefined, .primitives, .waveform: false
+    case .envelope:
+      true
+    case .repeating(let preamble, let repeating):
+      (preamble?.hasTones ?? false) || repeating.hasTones
+    case .predefined, .primitives, .waveform:
+      false
     }
-  }
-}
-
-/// Makes a composition into effects. All that sounds together is merged into one envelope, since an Android vibration
-/// has one.
-struct VibrationBuilder {
-  private let composition: HapticComposition
-  private let law: AmplitudeLaw
-  private let tolerance: Double
-  private(set) var losses: LossLog
-  private var quantizer = Quantizer()
-
-  /// Milliseconds in which a transient rises and falls, where it becomes part of an envelope.
-  static let pulse = (rise: 1, fall: 12)
-  /// How far a point may be from a straight line that goes on without it, of full scale.
-  private static let straightness = 0.0025
-
-  init(_ composition: HapticComposition, options: WritingOptions) {
-    self.composition = composition
-    law = options.amplitude
-    tolerance = options.tolerance
-    losses = LossLog()
-    losses.dropAllButHaptics(of: composition)
-  }
-
-  // MARK: Envelopes
-
-  /// A basic envelope, one that repeats where the composition has a loop.
-  mutating func basicEnvelope() -> VibrationEffect { looped(merged(.intensity), isBasic: true) }
-
-  /// A waveform envelope, one that repeats where the composition has a loop.
-  mutating func waveformEnvelope() -> VibrationEffect {
-    let scale = SharpnessScale.phone
-    // On lines of hertz, since that is what the file has between points.
-    var points: [EnvelopePoint] = []
-    func append(_ point: EnvelopePoint) {
-      points.append(
-        EnvelopePoint(
-          time: point.time, level: point.level, sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.high))
-    }
-    for point in merged(.amplitude) {
-      if let last = points.last, last.time < point.time {
-        let from = EnvelopePoint(
-          time: last.time, level: last.level, sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
-        let count = FrameConversion.integer((abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
-        for middle in from.divided(to: point, count) { append(middle) }
-      }
-      append(point)
-    }
-    return looped(reduced(points), isBasic: false)
-  }
-
-  /// How many lines of hertz stand for a sharpness that moves from 0 to 1, within the straightness.
-  private static let toneSteps = 8.0
-
-  /// The points without those that only approximate a line between two corners of the composition.
-  private func reduced(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
-    var anchors: Set<Double> = []
-    func anchor(_ seconds: Double) { anchors.insert((seconds * 1e6).rounded()) }
-    for layer in composition.layers {
-      for event in layer.pattern.events {
-        anchor(event.time)
-        anchor(event.time + (event.duration ?? 0))
-      }
-      for curve in layer.pattern.curves where curve.id == .hapticIntensityControl {
-        for point in curve.controlPoints { anchor(curve.time + point.time) }
-      }
-    }
-    var kept: [EnvelopePoint] = []
-    var run: [EnvelopePoint] = []
-    for point in points {
-      run.append(point)
-      guard anchors.contains((point.time * 1e6).rounded()) else { continue }
-      kept += PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
-      run = [point]
-    }
-    return kept + PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
-  }
-
-  /// Everything as one line of levels and sharpness.
-  private mutating func merged(_ quantity: EnvelopeScale.Quantity) -> [EnvelopePoint] {
-    let sampler = EnvelopeSampler(quantity, law: law, tolerance: tolerance)
-    var pulses = 0
-    let envelopes = sampler.envelopes(of: composition).map { envelope in
-      guard envelope.kind == .hapticTransient else { return envelope }
-      pulses += 1
-      let point = envelope.points[0]
-      let times = [0, Self.pulse.rise, Self.pulse.rise + Self.pulse.fall]
-      return EventEnvelope(
-        event: envelope.event, kind: .hapticContinuous,
-        points: zip(times, [0, point.level, 0]).map { time, level in
-          EnvelopePoint(time: point.time + Double(time) / 1000, level: level, sharpness: point.sharpness)
-        })
-    }
-    if pulses > 0 {
-      losses.add(
-        .approximated, .composition,
-        "transients, # in all, are written as pulses of \(Self.pulse.rise) ms rise and \(Self.pulse.fall) ms fall",
-        size: Double(pulses))
-    }
-    let merged = MergedEnvelope(envelopes, sampler: sampler)
-    losses.add(merged)
-    return Self.exact(merged.points)
-  }
-
-  /// The corners with the numbers that a file can hold, so that what rounding left apart at one time is not a jump.
-  private static func exact(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
-    var exact: [EnvelopePoint] = []
-    for var point in points {
-      point.level = abs(point.level) < 1e-9 ? 0 : Double(Float(point.level))
-      point.sharpness = abs(point.sharpness) < 1e-9 ? 0 : Double(Float(point.sharpness))
-      if exact.last != point { exact.append(point) }
-    }
-    return exact
-  }
-
-  private mutating func looped(_ points: [EnvelopePoint], isBasic: Bool) -> VibrationEffect {
-    defer { quantizer.note(in: &losses) }
-    guard let loop = composition.loop else { return envelope(points, from: 0, to: nil, isBasic) }
-    let end = loop.end ?? composition.duration
-    let start = min(max(loop.start, 0), end)
-    let last = quantizer.milliseconds(end)
-    let first = min(quantizer.milliseconds(start), max(last - 1, 0))
-    let repeating = envelope(Self.part(of: points, from: start, to: end), from: first, to: last, isBasic)
-    guard first > 0 else { return .repeating(preamble: nil, repeating) }
-    let preamble = envelope(Self.part(of: points, from: 0, to: start), from: 0, to: first, isBasic)
-    return .repeating(preamble: preamble, repeating)
-  }
-
-  /// The part of a line between two times; jumps at its ends are outside.
-  private static func part(of points: [EnvelopePoint], from start: Double, to end: Double) -> [EnvelopePoint] {
-    var part: [EnvelopePoint] = []
-    for (index, point) in points.enumerated() {
-      if point.time < start {
-        if index + 1 < points.count, points[index + 1].time > start {
-          part.append(.between(point, points[index + 1], at: start))
-        }
-      } else if point.time > end {
-        if index > 0, points[index - 1].time < end { part.append(.between(points[index - 1], point, at: end)) }
-        break
-      } else if point.time == end, let last = part.last, last.time == end {
-        continue
-      } else {
-        if point.time == start, start > 0 { part.removeAll() }
-        part.append(point)
-      }
-    }
-    return part
-  }
-
-  private mutating func noteRamp() {
-    losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
-  }
-
-  /// The ends of lines of whole milliseconds from level 0 at a time on, back to level 0, with the
-  /// sharpness at the start.
-  private mutating func lines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
-    sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
-  ) {
-    var ends: [(point: EnvelopePoint, duration: Int)] = []
-    var time = start
-    for (index, point) in points.enumerated() {
-      var target = quantizer.milliseconds(point.time)
-      if index == 0, target > time {
-        var silence = point
-        silence.level = 0
-        ends.append((silence, target - time))
-        time = target
-      }
-      let isJump = index == 0 ? point.level != 0 : points[index - 1].time == point.time
-      if isJump { target = max(target, time + 1) }
-      if isJump, (index == 0 ? 0 : points[index - 1].level) != point.level { noteRamp() }
-      if target > time {
-        ends.append((point, target - time))
-        time = target
-      } else if !ends.isEmpty {
-        ends[ends.count - 1].point = point
-      }
-    }
-    if var last = ends.last?.point, last.level != 0 {
-      last.level = 0
-      ends.append((last, 1))
-      time += 1
-    }
-    if let end, end > time || ends.isEmpty {
-      var last = ends.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
-      last.level = 0
-      ends.append((last, max(end - time, 1)))
-    }
-    if ends.isEmpty { ends = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)] }
-    return (points.first?.sharpness ?? ends[0].point.sharpness, ends)
-  }
-
-  private mutating func envelope(_ points: [EnvelopePoint], from start: Int, to end: Int?, _ isBasic: Bool)
-    -> VibrationEffect
-  {
-    let (initial, ends) = lines(points, from: start, to: end)
-    // Basic envelopes end in silence, others where they are.
-    if isBasic, let last = points.last, last.level != 0 { noteRamp() }
-    func tone(_ sharpness: Double) -> Float {
-      if isBasic { return Float(sharpness) }
-      return max(Float((max(sharpness, 0) * SharpnessScale.phone.high * 1000).rounded() / 1000), 0.001)
-    }
-    let lines = ends.map { end in
-      VibrationEffect.Point(level: Float(end.point.level), tone: tone(end.point.sharpness), duration: end.duration)
-    }
-    return .envelope(isBasic: isBasic, initial: lines.first?.tone == tone(initial) ? nil : tone(initial), lines)
-  }
-
-  // MARK: Primitives
-
-  /// The transients as primitives; other events are left out.
-  mutating func primitives() -> VibrationEffect {
-    var primitives: [VibrationEffect.Primitive] = []
-    var previous = 0
-    var end = 0
-    for envelope in EnvelopeSampler(.intensity).envelopes(of: composition) {
-      guard envelope.kind == .hapticTransient else {
-        losses.add(.dropped, .event(envelope.event), "only transients can be written as primitives")
-        continue
-      }
-      let point = envelope.points[0]
-      let nearest = VibrationPrimitives.nearest(intensity: point.level, sharpness: point.sharpness)
-      losses.add(
-        .approximated, .event(envelope.event),
-        "a transient becomes the nearest primitive, a recording of the device, # of full scale away",
-        size: nearest.error)
-      let start = quantizer.milliseconds(point.time)
-      let isFromStart = start < end
-      primitives.append(
-        .init(
-          name: nearest.primitive, scale: nearest.scale, delay: start - (isFromStart ? previous : end),
-          isFromStart: isFromStart))
-      previous = start
-      end = start + VibrationPrimitives.shape(of: nearest.primitive).length
-    }
-    if composition.loop != nil { losses.add(.dropped, .composition, "loop points cannot be written with primitives") }
-    quantizer.note(in: &losses)
-    // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
-    return .primitives(primitives.isEmpty ? [.init(name: "tick", scale: 0)] : primitives)
   }
 }
 
@@ -587,8 +395,9 @@ struct VibrationSteps {
   private(set) var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// How Meta's waveforms for Android are rendered. Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`:
-  /// an emphasis is added to the envelope, which is ducked meanwhile, and lasts from 36.4 ms (dull) to 12.1 ms (sharp).
+  /// How Meta's waveforms for Android are rendered. Source: facebook/meta-haptics-sdk, 41c9dcb,
+  /// `android_waveform.rs`: an emphasis is added to the envelope, which is ducked meanwhile, and
+  /// lasts from 36.4 ms (dull) to 12.1 ms (sharp).
   private enum Meta {
     static let interval = 0.01
     /// The most samples; longer compositions are sampled less often.
@@ -611,10 +420,12 @@ struct VibrationSteps {
   ///
   /// Levels that are constant between jumps are written as they are; others are sampled.
   ///
-  /// - Parameter isContinuous: Whether no level is 0, as in the files of Haptics Studio: a motor that
-  ///   stops takes time to start.
-  init(_ composition: HapticComposition, options: WritingOptions, isContinuous: Bool, losses known: LossLog = LossLog())
-  {
+  /// - Parameter isContinuous: Whether no level is 0, as in the files of Haptics Studio: a motor
+  ///   that stops takes time to start.
+  init(
+    _ composition: HapticComposition, options: WritingOptions, isContinuous: Bool,
+    losses known: LossLog = LossLog()
+  ) {
     losses = known
     losses.dropAllButHaptics(of: composition)
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
@@ -625,14 +436,19 @@ struct VibrationSteps {
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
       let length = Meta.longest + (Meta.shortest - Meta.longest) * point.sharpness
-      if let last = emphases.last, last.end > point.time { emphases[emphases.count - 1].end = point.time }
+      if let last = emphases.last, last.end > point.time {
+        emphases[emphases.count - 1].end = point.time
+      }
       emphases.append(Emphasis(start: point.time, end: point.time + length, level: point.level))
-      losses.add(.approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
+      losses.add(
+        .approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
     }
     let hasSharpness = composition.layers.contains { layer in
       layer.pattern.events.contains { $0.kind.isHaptic && $0.parameters[.hapticSharpness] != nil }
     }
-    if hasSharpness { losses.add(.dropped, .composition, "sharpness cannot be written") }
+    if hasSharpness {
+      losses.add(.dropped, .composition, "sharpness cannot be written")
+    }
     let loop = composition.loop
     var end = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
     var marks: [Double] = []
@@ -641,16 +457,22 @@ struct VibrationSteps {
       marks = [min(max(loop.start, 0), end)]
     }
     end = min(end, FrameConversion.longest)
-    let isFlat = zip(points, points.dropFirst()).allSatisfy { $0.level == $1.level || $0.time == $1.time }
+    let isFlat = zip(points, points.dropFirst()).allSatisfy {
+      $0.level == $1.level || $0.time == $1.time
+    }
     var times: [Double]
     if isFlat, !isContinuous {
       times = [0] + points.map { $0.time } + emphases.flatMap { [$0.start, $0.end] }
     } else {
-      let interval = max(1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
-      times = (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount))).map {
-        Double($0) * interval
-      }
-      losses.add(.approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
+      let interval = max(
+        1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
+      times =
+        (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount)))
+        .map {
+          Double($0) * interval
+        }
+      losses.add(
+        .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
     }
     times = (times.filter { $0 < end } + marks + [end]).sorted()
     var levelError = 0.0
@@ -665,22 +487,31 @@ struct VibrationSteps {
       let amplitudes = 0...VibrationEffect.fullAmplitude
       var amplitude = FrameConversion.integer(
         isFlat && !isContinuous ? exact : (exact + 1e-4).rounded(.down), in: amplitudes)
-      if isContinuous || (amplitude == 0 && level > 0) { amplitude = max(amplitude, 1) }
+      if isContinuous || (amplitude == 0 && level > 0) {
+        amplitude = max(amplitude, 1)
+      }
       levelError = max(levelError, abs(exact - Double(amplitude)))
       let startsLoop = loop != nil && repeatIndex == nil && from >= marks[0]
-      if startsLoop { repeatIndex = steps.count }
+      if startsLoop {
+        repeatIndex = steps.count
+      }
       if let last = steps.last, last.amplitude == amplitude, !startsLoop, !isContinuous {
         steps[steps.count - 1].duration += finish - begin
       } else {
         steps.append(.init(duration: finish - begin, amplitude: amplitude))
       }
     }
-    if steps.isEmpty { steps = [.init(duration: 1, amplitude: 0)] }
-    if loop != nil, repeatIndex == nil { repeatIndex = steps.count - 1 }
+    if steps.isEmpty {
+      steps = [.init(duration: 1, amplitude: 0)]
+    }
+    if loop != nil, repeatIndex == nil {
+      repeatIndex = steps.count - 1
+    }
     quantizer.note(in: &losses)
     if levelError > 1e-3 {
       losses.add(
-        .approximated, .composition, "levels are rounded to 255ths of full amplitude, by up to # of one",
+        .approximated, .composition,
+        "levels are rounded to 255ths of full amplitude, by up to # of one",
         size: levelError)
     }
   }
@@ -688,7 +519,9 @@ struct VibrationSteps {
   /// The amplitude at a time not before that of the last call.
   private func level(at time: Double, _ cursor: inout (point: Int, emphasis: Int)) -> Double {
     var level = points.point(at: time, &cursor.point)?.level ?? 0
-    while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time { cursor.emphasis += 1 }
+    while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time {
+      cursor.emphasis += 1
+    }
     if cursor.emphasis < emphases.count, emphases[cursor.emphasis].start <= time {
       level = level * Meta.ducking + emphases[cursor.emphasis].level
     }

@@ -11,7 +11,8 @@ public struct SharpnessScale: Equatable, Sendable {
   /// Whether equal steps of sharpness are equal intervals, rather than equal differences.
   public var isLogarithmic: Bool
 
-  /// 80–230 Hz in equal intervals, as the profile `phone`: the one for formats that say nothing else.
+  /// 80–230 Hz in equal intervals, as the profile `phone`: the one for formats that say nothing
+  /// else.
   public static let phone = SharpnessScale(low: 80, high: 230, isLogarithmic: true)
   /// 65–300 Hz in equal differences.
   ///
@@ -23,14 +24,16 @@ public struct SharpnessScale: Equatable, Sendable {
     isLogarithmic ? low * pow(high / low, sharpness) : low + (high - low) * sharpness
   }
 
-  /// The sharpness of a positive frequency, not clamped: outside 0…1 where the scale does not reach.
+  /// The sharpness of a positive frequency, not clamped: outside 0…1 where the scale does not
+  /// reach.
   public func sharpness(ofHertz hertz: Double) -> Double {
     isLogarithmic ? log(hertz / low) / log(high / low) : (hertz - low) / (high - low)
   }
 }
 
-/// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the square root of
-/// frequency. Source: as ``AmplitudeLaw/root``. The frequency of an emphasis is its sharpness.
+/// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the
+/// square root of frequency. Source: as ``AmplitudeLaw/root``. The frequency of an emphasis is its
+/// sharpness.
 enum FrequencyLaw {
   static func sharpness(ofFrequency frequency: Double) -> Double { frequency.squareRoot() }
   static func frequency(ofSharpness sharpness: Double) -> Double { sharpness * sharpness }
@@ -63,11 +66,14 @@ struct Quantizer {
 
   func note(in losses: inout LossLog) {
     if errors.time > Self.exactness * 1000 {
-      losses.add(.approximated, .composition, "times are rounded to milliseconds, by up to # ms", size: errors.time)
+      losses.add(
+        .approximated, .composition, "times are rounded to milliseconds, by up to # ms",
+        size: errors.time)
     }
     if errors.level > Self.exactness {
       losses.add(
-        .approximated, .composition, "levels are rounded to percent, by up to # of full scale", size: errors.level)
+        .approximated, .composition, "levels are rounded to percent, by up to # of full scale",
+        size: errors.level)
     }
   }
 }
@@ -77,11 +83,14 @@ extension LossLog {
     for event in merged.overlapping.sorted() {
       add(.approximated, .event(event), "events that sound together are merged into one envelope")
     }
-    for event in merged.dropped { add(.dropped, .event(event), "too many events sound at once") }
+    for event in merged.dropped {
+      add(.dropped, .event(event), "too many events sound at once")
+    }
   }
 }
 
-/// A corner of a level and a sharpness that move along straight lines; two corners at one time are a jump.
+/// A corner of a level and a sharpness that move along straight lines; two corners at one time are
+/// a jump.
 struct EnvelopePoint: Equatable {
   /// Seconds from the start of the composition.
   var time: Double
@@ -90,7 +99,8 @@ struct EnvelopePoint: Equatable {
   /// 0…1.
   var sharpness: Double
 
-  static func between(_ from: EnvelopePoint, _ to: EnvelopePoint, at time: Double) -> EnvelopePoint {
+  static func between(_ from: EnvelopePoint, _ to: EnvelopePoint, at time: Double) -> EnvelopePoint
+  {
     let span = to.time - from.time
     guard span > 0 else { return to }
     let share = (time - from.time) / span
@@ -103,15 +113,20 @@ struct EnvelopePoint: Equatable {
 extension EnvelopePoint {
   /// The points that divide the line to another into equal parts, without its ends.
   func divided(to end: EnvelopePoint, _ count: Int) -> [EnvelopePoint] {
-    (1..<max(count, 1)).map { .between(self, end, at: time + (end.time - time) * Double($0) / Double(count)) }
+    (1..<max(count, 1)).map {
+      .between(self, end, at: time + (end.time - time) * Double($0) / Double(count))
+    }
   }
 }
 
 extension [EnvelopePoint] {
-  /// The point at a time not before that of the last call; nil before the first and from the last on.
+  /// The point at a time not before that of the last call; nil before the first and from the last
+  /// on.
   func point(at time: Double, _ cursor: inout Int) -> EnvelopePoint? {
     guard let first, time >= first.time else { return nil }
-    while cursor + 1 < count, self[cursor + 1].time <= time { cursor += 1 }
+    while cursor + 1 < count, self[cursor + 1].time <= time {
+      cursor += 1
+    }
     return cursor + 1 < count ? .between(self[cursor], self[cursor + 1], at: time) : nil
   }
 }
@@ -143,7 +158,9 @@ struct EnvelopeScale: Equatable {
     }
   }
 
-  func amplitude(ofLevel level: Double) -> Double { quantity == .amplitude ? level : law.amplitude(ofIntensity: level) }
+  func amplitude(ofLevel level: Double) -> Double {
+    quantity == .amplitude ? level : law.amplitude(ofIntensity: level)
+  }
 
   func level(ofAmplitude amplitude: Double) -> Double {
     quantity == .amplitude ? amplitude : law.intensity(ofAmplitude: amplitude)
@@ -153,9 +170,9 @@ struct EnvelopeScale: Equatable {
   var isLinearInIntensity: Bool { quantity == .intensity || law == .linear }
 }
 
-/// Turns the haptic events of a composition into envelopes by the laws of the model. Every corner that controls and
-/// envelope times have is a corner of the result; where the exact level is not linear between two, points are added
-/// until it is within the tolerance.
+/// Turns the haptic events of a composition into envelopes by the laws of the model. Every corner
+/// that controls and envelope times have is a corner of the result; where the exact level is not
+/// linear between two, points are added until it is within the tolerance.
 struct EnvelopeSampler {
   let scale: EnvelopeScale
   let tolerance: Double
@@ -164,14 +181,16 @@ struct EnvelopeSampler {
   private static let depthLimit = 14
 
   init(
-    _ quantity: EnvelopeScale.Quantity, law: AmplitudeLaw = .root, tolerance: Double = WritingOptions.defaultTolerance
+    _ quantity: EnvelopeScale.Quantity, law: AmplitudeLaw = .root,
+    tolerance: Double = WritingOptions.defaultTolerance
   ) {
     scale = EnvelopeScale(quantity: quantity, law: law)
     self.tolerance = max(tolerance, 1e-6)
   }
 
-  /// The envelopes of all haptic events by rising start, those of one start in their order. Continuous events that last
-  /// no time are left out. Takes time in proportion to the corners, and to the logarithm of the events.
+  /// The envelopes of all haptic events by rising start, those of one start in their order.
+  /// Continuous events that last no time are left out. Takes time in proportion to the corners, and
+  /// to the logarithm of the events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var all: [EventEnvelope] = []
     for (layer, each) in composition.layers.enumerated() {
@@ -201,9 +220,13 @@ struct EnvelopeSampler {
     let intensity, sharpness, attack, decay, release: ControlTimeline
 
     init(of pattern: HapticPattern) {
-      func control(_ id: DynamicParameterID) -> ControlTimeline { ControlTimeline(of: id, in: pattern) }
-      (intensity, sharpness) = (control(.hapticIntensityControl), control(.hapticSharpnessControl))
-      (attack, decay) = (control(.hapticAttackTimeControl), control(.hapticDecayTimeControl))
+      func control(_ id: DynamicParameterID) -> ControlTimeline {
+        ControlTimeline(of: id, in: pattern)
+      }
+      intensity = control(.hapticIntensityControl)
+      sharpness = control(.hapticSharpnessControl)
+      attack = control(.hapticAttackTimeControl)
+      decay = control(.hapticDecayTimeControl)
       release = control(.hapticReleaseTimeControl)
     }
   }
@@ -214,7 +237,10 @@ struct EnvelopeSampler {
     guard event.kind.isVibration else {
       let level = intensity * controls.intensity.value(at: event.time)
       let tone = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
-      return [EnvelopePoint(time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)]
+      return [
+        EnvelopePoint(
+          time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)
+      ]
     }
     let hold = event.duration ?? HapticEvent.unlimitedDuration
     guard hold > 0, (event.time + hold).isFinite else { return [] }
@@ -222,9 +248,14 @@ struct EnvelopeSampler {
       EnvelopeTimes.seconds(normalised: event.value(of: id) + Float(control.value(at: event.time)))
     }
     let shape = EnvelopeShape(
-      hold: hold, attack: seconds(.attackTime, controls.attack), decay: seconds(.decayTime, controls.decay),
-      release: seconds(.releaseTime, controls.release), isSustained: event.value(of: .sustained) >= 0.5)
-    var times = [event.time, event.time + shape.riseEnd, event.time + shape.releaseStart, event.time + shape.end]
+      hold: hold, attack: seconds(.attackTime, controls.attack),
+      decay: seconds(.decayTime, controls.decay),
+      release: seconds(.releaseTime, controls.release),
+      isSustained: event.value(of: .sustained) >= 0.5)
+    var times = [
+      event.time, event.time + shape.riseEnd, event.time + shape.releaseStart,
+      event.time + shape.end,
+    ]
     let range = times[0]...times[3]
     for control in [controls.intensity, controls.sharpness] {
       var index = control.index(at: range.lowerBound) + 1
@@ -240,7 +271,11 @@ struct EnvelopeSampler {
       intensity: controls.intensity.index(at: range.lowerBound),
       sharpness: controls.sharpness.index(at: range.lowerBound)
     )
-    func append(_ point: EnvelopePoint) { if points.last != point { points.append(point) } }
+    func append(_ point: EnvelopePoint) {
+      if points.last != point {
+        points.append(point)
+      }
+    }
     for (from, to) in zip(times, times.dropFirst()) where to > from {
       _ = controls.intensity.value(at: from, cursor: &cursors.intensity)
       _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
@@ -248,7 +283,8 @@ struct EnvelopeSampler {
       let toneLine = controls.sharpness.segments[cursors.sharpness]
       // Inside the interval everything is on one line each, so ends are taken from the inside.
       let gains = (
-        Self.gain(of: shape, at: from - event.time, from: true), Self.gain(of: shape, at: to - event.time, from: false)
+        Self.gain(of: shape, at: from - event.time, from: true),
+        Self.gain(of: shape, at: to - event.time, from: false)
       )
       func point(at time: Double) -> EnvelopePoint {
         let share = (time - from) / (to - from)
@@ -258,13 +294,16 @@ struct EnvelopeSampler {
           time: time, level: scale.level(intensity: level, gain: gain),
           sharpness: min(max(toneLine.value(at: time) + sharpness, 0), 1))
       }
-      let (first, last) = (point(at: from), point(at: to))
+      let first = point(at: from)
+      let last = point(at: to)
       append(first)
       let isStraight =
         gains.0 == gains.1
         ? scale.isLinearInIntensity || line.slope == 0
         : line.slope == 0 && (scale.quantity == .amplitude || scale.law == .linear)
-      if !isStraight { subdivide(from: first, to: last, point, append: append) }
+      if !isStraight {
+        subdivide(from: first, to: last, point, append: append)
+      }
       append(last)
     }
     return points
@@ -278,14 +317,17 @@ struct EnvelopeSampler {
     if time < shape.releaseStart || (time == shape.releaseStart && !starts) {
       let span = shape.releaseStart - shape.riseEnd
       guard span > 0 else { return shape.releaseLevel }
-      return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEnd) / span
+      return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEnd)
+        / span
     }
     let span = shape.end - shape.releaseStart
     return span > 0 ? max(shape.releaseLevel * (shape.end - time) / span, 0) : shape.releaseLevel
   }
 
   /// When a sharpness that is added to a control leaves or enters its range.
-  private func clampings(of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>) -> [Double] {
+  private func clampings(of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>)
+    -> [Double]
+  {
     var times: [Double] = []
     var index = control.index(at: range.lowerBound)
     while index < control.segments.count, control.segments[index].start < range.upperBound {
@@ -294,7 +336,9 @@ struct EnvelopeSampler {
       if segment.slope != 0 {
         for bound in [0.0, 1.0] {
           let time = segment.start + (bound - offset - segment.value) / segment.slope
-          if time > segment.start, time < next, range.contains(time) { times.append(time) }
+          if time > segment.start, time < next, range.contains(time) {
+            times.append(time)
+          }
         }
       }
       index += 1
@@ -304,7 +348,8 @@ struct EnvelopeSampler {
 
   /// Adds points between two until straight lines are within the tolerance of the exact level.
   func subdivide(
-    from first: EnvelopePoint, to last: EnvelopePoint, depth: Int = 0, _ exact: (Double) -> EnvelopePoint,
+    from first: EnvelopePoint, to last: EnvelopePoint, depth: Int = 0,
+    _ exact: (Double) -> EnvelopePoint,
     append: (EnvelopePoint) -> Void
   ) {
     let span = last.time - first.time
@@ -325,7 +370,8 @@ struct EnvelopeSampler {
 /// Envelopes of continuous events that sound together, as one: amplitudes add up to 1 at most, and
 /// sharpness is their mean, weighted by amplitude.
 struct MergedEnvelope {
-  /// The corners by rising time, from the first start to the last end; the level is 0 between events.
+  /// The corners by rising time, from the first start to the last end; the level is 0 between
+  /// events.
   private(set) var points: [EnvelopePoint] = []
   private(set) var overlapping: Set<EventReference> = []
   private(set) var dropped: [EventReference] = []
@@ -361,7 +407,9 @@ struct MergedEnvelope {
         guard next < events.count else { break }
         end = events[next].start
       }
-      if end > time { append(active, from: time, to: end) }
+      if end > time {
+        append(active, from: time, to: end)
+      }
       time = end
     }
   }
@@ -375,11 +423,14 @@ struct MergedEnvelope {
     var lineEnd: Double { isOver ? .infinity : envelope.points[index + 1].time }
 
     mutating func move(to time: Double) {
-      while index + 1 < envelope.points.count, envelope.points[index + 1].time <= time { index += 1 }
+      while index + 1 < envelope.points.count, envelope.points[index + 1].time <= time {
+        index += 1
+      }
     }
 
     func point(at time: Double) -> EnvelopePoint {
-      let (from, to) = (envelope.points[index], envelope.points[index + 1])
+      let from = envelope.points[index]
+      let to = envelope.points[index + 1]
       if time == from.time { return from }
       if time == to.time { return to }
       return .between(from, to, at: time)
@@ -413,21 +464,29 @@ struct MergedEnvelope {
           time: time, level: scale.level(ofAmplitude: min(amplitude, 1)),
           sharpness: amplitude > 0 ? weighted / amplitude : mean)
       }
-      let (first, last) = (sum(at: start), sum(at: end))
+      let first = sum(at: start)
+      let last = sum(at: end)
       append(first)
       var between: [EnvelopePoint] = []
       sampler.subdivide(from: first, to: last, sum) { between.append($0) }
-      for point in between { append(point) }
+      for point in between {
+        append(point)
+      }
       append(last)
     }
   }
 
-  private mutating func append(_ point: EnvelopePoint) { if points.last != point { points.append(point) } }
+  private mutating func append(_ point: EnvelopePoint) {
+    if points.last != point {
+      points.append(point)
+    }
+  }
 }
 
-/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the corner farthest from
-/// its chord is kept. Source: D. Douglas, T. Peucker, Algorithms for the reduction of the number of points required to
-/// represent a digitized line, 1973; distances are those of values at a time.
+/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the
+/// corner farthest from its chord is kept. Source: D. Douglas, T. Peucker, Algorithms for the
+/// reduction of the number of points required to represent a digitized line, 1973; distances are
+/// those of values at a time.
 struct PointReduction {
   /// The corners that are kept; the first and the last are always.
   private(set) var points: [EnvelopePoint]
@@ -439,7 +498,8 @@ struct PointReduction {
 
   /// Keeps as few corners as a tolerance allows.
   ///
-  /// - Parameter sharpnessWeight: What differences of sharpness count beside those of level; 0 for curves of one value.
+  /// - Parameter sharpnessWeight: What differences of sharpness count beside those of level; 0 for
+  ///   curves of one value.
   init(_ given: [EnvelopePoint], tolerance: Double, sharpnessWeight: Double = 1) {
     var kept: [Int] = []
     var worst = 0.0
@@ -459,12 +519,15 @@ struct PointReduction {
       }
       start = end
     }
-    if let last = given.indices.last { kept.append(last) }
+    if let last = given.indices.last {
+      kept.append(last)
+    }
     points = kept.map { given[$0] }
     error = worst
   }
 
-  /// Keeps the most important corners up to a count of at least two, and no more than a tolerance needs.
+  /// Keeps the most important corners up to a count of at least two, and no more than a tolerance
+  /// needs.
   init(_ given: [EnvelopePoint], count: Int, tolerance: Double = 0, sharpnessWeight: Double = 1) {
     guard given.count > 2 else {
       points = given
@@ -477,7 +540,8 @@ struct PointReduction {
       return (error, from, to, index)
     }
     var segments = [segment(0, given.count - 1)]
-    while segments.count + 1 < count, let worst = segments.indices.max(by: { segments[$0].error < segments[$1].error }),
+    while segments.count + 1 < count,
+      let worst = segments.indices.max(by: { segments[$0].error < segments[$1].error }),
       segments[worst].error > tolerance, let index = segments[worst].index
     {
       let (_, from, to, _) = segments[worst]
@@ -489,24 +553,31 @@ struct PointReduction {
   }
 
   /// The corner between two that is farthest from their chord, and how far it is.
-  private static func farthest(_ points: [EnvelopePoint], _ from: Int, _ to: Int, _ weight: Double) -> (Double, Int?) {
+  private static func farthest(_ points: [EnvelopePoint], _ from: Int, _ to: Int, _ weight: Double)
+    -> (Double, Int?)
+  {
     guard to - from > 1 else { return (0, nil) }
-    let (first, last) = (points[from], points[to])
+    let first = points[from]
+    let last = points[to]
     var worst = -1.0
     var index: Int?
     for candidate in from + 1..<to {
       let point = points[candidate]
       let line = EnvelopePoint.between(first, last, at: point.time)
       let error = max(abs(point.level - line.level), weight * abs(point.sharpness - line.sharpness))
-      if error > worst { (worst, index) = (error, candidate) }
+      if error > worst {
+        worst = error
+        index = candidate
+      }
     }
     return (worst, index)
   }
 }
 
-/// Puts events that bring curves of their own into the fewest layers, so that no curve acts on an event that is not its
-/// own. Events without curves share the first layer. Those with curves are assigned like intervals to colours: each to
-/// the layer that is free the longest, a new one where none is.
+/// Puts events that bring curves of their own into the fewest layers, so that no curve acts on an
+/// event that is not its own. Events without curves share the first layer. Those with curves are
+/// assigned like intervals to colours: each to the layer that is free the longest, a new one where
+/// none is.
 struct LayerBuilder {
   private struct Entry {
     var event: HapticEvent
@@ -526,9 +597,12 @@ struct LayerBuilder {
     return added.count - 1
   }
 
-  /// Adds an event with the curves that act on it alone; its number among all that are added. Each curve must start no
-  /// later than the event. Curves of other events may follow from the end on, so `end` covers the release.
-  @discardableResult mutating func add(_ event: HapticEvent, curves: [ParameterCurve], until end: Double) -> Int {
+  /// Adds an event with the curves that act on it alone; its number among all that are added. Each
+  /// curve must start no later than the event. Curves of other events may follow from the end on,
+  /// so `end` covers the release.
+  @discardableResult mutating func add(
+    _ event: HapticEvent, curves: [ParameterCurve], until end: Double
+  ) -> Int {
     if curves.isEmpty { return add(event) }
     added.append(EventReference(layer: 1, event: curved.count))
     curved.append(Entry(event: event, curves: curves, end: max(event.time, end)))
@@ -538,8 +612,12 @@ struct LayerBuilder {
   /// The layers, at least one, and the place of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     var order = Array(curved.indices)
-    let isSorted = zip(order, order.dropFirst()).allSatisfy { curved[$0].event.time <= curved[$1].event.time }
-    if !isSorted { order.sort { (curved[$0].event.time, $0) < (curved[$1].event.time, $1) } }
+    let isSorted = zip(order, order.dropFirst()).allSatisfy {
+      curved[$0].event.time <= curved[$1].event.time
+    }
+    if !isSorted {
+      order.sort { (curved[$0].event.time, $0) < (curved[$1].event.time, $1) }
+    }
     let first = plain.isEmpty ? 0 : 1
     var places = Array(repeating: EventReference(event: 0), count: curved.count)
     var counts: [Int] = []
@@ -555,10 +633,15 @@ struct LayerBuilder {
       }
       // The first to be free is the last of the list, the lowest of several.
       let entry = (end: curved[index].end, layer: layer)
-      var (low, high) = (0, free.count)
+      var low = 0
+      var high = free.count
       while low < high {
         let middle = (low + high) / 2
-        if (free[middle].end, free[middle].layer) > (entry.end, entry.layer) { low = middle + 1 } else { high = middle }
+        if (free[middle].end, free[middle].layer) > (entry.end, entry.layer) {
+          low = middle + 1
+        } else {
+          high = middle
+        }
       }
       free.insert(entry, at: low)
       places[index] = EventReference(layer: first + layer, event: counts[layer])
@@ -574,14 +657,20 @@ struct LayerBuilder {
       patterns[places[index].layer].events.append(curved[index].event)
       patterns[places[index].layer].curves += curved[index].curves
     }
-    if patterns.isEmpty { patterns.append(HapticPattern()) }
-    return (patterns.map { HapticComposition.Layer($0) }, added.map { $0.layer == 0 ? $0 : places[$0.event] })
+    if patterns.isEmpty {
+      patterns.append(HapticPattern())
+    }
+    return (
+      patterns.map { HapticComposition.Layer($0) },
+      added.map { $0.layer == 0 ? $0 : places[$0.event] }
+    )
   }
 }
 
-/// How far two compositions are from each other where they are felt: as a share of full scale. Compared are the summed
-/// amplitude of continuous events in windows of 20 ms, their sharpness where both sound, and transients one by one.
-/// Phases, and how events and layers are cut, do not count.
+/// How far two compositions are from each other where they are felt: as a share of full scale.
+/// Compared are the summed amplitude of continuous events in windows of 20 ms, their sharpness
+/// where both sound, and transients one by one. Phases, and how events and layers are cut, do not
+/// count.
 package struct CompositionDifference: Equatable, Sendable {
   /// Of the amplitude of continuous events.
   package private(set) var level = 0.0
@@ -608,12 +697,16 @@ package struct CompositionDifference: Equatable, Sendable {
   /// Compares two compositions, by the square law of amplitude.
   package init(_ one: HapticComposition, _ other: HapticComposition) {
     let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
-    let (left, right) = (sampler.envelopes(of: one), sampler.envelopes(of: other))
-    compare(MergedEnvelope(left, sampler: sampler).points, MergedEnvelope(right, sampler: sampler).points)
+    let left = sampler.envelopes(of: one)
+    let right = sampler.envelopes(of: other)
+    compare(
+      MergedEnvelope(left, sampler: sampler).points, MergedEnvelope(right, sampler: sampler).points)
     compare(
       transients: left.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
       right.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
-    differsInSound = Self.sounds(of: one) != Self.sounds(of: other) || Self.signals(of: one) != Self.signals(of: other)
+    differsInSound =
+      Self.sounds(of: one) != Self.sounds(of: other)
+      || Self.signals(of: one) != Self.signals(of: other)
   }
 
   private static func sounds(of composition: HapticComposition) -> [HapticEvent] {
@@ -633,7 +726,8 @@ package struct CompositionDifference: Equatable, Sendable {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
       for step in 0..<Self.steps {
-        let time = (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
+        let time =
+          (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
         let one = left.point(at: time, &cursors.0) ?? silence
         let other = right.point(at: time, &cursors.1) ?? silence
         means.left += one.level / Double(Self.steps)
@@ -648,9 +742,13 @@ package struct CompositionDifference: Equatable, Sendable {
   }
 
   private mutating func compare(transients left: [EnvelopePoint], _ right: [EnvelopePoint]) {
-    var (one, other) = (0, 0)
+    var one = 0
+    var other = 0
     while one < left.count || other < right.count {
-      let times = (one < left.count ? left[one].time : .infinity, other < right.count ? right[other].time : .infinity)
+      let times = (
+        one < left.count ? left[one].time : .infinity,
+        other < right.count ? right[other].time : .infinity
+      )
       if abs(times.0 - times.1) <= Self.sameTime {
         transients = max(transients, abs(left[one].level - right[other].level))
         transients = max(transients, abs(left[one].sharpness - right[other].sharpness))

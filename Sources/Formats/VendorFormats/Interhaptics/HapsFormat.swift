@@ -3,19 +3,23 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic materials of Interhaptics, as Haptic Composer, its engines and ReaHaptic write them, version 5, a text
-  /// in JSON.
+  /// The haptic materials of Interhaptics, as Haptic Composer, its engines and ReaHaptic write
+  /// them, version 5, a text in JSON.
   ///
-  /// Its maker has published no description. What is read and written follows from the keys and numbers of public
-  /// files, and from the headers of the engine (Interhaptics/InterhapticsEngine_CoreSDK), of which nothing is used.
+  /// Its maker has published no description. What is read and written follows from the keys and
+  /// numbers of public files, and from the headers of the engine
+  /// (Interhaptics/InterhapticsEngine_CoreSDK), of which nothing is used.
   public static let haps = json(
-    "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps, isMarked: { $0.has("m_vibration") },
+    "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps,
+    isMarked: { $0.has("m_vibration") },
     read: { json, options in
       var decoder = HapsDecoder()
       var document = HapsDocument()
       HapsDecoder.file.read(json.root, into: &document, &decoder)
       var mapping = HapsMapping(law: options.amplitude)
-      if decoder.log.errorCount == 0 { mapping.map(document) }
+      if decoder.log.errorCount == 0 {
+        mapping.map(document)
+      }
       let (layers, references) = mapping.builder.build()
       for (value, noun) in decoder.spatial {
         mapping.losses.add(
@@ -23,9 +27,13 @@ extension HapticFormat {
           "\(noun) is felt over space, not time, and does not sound")
       }
       return Examination(
-        HapticComposition(layers: layers, notes: document.description.isEmpty ? nil : document.description), of: json,
+        HapticComposition(
+          layers: layers, notes: document.description.isEmpty ? nil : document.description),
+        of: json,
         decoder.log, options, losses: mapping.losses.finish(),
-        places: SourcePlaces(events: [[Int]](mapping.values, at: references)) { json.place(ofValue: $0) },
+        places: SourcePlaces(events: [[Int]](mapping.values, at: references)) {
+          json.place(ofValue: $0)
+        },
         details: document.version.isEmpty ? [] : [("version", document.version)])
     },
     write: { (composition, options) throws(InputError) in
@@ -83,7 +91,8 @@ struct HapsDecoder: JSONFieldReader {
 
   static let writesShortNumbers = true
   var log = FindingLog()
-  let rules = JSONFieldRules(missingKey: .hapsStructure, wrongType: .wrongType, outOfRange: .hapsRange, null: .absent)
+  let rules = JSONFieldRules(
+    missingKey: .hapsStructure, wrongType: .wrongType, outOfRange: .hapsRange, null: .absent)
   /// The numbers and names of signals over space that have notes.
   private(set) var spatial: [(value: Int, noun: String)] = []
 
@@ -96,12 +105,14 @@ struct HapsDecoder: JSONFieldReader {
       Field(JSONKey("m_version", .any, is: .written)) { value, document, reader in
         document.version = value.string ?? value.number.map { $0.shortText } ?? ""
         if document.version != "5" {
-          reader.log.add(.hapsVersion, at: value, "the version is \(value.shortLexeme); it is read as version 5")
+          reader.log.add(
+            .hapsVersion, at: value, "the version is \(value.shortLexeme); it is read as version 5")
         }
         return true
       } write: { _, _, object in
         object.member("m_version", "5")
-      }, .value("m_description", .text(), is: .written) { $1(&$0.description) }, .constant("m_HDFlag", 0),
+      }, .value("m_description", .text(), is: .written) { $1(&$0.description) },
+      .constant("m_HDFlag", 0),
       .constant("m_time_unit", 0), .constant("m_length_unit", 7),
       .value("m_gain", gains, is: .written) { $1(&$0.gain) }, space("m_stiffness", "stiffness"),
       space("m_texture", "texture"),
@@ -111,7 +122,9 @@ struct HapsDecoder: JSONFieldReader {
           "the vibration",
           signal + [
             .value("m_gain", gains, is: .written) { $1(&$0.vibrationGain) },
-            .list("m_melodies", of: melody, new: HapsDocument.Melody(), is: .required) { $1(&$0.melodies) },
+            .list("m_melodies", of: melody, new: HapsDocument.Melody(), is: .required) {
+              $1(&$0.melodies)
+            },
           ])),
     ])
 
@@ -121,12 +134,18 @@ struct HapsDecoder: JSONFieldReader {
 
   private static func space(_ name: String, _ noun: String) -> Field<HapsDocument> {
     Field(JSONKey(name, .any, is: .written)) { value, _, reader in
-      let hasNotes = value["m_melodies"]?.elements.contains { $0["m_notes"]?.elements.contains { _ in true } == true }
-      if hasNotes == true { reader.spatial.append((value.index, noun)) }
+      let hasNotes = value["m_melodies"]?.elements.contains {
+        $0["m_notes"]?.elements.contains { _ in true } == true
+      }
+      if hasNotes == true {
+        reader.spatial.append((value.index, noun))
+      }
       return true
     } write: { document, _, object in
       object.object(name) { signal in
-        for row in Self.signal { row.write(document, nil, &signal) }
+        for row in Self.signal {
+          row.write(document, nil, &signal)
+        }
         signal.member("m_gain", 1)
         signal.array("m_melodies", layout: .line) { _ in }
       }
@@ -160,10 +179,16 @@ struct HapsDecoder: JSONFieldReader {
               note.isTransient = value.number == 0
               return true
             } write: { note, _, object in
-              if note.isTransient { object.member("m_type", 0) }
+              if note.isTransient {
+                object.member("m_type", 0)
+              }
             },
-            .group("m_amplitudeModulation", modulation { $1(&$0.amplitude) }, is: .optional).only { !$0.isTransient },
-            .group("m_frequencyModulation", modulation { $1(&$0.frequency) }, is: .optional).only { !$0.isTransient },
+            .group("m_amplitudeModulation", modulation { $1(&$0.amplitude) }, is: .optional).only {
+              !$0.isTransient
+            },
+            .group("m_frequencyModulation", modulation { $1(&$0.frequency) }, is: .optional).only {
+              !$0.isTransient
+            },
           ])),
     ]
   ) { object, note, _ in
@@ -171,12 +196,16 @@ struct HapsDecoder: JSONFieldReader {
     return true
   }
 
-  private static func modulation(_ place: @escaping Field<Note>.Place<[HapsDocument.Key]>) -> Table<Note> {
+  private static func modulation(_ place: @escaping Field<Note>.Place<[HapsDocument.Key]>) -> Table<
+    Note
+  > {
     Table(
       "a modulation",
       [
         .constant("m_extrapolationStrategy", 0),
-        .list("m_keyframes", of: key, new: HapsDocument.Key(), is: .required, layout: .line) { place(&$0, $1) },
+        .list("m_keyframes", of: key, new: HapsDocument.Key(), is: .required, layout: .line) {
+          place(&$0, $1)
+        },
       ])
   }
 
@@ -185,15 +214,19 @@ struct HapsDecoder: JSONFieldReader {
     [
       .value("m_time", seconds, is: .required) { $1(&$0.time) },
       .value("m_value", .anyNumber, is: .required) { $1(&$0.value) },
-      .value("m_inSlope", .anyNumber) { $1(&$0.inSlope) }, .value("m_outSlope", .anyNumber) { $1(&$0.outSlope) },
+      .value("m_inSlope", .anyNumber) { $1(&$0.inSlope) },
+      .value("m_outSlope", .anyNumber) { $1(&$0.outSlope) },
     ])
 }
 
 extension Rule {
   static let hapsStructure = error(
-    "structure", "grammar", "The file must be an object with m_vibration, and melodies, notes and keys in it.")
-  static let hapsRange = error("out-of-range", "range", "Times must be 0 to 86400 s, and gains 0 to 1000.")
-  static let hapsVersion = warning("version", "compatibility", "The version should be 5, the one that is known.")
+    "structure", "grammar",
+    "The file must be an object with m_vibration, and melodies, notes and keys in it.")
+  static let hapsRange = error(
+    "out-of-range", "range", "Times must be 0 to 86400 s, and gains 0 to 1000.")
+  static let hapsVersion = warning(
+    "version", "compatibility", "The version should be 5, the one that is known.")
 
   /// The rules of haptic materials, in the order in which they are listed.
   static let haps: [Rule] = [.syntax, .hapsStructure, .wrongType, .hapsRange, .hapsVersion]
@@ -224,7 +257,9 @@ struct HapsMapping {
         losses.add(.dropped, .composition, "muted melodies are left out")
         continue
       }
-      for note in melody.notes { add(note, gain: document.gain * document.vibrationGain * melody.gain * note.gain) }
+      for note in melody.notes {
+        add(note, gain: document.gain * document.vibrationGain * melody.gain * note.gain)
+      }
     }
   }
 
@@ -235,14 +270,25 @@ struct HapsMapping {
       builder.add(
         HapticEvent(
           kind: .hapticTransient, time: note.start,
-          parameters: [.hapticIntensity: Float(law.intensity(ofAmplitude: clamped(gain))), .hapticSharpness: 0.5]))
+          parameters: [
+            .hapticIntensity: Float(law.intensity(ofAmplitude: clamped(gain))),
+            .hapticSharpness: 0.5,
+          ]))
       return
     }
-    guard length > 0 else { return losses.add(.dropped, .composition, "notes that last no time are silent") }
-    var levels: Line = Self.line(note.amplitude, until: length).map { ($0.time, clamped($0.value * gain)) }
-    if levels.isEmpty { levels = [(0, clamped(gain))] }
+    guard length > 0 else {
+      return losses.add(.dropped, .composition, "notes that last no time are silent")
+    }
+    var levels: Line = Self.line(note.amplitude, until: length).map {
+      ($0.time, clamped($0.value * gain))
+    }
+    if levels.isEmpty {
+      levels = [(0, clamped(gain))]
+    }
     var tones = toned(Self.line(note.frequency, until: length))
-    if tones.isEmpty { tones = [(0, 0.5)] }
+    if tones.isEmpty {
+      tones = [(0, 0.5)]
+    }
     var event = HapticEvent(
       kind: .hapticContinuous, time: note.start, duration: length,
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
@@ -264,7 +310,8 @@ struct HapsMapping {
   private mutating func clamped(_ amplitude: Double) -> Double {
     if amplitude > 1 {
       losses.add(
-        .approximated, .composition, "amplitudes above 1 are clamped by up to # of full scale", size: amplitude - 1)
+        .approximated, .composition, "amplitudes above 1 are clamped by up to # of full scale",
+        size: amplitude - 1)
     }
     return min(max(amplitude, 0), 1)
   }
@@ -275,14 +322,16 @@ struct HapsMapping {
   }
 
   private static func curve(
-    _ id: DynamicParameterID, _ start: Double, _ line: Line, _ interpolation: ParameterCurve.Interpolation
+    _ id: DynamicParameterID, _ start: Double, _ line: Line,
+    _ interpolation: ParameterCurve.Interpolation
   ) -> ParameterCurve {
     ParameterCurve(
       id: id, time: start, controlPoints: line.map { .init(time: $0.time, value: Float($0.value)) },
       interpolation: interpolation)
   }
 
-  /// The corners of keys from 0 to a time, cubic segments as lines; the first and the last value hold.
+  /// The corners of keys from 0 to a time, cubic segments as lines; the first and the last value
+  /// hold.
   private static func line(_ keys: [HapsDocument.Key], until length: Double) -> Line {
     let keys = keys.indices.sorted { (keys[$0].time, $0) < (keys[$1].time, $1) }.map { keys[$0] }
     guard let first = keys.first else { return [] }
@@ -292,13 +341,16 @@ struct HapsMapping {
         let last = keys[index - 1]
         let span = key.time - last.time
         if let from = last.outSlope, let to = key.inSlope, span > 0,
-          abs(from * span - (key.value - last.value)) + abs(to * span - (key.value - last.value)) > 1e-6
+          abs(from * span - (key.value - last.value)) + abs(to * span - (key.value - last.value))
+            > 1e-6
         {
           for step in 1..<cubicSteps {
             let x = Double(step) / Double(cubicSteps)
-            let (x2, x3) = (x * x, x * x * x)
+            let x2 = x * x
+            let x3 = x * x * x
             let value =
-              (2 * x3 - 3 * x2 + 1) * last.value + (x3 - 2 * x2 + x) * span * from + (3 * x2 - 2 * x3) * key.value
+              (2 * x3 - 3 * x2 + 1) * last.value + (x3 - 2 * x2 + x) * span * from
+              + (3 * x2 - 2 * x3) * key.value
               + (x3 - x2) * span * to
             line.append((last.time + x * span, value))
           }
@@ -308,8 +360,11 @@ struct HapsMapping {
     }
     guard let cut = line.firstIndex(where: { $0.time > length }) else { return line }
     if cut > 0, line[cut - 1].time < length {
-      let (from, to) = (line[cut - 1], line[cut])
-      line[cut] = (length, from.value + (to.value - from.value) * (length - from.time) / (to.time - from.time))
+      let from = line[cut - 1]
+      let to = line[cut]
+      line[cut] = (
+        length, from.value + (to.value - from.value) * (length - from.time) / (to.time - from.time)
+      )
       return Array(line[...cut])
     }
     return Array(line[..<max(cut, 1)])
@@ -317,14 +372,17 @@ struct HapsMapping {
 
   /// Lines of hertz as lines of sharpness.
   private mutating func toned(_ line: Line) -> Line {
-    func sharpness(_ hertz: Double) -> Double { SharpnessScale.phone.sharpness(ofHertz: max(hertz, 1)) }
+    func sharpness(_ hertz: Double) -> Double {
+      SharpnessScale.phone.sharpness(ofHertz: max(hertz, 1))
+    }
     var tones: Line = []
     for (index, point) in line.enumerated() {
       let exact = sharpness(point.value)
       if exact < -1e-6 || exact > 1 + 1e-6 {
         losses.add(
           .approximated, .composition, "frequencies outside 80 to 230 Hz are clamped by up to # Hz",
-          size: exact < 0 ? SharpnessScale.phone.low - point.value : point.value - SharpnessScale.phone.high)
+          size: exact < 0
+            ? SharpnessScale.phone.low - point.value : point.value - SharpnessScale.phone.high)
       }
       if index > 0 {
         let from = line[index - 1]
@@ -332,7 +390,8 @@ struct HapsMapping {
         for step in 1..<steps {
           let share = Double(step) / Double(steps)
           let hertz = from.value + (point.value - from.value) * share
-          tones.append((from.time + (point.time - from.time) * share, min(max(sharpness(hertz), 0), 1)))
+          tones.append(
+            (from.time + (point.time - from.time) * share, min(max(sharpness(hertz), 0), 1)))
         }
       }
       tones.append((point.time, min(max(exact, 0), 1)))
@@ -342,7 +401,8 @@ struct HapsMapping {
 }
 
 extension HapsDocument {
-  /// The document of a composition: transients in one melody, continuous events in as many as sound at once.
+  /// The document of a composition: transients in one melody, continuous events in as many as sound
+  /// at once.
   init(of given: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.dropAllButHaptics(of: given)
     let composition = given.unrolled(passes: options.loops, losses: &losses)
@@ -350,15 +410,20 @@ extension HapsDocument {
     var taps = Melody()
     var lanes: [(end: Double, melody: Melody)] = []
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
-    func hertz(_ point: EnvelopePoint) -> Double { SharpnessScale.phone.hertz(ofSharpness: point.sharpness) }
+    func hertz(_ point: EnvelopePoint) -> Double {
+      SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
+    }
     for envelope in sampler.envelopes(of: composition, losses: &losses) {
       var note = Note(start: envelope.start, length: envelope.end - envelope.start)
       if envelope.kind == .hapticTransient {
-        (note.length, note.gain, note.isTransient) = (Self.transientLength, envelope.points[0].level, true)
+        note.length = Self.transientLength
+        note.gain = envelope.points[0].level
+        note.isTransient = true
         let difference = abs(envelope.points[0].sharpness - 0.5)
         if difference > 0 {
           losses.add(
-            .approximated, .event(envelope.event), "transients have no sharpness, off by up to #", size: difference)
+            .approximated, .event(envelope.event), "transients have no sharpness, off by up to #",
+            size: difference)
         }
         taps.notes.append(note)
         continue
@@ -376,7 +441,9 @@ extension HapsDocument {
         note.frequency.append(Key(time: time, value: hertz(point)))
       }
       let lane = lanes.firstIndex { $0.end <= envelope.start } ?? lanes.count
-      if lane == lanes.count { lanes.append((0, Melody())) }
+      if lane == lanes.count {
+        lanes.append((0, Melody()))
+      }
       lanes[lane].melody.notes.append(note)
       lanes[lane].end = envelope.end
     }

@@ -7,9 +7,9 @@ extension HapticFormat {
   ///
   /// Each channel becomes layers: transients and sines are events, everything else sampled signals.
   ///
-  /// A composition is written with 48,000 ticks a second: events as transients and vectorial waves, with
-  /// everything that acts on them as key frames, sampled signals as linear curves. Audio events are dropped;
-  /// frequencies are rounded to whole hertz.
+  /// A composition is written with 48,000 ticks a second: events as transients and vectorial waves,
+  /// with everything that acts on them as key frames, sampled signals as linear curves. Audio
+  /// events are dropped; frequencies are rounded to whole hertz.
   public static let hjif = json(
     "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
     isMarked: { $0.has("perceptions") },
@@ -21,14 +21,17 @@ extension HapticFormat {
           of: json, byteOrderMark: .hjifByteOrderMark, trailingComma: .hjifTrailingComma,
           duplicateKey: .hjifDuplicateKey)
       }
-      return Examination(of: document, reader.log, options, offset: { JSONValue(document: json, index: $0).offset }) {
+      return Examination(
+        of: document, reader.log, options, offset: { JSONValue(document: json, index: $0).offset }
+      ) {
         json.place(ofValue: $0, at: $1)
       }
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.hjifOutOfRange)
       let encoder = MPEGEncoder(composition, options: options)
-      return Writing([Writing.File(HJIF.file.text(encoder.document))], losses: encoder.losses.finish())
+      return Writing(
+        [Writing.File(HJIF.file.text(encoder.document))], losses: encoder.losses.finish())
     }, shape: { HJIF.file.shape })
 }
 
@@ -39,13 +42,16 @@ struct HJIFReader: JSONFieldReader {
   static var writesShortNumbers: Bool { true }
 
   let rules = JSONFieldRules(
-    missingKey: .hjifStructure, expectedKey: .hjifMissingKey, wrongType: .wrongType, outOfRange: .hjifOutOfRange,
+    missingKey: .hjifStructure, expectedKey: .hjifMissingKey, wrongType: .wrongType,
+    outOfRange: .hjifOutOfRange,
     unknownKey: .unknownKey, unknownWord: .hjifUnknownName, fraction: .rounded(.hjifWholeNumber))
   let wantsFindings: Bool
   var log = FindingLog()
 
   /// Bands and effects of unknown types are errors.
-  mutating func noteUnknownWord(_ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue) {
+  mutating func noteUnknownWord(
+    _ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue
+  ) {
     log.add(
       .hjifUnknownName, at: value, severity: key.presence == .required ? .error : nil,
       "unknown \(key.name) \(text.quoted())", hint: names.hint(for: text))
@@ -55,22 +61,29 @@ struct HJIFReader: JSONFieldReader {
   mutating func document(_ json: JSONDocument) -> MPEGDocument {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
-      log.add(.hjifStructure, at: json.root, "the file must be an object, not \(json.root.kind.noun)")
+      log.add(
+        .hjifStructure, at: json.root, "the file must be an object, not \(json.root.kind.noun)")
       return document
     }
     HJIF.file.read(json.root, into: &document, &self)
     guard wantsFindings else { return document }
-    func areDigits(_ text: String, _ count: Int) -> Bool { text.utf8.prefix { (48...57).contains($0) }.count == count }
+    func areDigits(_ text: String, _ count: Int) -> Bool {
+      text.utf8.prefix { (48...57).contains($0) }.count == count
+    }
     if let value = json.root["version"], value.kind == .string,
-      !areDigits(document.version, 4) || document.version.utf8.lexicographicallyPrecedes("2023".utf8)
+      !areDigits(document.version, 4)
+        || document.version.utf8.lexicographicallyPrecedes("2023".utf8)
     {
       log.add(
-        .hjifVersion, at: value, "the version is \(document.version.quoted()), that of a draft", hint: "write \"2023\"")
+        .hjifVersion, at: value, "the version is \(document.version.quoted()), that of a draft",
+        hint: "write \"2023\"")
     }
     if let value = json.root["date"], value.kind == .string,
       !areDigits(document.date, 4) || document.date.utf8.dropFirst(4).first != UInt8(ascii: "-")
     {
-      log.add(.hjifDate, at: value, "the date is \(document.date.quoted())", hint: "write it as 2023-04-05T06:07:08Z")
+      log.add(
+        .hjifDate, at: value, "the date is \(document.date.quoted())",
+        hint: "write it as 2023-04-05T06:07:08Z")
     }
     return document
   }
@@ -83,11 +96,16 @@ struct HJIFReader: JSONFieldReader {
     for (index, character) in text.utf8.enumerated() {
       let digit: UInt8
       switch character {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = character - UInt8(ascii: "A")
-      case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = character - UInt8(ascii: "a") + 26
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0") + 52
-      case UInt8(ascii: "+"): digit = 62
-      case UInt8(ascii: "/"): digit = 63
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+        digit = character - UInt8(ascii: "A")
+      case UInt8(ascii: "a")...UInt8(ascii: "z"):
+        digit = character - UInt8(ascii: "a") + 26
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        digit = character - UInt8(ascii: "0") + 52
+      case UInt8(ascii: "+"):
+        digit = 62
+      case UInt8(ascii: "/"):
+        digit = 63
       default:
         log.add(
           .hjifWaveletStream, at: value,
@@ -95,7 +113,9 @@ struct HJIFReader: JSONFieldReader {
         return nil
       }
       for bit in stride(from: 5, through: 0, by: -1) {
-        if count % 8 == 0 { bytes.append(0) }
+        if count % 8 == 0 {
+          bytes.append(0)
+        }
         bytes[count / 8] |= (digit >> UInt8(bit) & 1) << UInt8(count % 8)
         count += 1
       }
@@ -116,7 +136,9 @@ private enum HJIF {
   /// The latest tick of an effect is a day at a million ticks a second.
   private static let ticks = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
-  private static func placed<Owner>(_ set: @escaping @Sendable (inout Owner, Int) -> Void) -> Table<Owner>.Check {
+  private static func placed<Owner>(_ set: @escaping @Sendable (inout Owner, Int) -> Void)
+    -> Table<Owner>.Check
+  {
     { object, owner, _ in
       set(&owner, object.index)
       return true
@@ -133,7 +155,9 @@ private enum HJIF {
       .value("description", .text(), is: .expected) { $1(&$0.description) },
       .value("timescale", .integer(1...1_000_000_000), is: .written) { $1(&$0.timescale) },
       .list("avatars", of: avatar, new: Document.Avatar(), is: .expected) { $1(&$0.avatars) },
-      .list("perceptions", of: perception, new: Document.Perception(), is: .required) { $1(&$0.perceptions) },
+      .list("perceptions", of: perception, new: Document.Perception(), is: .required) {
+        $1(&$0.perceptions)
+      },
       Field(JSONKey("syncs", .list(.object { sync }), layout: .line)) { value, document, reader in
         guard reader.expect(.array, value, as: "syncs") else { return false }
         document.syncCount = value.elements.reduce(0) { count, _ in count + 1 }
@@ -148,11 +172,13 @@ private enum HJIF {
       },
     ])
 
-  private static let sync = JSONShape("a sync", [JSONKey("timestamp", .any), JSONKey("timescale", .any)])
+  private static let sync = JSONShape(
+    "a sync", [JSONKey("timestamp", .any), JSONKey("timescale", .any)])
   private static let device = JSONShape("a device", [JSONKey("id", .any), JSONKey("name", .any)])
 
   private static let avatar = Table<Document.Avatar>(
-    "an avatar", [.value("id", id) { $1(&$0.id) }, .ignored("lod"), .ignored("type"), .ignored("mesh")],
+    "an avatar",
+    [.value("id", id) { $1(&$0.id) }, .ignored("lod"), .ignored("type"), .ignored("mesh")],
     check: placed { $0.place = $1 })
 
   private static let perception = Table<Document.Perception>(
@@ -160,8 +186,11 @@ private enum HJIF {
     [
       .value("id", id, is: .expected) { $1(&$0.id) }, .constant("avatar_id", is: .expected, 0),
       .value("description", .text(), is: .expected) { $1(&$0.description) }, .ignored("priority"),
-      .word("perception_modality", is: .expected) { $1(&$0.modality) }, .constant("unit_exponent", -3),
-      .value("perception_unit_exponent", .integer(-128...127), is: .written) { $1(&$0.unitExponent) },
+      .word("perception_modality", is: .expected) { $1(&$0.modality) },
+      .constant("unit_exponent", -3),
+      .value("perception_unit_exponent", .integer(-128...127), is: .written) {
+        $1(&$0.unitExponent)
+      },
       .value("semantic_scheme", .text()) { $1(&$0.semanticScheme) },
       Field(JSONKey("reference_devices", .list(.object { device }))) { value, perception, reader in
         guard reader.expect(.array, value, as: "reference_devices") else { return false }
@@ -169,7 +198,10 @@ private enum HJIF {
         return true
       } write: { _, _, object in
         object.array("reference_devices") { _ in }
-      }, .list("effect_library", of: effect, new: Document.Effect(), is: .expected) { $1(&$0.library) },
+      },
+      .list("effect_library", of: effect, new: Document.Effect(), is: .expected) {
+        $1(&$0.library)
+      },
       .list("channels", of: channel, new: Document.Channel(), is: .required) { $1(&$0.channels) },
     ], check: placed { $0.place = $1 })
 
@@ -190,12 +222,15 @@ private enum HJIF {
       .ignored("reference_device_id"), .value("gain", hertz, is: .expected) { $1(&$0.gain) },
       .constant("mixing_coefficient", 1), .ignored("mixing_weight"),
       Field(bodyPart) { value, channel, reader in
-        if let mask: Int = reader.scalar(value, bodyPart), mask != 0 { channel.isLocated = true }
+        if let mask: Int = reader.scalar(value, bodyPart), mask != 0 {
+          channel.isLocated = true
+        }
         return true
       } write: { _, _, object in
         object.member("body_part_mask", 0)
       }, .list("bands", of: band, new: Document.Band(), is: .required) { $1(&$0.bands) },
-      locating("actuator_resolution"), locating("body_part_target"), locating("actuator_target"), locating("vertices"),
+      locating("actuator_resolution"), locating("body_part_target"), locating("actuator_target"),
+      locating("vertices"),
       locating("direction"), .value("frequency_sampling", unsigned) { $1(&$0.sampling) },
       .value("sample_count", unsigned) { $1(&$0.sampleCount) },
     ],
@@ -207,7 +242,8 @@ private enum HJIF {
           .hjifFormerName, at: former, offset: former.keyOffset,
           "\"mixing_weight\" is now called \"mixing_coefficient\"")
       } else if object["mixing_coefficient"] == nil {
-        reader.noteMissing(JSONKey("mixing_coefficient", .any), isRequired: false, of: object, HJIF.channel.shape)
+        reader.noteMissing(
+          JSONKey("mixing_coefficient", .any), isRequired: false, of: object, HJIF.channel.shape)
       }
       return true
     })
@@ -225,10 +261,14 @@ private enum HJIF {
         }
         return true
       } write: { band, _, object in
-        if band.kind == .curve { object.member("curve_type", band.curve.word) }
+        if band.kind == .curve {
+          object.member("curve_type", band.curve.word)
+        }
       },
       // Drafts give each band a block length, 0 where it has no blocks.
-      .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockLength) }.only { $0.kind == .wavelet },
+      .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockLength) }.only {
+        $0.kind == .wavelet
+      },
       .ignored("priority"), .value("lower_frequency_limit", hertz, is: .expected) { $1(&$0.low) },
       .value("upper_frequency_limit", hertz, is: .expected) { $1(&$0.high) },
       .list("effects", of: effect, new: Document.Effect(), is: .required) { $1(&$0.effects) },
@@ -238,13 +278,18 @@ private enum HJIF {
   private static let curveType = JSONKey("curve_type", .word(curveNames.names))
 
   private static func ofWaves(_ row: Field<Document.Effect>) -> Field<Document.Effect> {
-    Field(row.key, read: row.read) { effect, _, object in if effect.isWave { row.write(effect, nil, &object) } }
+    Field(row.key, read: row.read) { effect, _, object in
+      if effect.isWave {
+        row.write(effect, nil, &object)
+      }
+    }
   }
 
   private static let effect: Table<Document.Effect> = Table(
     "an effect",
     [
-      .value("id", .integer(-1...Int(Int32.max))) { $1(&$0.id) }, .word("effect_type", is: .required) { $1(&$0.kind) },
+      .value("id", .integer(-1...Int(Int32.max))) { $1(&$0.id) },
+      .word("effect_type", is: .required) { $1(&$0.kind) },
       .value("semantic_keywords", .text()) { $1(&$0.semantics) },
       .value("position", ticks, is: .written) { $1(&$0.position) },
       ofWaves(.value("phase", .number(0...6.28319), is: .written) { $1(&$0.phase) }),
@@ -253,7 +298,9 @@ private enum HJIF {
         effect.stream = reader.bits(of: value) ?? []
         return true
       }, .list("composition", of: effect, new: Document.Effect()) { $1(&$0.children) },
-      .list("keyframes", of: key, new: Document.Key(), is: .written, layout: .line) { $1(&$0.keys) },
+      .list("keyframes", of: key, new: Document.Key(), is: .written, layout: .line) {
+        $1(&$0.keys)
+      },
     ], check: placed { $0.place = $1 })
 
   /// Lends a number that is NaN where there is none.
@@ -275,159 +322,25 @@ private enum HJIF {
     ], check: placed { $0.place = UInt32(clamping: $1) })
 }
 
-/// A haptic experience of ISO/IEC 23090-31, as its text (HJIF) and its binary file (HMPG) hold it. Times are whole
-/// ticks. A `place` is where the reader found a part: the number of a value of the text, or a bit of the binary file.
-struct MPEGDocument: Equatable, Sendable {
-  var version = "2023"
-  var profile = "Main"
-  var level = 1
-  var date = ""
-  var description = ""
-  /// Ticks per second.
-  var timescale = 1_000
-  var avatars: [Avatar] = []
-  var perceptions: [Perception] = []
-  /// How many points the file names at which playing can be synchronised.
-  var syncCount = 0
-
-  struct Avatar: Equatable, Sendable {
-    var id = 0
-    var place = 0
-  }
-
-  struct Perception: Equatable, Sendable {
-    var id = 0
-    var modality = MPEGModality.other
-    var description = ""
-    var library: [Effect] = []
-    var deviceNames: [String] = []
-    var channels: [Channel] = []
-    /// Amplitudes are multiplied by this power of ten.
-    var unitExponent = 0
-    var semanticScheme: String?
-    var place = 0
-  }
-
-  /// What one actuator, or one place of the body, is given: the sum of its bands.
-  struct Channel: Equatable, Sendable {
-    var id = 0
-    var description = ""
-    var gain = 1.0
-    /// Whether the channel names a part of the body, an actuator, a direction or vertices.
-    var isLocated = false
-    /// Samples per second of a recording the channel was made from, or 0.
-    var sampling = 0
-    /// Frames of that recording, or 0.
-    var sampleCount = 0
-    var bands: [Band] = []
-    var place = 0
-  }
-
-  /// Effects that are synthesised in one way.
-  struct Band: Equatable, Sendable {
-    var kind = MPEGBandKind.transient
-    var curve = MPEGCurveKind.unknown
-    /// Ticks of one wavelet block.
-    var blockLength = 0
-    /// Hertz.
-    var low = 0.0
-    /// Hertz; of wavelets, the rate of their samples.
-    var high = 0.0
-    var effects: [Effect] = []
-    var place = 0
-  }
-
-  struct Effect: Equatable, Sendable {
-    /// In the order of their binary codes.
-    enum Kind: String, JSONWord { case basis = "Basis", reference = "Reference", composite = "Composite" }
-
-    var kind = Kind.basis
-    /// Of a reference, the effect of the library that it stands for.
-    var id: Int?
-    /// Ticks from the start, or from the start of the composite effect.
-    var position = 0
-    /// Radians.
-    var phase = 0.0
-    var signal = MPEGBaseSignal.sine
-    /// Whether phase and shape are written.
-    var isWave = false
-    var keys: [Key] = []
-    var children: [Effect] = []
-    /// The bits of a wavelet block, those of a byte from the least significant on.
-    var stream: [UInt8] = []
-    var semantics: String?
-    var place = 0
-  }
-
-  struct Key: Equatable, Sendable {
-    /// Ticks from the start of the effect.
-    var position: Int32 = 0
-    /// −1…1, or NaN where the key has none.
-    var amplitude = Float.nan
-    /// Hertz, or NaN where the key has none.
-    var frequency = Float.nan
-    var place: UInt32 = 0
-
-    static func == (one: Key, other: Key) -> Bool {
-      one.position == other.position && one.amplitude.bitPattern == other.amplitude.bitPattern
-        && one.frequency.bitPattern == other.frequency.bitPattern
-    }
-  }
-}
-
-/// How the effects of a band are synthesised; in the order of their binary codes.
-enum MPEGBandKind: String, JSONWord {
-  case transient = "Transient", curve = "Curve", vectorial = "VectorialWave", wavelet = "WaveletWave"
-}
-
-/// How a curve runs between its keys; in the order of their binary codes.
-enum MPEGCurveKind: String, JSONWord {
-  case unknown = "Unknown", cubic = "Cubic", linear = "Linear", akima = "Akima", bezier = "Bezier", bSpline = "BSpline"
-}
-
-/// The shape of a vectorial wave; in the order of their binary codes.
-enum MPEGBaseSignal: String, JSONWord {
-  case sine = "Sine", square = "Square", triangle = "Triangle", sawToothUp = "SawToothUp", sawToothDown = "SawToothDown"
-}
-
-/// The sense that a perception is for; the first fourteen in the order of their binary codes.
-enum MPEGModality: String, JSONWord {
-  case other = "Other", pressure = "Pressure", acceleration = "Acceleration", velocity = "Velocity"
-  case position = "Position", temperature = "Temperature", vibrotactile = "Vibrotactile", water = "Water", wind = "Wind"
-  case force = "Force", texture = "Vibrotactile Texture", stiffness = "Stiffness", friction = "Friction"
-  case electrotactile = "Electrotactile", humidity = "Humidity", temporal = "User-defined Temporal"
-  case spatial = "User-defined Spatial"
-
-  static let codeCount = 14
-
-  /// What becomes of a signal of this sense on an actuator that vibrates.
-  enum Playing { case asItIs, asVibration, notAtAll }
-
-  /// Positions of textures, stiffness and friction are places in space, so that no time has them.
-  var playing: Playing {
-    switch self {
-    case .vibrotactile, .acceleration, .other, .temporal: .asItIs
-    case .pressure, .velocity, .position, .force, .electrotactile: .asVibration
-    case .temperature, .water, .wind, .humidity, .texture, .stiffness, .friction, .spatial: .notAtAll
-    }
-  }
-}
-
 extension Rule {
   /// The rules of the text, in the order in which they are listed.
   static let hjif: [Rule] =
     [
-      .syntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey, .hjifStructure, .wrongType, .hjifMissingKey,
-      .unknownKey, .hjifUnknownName, .hjifFormerName, .hjifVersion, .hjifDate, .hjifOutOfRange, .hjifWholeNumber,
+      .syntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey, .hjifStructure,
+      .wrongType, .hjifMissingKey,
+      .unknownKey, .hjifUnknownName, .hjifFormerName, .hjifVersion, .hjifDate, .hjifOutOfRange,
+      .hjifWholeNumber,
       .hjifWaveletStream,
     ] + mpeg
   static let hmpg: [Rule] =
     [
-      .hmpgTruncated, .hmpgStream, .hmpgUnknownPacket, .hmpgLeftOver, .hmpgChecksum, .hmpgUnknownID, .hmpgUnknownCode,
+      .hmpgTruncated, .hmpgStream, .hmpgUnknownPacket, .hmpgLeftOver, .hmpgChecksum, .hmpgUnknownID,
+      .hmpgUnknownCode,
       .hmpgCount,
     ] + mpeg
   private static let mpeg: [Rule] = [
-    .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeys, .mpegMissingAmplitude, .mpegMissingFrequency,
+    .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeys, .mpegMissingAmplitude,
+    .mpegMissingFrequency,
     .mpegKeyOrder, .mpegFrequencyOutsideBand, .mpegClamped, .mpegBlockLength, .mpegTooLarge,
   ]
 
@@ -435,62 +348,86 @@ extension Rule {
     "unknown-reference", "grammar",
     "A Reference effect must name an effect of its perception's library; others are silent.")
   static let mpegDuplicateID = warning(
-    "duplicate-id", "grammar", "Effects of a library should have ids of their own; the first of two is used.")
+    "duplicate-id", "grammar",
+    "Effects of a library should have ids of their own; the first of two is used.")
   static let mpegMissingKeys = warning(
     "missing-keyframes", "grammar",
     "A Basis effect should have the key frames that its band needs; without them it is silent.")
   static let mpegMissingAmplitude = warning(
-    "missing-amplitude", "grammar", "Key frames of transients and curves must have an amplitude; others are ignored.")
+    "missing-amplitude", "grammar",
+    "Key frames of transients and curves must have an amplitude; others are ignored.")
   static let mpegMissingFrequency = warning(
-    "missing-frequency", "grammar", "A vectorial wave must have a key frame with a frequency; others are silent.")
+    "missing-frequency", "grammar",
+    "A vectorial wave must have a key frame with a frequency; others are silent.")
   static let mpegKeyOrder = warning(
-    "keyframe-order", "compatibility", "Key frames should be sorted by position; others are sorted on reading.")
+    "keyframe-order", "compatibility",
+    "Key frames should be sorted by position; others are sorted on reading.")
   static let mpegFrequencyOutsideBand = warning(
-    "frequency-outside-band", "range", "Frequencies should be within the limits of their band; others are clamped.")
+    "frequency-outside-band", "range",
+    "Frequencies should be within the limits of their band; others are clamped.")
   static let mpegClamped = warning(
-    "clamped", "range", "Amplitudes and frequencies should be within those of the profile mpeg; others are clamped.")
+    "clamped", "range",
+    "Amplitudes and frequencies should be within those of the profile mpeg; others are clamped.")
   static let mpegBlockLength = warning(
-    "block-length", "range", "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
+    "block-length", "range",
+    "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
   static let mpegTooLarge = error(
-    "too-large", "range", "The effects, with all that they refer to, must not be too many or too long to be played.")
+    "too-large", "range",
+    "The effects, with all that they refer to, must not be too many or too long to be played.")
 
   static let hjifTrailingComma = warning(
     "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
-  static let hjifByteOrderMark = warning("byte-order-mark", "syntax", "A byte-order mark is not valid in JSON.")
+  static let hjifByteOrderMark = warning(
+    "byte-order-mark", "syntax", "A byte-order mark is not valid in JSON.")
   static let hjifDuplicateKey = warning(
-    "duplicate-key", "syntax", "A key should appear only once in an object; Temblor uses the last one.")
+    "duplicate-key", "syntax",
+    "A key should appear only once in an object; Temblor uses the last one.")
   static let hjifStructure = error(
-    "structure", "grammar", "The file must be an object with perceptions, their channels, bands and effects.")
+    "structure", "grammar",
+    "The file must be an object with perceptions, their channels, bands and effects.")
   static let hjifMissingKey = warning(
-    "missing-key", "grammar", "An object should have the keys that the schema of ISO/IEC 23090-31 requires.")
+    "missing-key", "grammar",
+    "An object should have the keys that the schema of ISO/IEC 23090-31 requires.")
   static let hjifUnknownName = warning(
-    "unknown-name", "grammar", "A name must be one that the schema lists; types of bands and effects must be known.")
+    "unknown-name", "grammar",
+    "A name must be one that the schema lists; types of bands and effects must be known.")
   static let hjifFormerName = note(
-    "former-name", "compatibility", "Names of drafts of the standard are read; the reference software refuses them.")
+    "former-name", "compatibility",
+    "Names of drafts of the standard are read; the reference software refuses them.")
   static let hjifVersion = note(
     "version", "compatibility", "The version should be 2023 or later; files of drafts are read.")
   static let hjifDate = note("date", "compatibility", "The date should be in the form of ISO 8601.")
   static let hjifOutOfRange = warning(
     "out-of-range", "range", "A value should be within its range; others are clamped.")
-  static let hjifWholeNumber = warning("whole-number", "range", "Ticks and ids are whole numbers; others are rounded.")
+  static let hjifWholeNumber = warning(
+    "whole-number", "range", "Ticks and ids are whole numbers; others are rounded.")
   static let hjifWaveletStream = error(
-    "wavelet-stream", "grammar", "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
+    "wavelet-stream", "grammar",
+    "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
 
-  static let hmpgTruncated = error("truncated", "syntax", "Units, packets and their fields must be complete.")
+  static let hmpgTruncated = error(
+    "truncated", "syntax", "Units, packets and their fields must be complete.")
   static let hmpgStream = error(
-    "structure", "syntax", "The file must be units of packets, an initialization unit with its timing first.")
-  static let hmpgUnknownPacket = warning("unknown-packet", "syntax", "Packets of unknown types are skipped.")
-  static let hmpgLeftOver = note("left-over", "syntax", "A packet should end with its last field and zero bits.")
-  static let hmpgChecksum = warning("crc", "syntax", "Checksums should be those of the packets before them.")
+    "structure", "syntax",
+    "The file must be units of packets, an initialization unit with its timing first.")
+  static let hmpgUnknownPacket = warning(
+    "unknown-packet", "syntax", "Packets of unknown types are skipped.")
+  static let hmpgLeftOver = note(
+    "left-over", "syntax", "A packet should end with its last field and zero bits.")
+  static let hmpgChecksum = warning(
+    "crc", "syntax", "Checksums should be those of the packets before them.")
   static let hmpgUnknownID = error(
-    "unknown-id", "grammar", "Packets must name perceptions, channels and bands that were described before.")
+    "unknown-id", "grammar",
+    "Packets must name perceptions, channels and bands that were described before.")
   static let hmpgUnknownCode = error("unknown-code", "grammar", "Codes of types must be known.")
   static let hmpgCount = warning(
-    "count", "grammar", "There should be as many perceptions, channels and bands as the file announces.")
+    "count", "grammar",
+    "There should be as many perceptions, channels and bands as the file announces.")
 }
 
-/// Makes a document of a composition: one perception with a channel for each place, transients in one band,
-/// continuous events in as many vectorial bands as sound at once, sampled signals as linear curves.
+/// Makes a document of a composition: one perception with a channel for each place, transients in
+/// one band, continuous events in as many vectorial bands as sound at once, sampled signals as
+/// linear curves.
 struct MPEGEncoder {
   /// Ticks per second.
   private static let timescale = 48_000
@@ -516,23 +453,36 @@ struct MPEGEncoder {
     document.level = 1
     // The schema requires a date; one that is always the same keeps equal files equal.
     document.date = "2023-01-01T00:00:00Z"
-    document.description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
+    document.description = [composition.title, composition.notes].compactMap { $0 }.joined(
+      separator: ": ")
     let sampler = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance)
     let envelopes = sampler.envelopes(of: composition, losses: &self.losses)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
     for place in 1...max(1, min(composition.placeCount, Self.limits.channels)) {
       // What is felt everywhere is in every channel.
-      let felt = composition.layers.indices.filter { (composition.layers[$0].place?.number ?? place) == place }
-      let own = composition.placeCount > 0 ? envelopes.filter { felt.contains($0.event.layer) } : envelopes
-      (bands, ends) = ([], [])
+      let felt = composition.layers.indices.filter {
+        (composition.layers[$0].place?.number ?? place) == place
+      }
+      let own =
+        composition.placeCount > 0 ? envelopes.filter { felt.contains($0.event.layer) } : envelopes
+      bands = []
+      ends = []
       addTransients(own.filter { $0.kind == .hapticTransient })
-      for envelope in own where envelope.kind == .hapticContinuous { add(envelope) }
-      for layer in felt { for signal in composition.layers[layer].signals { add(signal, of: layer) } }
+      for envelope in own where envelope.kind == .hapticContinuous {
+        add(envelope)
+      }
+      for layer in felt {
+        for signal in composition.layers[layer].signals {
+          add(signal, of: layer)
+        }
+      }
       var channel = MPEGDocument.Channel(id: place - 1)
       channel.description = felt.first.map { composition.layers[$0].name } ?? ""
       channel.bands = bands.filter { !$0.effects.isEmpty }
-      if channel.bands.isEmpty { channel.bands = [Self.band(.transient)] }
+      if channel.bands.isEmpty {
+        channel.bands = [Self.band(.transient)]
+      }
       perception.channels.append(channel)
     }
     document.perceptions = [perception]
@@ -543,7 +493,9 @@ struct MPEGEncoder {
     var band = MPEGDocument.Band()
     band.kind = kind
     (band.low, band.high) = kind == .curve ? (0, 1_000) : (65, 300)
-    if kind == .curve { band.curve = .linear }
+    if kind == .curve {
+      band.curve = .linear
+    }
     return band
   }
 
@@ -554,20 +506,25 @@ struct MPEGEncoder {
     let error = abs(exact - rounded) / Double(Self.timescale)
     if error > 1e-7 {
       losses.add(
-        .approximated, .composition, "times are rounded to ticks of 1/\(Self.timescale) s, by up to # µs",
+        .approximated, .composition,
+        "times are rounded to ticks of 1/\(Self.timescale) s, by up to # µs",
         size: error * 1e6)
     }
     return FrameConversion.integer(rounded, in: 0...FrameConversion.longestInteger)
   }
 
-  private mutating func key(_ position: Int, amplitude: Double, sharpness: Double) -> MPEGDocument.Key {
+  private mutating func key(_ position: Int, amplitude: Double, sharpness: Double)
+    -> MPEGDocument.Key
+  {
     let exact = SharpnessScale.mpeg.hertz(ofSharpness: sharpness)
     let hertz = exact.rounded()
     if abs(exact - hertz) > 1e-4 {
       losses.add(
-        .approximated, .composition, "frequencies are rounded to whole hertz, by up to # Hz", size: abs(exact - hertz))
+        .approximated, .composition, "frequencies are rounded to whole hertz, by up to # Hz",
+        size: abs(exact - hertz))
     }
-    return MPEGDocument.Key(position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
+    return MPEGDocument.Key(
+      position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
   }
 
   private mutating func hasRoom(_ keys: Int, _ element: CompositionElement) -> Bool {
@@ -589,7 +546,9 @@ struct MPEGEncoder {
       let point = envelope.points[0]
       let position = ticks(point.time, .event(envelope.event))
       if effect.keys.isEmpty || position - effect.position > Self.longestEffect {
-        if !effect.keys.isEmpty { band.effects.append(effect) }
+        if !effect.keys.isEmpty {
+          band.effects.append(effect)
+        }
         guard hasRoom(1, .event(envelope.event)) else { break }
         effect = MPEGDocument.Effect()
         // The first one starts with the file, as those of the reference software do.
@@ -602,7 +561,9 @@ struct MPEGEncoder {
           position - effect.position, amplitude: point.level * MPEGMapping.transientAmplitude,
           sharpness: point.sharpness))
     }
-    if !effect.keys.isEmpty { band.effects.append(effect) }
+    if !effect.keys.isEmpty {
+      band.effects.append(effect)
+    }
     bands.append(band)
     ends.append(.max)
   }
@@ -611,16 +572,22 @@ struct MPEGEncoder {
     let element = CompositionElement.event(envelope.event)
     let start = ticks(envelope.start, element)
     guard ticks(envelope.end, element) - start <= Self.longestEffect else {
-      return losses.add(.dropped, element, "the event lasts more than \(Self.longestEffect / Self.timescale) s")
+      return losses.add(
+        .dropped, element, "the event lasts more than \(Self.longestEffect / Self.timescale) s")
     }
     var keys: [MPEGDocument.Key] = []
     for point in envelope.points {
       let next = key(
-        ticks(point.time, element) - start, amplitude: point.level * MPEGMapping.continuousAmplitude,
+        ticks(point.time, element) - start,
+        amplitude: point.level * MPEGMapping.continuousAmplitude,
         sharpness: point.sharpness)
       // Two keys at one tick are a jump; what is between them cannot be told apart.
-      if keys.count > 1, keys[keys.count - 2].position == next.position { keys.removeLast() }
-      if keys.last != next { keys.append(next) }
+      if keys.count > 1, keys[keys.count - 2].position == next.position {
+        keys.removeLast()
+      }
+      if keys.last != next {
+        keys.append(next)
+      }
     }
     guard let last = keys.last, last.position > 0, keys.count > 1 else {
       return losses.add(.dropped, element, "the event lasts less than a tick")
@@ -629,7 +596,8 @@ struct MPEGEncoder {
   }
 
   private mutating func append(
-    _ keys: [MPEGDocument.Key], at start: Int, to kind: MPEGDocument.Band, _ element: CompositionElement
+    _ keys: [MPEGDocument.Key], at start: Int, to kind: MPEGDocument.Band,
+    _ element: CompositionElement
   ) {
     let end = start + Int(keys[keys.count - 1].position)
     var index = bands.indices.first { bands[$0].kind == kind.kind && ends[$0] <= start }
@@ -647,7 +615,9 @@ struct MPEGEncoder {
     var effect = MPEGDocument.Effect(isWave: kind.kind == .vectorial)
     effect.position = start + Int(keys[0].position)
     effect.keys = keys
-    for index in effect.keys.indices { effect.keys[index].position -= keys[0].position }
+    for index in effect.keys.indices {
+      effect.keys[index].position -= keys[0].position
+    }
     bands[index].effects.append(effect)
   }
 
@@ -656,7 +626,9 @@ struct MPEGEncoder {
   private mutating func add(_ signal: SampledSignal, of layer: Int) {
     guard !signal.samples.isEmpty, SampledSignal.rates.contains(signal.rate), signal.time >= 0,
       signal.time + signal.duration <= FrameConversion.longest
-    else { return losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written") }
+    else {
+      return losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written")
+    }
     let points = signal.samples.enumerated().map { index, sample in
       EnvelopePoint(
         time: signal.time + Double(index) / signal.rate,
@@ -665,7 +637,8 @@ struct MPEGEncoder {
     let reduced = PointReduction(points, tolerance: Self.signalTolerance, sharpnessWeight: 0)
     if reduced.error > 1e-6 {
       losses.add(
-        .approximated, .layer(layer), "the samples of a signal become lines, off by up to # of full scale",
+        .approximated, .layer(layer),
+        "the samples of a signal become lines, off by up to # of full scale",
         size: reduced.error)
     }
     let start = ticks(signal.time, .layer(layer))
@@ -674,12 +647,16 @@ struct MPEGEncoder {
       let clipped = min(max(point.level, -1), 1)
       if clipped != point.level {
         losses.add(
-          .approximated, .layer(layer), "a signal is clipped by up to # of full scale", size: abs(point.level - clipped)
+          .approximated, .layer(layer), "a signal is clipped by up to # of full scale",
+          size: abs(point.level - clipped)
         )
       }
       let next = MPEGDocument.Key(
-        position: Int32(clamping: ticks(point.time, .layer(layer)) - start), amplitude: Float(clipped))
-      if keys.last?.position == next.position { keys.removeLast() }
+        position: Int32(clamping: ticks(point.time, .layer(layer)) - start),
+        amplitude: Float(clipped))
+      if keys.last?.position == next.position {
+        keys.removeLast()
+      }
       keys.append(next)
     }
     guard keys.count > 1 else { return }

@@ -9,11 +9,15 @@ extension HapticFormat {
     "hmpg", title: "MPEG haptics binary stream", endings: ["hmpg"], rules: Rule.hmpg,
     recognize: { bytes in
       // An initialization unit that begins with its timing, of 113 bits.
-      guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0, bytes[11] == 15 << 1 else {
+      guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0,
+        bytes[11] == 15 << 1
+      else {
         return .no
       }
       var length: UInt64 = 0
-      for index in 4..<9 { length = length << 8 | UInt64(bytes[index]) }
+      for index in 4..<9 {
+        length = length << 8 | UInt64(bytes[index])
+      }
       length = length >> 4 & 0xFFFF_FFFF
       return length >= 18 && 9 + length <= UInt64(bytes.count) ? .certain : .possible
     },
@@ -24,7 +28,9 @@ extension HapticFormat {
       @Sendable func place(_ bit: Int) -> SourcePlace {
         SourcePlace(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
       }
-      return Examination(of: decoder.document, decoder.log, options, offset: { $0 }) { place($1 ?? $0) }
+      return Examination(of: decoder.document, decoder.log, options, offset: { $0 }) {
+        place($1 ?? $0)
+      }
     })
 }
 
@@ -60,9 +66,11 @@ struct HMPGDecoder {
   /// Ticks from the start at the unit that is read.
   private var clock = 0
   private var isSpatial = false
-  /// The indices of perceptions, their channels and the bands of those, by the ids of what they are in and their own.
+  /// The indices of perceptions, their channels and the bands of those, by the ids of what they are
+  /// in and their own.
   private var indices: [[Int]: Int] = [:]
-  /// How many parts were announced for the file, a perception, a channel or a band, by its ids, and where.
+  /// How many parts were announced for the file, a perception, a channel or a band, by its ids, and
+  /// where.
   private var announced: [[Int]: (count: Int, place: Int)] = [[]: (0, 0)]
   /// The indices of the effects of a band that may go on, by its ids and their own.
   private var openEffects: [[Int]: [Int: Int]] = [:]
@@ -76,7 +84,9 @@ struct HMPGDecoder {
     do throws(BitFault) {
       try units()
       compareCounts()
-    } catch { note(error.rule, error.bit, error.message) }
+    } catch {
+      note(error.rule, error.bit, error.message)
+    }
     repairBlocks()
   }
 
@@ -106,7 +116,9 @@ struct HMPGDecoder {
       }
       isSpatial = type == 2
       var unit = try reader.part(bytes: length, "a unit")
-      while unit.remaining > 0 { try packet(&unit) }
+      while unit.remaining > 0 {
+        try packet(&unit)
+      }
       clock += duration
     }
   }
@@ -124,14 +136,22 @@ struct HMPGDecoder {
     var reader = try unit.part(bytes: length, packet.noun)
     var isChecksum = false
     switch packet {
-    case .initialTiming: try initialTiming(&reader)
-    case .timing: clock = try reader.read(32)
-    case .haptics: try haptics(&reader)
-    case .perception: try perception(&reader)
-    case .channel: try channel(&reader)
-    case .band: try band(&reader)
-    case .library: try library(&reader)
-    case .data: try data(&reader)
+    case .initialTiming:
+      try initialTiming(&reader)
+    case .timing:
+      clock = try reader.read(32)
+    case .haptics:
+      try haptics(&reader)
+    case .perception:
+      try perception(&reader)
+    case .channel:
+      try channel(&reader)
+    case .band:
+      try band(&reader)
+    case .library:
+      try library(&reader)
+    case .data:
+      try data(&reader)
     case .crc16, .crc32, .globalCRC16, .globalCRC32:
       isChecksum = true
       try checksum(
@@ -139,18 +159,27 @@ struct HMPGDecoder {
         isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: start)
     }
     if reader.remaining >= 8 || !reader.isPadding {
-      note(.hmpgLeftOver, reader.position, "\(reader.remaining) bits behind the last field of \(packet.noun)")
+      note(
+        .hmpgLeftOver, reader.position,
+        "\(reader.remaining) bits behind the last field of \(packet.noun)")
     }
-    if isChecksum { packets = [] } else { packets.append(start / 8..<unit.position / 8) }
+    if isChecksum {
+      packets = []
+    } else {
+      packets.append(start / 8..<unit.position / 8)
+    }
   }
 
   private mutating func initialTiming(_ reader: inout BitReader) throws(BitFault) {
     clock = try reader.read(32)
     let place = reader.position
     let timescale = try reader.read(32)
-    guard timescale > 0 else { throw BitFault(.hmpgStream, place, "the timescale is 0 ticks a second") }
+    guard timescale > 0 else {
+      throw BitFault(.hmpgStream, place, "the timescale is 0 ticks a second")
+    }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
-      throw BitFault(.hmpgStream, place, "the timescale changes from \(document.timescale) to \(timescale)")
+      throw BitFault(
+        .hmpgStream, place, "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
     document.syncCount += 1
@@ -158,15 +187,21 @@ struct HMPGDecoder {
     try reader.skip(49)
   }
 
-  /// A checksum of the packet before it, or of as many as it says. Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1,
-  /// for the polynomials; division without a start value, the most significant bit first.
-  private mutating func checksum(_ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int) throws(BitFault) {
+  /// A checksum of the packet before it, or of as many as it says. Source:
+  /// MPEGGroup/HapticReferenceSoftware, 2de9ff1, for the polynomials; division without a start
+  /// value, the most significant bit first.
+  private mutating func checksum(
+    _ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int
+  ) throws(BitFault) {
     let count = isGlobal ? try reader.read(8) : 1
     let expected = try reader.word(bits)
     guard count > 0, count <= packets.count else {
       return note(
         .hmpgChecksum, place,
-        "the checksum covers \(count) packets, but only \(packets.count) \(packets.count == 1 ? "precedes" : "precede") it"
+        """
+        the checksum covers \(count) packets, but only \(packets.count) \
+        \(packets.count == 1 ? "precedes" : "precede") it
+        """
       )
     }
     let range = packets[packets.count - count].lowerBound..<packets[packets.count - 1].upperBound
@@ -174,7 +209,11 @@ struct HMPGDecoder {
     guard found != expected else { return }
     note(
       .hmpgChecksum, place,
-      "the checksum is \(String(expected, radix: 16)), that of the packets \(String(found, radix: 16))")
+      """
+      the checksum is \(String(expected, radix: 16)), that of the packets \
+      \(String(found, radix: 16))
+      """
+    )
   }
 
   /// The remainder of bytes by the polynomial of 16 or 32 bits.
@@ -193,7 +232,9 @@ struct HMPGDecoder {
 
   // MARK: - Metadata
 
-  private func code<Value: CaseIterable>(_ bits: Int, _ noun: String, _ reader: inout BitReader, count: Int = .max)
+  private func code<Value: CaseIterable>(
+    _ bits: Int, _ noun: String, _ reader: inout BitReader, count: Int = .max
+  )
     throws(BitFault) -> Value where Value.AllCases == [Value]
   {
     let place = reader.position
@@ -204,7 +245,8 @@ struct HMPGDecoder {
     return Value.allCases[code]
   }
 
-  /// The ids by which a packet names a perception, one of its channels and one of its bands, so many of them.
+  /// The ids by which a packet names a perception, one of its channels and one of its bands, so
+  /// many of them.
   private func namedIDs(_ count: Int, _ reader: inout BitReader) throws(BitFault) -> [Int] {
     var ids: [Int] = []
     while ids.count < count {
@@ -254,7 +296,9 @@ struct HMPGDecoder {
       avatar.id = try reader.read(8)
       try reader.skip(8)
       // Only bodies of no listed kind have a mesh.
-      if try reader.read(8) == 0 { _ = try reader.text() }
+      if try reader.read(8) == 0 {
+        _ = try reader.text()
+      }
       document.avatars.append(avatar)
     }
   }
@@ -269,16 +313,22 @@ struct HMPGDecoder {
     perception.modality = try code(8, "perception", &reader, count: MPEGModality.codeCount)
     // The avatar, and how many effects the library has.
     try reader.skip(24)
-    if try reader.flag() { perception.semanticScheme = try reader.text() }
+    if try reader.flag() {
+      perception.semanticScheme = try reader.text()
+    }
     try reader.skip(8)
     perception.unitExponent = try reader.signed(8)
     let devices = try reader.read(8)
-    for _ in 0..<devices { perception.deviceNames.append(try device(&reader)) }
+    for _ in 0..<devices {
+      perception.deviceNames.append(try device(&reader))
+    }
     let ids = [perception.id]
     announced[ids] = (try reader.read(16), announced[ids]?.place ?? perception.place)
     if indices[ids] != nil {
       let known = self[perception: ids]
-      (perception.channels, perception.library, perception.place) = (known.channels, known.library, known.place)
+      perception.channels = known.channels
+      perception.library = known.library
+      perception.place = known.place
       self[perception: ids] = perception
     } else {
       indices[ids] = document.perceptions.count
@@ -316,17 +366,22 @@ struct HMPGDecoder {
       try reader.skip(try reader.read(8) * 24)
     }
     channel.sampling = try reader.read(32)
-    if channel.sampling > 0 { channel.sampleCount = try reader.read(32) }
+    if channel.sampling > 0 {
+      channel.sampleCount = try reader.read(32)
+    }
     if flags & 4 != 0 {
       channel.isLocated = true
       try reader.skip(24)
     }
     let vertices = try reader.read(16)
-    if vertices > 0 { channel.isLocated = true }
+    if vertices > 0 {
+      channel.isLocated = true
+    }
     try reader.skip(vertices * 32)
     announced[ids] = (try reader.read(8), announced[ids]?.place ?? channel.place)
     if indices[ids] != nil {
-      (channel.bands, channel.place) = (self[channel: ids].bands, self[channel: ids].place)
+      channel.bands = self[channel: ids].bands
+      channel.place = self[channel: ids].place
       self[channel: ids] = channel
     } else {
       indices[ids] = self[perception: ids].channels.count
@@ -343,7 +398,8 @@ struct HMPGDecoder {
     band.kind = try code(3, "band", &reader)
     if band.kind == .curve {
       let code = try reader.read(4)
-      band.curve = MPEGCurveKind.allCases.indices.contains(code) ? MPEGCurveKind.allCases[code] : .unknown
+      band.curve =
+        MPEGCurveKind.allCases.indices.contains(code) ? MPEGCurveKind.allCases[code] : .unknown
     } else if band.kind == .wavelet {
       band.blockLength = try reader.read(8)
     }
@@ -356,7 +412,8 @@ struct HMPGDecoder {
       return
     }
     let known = self[band: ids]
-    (band.effects, band.place) = (known.effects, known.place)
+    band.effects = known.effects
+    band.place = known.place
     guard band.kind == known.kind || band.effects.isEmpty else {
       throw BitFault(.hmpgStream, place, "band \(number) changes its type")
     }
@@ -370,39 +427,54 @@ struct HMPGDecoder {
     let count = try reader.read(16)
     try reader.require(count, ofBits: 76, "effects")
     var library: [Effect] = []
-    for _ in 0..<count { library.append(try libraryEffect(&reader, depth: 0)) }
+    for _ in 0..<count {
+      library.append(try libraryEffect(&reader, depth: 0))
+    }
     self[perception: ids].library = library
   }
 
   private func libraryEffect(_ reader: inout BitReader, depth: Int) throws(BitFault) -> Effect {
     guard depth < Self.depthLimit else {
       throw BitFault(
-        .hmpgStream, reader.position, "effects of the library are nested more than \(Self.depthLimit) deep")
+        .hmpgStream, reader.position,
+        "effects of the library are nested more than \(Self.depthLimit) deep")
     }
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
     effect.kind = try code(2, "effect", &reader)
     try semantics(of: &effect, &reader)
     effect.position = try reader.read(25)
-    if effect.kind == .basis { try shape(of: &effect, &reader) }
+    if effect.kind == .basis {
+      try shape(of: &effect, &reader)
+    }
     let keys = try reader.read(16)
     try reader.require(keys, ofBits: 3, "key frames")
     for _ in 0..<keys {
       var key = Key(place: UInt32(clamping: reader.position))
       let mask = try reader.read(3)
-      if mask & 1 != 0 { key.position = Int32(try reader.read(16)) }
-      if mask & 2 != 0 { key.amplitude = try reader.fraction(8, -1, 1) }
-      if mask & 4 != 0 { key.frequency = Float(try reader.read(16)) }
+      if mask & 1 != 0 {
+        key.position = Int32(try reader.read(16))
+      }
+      if mask & 2 != 0 {
+        key.amplitude = try reader.fraction(8, -1, 1)
+      }
+      if mask & 4 != 0 {
+        key.frequency = Float(try reader.read(16))
+      }
       effect.keys.append(key)
     }
     let children = try reader.read(16)
     try reader.require(children, ofBits: 76, "effects")
-    for _ in 0..<children { effect.children.append(try libraryEffect(&reader, depth: depth + 1)) }
+    for _ in 0..<children {
+      effect.children.append(try libraryEffect(&reader, depth: depth + 1))
+    }
     return effect
   }
 
   private func semantics(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
-    if try reader.flag() { effect.semantics = "\(try reader.read(12))" }
+    if try reader.flag() {
+      effect.semantics = "\(try reader.read(12))"
+    }
   }
 
   private func shape(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
@@ -417,11 +489,17 @@ struct HMPGDecoder {
     let ids = try namedIDs(3, &reader)
     let kind = self[band: ids].kind
     let count = try reader.read(16)
-    var (effects, open) = (self[band: ids].effects, openEffects[ids] ?? [:])
-    (self[band: ids].effects, openEffects[ids]) = ([], nil)
-    defer { (self[band: ids].effects, openEffects[ids]) = (effects, open) }
+    var effects = self[band: ids].effects
+    var open = openEffects[ids] ?? [:]
+    self[band: ids].effects = []
+    openEffects[ids] = nil
+    defer {
+      self[band: ids].effects = effects
+      openEffects[ids] = open
+    }
     for _ in 0..<count {
-      let effect = isSpatial ? try spatialEffect(of: kind, &reader) : try temporalEffect(of: kind, &reader)
+      let effect =
+        isSpatial ? try spatialEffect(of: kind, &reader) : try temporalEffect(of: kind, &reader)
       if !isSpatial, effect.kind == .basis, let id = effect.id {
         // The id repeats where an effect goes on.
         if kind != .wavelet, let known = open[id] {
@@ -434,7 +512,9 @@ struct HMPGDecoder {
     }
   }
 
-  private func temporalEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
+  private func temporalEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault)
+    -> Effect
+  {
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
     effect.kind = try code(2, "effect", &reader)
@@ -448,31 +528,45 @@ struct HMPGDecoder {
     guard effect.kind == .basis else { return effect }
     try semantics(of: &effect, &reader)
     let count = try reader.read(16)
-    if kind == .vectorial { try shape(of: &effect, &reader) }
+    if kind == .vectorial {
+      try shape(of: &effect, &reader)
+    }
     effect.keys = try keys(count, of: kind, maskBits: 2, &reader)
     return effect
   }
 
-  private func spatialEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
+  private func spatialEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault)
+    -> Effect
+  {
     var effect = Effect(place: reader.position)
     effect.kind = try code(2, "effect", &reader)
-    if effect.kind != .basis || kind != .wavelet { effect.position = try position(&reader) }
+    if effect.kind != .basis || kind != .wavelet {
+      effect.position = try position(&reader)
+    }
     switch effect.kind {
-    case .reference: effect.id = try reader.read(16)
+    case .reference:
+      effect.id = try reader.read(16)
     case .composite:
       let count = try reader.read(16)
       try reader.require(count, ofBits: 2, "effects")
-      for _ in 0..<count { effect.children.append(try spatialEffect(of: kind, &reader)) }
-    case .basis where kind == .wavelet: effect.stream = try stream(&reader)
+      for _ in 0..<count {
+        effect.children.append(try spatialEffect(of: kind, &reader))
+      }
+    case .basis where kind == .wavelet:
+      effect.stream = try stream(&reader)
     case .basis:
-      if kind == .vectorial { try shape(of: &effect, &reader) }
+      if kind == .vectorial {
+        try shape(of: &effect, &reader)
+      }
       effect.keys = try keys(reader.read(16), of: kind, maskBits: 3, &reader)
     }
     return effect
   }
 
   /// A position by the clock of the unit; none lies before the start.
-  private func position(_ reader: inout BitReader) throws(BitFault) -> Int { max(clock + (try reader.signed(25)), 0) }
+  private func position(_ reader: inout BitReader) throws(BitFault) -> Int {
+    max(clock + (try reader.signed(25)), 0)
+  }
 
   private func stream(_ reader: inout BitReader) throws(BitFault) -> [UInt8] {
     let count = try reader.read(16)
@@ -480,7 +574,8 @@ struct HMPGDecoder {
     return try reader.bytes(count)
   }
 
-  private func keys(_ count: Int, of kind: MPEGBandKind, maskBits: Int, _ reader: inout BitReader) throws(BitFault)
+  private func keys(_ count: Int, of kind: MPEGBandKind, maskBits: Int, _ reader: inout BitReader)
+    throws(BitFault)
     -> [Key]
   {
     try reader.require(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
@@ -493,9 +588,13 @@ struct HMPGDecoder {
         case .curve: 1
         case .vectorial, .wavelet: try reader.read(maskBits)
         }
-      if mask & 1 != 0 { key.amplitude = try reader.fraction(8, -1, 1) }
+      if mask & 1 != 0 {
+        key.amplitude = try reader.fraction(8, -1, 1)
+      }
       key.position = Int32(try reader.read(16))
-      if mask & 2 != 0 { key.frequency = Float(try reader.read(16)) }
+      if mask & 2 != 0 {
+        key.frequency = Float(try reader.read(16))
+      }
       keys.append(key)
     }
     return keys
@@ -504,8 +603,12 @@ struct HMPGDecoder {
   // MARK: - Afterwards
 
   private mutating func compareCounts() {
-    guard !document.perceptions.isEmpty else { return note(.hmpgStream, 0, "the file describes no perception") }
-    for (ids, expected) in announced.sorted(by: { ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place) }) {
+    guard !document.perceptions.isEmpty else {
+      return note(.hmpgStream, 0, "the file describes no perception")
+    }
+    for (ids, expected) in announced.sorted(by: {
+      ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place)
+    }) {
       let found =
         switch ids.count {
         case 0: document.perceptions.count
@@ -516,7 +619,8 @@ struct HMPGDecoder {
       // Composite effects are sent as what they consist of.
       guard found < expected.count || (found > expected.count && ids.count < 3) else { continue }
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
-      note(.hmpgCount, expected.place, "the file announces \(expected.count) \(noun) and has \(found)")
+      note(
+        .hmpgCount, expected.place, "the file announces \(expected.count) \(noun) and has \(found)")
     }
   }
 
@@ -528,10 +632,14 @@ struct HMPGDecoder {
       if band.effects.count > 1 {
         // Blocks follow each other.
         let distance = band.effects[1].position - band.effects[0].position
-        if distance > 0, distance % 256 == low { band.blockLength = distance }
+        if distance > 0, distance % 256 == low {
+          band.blockLength = distance
+        }
       }
       var lengths = stride(from: low, through: 65_536, by: 256).makeIterator()
-      while WaveletBlock(band, timescale: document.timescale).count == nil, let length = lengths.next() {
+      while WaveletBlock(band, timescale: document.timescale).count == nil,
+        let length = lengths.next()
+      {
         band.blockLength = length
       }
       self[band: ids].blockLength = band.blockLength
@@ -546,7 +654,11 @@ struct BitFault: Error {
   var bit: Int
   var message: String
 
-  init(_ rule: Rule, _ bit: Int, _ message: String) { (self.rule, self.bit, self.message) = (rule, bit, message) }
+  init(_ rule: Rule, _ bit: Int, _ message: String) {
+    self.rule = rule
+    self.bit = bit
+    self.message = message
+  }
 }
 
 /// Reads numbers of any length, the most significant bit first, within a part of a file.
@@ -558,7 +670,11 @@ struct BitReader {
   private var end: Int
   private var subject: String
 
-  init(_ bytes: [UInt8], subject: String) { (file, end, self.subject) = (bytes, bytes.count * 8, subject) }
+  init(_ bytes: [UInt8], subject: String) {
+    file = bytes
+    end = bytes.count * 8
+    self.subject = subject
+  }
 
   var remaining: Int { end - position }
 
@@ -568,7 +684,9 @@ struct BitReader {
     throw BitFault(.hmpgTruncated, end, "\(subject) \(message())")
   }
 
-  private var place: String { "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)") }
+  private var place: String {
+    "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)")
+  }
 
   /// A number of at most 32 bits; the greatest that an `Int` holds where it is greater.
   mutating func read(_ count: Int) throws(BitFault) -> Int { Int(clamping: try word(count)) }
@@ -581,7 +699,9 @@ struct BitReader {
     while left > 0 {
       let free = 8 - position % 8
       let taken = min(free, left)
-      value = value << UInt32(taken) | (UInt32(file[position / 8]) >> UInt32(free - taken)) & (1 << UInt32(taken) - 1)
+      value =
+        value << UInt32(taken) | (UInt32(file[position / 8]) >> UInt32(free - taken))
+        & (1 << UInt32(taken) - 1)
       position += taken
       left -= taken
     }
@@ -603,12 +723,16 @@ struct BitReader {
 
   mutating func bytes(_ count: Int) throws(BitFault) -> [UInt8] {
     var bytes: [UInt8] = []
-    for _ in 0..<count { bytes.append(UInt8(truncatingIfNeeded: try read(8))) }
+    for _ in 0..<count {
+      bytes.append(UInt8(truncatingIfNeeded: try read(8)))
+    }
     return bytes
   }
 
   /// A text with its length in bytes before it; bytes that are not UTF-8 are replaced.
-  mutating func text() throws(BitFault) -> String { String(decoding: try bytes(read(8)), as: UTF8.self) }
+  mutating func text() throws(BitFault) -> String {
+    String(decoding: try bytes(read(8)), as: UTF8.self)
+  }
 
   mutating func skip(_ count: Int) throws(BitFault) {
     try require(count, "ends inside \(count) bits that begin at \(place)")
@@ -624,7 +748,8 @@ struct BitReader {
   mutating func part(bytes count: Int, _ subject: String) throws(BitFault) -> BitReader {
     try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(place)")
     var part = self
-    (part.end, part.subject) = (position + count * 8, subject)
+    part.end = position + count * 8
+    part.subject = subject
     position += count * 8
     return part
   }
@@ -632,7 +757,9 @@ struct BitReader {
   /// Whether all bits that are left are 0.
   var isPadding: Bool {
     var left = self
-    while left.remaining > 0 { guard let bit = try? left.read(1), bit == 0 else { return false } }
+    while left.remaining > 0 {
+      guard let bit = try? left.read(1), bit == 0 else { return false }
+    }
     return true
   }
 }

@@ -2,7 +2,8 @@ internal import HapticModel
 internal import HapticFormats
 internal import CMath
 
-/// A vectorial wave at its own times: amplitude and frequency are lines between the keys that have them.
+/// A vectorial wave at its own times: amplitude and frequency are lines between the keys that have
+/// them.
 struct VectorialWave {
   private let amplitudes: [(position: Double, value: Double)]
   /// Frequencies with the phase at each, in radians.
@@ -14,7 +15,9 @@ struct VectorialWave {
   private var nextFrequency = 0
 
   init(_ effect: MPEGDocument.Effect, timescale: Int) {
-    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }.map { (Double($0.position), Double($0.amplitude)) }
+    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }.map {
+      (Double($0.position), Double($0.amplitude))
+    }
     let tick = 1 / Double(timescale)
     var phase = effect.phase
     var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
@@ -34,10 +37,15 @@ struct VectorialWave {
     signal = effect.signal
   }
 
-  /// The value at a position in ticks from the start of the effect, not before that of the last call.
+  /// The value at a position in ticks from the start of the effect, not before that of the last
+  /// call.
   mutating func value(at position: Double) -> Double {
-    while nextAmplitude < amplitudes.count, amplitudes[nextAmplitude].position < position { nextAmplitude += 1 }
-    while nextFrequency < frequencies.count, frequencies[nextFrequency].position < position { nextFrequency += 1 }
+    while nextAmplitude < amplitudes.count, amplitudes[nextAmplitude].position < position {
+      nextAmplitude += 1
+    }
+    while nextFrequency < frequencies.count, frequencies[nextFrequency].position < position {
+      nextFrequency += 1
+    }
     return amplitude(at: position) * wave(at: position)
   }
 
@@ -91,7 +99,9 @@ struct CurveInterpolator {
   private var distinct: [Point] {
     var distinct: [Point] = []
     for point in points {
-      if distinct.last?.x == point.x { distinct.removeLast() }
+      if distinct.last?.x == point.x {
+        distinct.removeLast()
+      }
       distinct.append(point)
     }
     return distinct
@@ -126,29 +136,38 @@ struct CurveInterpolator {
   }
 
   /// The samples from one place to another, both included.
-  private static func indices(_ from: Double, _ to: Double, in samples: [Double]) -> ClosedRange<Int> {
+  private static func indices(_ from: Double, _ to: Double, in samples: [Double]) -> ClosedRange<
+    Int
+  > {
     let first = FrameConversion.integer(from.rounded(.up), in: 0...samples.count - 1)
     return first...max(first, FrameConversion.integer(to.rounded(.down), in: 0...samples.count - 1))
   }
 
-  /// Source: H. Akima, A new method of interpolation and smooth curve fitting based on local procedures,
-  /// 1970; two slopes are extrapolated at each end.
+  /// Source: H. Akima, A new method of interpolation and smooth curve fitting based on local
+  /// procedures, 1970; two slopes are extrapolated at each end.
   private func addAkima(_ points: [Point], to samples: inout [Double]) {
-    guard points.count > 2 else { return CurveInterpolator(points: points).addLines(to: &samples) { $0 } }
+    guard points.count > 2 else {
+      return CurveInterpolator(points: points).addLines(to: &samples) { $0 }
+    }
     let inner = zip(points, points.dropFirst()).map { ($1.y - $0.y) / ($1.x - $0.x) }
-    let (first, second) = (inner[0], inner[1])
-    let (last, next) = (inner[inner.count - 1], inner[inner.count - 2])
-    let slopes = [3 * first - 2 * second, 2 * first - second] + inner + [2 * last - next, 3 * last - 2 * next]
+    let first = inner[0]
+    let second = inner[1]
+    let last = inner[inner.count - 1]
+    let next = inner[inner.count - 2]
+    let slopes =
+      [3 * first - 2 * second, 2 * first - second] + inner + [2 * last - next, 3 * last - 2 * next]
     let changes = zip(slopes, slopes.dropFirst()).map { abs($1 - $0) }
     let weights = points.indices.map { changes[$0 + 2] + changes[$0] }
     let threshold = 1e-8 * (weights.max() ?? 0)
     let tangents = points.indices.map { index in
       guard weights[index] > threshold else { return slopes[index + 1] }
-      return (changes[index + 2] * slopes[index + 1] + changes[index] * slopes[index + 2]) / weights[index]
+      return (changes[index + 2] * slopes[index + 1] + changes[index] * slopes[index + 2])
+        / weights[index]
     }
     for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() {
       let width = to.x - from.x
-      let (start, end) = (tangents[index], tangents[index + 1])
+      let start = tangents[index]
+      let end = tangents[index + 1]
       let square = (3 * inner[index] - 2 * start - end) / width
       let cube = (start + end - 2 * inner[index]) / (width * width)
       for sample in Self.indices(from.x, to.x, in: samples) {
@@ -165,11 +184,15 @@ struct CurveInterpolator {
       Self.addArc(points[index], points[index + 1], points[index + 2], to: &samples)
       index += 2
     }
-    if index + 2 == points.count { CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 } }
+    if index + 2 == points.count {
+      CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 }
+    }
   }
 
   /// A quadratic Bézier curve, at the places of the samples.
-  private static func addArc(_ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]) {
+  private static func addArc(
+    _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
+  ) {
     guard end.x > start.x else { return }
     let bend = start.x - 2 * control.x + end.x
     let rise = control.x - start.x
@@ -187,14 +210,19 @@ struct CurveInterpolator {
 
   /// A quadratic B-spline with uniform knots, clamped: arcs that meet in the middle between keys.
   private func addSpline(_ points: [Point], to samples: inout [Double]) {
-    guard points.count > 2 else { return CurveInterpolator(points: points).addLines(to: &samples) { $0 } }
+    guard points.count > 2 else {
+      return CurveInterpolator(points: points).addLines(to: &samples) { $0 }
+    }
     func middle(_ index: Int) -> Point {
-      Point(x: (points[index].x + points[index + 1].x) / 2, y: (points[index].y + points[index + 1].y) / 2)
+      Point(
+        x: (points[index].x + points[index + 1].x) / 2,
+        y: (points[index].y + points[index + 1].y) / 2)
     }
     let last = points.count - 3
     for index in 0...last {
       Self.addArc(
-        index == 0 ? points[0] : middle(index), points[index + 1], index == last ? points[last + 2] : middle(index + 1),
+        index == 0 ? points[0] : middle(index), points[index + 1],
+        index == last ? points[last + 2] : middle(index + 1),
         to: &samples)
     }
   }
@@ -214,9 +242,10 @@ struct WaveletBlock {
   }
 }
 
-/// Decodes the blocks of a wavelet band: arithmetic code, SPIHT, inverse 9/7 transform. Source: A. Said, W. Pearlman, A
-/// new, fast, and efficient image codec based on set partitioning in hierarchical trees, 1996, in one dimension; A.
-/// Cohen, I. Daubechies, J. Feauveau, Biorthogonal bases of compactly supported wavelets, 1992, for the filters.
+/// Decodes the blocks of a wavelet band: arithmetic code, SPIHT, inverse 9/7 transform. Source: A.
+/// Said, W. Pearlman, A new, fast, and efficient image codec based on set partitioning in
+/// hierarchical trees, 1996, in one dimension; A. Cohen, I. Daubechies, J. Feauveau, Biorthogonal
+/// bases of compactly supported wavelets, 1992, for the filters.
 enum WaveletDecoder {
   /// The samples of one block, from the bits of its stream; bits behind its end count as 0.
   ///
@@ -234,10 +263,13 @@ enum WaveletDecoder {
   }
 
   /// The low-pass of the synthesis, from the middle outwards.
-  private static let low = [0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938]
+  private static let low = [
+    0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938,
+  ]
   /// The high-pass of the synthesis, from the middle outwards.
   private static let high = [
-    -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380, -0.037828455506995,
+    -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380,
+    -0.037828455506995,
   ]
 
   /// Joins the lower and the upper half of the first coefficients to samples of twice the rate.
@@ -249,19 +281,24 @@ enum WaveletDecoder {
       highs[2 * index + 1] = values[index + count / 2]
     }
     for index in 0..<count {
-      values[index] = convolved(highs, at: index, with: high) + convolved(lows, at: index, with: low)
+      values[index] =
+        convolved(highs, at: index, with: high) + convolved(lows, at: index, with: low)
     }
   }
 
-  /// A symmetric filter at one place; beyond its ends the signal is mirrored without repeating them.
-  private static func convolved(_ values: [Double], at index: Int, with filter: [Double]) -> Double {
+  /// A symmetric filter at one place; beyond its ends the signal is mirrored without repeating
+  /// them.
+  private static func convolved(_ values: [Double], at index: Int, with filter: [Double]) -> Double
+  {
     let last = values.count - 1
     var sum = values[index] * filter[0]
     for distance in 1..<filter.count {
       let before = index - distance
       let behind = index + distance
       sum +=
-        filter[distance] * (values[before < 0 ? -before : before] + values[behind > last ? 2 * last - behind : behind])
+        filter[distance]
+        * (values[before < 0 ? -before : before]
+          + values[behind > last ? 2 * last - behind : behind])
     }
     return sum
   }
@@ -314,7 +351,9 @@ private struct SetPartitioning {
   /// A number whose least significant bit comes first.
   private mutating func number(ofBits count: Int) -> Int {
     var number = 0
-    for place in 0..<count where bit(.header) { number |= 1 << place }
+    for place in 0..<count where bit(.header) {
+      number |= 1 << place
+    }
     return number
   }
 
@@ -325,7 +364,13 @@ private struct SetPartitioning {
 
   private mutating func sort(_ size: Int) {
     var stillIsolated: [Int] = []
-    for index in isolated { if bit(.isolated) { setSignificant(index, size) } else { stillIsolated.append(index) } }
+    for index in isolated {
+      if bit(.isolated) {
+        setSignificant(index, size)
+      } else {
+        stillIsolated.append(index)
+      }
+    }
     isolated = stillIsolated
     var kept: [Entry] = []
     var place = 0
@@ -339,22 +384,32 @@ private struct SetPartitioning {
           kept.append(entry)
           continue
         }
-        for child in children { sets.append(Entry(root: child, isDeep: false)) }
+        for child in children {
+          sets.append(Entry(root: child, isDeep: false))
+        }
       } else {
         guard bit(.set) else {
           kept.append(entry)
           continue
         }
-        for child in children { if bit(.child) { setSignificant(child, size) } else { isolated.append(child) } }
-        if 4 * entry.root + 3 < count { sets.append(Entry(root: entry.root, isDeep: true)) }
+        for child in children {
+          if bit(.child) {
+            setSignificant(child, size)
+          } else {
+            isolated.append(child)
+          }
+        }
+        if 4 * entry.root + 3 < count {
+          sets.append(Entry(root: entry.root, isDeep: true))
+        }
       }
     }
     sets = kept
   }
 }
 
-/// A binary arithmetic decoder with adaptive probabilities, on ten bits. Source: I. Witten, R. Neal, J. Cleary,
-/// Arithmetic coding for data compression, 1987.
+/// A binary arithmetic decoder with adaptive probabilities, on ten bits. Source: I. Witten, R.
+/// Neal, J. Cleary, Arithmetic coding for data compression, 1987.
 private struct ArithmeticDecoder {
   private static let whole = 1024
 
@@ -369,7 +424,9 @@ private struct ArithmeticDecoder {
   init(_ stream: [UInt8], contextCount: Int) {
     self.stream = stream
     counts = Array(repeating: (8, 16), count: contextCount)
-    for _ in 0..<10 { window = window << 1 | nextBit() }
+    for _ in 0..<10 {
+      window = window << 1 | nextBit()
+    }
   }
 
   private mutating func nextBit() -> Int {
@@ -386,7 +443,11 @@ private struct ArithmeticDecoder {
     let range = high - low
     let split = min(max(range * share / Self.whole, 1), range - 1)
     let isOne = window - low >= split
-    if isOne { low += split } else { high = low + split }
+    if isOne {
+      low += split
+    } else {
+      high = low + split
+    }
     while true {
       let offset: Int
       if high <= 512 {

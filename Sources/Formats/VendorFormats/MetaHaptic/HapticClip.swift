@@ -1,7 +1,8 @@
 internal import HapticFormats
 import HapticModel
 
-/// What a `.haptic` file holds: an envelope of amplitude, taps on its points, and an envelope of frequency.
+/// What a `.haptic` file holds: an envelope of amplitude, taps on its points, and an envelope of
+/// frequency.
 struct HapticClip: Equatable {
   /// A tap that stands out of the envelope.
   struct Emphasis: Equatable {
@@ -32,25 +33,32 @@ struct HapticClip: Equatable {
   /// By rising time, empty where the file has an empty list, or nil where it has none.
   var frequency: [FrequencyPoint]?
 
-  /// The frequency of a clip without a frequency envelope. Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
+  /// The frequency of a clip without a frequency envelope. Source: facebook/meta-haptics-sdk,
+  /// 41c9dcb, `renderer_c`.
   static let defaultFrequency: Float = 0.5
 
   static let layerNames = (continuous: "continuous", transients: "transients")
 
-  private static var plainSharpness: Float { Float(FrequencyLaw.sharpness(ofFrequency: Double(defaultFrequency))) }
+  private static var plainSharpness: Float {
+    Float(FrequencyLaw.sharpness(ofFrequency: Double(defaultFrequency)))
+  }
 }
 
 // MARK: - As a composition
 
 extension HapticClip {
-  /// Whether nothing but emphases is felt, and the envelope ends with them: an envelope must be there.
+  /// Whether nothing but emphases is felt, and the envelope ends with them: an envelope must be
+  /// there.
   var isTapsAlone: Bool {
-    guard let last = amplitude.last, let tap = amplitude.last(where: { $0.emphasis != nil }) else { return false }
+    guard let last = amplitude.last, let tap = amplitude.last(where: { $0.emphasis != nil }) else {
+      return false
+    }
     return amplitude.allSatisfy { $0.amplitude == 0 } && last.time - tap.time <= 2 * Self.tail
   }
 
-  /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are emphases, a layer of
-  /// transients that no curve acts on. Control points hold the numbers of the file.
+  /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are
+  /// emphases, a layer of transients that no curve acts on. Control points hold the numbers of the
+  /// file.
   func layers(_ law: AmplitudeLaw) -> [HapticComposition.Layer] {
     guard let first = amplitude.first, let last = amplitude.last else { return [] }
     let hasFrequency = frequency?.isEmpty == false
@@ -68,7 +76,8 @@ extension HapticClip {
       pattern.curves.append(
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
-          controlPoints: frequency.map { .init(time: $0.time, value: $0.frequency) }, interpolation: .squared))
+          controlPoints: frequency.map { .init(time: $0.time, value: $0.frequency) },
+          interpolation: .squared))
     }
     var layers = [HapticComposition.Layer(pattern, name: Self.layerNames.continuous)]
     let taps = amplitude.compactMap { point in
@@ -81,27 +90,39 @@ extension HapticClip {
           ])
       }
     }
-    if isTapsAlone { layers = [] }
-    if !taps.isEmpty { layers.append(.init(HapticPattern(events: taps), name: Self.layerNames.transients)) }
+    if isTapsAlone {
+      layers = []
+    }
+    if !taps.isEmpty {
+      layers.append(.init(HapticPattern(events: taps), name: Self.layerNames.transients))
+    }
     return layers
   }
 
-  /// The clip that a composition was read from, number by number, or nil where it has what no clip has.
+  /// The clip that a composition was read from, number by number, or nil where it has what no clip
+  /// has.
   init?(exactly composition: HapticComposition, _ law: AmplitudeLaw) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
-      composition.layers.allSatisfy({ $0.signals.isEmpty && $0.pattern.parameters.isEmpty && $0.place == nil })
+      composition.layers.allSatisfy({
+        $0.signals.isEmpty && $0.pattern.parameters.isEmpty && $0.place == nil
+      })
     else { return nil }
     let pattern = composition.layers[0].pattern
-    guard pattern.events.count == 1, let event = pattern.events.first, event.kind == .hapticContinuous,
+    guard pattern.events.count == 1, let event = pattern.events.first,
+      event.kind == .hapticContinuous,
       let level = pattern.curves.first, pattern.curves.count <= 2,
-      Self.isCurve(level, of: .hapticIntensityControl, law == .root), let first = level.controlPoints.first,
+      Self.isCurve(level, of: .hapticIntensityControl, law == .root),
+      let first = level.controlPoints.first,
       let last = level.controlPoints.last, level.controlPoints.count >= 2, event.time == first.time,
-      event.duration == last.time - first.time, last.time > first.time, last.time <= FrameConversion.longest
+      event.duration == last.time - first.time, last.time > first.time,
+      last.time <= FrameConversion.longest
     else { return nil }
     amplitude = level.controlPoints.map { Point(time: $0.time, amplitude: $0.value) }
     if pattern.curves.count == 2 {
       guard Self.isCurve(pattern.curves[1], of: .hapticSharpnessControl, true) else { return nil }
-      frequency = pattern.curves[1].controlPoints.map { FrequencyPoint(time: $0.time, frequency: $0.value) }
+      frequency = pattern.curves[1].controlPoints.map {
+        FrequencyPoint(time: $0.time, frequency: $0.value)
+      }
     }
     let sharpness = frequency?.isEmpty == false ? 0 : Self.plainSharpness
     guard event.parameters == [.hapticIntensity: 1, .hapticSharpness: sharpness] else { return nil }
@@ -110,34 +131,46 @@ extension HapticClip {
     guard taps.curves.isEmpty else { return nil }
     var index = 0
     for tap in taps.events {
-      guard tap.kind == .hapticTransient, tap.duration == nil, let intensity = tap.parameters[.hapticIntensity],
-        (0...1).contains(intensity), let sharpness = tap.parameters[.hapticSharpness], (0...1).contains(sharpness),
+      guard tap.kind == .hapticTransient, tap.duration == nil,
+        let intensity = tap.parameters[.hapticIntensity],
+        (0...1).contains(intensity), let sharpness = tap.parameters[.hapticSharpness],
+        (0...1).contains(sharpness),
         tap.parameters.identifiers.count == 2
       else { return nil }
       while index < amplitude.count,
-        amplitude[index].time < tap.time || (amplitude[index].time == tap.time && amplitude[index].emphasis != nil)
-      { index += 1 }
+        amplitude[index].time < tap.time
+          || (amplitude[index].time == tap.time && amplitude[index].emphasis != nil)
+      {
+        index += 1
+      }
       guard index < amplitude.count, amplitude[index].time == tap.time else { return nil }
       let floor = amplitude[index].amplitude
       var level = Self.shortestAmplitude(of: intensity, law) ?? intensity
-      if level < floor, Float(law.intensity(ofAmplitude: Double(floor))) == intensity { level = floor }
+      if level < floor, Float(law.intensity(ofAmplitude: Double(floor))) == intensity {
+        level = floor
+      }
       guard level >= floor else { return nil }
       amplitude[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
     }
   }
 
-  /// Of the amplitudes that a law turns into an intensity, the one with the fewest digits: most likely the one it came
-  /// from.
+  /// Of the amplitudes that a law turns into an intensity, the one with the fewest digits: most
+  /// likely the one it came from.
   private static func shortestAmplitude(of intensity: Float, _ law: AmplitudeLaw) -> Float? {
     guard law == .root else { return intensity }
     let middle = intensity * intensity
-    return [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp, middle.nextUp.nextUp].filter {
-      $0 >= 0 && Float(Double($0).squareRoot()) == intensity
-    }.min { $0.description.utf8.count < $1.description.utf8.count }
+    return [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp, middle.nextUp.nextUp]
+      .filter {
+        $0 >= 0 && Float(Double($0).squareRoot()) == intensity
+      }.min { $0.description.utf8.count < $1.description.utf8.count }
   }
 
-  private static func isCurve(_ curve: ParameterCurve, of id: DynamicParameterID, _ isSquared: Bool) -> Bool {
-    guard curve.id == id, curve.time == 0, (curve.interpolation == .squared) == isSquared else { return false }
+  private static func isCurve(_ curve: ParameterCurve, of id: DynamicParameterID, _ isSquared: Bool)
+    -> Bool
+  {
+    guard curve.id == id, curve.time == 0, (curve.interpolation == .squared) == isSquared else {
+      return false
+    }
     let points = curve.controlPoints
     return points.allSatisfy { $0.time >= 0 && (0...1).contains($0.value) }
       && zip(points, points.dropFirst()).allSatisfy { $0.time <= $1.time }
@@ -150,10 +183,12 @@ extension HapticClip {
   private static let sameTime = 1e-6
 
   /// A clip that is as near to a composition as the format allows, with what it does not.
-  init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog) {
+  init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
+  {
     losses.dropAllButHaptics(of: composition)
     let given = composition.unrolled(passes: options.loops, losses: &losses)
-    let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance / 2)
+    let sampler = EnvelopeSampler(
+      .amplitude, law: options.amplitude, tolerance: options.tolerance / 2)
     let envelopes = sampler.envelopes(of: given, losses: &losses)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     losses.add(merged)
@@ -162,7 +197,8 @@ extension HapticClip {
     let level = PointReduction(corners, tolerance: options.tolerance / 2, sharpnessWeight: 0)
     amplitude = level.points.map { Point(time: $0.time, amplitude: Float($0.level)) }
     let tones = PointReduction(
-      Self.frequencies(corners, tolerance: options.tolerance / 2), tolerance: options.tolerance / 2, sharpnessWeight: 0)
+      Self.frequencies(corners, tolerance: options.tolerance / 2), tolerance: options.tolerance / 2,
+      sharpnessWeight: 0)
     frequency = tones.points.map { FrequencyPoint(time: $0.time, frequency: Float($0.level)) }
     // Where levels and sharpnesses only jump, the lines are exact.
     let isExact = zip(corners, corners.dropFirst()).allSatisfy {
@@ -170,7 +206,8 @@ extension HapticClip {
     }
     if !isExact, corners.contains(where: { $0.level != 0 }) {
       losses.add(
-        .approximated, .composition, "the envelope is made of straight lines of amplitude, within # of full scale",
+        .approximated, .composition,
+        "the envelope is made of straight lines of amplitude, within # of full scale",
         size: max(options.tolerance / 2 + level.error, tones.error))
     }
     place(taps, law: options.amplitude, losses: &losses)
@@ -180,7 +217,9 @@ extension HapticClip {
   private static func covering(_ points: [EnvelopePoint], _ taps: [Double]) -> [EnvelopePoint] {
     var points = points
     let sharpness = points.first?.sharpness ?? 0.5
-    if points.isEmpty { points = [EnvelopePoint(time: 0, level: 0, sharpness: sharpness)] }
+    if points.isEmpty {
+      points = [EnvelopePoint(time: 0, level: 0, sharpness: sharpness)]
+    }
     if points[0].time > 0 {
       let silence = EnvelopePoint(time: 0, level: 0, sharpness: sharpness)
       var edge = silence
@@ -206,18 +245,23 @@ extension HapticClip {
   private static func frequencies(_ points: [EnvelopePoint], tolerance: Double) -> [EnvelopePoint] {
     var tones: [EnvelopePoint] = []
     func append(_ time: Double, _ sharpness: Double) {
-      let tone = EnvelopePoint(time: time, level: FrequencyLaw.frequency(ofSharpness: sharpness), sharpness: 0)
-      if tones.last != tone { tones.append(tone) }
+      let tone = EnvelopePoint(
+        time: time, level: FrequencyLaw.frequency(ofSharpness: sharpness), sharpness: 0)
+      if tones.last != tone {
+        tones.append(tone)
+      }
     }
     for (index, point) in points.enumerated() {
       if index > 0, points[index - 1].time < point.time {
         // A chord of a parabola is a quarter of the squared difference from it at most.
         let last = points[index - 1]
-        let steps = (abs(point.sharpness - last.sharpness) / (2 * tolerance.squareRoot())).rounded(.up)
+        let steps = (abs(point.sharpness - last.sharpness) / (2 * tolerance.squareRoot())).rounded(
+          .up)
         for step in 1..<max(FrameConversion.integer(steps.rounded(.down), in: 0...1000), 1) {
           let share = Double(step) / steps
           append(
-            last.time + (point.time - last.time) * share, last.sharpness + (point.sharpness - last.sharpness) * share)
+            last.time + (point.time - last.time) * share,
+            last.sharpness + (point.sharpness - last.sharpness) * share)
         }
       }
       append(point.time, point.sharpness)
@@ -248,19 +292,26 @@ extension HapticClip {
       }
       for index in points.indices.reversed() {
         guard points[index].time >= time - Self.sameTime else { break }
-        if chosen.map({ points[index].amplitude < points[$0].amplitude }) ?? true { chosen = index }
+        if chosen.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
+          chosen = index
+        }
       }
       let index = chosen ?? points.count
-      if chosen == nil { points.append(Point(time: time, amplitude: between(points.last, next, at: time))) }
+      if chosen == nil {
+        points.append(Point(time: time, amplitude: between(points.last, next, at: time)))
+      }
       let emphasis = Emphasis(
-        amplitude: max(level, points[index].amplitude), frequency: Float(min(max(tap.points[0].sharpness, 0), 1)))
+        amplitude: max(level, points[index].amplitude),
+        frequency: Float(min(max(tap.points[0].sharpness, 0), 1)))
       if let other = points[index].emphasis {
-        losses.add(.dropped, .event(tap.event), "of transients at one time only the strongest is kept")
+        losses.add(
+          .dropped, .event(tap.event), "of transients at one time only the strongest is kept")
         guard emphasis.amplitude > other.amplitude else { continue }
       }
       if emphasis.amplitude > level {
         losses.add(
-          .approximated, .event(tap.event), "the amplitude of a transient is raised by # to the envelope's",
+          .approximated, .event(tap.event),
+          "the amplitude of a transient is raised by # to the envelope's",
           size: Double(emphasis.amplitude - level))
       }
       points[index].emphasis = emphasis
@@ -272,7 +323,9 @@ extension HapticClip {
     guard let last, next < amplitude.count else { return 0 }
     let point = EnvelopePoint.between(
       EnvelopePoint(time: last.time, level: Double(last.amplitude), sharpness: 0),
-      EnvelopePoint(time: amplitude[next].time, level: Double(amplitude[next].amplitude), sharpness: 0), at: time)
+      EnvelopePoint(
+        time: amplitude[next].time, level: Double(amplitude[next].amplitude), sharpness: 0),
+      at: time)
     return Float(point.level)
   }
 }

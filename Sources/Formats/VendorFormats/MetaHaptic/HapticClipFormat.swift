@@ -3,12 +3,13 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic clip of the Meta Haptics SDK, Haptics Studio, Lofelt Studio and Nice Vibrations, a text
-  /// in JSON, checked as the SDK's readers do; points of frequency behind the end are accepted, as by its older readers.
+  /// The haptic clip of the Meta Haptics SDK, Haptics Studio, Lofelt Studio and Nice Vibrations, a
+  /// text in JSON, checked as the SDK's readers do; points of frequency behind the end are
+  /// accepted, as by its older readers.
   ///
-  /// A file is read as two layers: a continuous event with the envelopes of the file as its curves, and
-  /// the emphases as transients that no curve acts on. Amplitudes are squares of intensities, frequencies
-  /// of envelopes squares of sharpnesses.
+  /// A file is read as two layers: a continuous event with the envelopes of the file as its curves,
+  /// and the emphases as transients that no curve acts on. Amplitudes are squares of intensities,
+  /// frequencies of envelopes squares of sharpnesses.
   ///
   /// What was read from a clip is written number by number. Else overlapping events are added up,
   /// levels sampled to the tolerance, and transients put on points of the envelope.
@@ -20,22 +21,26 @@ extension HapticFormat {
       var file = HapticClipFile()
       HapticClipDecoder.file.read(json.root, into: &file, &decoder)
       if options.wantsFindings {
-        decoder.log.addDeviations(of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
+        decoder.log.addDeviations(
+          of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
       }
       let version = file.version.map(String.init).joined(separator: ".")
       return Examination(
         HapticComposition(
-          layers: file.clip.layers(options.amplitude), title: file["project"], notes: file["description"],
+          layers: file.clip.layers(options.amplitude), title: file["project"],
+          notes: file["description"],
           author: file["author"]), of: json, decoder.log, options,
         places: file.clip.places(
-          in: json, decoder.amplitudeValue ?? 0, frequency: decoder.frequencyValue, emphases: decoder.emphasisValues),
+          in: json, decoder.amplitudeValue ?? 0, frequency: decoder.frequencyValue,
+          emphases: decoder.emphasisValues),
         details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.clipRange)
       var losses = LossLog()
       var file = HapticClipFile(metadata: [
-        ("editor", "Temblor"), ("author", composition.author ?? ""), ("project", composition.title ?? ""),
+        ("editor", "Temblor"), ("author", composition.author ?? ""),
+        ("project", composition.title ?? ""),
         ("description", composition.notes ?? ""),
       ])
       file.clip =
@@ -47,10 +52,18 @@ extension HapticFormat {
 
 extension HapticClip {
   /// Where the parts of its layers stand, by the values that they were read from.
-  fileprivate func places(in json: JSONDocument, _ amplitude: Int, frequency: Int?, emphases: [Int]) -> SourcePlaces {
-    var (layers, events) = ([amplitude, emphases.first ?? amplitude], [[amplitude], emphases])
-    if isTapsAlone { (layers, events) = ([layers[1]], [emphases]) }
-    return SourcePlaces(layers: layers, events: events, curves: [[amplitude, frequency ?? amplitude]]) {
+  fileprivate func places(in json: JSONDocument, _ amplitude: Int, frequency: Int?, emphases: [Int])
+    -> SourcePlaces
+  {
+    var layers = [amplitude, emphases.first ?? amplitude]
+    var events = [[amplitude], emphases]
+    if isTapsAlone {
+      layers = [layers[1]]
+      events = [emphases]
+    }
+    return SourcePlaces(
+      layers: layers, events: events, curves: [[amplitude, frequency ?? amplitude]]
+    ) {
       json.place(ofValue: $0)
     }
   }
@@ -91,19 +104,25 @@ struct HapticClipDecoder: JSONFieldReader {
     [
       .group("version", version, layout: .line), metadata,
       .group(
-        "signals", Table("signals", [.group("continuous", Table("continuous", [.group("envelopes", envelopes)]))])),
+        "signals",
+        Table(
+          "signals",
+          [.group("continuous", Table("continuous", [.group("envelopes", envelopes)]))])),
     ])
 
   private static let version = Table<HapticClipFile>(
     "version",
     [
       Field(JSONKey("major", .anyNumber, is: .required)) { value, file, reader in
-        guard let number: Double = reader.scalar(value, JSONKey("major", .anyNumber)) else { return false }
+        guard let number: Double = reader.scalar(value, JSONKey("major", .anyNumber)) else {
+          return false
+        }
         file.version = ["major", "minor", "patch"].map { key in
           value.parent?[key]?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0
         }
         if number != 1 {
-          reader.log.add(.clipVersion, at: value, "unsupported version \(value.shortLexeme); must be 1")
+          reader.log.add(
+            .clipVersion, at: value, "unsupported version \(value.shortLexeme); must be 1")
         }
         return true
       } write: { _, _, object in
@@ -119,7 +138,9 @@ struct HapticClipDecoder: JSONFieldReader {
         guard let name = item.key else { continue }
         let texts = item.kind == .array ? item.elements.compactMap { $0.string } : []
         let text = item.string ?? texts.joined(separator: ", ")
-        if !text.isEmpty { file.metadata.append((name, text)) }
+        if !text.isEmpty {
+          file.metadata.append((name, text))
+        }
       }
       return true
     } write: { file, _, object in
@@ -136,7 +157,8 @@ struct HapticClipDecoder: JSONFieldReader {
   }()
 
   private static let envelopes: Table<HapticClipFile> = {
-    let amplitude = JSONKey("amplitude", .list(.object { point.shape }), is: .required, layout: .line)
+    let amplitude = JSONKey(
+      "amplitude", .list(.object { point.shape }), is: .required, layout: .line)
     let frequency = JSONKey("frequency", .list(.object { tone.shape }), layout: .line)
     return Table(
       "envelopes",
@@ -160,7 +182,9 @@ struct HapticClipDecoder: JSONFieldReader {
           reader.checkExtent(of: tones, value, in: file.clip.amplitude)
           return true
         } write: { file, _, object in
-          if let tones = file.clip.frequency { tone.write(tones, as: "frequency", layout: .line, to: &object) }
+          if let tones = file.clip.frequency {
+            tone.write(tones, as: "frequency", layout: .line, to: &object)
+          }
         },
       ])
   }()
@@ -168,8 +192,11 @@ struct HapticClipDecoder: JSONFieldReader {
   private static let point = Table<HapticClip.Point>(
     "a point of amplitude",
     [
-      time { $1(&$0.time) }, .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
-      .object("emphasis", emphasis, new: HapticClip.Emphasis(amplitude: 0, frequency: 0), layout: .line) {
+      time { $1(&$0.time) },
+      .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
+      .object(
+        "emphasis", emphasis, new: HapticClip.Emphasis(amplitude: 0, frequency: 0), layout: .line
+      ) {
         $1(&$0.emphasis)
       },
     ]
@@ -180,13 +207,20 @@ struct HapticClipDecoder: JSONFieldReader {
 
   private static let tone = Table<HapticClip.FrequencyPoint>(
     "a point of frequency",
-    [time { $1(&$0.time) }, .value("frequency", .number(0...1), is: .required) { $1(&$0.frequency) }])
+    [
+      time { $1(&$0.time) },
+      .value("frequency", .number(0...1), is: .required) { $1(&$0.frequency) },
+    ])
 
   private static let emphasis = Table<HapticClip.Emphasis>(
     "an emphasis",
     [
-      .value("amplitude", .number(0...1), is: .required, rule: .clipEmphasisRange) { $1(&$0.amplitude) },
-      .value("frequency", .number(0...1), is: .required, rule: .clipEmphasisRange) { $1(&$0.frequency) },
+      .value("amplitude", .number(0...1), is: .required, rule: .clipEmphasisRange) {
+        $1(&$0.amplitude)
+      },
+      .value("frequency", .number(0...1), is: .required, rule: .clipEmphasisRange) {
+        $1(&$0.frequency)
+      },
     ])
 
   /// A time that is not before the last one, by the precision of the format.
@@ -195,7 +229,8 @@ struct HapticClipDecoder: JSONFieldReader {
     return Field(key) { value, owner, reader in
       guard let seconds: Double = reader.scalar(value, key) else { return false }
       guard Float(seconds) >= reader.last else {
-        reader.log.add(.clipOrder, at: value, "time \(seconds) is before the last one, \(reader.last)")
+        reader.log.add(
+          .clipOrder, at: value, "time \(seconds) is before the last one, \(reader.last)")
         return false
       }
       reader.last = Float(seconds)
@@ -212,11 +247,16 @@ struct HapticClipDecoder: JSONFieldReader {
     let count = list.elements.reduce(0) { count, _ in count + 1 }
     guard count >= 2 else {
       return log.add(
-        .clipPointCount, at: list, "the amplitude envelope has \(count == 0 ? "no points" : "one point"); it needs two")
+        .clipPointCount, at: list,
+        "the amplitude envelope has \(count == 0 ? "no points" : "one point"); it needs two")
     }
     guard log.errorCount == 0, let first = points.first, let final = points.last else { return }
-    if Float(final.time) <= Float(first.time) { log.add(.clipLength, at: list, "the amplitude envelope lasts no time") }
-    if first.time > 0 { log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0") }
+    if Float(final.time) <= Float(first.time) {
+      log.add(.clipLength, at: list, "the amplitude envelope lasts no time")
+    }
+    if first.time > 0 {
+      log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0")
+    }
   }
 
   private mutating func checkEmphasis(of point: inout HapticClip.Point, _ value: JSONValue?) {
@@ -225,17 +265,24 @@ struct HapticClipDecoder: JSONFieldReader {
       point.emphasis = nil
       return log.add(
         .clipEmphasisBelow, at: value["amplitude"] ?? value,
-        "the emphasis has amplitude \(emphasis.amplitude), below the \(point.amplitude) of its point")
+        """
+        the emphasis has amplitude \(emphasis.amplitude), below the \(point.amplitude) of its \
+        point
+        """
+      )
     }
     emphasisValues.append(value.index)
-    if Float(point.time) == lastEmphasis { log.add(.clipSameTime, at: value, "another emphasis is at \(point.time) s") }
+    if Float(point.time) == lastEmphasis {
+      log.add(.clipSameTime, at: value, "another emphasis is at \(point.time) s")
+    }
     lastEmphasis = Float(point.time)
   }
 
   private mutating func checkExtent(
     of tones: [HapticClip.FrequencyPoint], _ list: JSONValue, in points: [HapticClip.Point]
   ) {
-    let (start, end) = (points.first?.time ?? 0, points.last?.time ?? .infinity)
+    let start = points.first?.time ?? 0
+    let end = points.last?.time ?? .infinity
     for (tone, value) in zip(tones, list.elements)
     where Float(tone.time) < Float(start) || Float(tone.time) > Float(end) {
       log.add(
@@ -246,14 +293,16 @@ struct HapticClipDecoder: JSONFieldReader {
 }
 
 extension HapticFormat {
-  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model, a text in JSON; only read.
+  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model, a text in JSON; only
+  /// read.
   ///
-  /// It is read into the clip that the maker's own upgrade makes of it: a value behind the last point
-  /// holds until the duration, and transients stand on points of the amplitude envelope.
+  /// It is read into the clip that the maker's own upgrade makes of it: a value behind the last
+  /// point holds until the duration, and transients stand on points of the amplitude envelope.
   ///
   /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
   public static let voices = json(
-    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.voices, isMarked: { $0.has("voices") },
+    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.voices,
+    isMarked: { $0.has("voices") },
     read: { json, options in
       var decoder = VoicesDecoder(json: json)
       let clip = decoder.decode()
@@ -261,7 +310,8 @@ extension HapticFormat {
       return Examination(
         HapticComposition(layers: clip.layers(options.amplitude)), of: json, decoder.log, options,
         places: clip.places(
-          in: json, decoder.amplitudeValue, frequency: decoder.frequencyValue, emphases: decoder.transientValues),
+          in: json, decoder.amplitudeValue, frequency: decoder.frequencyValue,
+          emphases: decoder.transientValues),
         details: editor.map { [("editor", $0)] } ?? [])
     })
 }
@@ -277,7 +327,8 @@ private struct VoicesDecoder {
 
   mutating func decode() -> HapticClip {
     var clip = HapticClip()
-    guard let voices = json.root["voices"], voices.kind == .object, let envelopes = voices["envelopes"],
+    guard let voices = json.root["voices"], voices.kind == .object,
+      let envelopes = voices["envelopes"],
       envelopes.kind == .array, let transients = voices["transients"], transients.kind == .array
     else {
       log.add(
@@ -301,7 +352,9 @@ private struct VoicesDecoder {
         HapticClip.FrequencyPoint(time: $0.time, frequency: $0.level)
       }
     }
-    if log.errorCount == 0 { decodeTransients(Array(transients.elements), transients, &clip) }
+    if log.errorCount == 0 {
+      decodeTransients(Array(transients.elements), transients, &clip)
+    }
     if log.errorCount == 0, let last = clip.amplitude.last, last.time <= clip.amplitude[0].time {
       log.add(.voicesStructure, at: first, "the amplitude envelope lasts no time")
     }
@@ -320,10 +373,12 @@ private struct VoicesDecoder {
     var before = 0.0
     for value in list.elements {
       guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
-        log.add(.voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
+        log.add(
+          .voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
         continue
       }
-      guard time >= before, (0...1).contains(Float(level)), Float(time) <= Float(duration ?? .infinity),
+      guard time >= before, (0...1).contains(Float(level)),
+        Float(time) <= Float(duration ?? .infinity),
         Float(time).isFinite
       else {
         log.add(
@@ -337,17 +392,21 @@ private struct VoicesDecoder {
     return points
   }
 
-  private mutating func decodeTransients(_ lists: [JSONValue], _ owner: JSONValue, _ clip: inout HapticClip) {
+  private mutating func decodeTransients(
+    _ lists: [JSONValue], _ owner: JSONValue, _ clip: inout HapticClip
+  ) {
     guard !lists.isEmpty else { return }
     guard lists.count == 2 else {
-      return log.add(.voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
+      return log.add(
+        .voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
     }
     let levels = points(of: lists[0], until: nil)
     let tones = points(of: lists[1], until: nil)
     guard log.errorCount == 0 else { return }
     guard levels.count == tones.count else {
       return log.add(
-        .voicesPairs, at: lists[1], "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
+        .voicesPairs, at: lists[1],
+        "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
     }
     var points: [HapticClip.Point] = []
     var next = 0
@@ -367,11 +426,14 @@ private struct VoicesDecoder {
         }
         let line = EnvelopePoint.between(
           EnvelopePoint(points.last ?? clip.amplitude[0]),
-          EnvelopePoint(next < clip.amplitude.count ? clip.amplitude[next] : points[points.count - 1]), at: level.time)
+          EnvelopePoint(
+            next < clip.amplitude.count ? clip.amplitude[next] : points[points.count - 1]),
+          at: level.time)
         points.append(.init(time: level.time, amplitude: Float(line.level)))
       }
       let last = points.count - 1
-      points[last].emphasis = .init(amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
+      points[last].emphasis = .init(
+        amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
       transientValues.append(level.value.index)
     }
     clip.amplitude = points + clip.amplitude[next...]
@@ -400,33 +462,48 @@ extension Rule {
   static let clipLength = error(
     "no-length", "range", "The last point of the amplitude envelope must be behind its first.")
   static let clipRange = error(
-    "out-of-range", "range", "Amplitudes and frequencies must be from 0 to 1, and times must not be negative.")
+    "out-of-range", "range",
+    "Amplitudes and frequencies must be from 0 to 1, and times must not be negative.")
   static let clipOrder = error("time-order", "range", "The times of an envelope must not decrease.")
   static let clipEmphasisBelow = error(
-    "emphasis-below-envelope", "range", "The amplitude of an emphasis must not be below that of its point.")
+    "emphasis-below-envelope", "range",
+    "The amplitude of an emphasis must not be below that of its point.")
   static let clipEmphasisRange = error(
-    "emphasis-range", "range", "The amplitude and the frequency of an emphasis must be from 0 to 1.")
+    "emphasis-range", "range", "The amplitude and the frequency of an emphasis must be from 0 to 1."
+  )
   static let clipFrequencyOutside = note(
     "frequency-behind-end", "compatibility",
-    "Points of the frequency envelope should be within the amplitude envelope; strict readers refuse others.")
+    """
+    Points of the frequency envelope should be within the amplitude envelope; strict readers \
+    refuse others.
+    """
+  )
   static let clipLateStart = warning(
-    "starts-late", "compatibility", "The first point should be at time 0; Meta's C++ player refuses others.")
+    "starts-late", "compatibility",
+    "The first point should be at time 0; Meta's C++ player refuses others.")
   static let clipSameTime = warning(
-    "same-time-emphasis", "compatibility", "Only one emphasis should be at a time; Meta's C++ player refuses more.")
+    "same-time-emphasis", "compatibility",
+    "Only one emphasis should be at a time; Meta's C++ player refuses more.")
 
   /// The rules of `.haptic` files, in the order in which they are listed.
   static let clip: [Rule] = [
-    .syntax, .clipText, .clipStructure, .clipVersion, .clipPointCount, .clipLength, .clipRange, .clipOrder,
+    .syntax, .clipText, .clipStructure, .clipVersion, .clipPointCount, .clipLength, .clipRange,
+    .clipOrder,
     .clipEmphasisBelow, .clipEmphasisRange, .clipFrequencyOutside, .clipLateStart, .clipSameTime,
   ]
 
   static let voicesStructure = error(
-    "structure", "grammar", "A file must have an amplitude envelope, and its values the types of the format.")
+    "structure", "grammar",
+    "A file must have an amplitude envelope, and its values the types of the format.")
   static let voicesPairs = error(
-    "transient-pairs", "grammar", "Each transient must have an amplitude and a frequency at the same time.")
+    "transient-pairs", "grammar",
+    "Each transient must have an amplitude and a frequency at the same time.")
   static let voicesRange = error(
     "out-of-range", "range",
-    "Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and no "
+    """
+    Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and \
+    no 
+    """
       + "time may be behind the duration.")
 
   static let voices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]

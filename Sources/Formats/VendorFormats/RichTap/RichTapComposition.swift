@@ -12,7 +12,9 @@ struct RichTapComposition {
   init(_ document: RichTapDocument) {
     var log = LossLog()
     var layers: [HapticComposition.Layer] = []
-    references = document.groups.map { Array(repeating: EventReference(event: 0), count: $0.events.count) }
+    references = document.groups.map {
+      Array(repeating: EventReference(event: 0), count: $0.events.count)
+    }
     let hasOffsets = document.groups.contains { group in
       group.events.contains { event in event.curve.contains { $0.offset != 0 } }
     }
@@ -28,7 +30,8 @@ struct RichTapComposition {
       sources.sort { ($0.time, $0.group, $0.event) < ($1.time, $1.group, $1.event) }
       for source in sources {
         Self.add(
-          document.groups[source.group].events[source.event], at: source.time, withOffsets: hasOffsets, to: &builder)
+          document.groups[source.group].events[source.event], at: source.time,
+          withOffsets: hasOffsets, to: &builder)
       }
       guard !sources.isEmpty else { continue }
       let (own, places) = builder.build()
@@ -46,7 +49,9 @@ struct RichTapComposition {
       }
       layers += own.map { .init($0.pattern, name: vibrator.rawValue, place: vibrator.place) }
     }
-    if layers.isEmpty { layers = [.init(HapticPattern())] }
+    if layers.isEmpty {
+      layers = [.init(HapticPattern())]
+    }
     composition = HapticComposition(layers: layers, notes: document.notes)
     losses = log.finish()
   }
@@ -54,32 +59,40 @@ struct RichTapComposition {
   private static func sharpness(of frequency: Int) -> Int { min(max(frequency, 0), 100) }
 
   private static func add(
-    _ event: RichTapDocument.Event, at time: Int, withOffsets hasOffsets: Bool, to builder: inout LayerBuilder
+    _ event: RichTapDocument.Event, at time: Int, withOffsets hasOffsets: Bool,
+    to builder: inout LayerBuilder
   ) {
     let start = Double(time) / 1000
     let made = HapticEvent(
       kind: event.isTransient ? .hapticTransient : .hapticContinuous, time: start,
       duration: event.isTransient ? nil : Double(event.duration) / 1000,
       parameters: [
-        .hapticIntensity: Float(event.intensity) / 100, .hapticSharpness: Float(sharpness(of: event.frequency)) / 100,
+        .hapticIntensity: Float(event.intensity) / 100,
+        .hapticSharpness: Float(sharpness(of: event.frequency)) / 100,
       ])
-    guard !event.curve.isEmpty, event.curve != RichTapDialect.plateau(duration: event.duration) else {
+    guard !event.curve.isEmpty, event.curve != RichTapDialect.plateau(duration: event.duration)
+    else {
       builder.add(made)
       return
     }
-    func curve(_ id: DynamicParameterID, _ value: (RichTapDocument.CurvePoint) -> Float) -> ParameterCurve {
+    func curve(_ id: DynamicParameterID, _ value: (RichTapDocument.CurvePoint) -> Float)
+      -> ParameterCurve
+    {
       ParameterCurve(
-        id: id, time: start, controlPoints: event.curve.map { .init(time: Double($0.time) / 1000, value: value($0)) })
+        id: id, time: start,
+        controlPoints: event.curve.map { .init(time: Double($0.time) / 1000, value: value($0)) })
     }
     // The last value of a curve holds, so where one event has offsets all need them.
     var curves = [curve(.hapticIntensityControl) { $0.gain }]
-    if hasOffsets { curves.append(curve(.hapticSharpnessControl) { Float($0.offset) / 100 }) }
+    if hasOffsets {
+      curves.append(curve(.hapticSharpnessControl) { Float($0.offset) / 100 })
+    }
     builder.add(made, curves: curves, until: Double(time + event.duration) / 1000)
   }
 }
 
-/// Makes a composition into a document that a dialect can hold. Events whose curves a file can hold are written as they
-/// are; others as the envelope that everything that acts on them makes.
+/// Makes a composition into a document that a dialect can hold. Events whose curves a file can hold
+/// are written as they are; others as the envelope that everything that acts on them makes.
 struct RichTapBuilder {
   private let dialect: RichTapDialect
   private let tolerance: Double
@@ -87,11 +100,14 @@ struct RichTapBuilder {
   var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// Milliseconds without an event after which a new pattern begins. Source: OpenHarmony's converter
-  /// (openharmony/sensors_miscdevice, 9394f74, utils/tools).
+  /// Milliseconds without an event after which a new pattern begins. Source: OpenHarmony's
+  /// converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
   private static let longestGap = 1_000
 
-  init(_ composition: HapticComposition, dialect: RichTapDialect, tolerance: Double, losses known: LossLog) {
+  init(
+    _ composition: HapticComposition, dialect: RichTapDialect, tolerance: Double,
+    losses known: LossLog
+  ) {
     self.dialect = dialect
     self.tolerance = tolerance
     losses = known
@@ -103,7 +119,9 @@ struct RichTapBuilder {
       let layer = envelope.event.layer
       let event = composition.layers[layer].pattern.events[envelope.event.event]
       let vibrator =
-        hasTwoPlaces ? RichTapDocument.Vibrator(index: composition.layers[layer].place?.number ?? 0) ?? .both : .both
+        hasTwoPlaces
+        ? RichTapDocument.Vibrator(index: composition.layers[layer].place?.number ?? 0) ?? .both
+        : .both
       if event.kind == .hapticTransient {
         addTransient(envelope, vibrator)
       } else if let curve = own[layer].curve(of: event), isShort(event) {
@@ -127,7 +145,9 @@ struct RichTapBuilder {
 
   // MARK: Events
 
-  private mutating func addTransient(_ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator) {
+  private mutating func addTransient(
+    _ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator
+  ) {
     let point = envelope.points[0]
     events.append(
       RichTapDocument.Event(
@@ -141,7 +161,8 @@ struct RichTapBuilder {
   ) {
     let start = quantizer.milliseconds(event.time)
     let made = RichTapDocument.Event(
-      kind: .continuous, time: start, duration: quantizer.milliseconds(event.time + (event.duration ?? 0)) - start,
+      kind: .continuous, time: start,
+      duration: quantizer.milliseconds(event.time + (event.duration ?? 0)) - start,
       vibrator: vibrator, intensity: quantizer.percent(Double(event.value(of: .hapticIntensity))),
       frequency: quantizer.percent(Double(event.value(of: .hapticSharpness))))
     let points = curve.map { point in
@@ -153,14 +174,16 @@ struct RichTapBuilder {
   }
 
   /// Adds what an envelope is, as events of at most the greatest duration.
-  private mutating func addEnvelope(_ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator) {
+  private mutating func addEnvelope(_ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator)
+  {
     let start = quantizer.milliseconds(envelope.start)
     let end = quantizer.milliseconds(envelope.end)
     let longest = dialect.durations.upperBound
     let count = max(1, (end - start + longest - 1) / longest)
     if count > 1 {
       losses.add(
-        .approximated, .event(envelope.event), "an event of more than \(longest) ms is split into # adjacent events",
+        .approximated, .event(envelope.event),
+        "an event of more than \(longest) ms is split into # adjacent events",
         size: Double(count))
     }
     var index = 0
@@ -169,17 +192,24 @@ struct RichTapBuilder {
       let to = start + (end - start) * (piece + 1) / count
       var points: [EnvelopePoint] = []
       let range = (Double(from) / 1000, Double(to) / 1000)
-      while index < envelope.points.count - 1, envelope.points[index + 1].time <= range.0, piece > 0 { index += 1 }
+      while index < envelope.points.count - 1, envelope.points[index + 1].time <= range.0, piece > 0
+      {
+        index += 1
+      }
       var next = index
       if piece > 0, next + 1 < envelope.points.count, envelope.points[next].time < range.0 {
         points.append(.between(envelope.points[next], envelope.points[next + 1], at: range.0))
         next += 1
       }
-      while next < envelope.points.count, piece == count - 1 || envelope.points[next].time <= range.1 {
+      while next < envelope.points.count,
+        piece == count - 1 || envelope.points[next].time <= range.1
+      {
         points.append(envelope.points[next])
         next += 1
       }
-      if piece < count - 1, next < envelope.points.count, let last = points.last, last.time < range.1 {
+      if piece < count - 1, next < envelope.points.count, let last = points.last,
+        last.time < range.1
+      {
         points.append(.between(envelope.points[next - 1], envelope.points[next], at: range.1))
       }
       addPiece(points, from: from, to: to, vibrator, envelope.event)
@@ -187,7 +217,8 @@ struct RichTapBuilder {
   }
 
   private mutating func addPiece(
-    _ points: [EnvelopePoint], from: Int, to: Int, _ vibrator: RichTapDocument.Vibrator, _ reference: EventReference
+    _ points: [EnvelopePoint], from: Int, to: Int, _ vibrator: RichTapDocument.Vibrator,
+    _ reference: EventReference
   ) {
     guard let loudest = points.max(by: { $0.level < $1.level }) else { return }
     let intensity = quantizer.percent(loudest.level)
@@ -196,7 +227,9 @@ struct RichTapBuilder {
     var made = RichTapDocument.Event(
       kind: .continuous, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
       frequency: quantizer.percent(loudest.sharpness))
-    if made.duration < dialect.durations.lowerBound { made.duration = dialect.durations.lowerBound }
+    if made.duration < dialect.durations.lowerBound {
+      made.duration = dialect.durations.lowerBound
+    }
     let reduced = PointReduction(points, count: pointLimit, tolerance: Quantizer.exactness)
     noteReduction(reduced.error, reference)
     let curve = reduced.points.map { point in
@@ -212,15 +245,21 @@ struct RichTapBuilder {
     guard error > tolerance else { return }
     losses.add(
       .approximated, .event(reference),
-      "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by up to # of full scale",
+      """
+      a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by \
+      up to # of full scale
+      """,
       size: error)
   }
 
   /// How many points of an envelope a curve has place for, the corners at its ends apart.
-  private var pointLimit: Int { RichTapDialect.curvePointCounts.upperBound - (dialect == .he ? 2 : 0) }
+  private var pointLimit: Int {
+    RichTapDialect.curvePointCounts.upperBound - (dialect == .he ? 2 : 0)
+  }
 
   private mutating func append(
-    _ event: RichTapDocument.Event, _ points: [RichTapDocument.CurvePoint], of reference: EventReference
+    _ event: RichTapDocument.Event, _ points: [RichTapDocument.CurvePoint],
+    of reference: EventReference
   ) {
     var event = event
     var curve = RichTapCurveFitting(points: points, duration: event.duration)
@@ -233,14 +272,16 @@ struct RichTapBuilder {
       curve = RichTapCurveFitting(points: points, duration: least)
     }
     switch dialect {
-    case .oh: event.curve = curve.isFlat ? [] : curve.finish()
+    case .oh:
+      event.curve = curve.isFlat ? [] : curve.finish()
     case .he:
       if curve.isFlat {
         event.curve = RichTapDialect.plateau(duration: event.duration)
       } else {
         if curve.closeEnds() {
           losses.add(
-            .approximated, .event(reference), "a curve is ramped from and to Intensity 0 within # ms of its ends",
+            .approximated, .event(reference),
+            "a curve is ramped from and to Intensity 0 within # ms of its ends",
             size: Double(RichTapDialect.edge))
         }
         event.curve = curve.finish()
@@ -262,7 +303,9 @@ struct RichTapBuilder {
       let length = event.isTransient ? RichTapDialect.transientLength : event.duration
       let after = event.time + length
       let last = groups.last
-      if last == nil || last?.events.count == dialect.maximumEventCount || event.time - end > Self.longestGap {
+      if last == nil || last?.events.count == dialect.maximumEventCount
+        || event.time - end > Self.longestGap
+      {
         groups.append(RichTapDocument.Group(time: max(event.time, last.map { $0.time + 1 } ?? 0)))
       }
       event.time -= groups[groups.count - 1].time
@@ -273,18 +316,21 @@ struct RichTapBuilder {
     }
     if shift > 0 {
       losses.add(
-        .approximated, .composition, "more than 16 events of one time are moved apart by up to # ms",
+        .approximated, .composition,
+        "more than 16 events of one time are moved apart by up to # ms",
         size: Double(shift))
     }
     noteEmpty()
-    return RichTapTables.of(.he).file.text(RichTapDocument(version: 2, notes: notes, groups: groups))
+    return RichTapTables.of(.he).file.text(
+      RichTapDocument(version: 2, notes: notes, groups: groups))
   }
 
   mutating func hePattern(_ notes: String?) -> [UInt8] {
     let most = RichTapDialect.he.maximumEventCount
     if events.count > most {
       losses.add(
-        .approximated, .composition, "a file of version 1 has # events; HarmonyOS refuses more than \(most)",
+        .approximated, .composition,
+        "a file of version 1 has # events; HarmonyOS refuses more than \(most)",
         size: Double(events.count))
     }
     noteEmpty()
@@ -294,7 +340,8 @@ struct RichTapBuilder {
 
   private mutating func noteEmpty() {
     if !events.isEmpty { return }
-    losses.add(.approximated, .composition, "a file without events is written, which devices refuse")
+    losses.add(
+      .approximated, .composition, "a file without events is written, which devices refuse")
   }
 
   // MARK: HarmonyOS
@@ -302,7 +349,9 @@ struct RichTapBuilder {
   mutating func ohChannels(_ notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
     let events = sorted
-    let used = RichTapDocument.Vibrator.allCases.filter { vibrator in events.contains { $0.vibrator == vibrator } }
+    let used = RichTapDocument.Vibrator.allCases.filter { vibrator in
+      events.contains { $0.vibrator == vibrator }
+    }
     // A file has two channels at most: what both play is written for each where each plays more.
     let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
     for vibrator in channels {
@@ -310,7 +359,9 @@ struct RichTapBuilder {
       let late = own.count { $0.time > RichTapDialect.oh.times.upperBound }
       if late > 0 {
         own.removeAll { $0.time > RichTapDialect.oh.times.upperBound }
-        losses.add(.dropped, .composition, "events later than 30 minutes are left out, # in all", size: Double(late))
+        losses.add(
+          .dropped, .composition, "events later than 30 minutes are left out, # in all",
+          size: Double(late))
       }
       let most = RichTapDialect.oh.maximumEventCount
       if own.count > most {
@@ -337,7 +388,8 @@ struct RichTapBuilder {
 
 /// The curves of one layer, as those that each bend one event alone.
 struct RichTapCurves {
-  /// A corner: seconds from the start of the event, the factor on intensity, what is added to sharpness.
+  /// A corner: seconds from the start of the event, the factor on intensity, what is added to
+  /// sharpness.
   struct Point: Equatable {
     var time: Double
     var gain: Double
@@ -349,15 +401,20 @@ struct RichTapCurves {
     var starts: [Double] = []
     var curves: [ParameterCurve?] = []
 
-    /// The only curve active in a range, without points where there is none; nil if there are several, or one that
-    /// began before.
+    /// The only curve active in a range, without points where there is none; nil if there are
+    /// several, or one that began before.
     func onlyCurve(in range: ClosedRange<Double>, _ id: DynamicParameterID) -> ParameterCurve? {
       let onset = range.lowerBound
       // The first that starts at or after the onset.
-      var (low, high) = (0, starts.count)
+      var low = 0
+      var high = starts.count
       while low < high {
         let middle = (low + high) / 2
-        if starts[middle] < onset { low = middle + 1 } else { high = middle }
+        if starts[middle] < onset {
+          low = middle + 1
+        } else {
+          high = middle
+        }
       }
       let next = low < starts.count && starts[low] == onset ? low + 1 : low
       if next < starts.count, starts[next] < range.upperBound { return nil }
@@ -379,9 +436,10 @@ struct RichTapCurves {
   }
 
   private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> Track {
-    var all: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter { $0.id == id }.map {
-      ($0.time, nil)
-    }
+    var all: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter { $0.id == id }
+      .map {
+        ($0.time, nil)
+      }
     all += pattern.curves.filter { $0.id == id }.map { curve in
       (curve.time, curve.interpolation == .linear && !curve.controlPoints.isEmpty ? curve : nil)
     }
@@ -395,10 +453,13 @@ struct RichTapCurves {
     guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
       event.value(of: .sustained) >= 0.5,
-      let intensity = intensity.onlyCurve(in: event.time...event.time + duration, .hapticIntensityControl),
-      let sharpness = sharpness.onlyCurve(in: event.time...event.time + duration, .hapticSharpnessControl)
+      let intensity = intensity.onlyCurve(
+        in: event.time...event.time + duration, .hapticIntensityControl),
+      let sharpness = sharpness.onlyCurve(
+        in: event.time...event.time + duration, .hapticSharpnessControl)
     else { return nil }
-    let (gains, offsets) = (Self.points(intensity), Self.points(sharpness))
+    let gains = Self.points(intensity)
+    let offsets = Self.points(sharpness)
     let times = (gains.isEmpty ? offsets : gains).map { $0.time }
     guard gains.isEmpty || offsets.isEmpty || offsets.map({ $0.time }) == times,
       times.allSatisfy({ 0...duration + 0.0005 ~= $0 })
@@ -419,7 +480,9 @@ struct RichTapCurves {
 }
 
 extension EventParameterID {
-  fileprivate var isEnvelopeTime: Bool { self == .attackTime || self == .decayTime || self == .releaseTime }
+  fileprivate var isEnvelopeTime: Bool {
+    self == .attackTime || self == .decayTime || self == .releaseTime
+  }
 }
 
 struct RichTapCurveFitting {
@@ -437,12 +500,16 @@ struct RichTapCurveFitting {
     let edge = RichTapDialect.edge
     if first.time != 0 || first.gain != 0 {
       isChanged = isChanged || first.gain != 0
-      for index in points.indices where points[index].time < edge { points[index].time = edge }
+      for index in points.indices where points[index].time < edge {
+        points[index].time = edge
+      }
       points.insert(.init(time: 0, gain: 0, offset: first.offset), at: 0)
     }
     if last.time != duration || last.gain != 0 {
       isChanged = isChanged || last.gain != 0
-      for index in points.indices where points[index].time > duration - edge { points[index].time = duration - edge }
+      for index in points.indices where points[index].time > duration - edge {
+        points[index].time = duration - edge
+      }
       points.append(.init(time: duration, gain: 0, offset: last.offset))
     }
     return isChanged
@@ -461,7 +528,9 @@ struct RichTapCurveFitting {
     guard points.count > most else { return }
     let reduced = PointReduction(
       points.enumerated().map { index, point in
-        EnvelopePoint(time: Double(point.time), level: Double(point.gain), sharpness: Double(point.offset) / 100)
+        EnvelopePoint(
+          time: Double(point.time), level: Double(point.gain), sharpness: Double(point.offset) / 100
+        )
       }, count: most)
     error = max(error, reduced.error)
     points = reduced.points.map { point in
@@ -490,26 +559,31 @@ struct RichTapCurveFitting {
       for index in points.indices.dropLast() {
         let span = points[index + 1].time - points[index].time
         let most = longest.map { points[$0 + 1].time - points[$0].time } ?? 1
-        if span > most { longest = index }
+        if span > most {
+          longest = index
+        }
       }
       guard let index = longest else {
         // No place between: hold the last value, or the first.
         if last.time < duration {
           points.append(.init(time: last.time + 1, gain: last.gain, offset: last.offset))
         } else if points[0].time > 0 {
-          points.insert(.init(time: points[0].time - 1, gain: points[0].gain, offset: points[0].offset), at: 0)
+          points.insert(
+            .init(time: points[0].time - 1, gain: points[0].gain, offset: points[0].offset), at: 0)
         } else {
           return
         }
         continue
       }
-      let (from, to) = (points[index], points[index + 1])
+      let from = points[index]
+      let to = points[index + 1]
       let time = (from.time + to.time) / 2
       let share = Float(time - from.time) / Float(to.time - from.time)
       points.insert(
         .init(
           time: time, gain: from.gain + (to.gain - from.gain) * share,
-          offset: FrameConversion.integer(Double(Float(from.offset) + Float(to.offset - from.offset) * share))),
+          offset: FrameConversion.integer(
+            Double(Float(from.offset) + Float(to.offset - from.offset) * share))),
         at: index + 1)
     }
   }

@@ -3,36 +3,49 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// RichTap's haptic effects, versions 1 and 2, a text in JSON; read with the limits of the decoder of HarmonyOS.
+  /// RichTap's haptic effects, versions 1 and 2, a text in JSON; read with the limits of the
+  /// decoder of HarmonyOS.
   ///
-  /// Events without curves are one layer, those with curves as few as possible; what only one of two
-  /// vibrators plays is in layers named `left` and `right`. Written in whole milliseconds and percent.
-  public static let he = richTap(.he, "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]) { outline in
+  /// Events without curves are one layer, those with curves as few as possible; what only one of
+  /// two vibrators plays is in layers named `left` and `right`. Written in whole milliseconds and
+  /// percent.
+  public static let he = richTap(
+    .he, "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]
+  ) { outline in
     guard outline.has("Metadata") else { return false }
     // AHAP has the same outermost keys.
     return outline.has("PatternList")
-      || outline.has("Pattern") && outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains("EventType")
+      || outline.has("Pattern") && outline.nestedKeys.contains("Type")
+        && !outline.nestedKeys.contains("EventType")
   }
 
   /// The haptic files of HarmonyOS and OpenHarmony, a text in JSON.
   ///
-  /// Layers are those of ``he``. Files of other names than `oh.json` are recognised by their content.
+  /// Layers are those of ``he``. Files of other names than `oh.json` are recognised by their
+  /// content.
   public static let oh = richTap(.oh, "oh", title: "HarmonyOS haptic JSON", endings: ["oh.json"]) {
     $0.has("Channels") && $0.has("MetaData")
   }
 
   private static func richTap(
-    _ dialect: RichTapDialect, _ id: String, title: String, endings: [String], dialects: [String] = [],
+    _ dialect: RichTapDialect, _ id: String, title: String, endings: [String],
+    dialects: [String] = [],
     isMarked: @escaping @Sendable (JSONOutline) -> Bool
   ) -> HapticFormat {
     json(
-      id, title: title, endings: endings, rules: dialect.rules, dialects: dialects, isMarked: isMarked,
+      id, title: title, endings: endings, rules: dialect.rules, dialects: dialects,
+      isMarked: isMarked,
       read: { json, options in
         var decoder = RichTapDecoder.decode(json, dialect: dialect)
-        if options.wantsFindings { decoder.checkText() }
+        if options.wantsFindings {
+          decoder.checkText()
+        }
         var details = decoder.details
-        if let created = decoder.document.created { details.append(("created", created)) }
-        let made = RichTapComposition(decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
+        if let created = decoder.document.created {
+          details.append(("created", created))
+        }
+        let made = RichTapComposition(
+          decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
         let places = [[Int]](decoder.eventValues.flatMap { $0 }, at: made.references.flatMap { $0 })
         return Examination(
           made.composition, of: json, decoder.log, options, losses: made.losses,
@@ -42,7 +55,8 @@ extension HapticFormat {
         try composition.checkFinite(.heIntensity)
         var losses = LossLog()
         let played = composition.unrolled(passes: options.loops, losses: &losses)
-        var builder = RichTapBuilder(played, dialect: dialect, tolerance: options.tolerance, losses: losses)
+        var builder = RichTapBuilder(
+          played, dialect: dialect, tolerance: options.tolerance, losses: losses)
         if composition.title != nil, composition.notes != nil {
           builder.losses.add(.dropped, .composition, "the title cannot be written beside the notes")
         }
@@ -58,7 +72,8 @@ extension HapticFormat {
   }
 }
 
-/// What a RichTap HE file and a HarmonyOS haptic file hold alike: events in whole milliseconds and percent, in groups.
+/// What a RichTap HE file and a HarmonyOS haptic file hold alike: events in whole milliseconds and
+/// percent, in groups.
 struct RichTapDocument: Equatable, Sendable {
   /// Events that count their times from one time: a pattern of HE, a channel of HarmonyOS.
   struct Group: Equatable, Sendable {
@@ -73,7 +88,9 @@ struct RichTapDocument: Equatable, Sendable {
       events.map { event in
         var event = event
         event.time += time
-        if vibrator != .both { event.vibrator = vibrator }
+        if vibrator != .both {
+          event.vibrator = vibrator
+        }
         return event
       }
     }
@@ -117,7 +134,9 @@ struct RichTapDocument: Equatable, Sendable {
     var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     /// The place of its layers; nil for both.
-    var place: HapticComposition.Place? { self == .both ? nil : .init(index, of: 2, name: rawValue) }
+    var place: HapticComposition.Place? {
+      self == .both ? nil : .init(index, of: 2, name: rawValue)
+    }
 
     /// The vibrator with a number in files, or nil.
     init?(index: Int) {
@@ -136,8 +155,9 @@ struct RichTapDocument: Equatable, Sendable {
 
 }
 
-/// The two spellings of a ``RichTapDocument``, with the limits of their decoders. Source of the limits: the decoders of
-/// HarmonyOS, which plays both (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
+/// The two spellings of a ``RichTapDocument``, with the limits of their decoders. Source of the
+/// limits: the decoders of HarmonyOS, which plays both (openharmony/sensors_miscdevice, 9394f74,
+/// utils/haptic_decoder).
 enum RichTapDialect: Sendable {
   case he, oh
 
@@ -152,7 +172,9 @@ enum RichTapDialect: Sendable {
   static let intensities = 0...100
   static let offsets = -100...100
 
-  func frequencies(isTransient: Bool) -> ClosedRange<Int> { self == .he && isTransient ? -50...150 : 0...100 }
+  func frequencies(isTransient: Bool) -> ClosedRange<Int> {
+    self == .he && isTransient ? -50...150 : 0...100
+  }
 
   /// Milliseconds that a transient takes.
   static let transientLength = 48
@@ -191,10 +213,14 @@ struct RichTapDecoder: JSONFieldReader {
   fileprivate var duration = 0
 
   let rules = JSONFieldRules(
-    missingKey: .heMissingKey, expectedKey: .ohPartialKeys, wrongType: .wrongType, outOfRange: .heStructure,
+    missingKey: .heMissingKey, expectedKey: .ohPartialKeys, wrongType: .wrongType,
+    outOfRange: .heStructure,
     fraction: .dropped(.heFraction))
 
-  init(_ json: JSONDocument, dialect: RichTapDialect) { (self.json, self.dialect) = (json, dialect) }
+  init(_ json: JSONDocument, dialect: RichTapDialect) {
+    self.json = json
+    self.dialect = dialect
+  }
 
   static func decode(_ json: JSONDocument, dialect: RichTapDialect) -> RichTapDecoder {
     var strict = RichTapDecoder(json, dialect: dialect)
@@ -215,7 +241,11 @@ struct RichTapDecoder: JSONFieldReader {
     if json.text.count > dialect.maximumFileSize {
       log.add(
         .ohFileSize, at: root, offset: 0,
-        "the file has \(json.text.count) bytes; HarmonyOS refuses more than \(dialect.maximumFileSize)")
+        """
+        the file has \(json.text.count) bytes; HarmonyOS refuses more than \
+        \(dialect.maximumFileSize)
+        """
+      )
     }
     var read = RichTapDocument()
     RichTapTables.of(dialect).file.read(root, into: &read, &self)
@@ -229,7 +259,8 @@ struct RichTapDecoder: JSONFieldReader {
     }
     if let percentCurve {
       log.add(
-        .hePercentCurve, at: percentCurve, "intensities of curves are read as percent, since one is greater than 1",
+        .hePercentCurve, at: percentCurve,
+        "intensities of curves are read as percent, since one is greater than 1",
         hint: "divide all intensities of curves by 100")
     }
   }
@@ -255,7 +286,9 @@ struct RichTapDecoder: JSONFieldReader {
       var event = RichTapDocument.Event(kind: .transient, time: 0, intensity: 0, frequency: 50)
       guard tables.event.read(value, into: &event, &self) else { continue }
       if dialect == .he, event.time < previous {
-        log.add(.heTime, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
+        log.add(
+          .heTime, at: value,
+          "RelativeTime is \(event.time), before the \(previous) of the event before")
       }
       previous = max(previous, event.time)
       group.events.append(event)
@@ -292,10 +325,13 @@ struct RichTapDecoder: JSONFieldReader {
     guard dialect == .he else {
       // Those of one time keep their order.
       let points = event.curve
-      event.curve = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map { points[$0] }
+      event.curve = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
+        points[$0]
+      }
       return
     }
-    guard let first = event.curve.first, let last = event.curve.last, duration > 0, errors == log.errorCount,
+    guard let first = event.curve.first, let last = event.curve.last, duration > 0,
+      errors == log.errorCount,
       first.time != 0 || first.gain != 0 || last.time != duration || last.gain != 0
     else { return }
     log.add(
@@ -307,11 +343,15 @@ struct RichTapDecoder: JSONFieldReader {
   /// The factor of a point; the decoder drops what is beyond hundredths before it checks the range.
   fileprivate mutating func gain(_ value: JSONValue, _ key: JSONKey) -> Float? {
     guard var number: Double = scalar(value, key) else { return nil }
-    if usesPercent { number /= 100 }
+    if usesPercent {
+      number /= 100
+    }
     if !usesPercent, number >= 1.01 {
       percentCurve = percentCurve ?? value
     } else if !(-0.01 < number && number < 1.01) {
-      log.add(.heCurveRange, at: value, "Intensity is \(value.shortLexeme), outside 0 to \(usesPercent ? 100 : 1)")
+      log.add(
+        .heCurveRange, at: value,
+        "Intensity is \(value.shortLexeme), outside 0 to \(usesPercent ? 100 : 1)")
     } else if usesPercent, percentCurve == nil, number > 0.01 {
       percentCurve = value
     }
@@ -322,8 +362,11 @@ struct RichTapDecoder: JSONFieldReader {
 
   mutating func checkText() {
     log.addDeviations(
-      of: json, byteOrderMark: .heByteOrderMark, trailingComma: .heTrailingComma, duplicateKey: .heDuplicateKey)
-    if log.errorCount == 0 { checkOverlaps() }
+      of: json, byteOrderMark: .heByteOrderMark, trailingComma: .heTrailingComma,
+      duplicateKey: .heDuplicateKey)
+    if log.errorCount == 0 {
+      checkOverlaps()
+    }
   }
 
   private mutating func checkOverlaps() {
@@ -337,9 +380,13 @@ struct RichTapDecoder: JSONFieldReader {
     var found: (value: Int, count: Int)?
     for (event, value) in events {
       let used = event.vibrator == .left ? 0...0 : event.vibrator == .right ? 1...1 : 0...1
-      if used.contains(where: { event.time < free[$0] }) { found = (found?.value ?? value, (found?.count ?? 0) + 1) }
+      if used.contains(where: { event.time < free[$0] }) {
+        found = (found?.value ?? value, (found?.count ?? 0) + 1)
+      }
       let end = event.time + (event.isTransient ? RichTapDialect.transientLength : event.duration)
-      for vibrator in used { free[vibrator] = max(free[vibrator], end) }
+      for vibrator in used {
+        free[vibrator] = max(free[vibrator], end)
+      }
     }
     guard let found else { return }
     let count = found.count
@@ -363,7 +410,8 @@ struct RichTapTables: Sendable {
   let file: Table<RichTapDocument>
   let event: Table<RichTapDocument.Event>
   let point: Table<RichTapDocument.CurvePoint>
-  /// An entry of `Pattern`: `Event`, or the keys of an event as OpenHarmony's converter writes them.
+  /// An entry of `Pattern`: `Event`, or the keys of an event as OpenHarmony's converter writes
+  /// them.
   let entry: JSONShape
 
   static func of(_ dialect: RichTapDialect) -> RichTapTables { dialect == .he ? he : oh }
@@ -372,7 +420,8 @@ struct RichTapTables: Sendable {
     let isHE = dialect == .he
     let point = Self.point(dialect)
     let event = Self.event(dialect, point)
-    let entry = JSONShape("an entry of Pattern", [JSONKey("Event", .object { event.shape })] + event.shape.keys)
+    let entry = JSONShape(
+      "an entry of Pattern", [JSONKey("Event", .object { event.shape })] + event.shape.keys)
     func pattern<Owner>(_ place: @escaping Field<Owner>.Place<Group>) -> Field<Owner> {
       Field(JSONKey("Pattern", .list(.object { entry }), is: .required)) { value, owner, reader in
         guard reader.expect(.array, value, as: "Pattern") else { return false }
@@ -381,7 +430,9 @@ struct RichTapTables: Sendable {
       } write: { owner, _, object in
         let events = Field<Owner>.value(place, of: owner)?.events ?? []
         object.array("Pattern") { list in
-          for one in events { list.object { $0.object("Event") { event.write(one, to: &$0) } } }
+          for one in events {
+            list.object { $0.object("Event") { event.write(one, to: &$0) } }
+          }
         }
       }
     }
@@ -393,7 +444,8 @@ struct RichTapTables: Sendable {
       let list = Table<Group>(
         "an entry of PatternList",
         [
-          .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: .heAbsoluteTime) { $1(&$0.time) },
+          .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: .heAbsoluteTime)
+          { $1(&$0.time) },
           pattern { $1(&$0) },
         ]
       ) { object, group, reader in
@@ -410,13 +462,19 @@ struct RichTapTables: Sendable {
         [
           .group("Metadata", metadata),
           pattern { document, body in
-            if document.groups.isEmpty { document.groups = [Group()] }
+            if document.groups.isEmpty {
+              document.groups = [Group()]
+            }
             body(&document.groups[0])
           }.only { $0.version == 1 },
-          .list("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only { $0.version == 2 },
+          .list("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only {
+            $0.version == 2
+          },
         ]
       ) { object, document, reader in
-        if document.version == 2, let list = object["PatternList"], list.kind == .array, list.elements.isEmpty {
+        if document.version == 2, let list = object["PatternList"], list.kind == .array,
+          list.elements.isEmpty
+        {
           reader.log.add(.heStructure, at: list, "PatternList is empty")
         }
         return true
@@ -424,17 +482,24 @@ struct RichTapTables: Sendable {
     } else {
       let parameters = Table<Group>("Parameters", [Self.index(is: .required) { $1(&$0.vibrator) }])
       let channel = Table<Group>(
-        "an entry of Channels", [.group("Parameters", parameters, layout: .line), pattern { $1(&$0) }])
+        "an entry of Channels",
+        [.group("Parameters", parameters, layout: .line), pattern { $1(&$0) }])
       file = Table(
         "the file",
-        [.group("MetaData", metadata), .list("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) }]
+        [
+          .group("MetaData", metadata),
+          .list("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) },
+        ]
       ) { object, document, reader in
-        guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"], list.kind == .array,
+        guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"],
+          list.kind == .array,
           document.channelCount > 0
         else { return true }
         let found = list.elements.reduce(0) { count, _ in count + 1 }
         if document.channelCount != found {
-          reader.log.add(.ohChannelCount, at: value, "ChannelNumber is \(document.channelCount); Channels has \(found)")
+          reader.log.add(
+            .ohChannelCount, at: value,
+            "ChannelNumber is \(document.channelCount); Channels has \(found)")
         }
         return true
       }
@@ -444,12 +509,16 @@ struct RichTapTables: Sendable {
   private static func metadata(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
     let version = JSONKey("Version", .anyNumber, is: .required)
     // Values of other kinds are ignored.
-    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Place<String?>) -> Field<RichTapDocument> {
+    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Place<String?>) -> Field<
+      RichTapDocument
+    > {
       Field(JSONKey(name, .text())) { value, document, _ in
         place(&document) { $0 = value.string }
         return true
       } write: { document, _, object in
-        if let text = Field.value(place, of: document) ?? nil { object.member(name, text) }
+        if let text = Field.value(place, of: document) ?? nil {
+          object.member(name, text)
+        }
       }
     }
     var rows: [Field<RichTapDocument>] = [
@@ -461,31 +530,43 @@ struct RichTapTables: Sendable {
           reader.details.append(("version", dialect == .he ? "\(Int(number))" : value.shortLexeme))
         } else {
           reader.log.add(
-            .heVersion, at: value, "Version is \(value.shortLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
+            .heVersion, at: value,
+            "Version is \(value.shortLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
         }
         return true
       } write: { document, _, object in
-        if dialect == .he { object.member("Version", document.version) } else { object.member("Version", 1.0) }
+        if dialect == .he {
+          object.member("Version", document.version)
+        } else {
+          object.member("Version", 1.0)
+        }
       }
     ]
     if dialect == .oh {
       rows.append(
-        .value("ChannelNumber", .integer(1...2), is: .required, rule: .ohChannelNumber) { $1(&$0.channelCount) })
+        .value("ChannelNumber", .integer(1...2), is: .required, rule: .ohChannelNumber) {
+          $1(&$0.channelCount)
+        })
     }
     rows += [
-      text("Created") { $1(&$0.created) }, text("Create") { $1(&$0.created) }, text("Description") { $1(&$0.notes) },
+      text("Created") { $1(&$0.created) }, text("Create") { $1(&$0.created) },
+      text("Description") { $1(&$0.notes) },
     ]
     return Table(dialect == .he ? "Metadata" : "MetaData", rows)
   }
 
-  private static func event(_ dialect: RichTapDialect, _ point: Table<RichTapDocument.CurvePoint>) -> Table<Event> {
+  private static func event(_ dialect: RichTapDialect, _ point: Table<RichTapDocument.CurvePoint>)
+    -> Table<Event>
+  {
     let frequency = JSONKey(
-      "Frequency", .integer(dialect.frequencies(isTransient: true)), is: dialect == .he ? .required : .expected,
+      "Frequency", .integer(dialect.frequencies(isTransient: true)),
+      is: dialect == .he ? .required : .expected,
       rule: .heFrequency)
     let parameters = Table<Event>(
       "Parameters",
       [
-        .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: .heIntensity) {
+        .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: .heIntensity)
+        {
           $1(&$0.intensity)
         },
         .value(frequency) { event, _ in
@@ -493,7 +574,8 @@ struct RichTapTables: Sendable {
         } place: {
           $1(&$0.frequency)
         },
-        Field(JSONKey("Curve", .list(.object { point.shape }), layout: .line)) { value, event, reader in
+        Field(JSONKey("Curve", .list(.object { point.shape }), layout: .line)) {
+          value, event, reader in
           guard reader.expect(.array, value, as: "Curve") else { return false }
           reader.read(curve: value, of: &event)
           return true
@@ -504,11 +586,14 @@ struct RichTapTables: Sendable {
       ]
     ) { object, event, reader in
       if dialect == .he, !event.isTransient, object["Curve"] == nil {
-        reader.log.add(.heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
+        reader.log.add(
+          .heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
       }
       guard !event.isTransient, object["Frequency"] == nil else { return true }
       // Of a transient it is expected alone.
-      if dialect == .oh { reader.noteMissing(frequency, isRequired: true, of: object, JSONShape("Parameters", [])) }
+      if dialect == .oh {
+        reader.noteMissing(frequency, isRequired: true, of: object, JSONShape("Parameters", []))
+      }
       return false
     }
     let time: Field<Event> = .value(
@@ -519,10 +604,14 @@ struct RichTapTables: Sendable {
       "Event",
       [
         .word("Type", is: .required, noun: "event type", rule: .heEventType) { $1(&$0.kind) }, time,
-        .value("Duration", .integer(dialect.durations), is: .required, rule: .heDuration) { $1(&$0.duration) }.only {
+        .value("Duration", .integer(dialect.durations), is: .required, rule: .heDuration) {
+          $1(&$0.duration)
+        }.only {
           !$0.isTransient
         },
-      ] + (dialect == .he ? [index(is: .written) { $1(&$0.vibrator) }] : []) + [.group("Parameters", parameters)])
+      ] + (dialect == .he ? [index(is: .written) { $1(&$0.vibrator) }] : []) + [
+        .group("Parameters", parameters)
+      ])
   }
 
   private static func index<Owner>(
@@ -534,7 +623,8 @@ struct RichTapTables: Sendable {
       place(&owner) { $0 = RichTapDocument.Vibrator(index: number) ?? .both }
       return true
     } write: { owner, _, object in
-      object.member("Index", (JSONField<Owner, RichTapDecoder>.value(place, of: owner) ?? .both).index)
+      object.member(
+        "Index", (JSONField<Owner, RichTapDecoder>.value(place, of: owner) ?? .both).index)
     }
   }
 
@@ -556,11 +646,18 @@ struct RichTapTables: Sendable {
           return true
         } write: { point, _, object in
           point.gain.write("Intensity", isShort: true, to: &object)
-        }, .value("Frequency", .integer(RichTapDialect.offsets), is: presence, rule: .heCurveRange) { $1(&$0.offset) },
+        },
+        .value("Frequency", .integer(RichTapDialect.offsets), is: presence, rule: .heCurveRange) {
+          $1(&$0.offset)
+        },
       ]
     ) { object, _, reader in
-      guard dialect == .oh, object["Intensity"] == nil, object["Frequency"] == nil else { return true }
-      reader.log.add(.heMissingKey, at: object, "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
+      guard dialect == .oh, object["Intensity"] == nil, object["Frequency"] == nil else {
+        return true
+      }
+      reader.log.add(
+        .heMissingKey, at: object,
+        "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
       return false
     }
   }
@@ -572,83 +669,119 @@ extension RichTapDialect {
     switch self {
     case .he:
       [
-        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .heStructure, .heVersion, .heMissingKey,
-        .wrongType, .heEventType, .heNoEventWrapper, .heEventCount, .heAbsoluteTime, .heTime, .heDuration, .heIndex,
-        .heIntensity, .heFrequency, .heFraction, .heCurveRequired, .heCurvePointCount, .heCurveTime, .heCurveEnds,
+        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .heStructure, .heVersion,
+        .heMissingKey,
+        .wrongType, .heEventType, .heNoEventWrapper, .heEventCount, .heAbsoluteTime, .heTime,
+        .heDuration, .heIndex,
+        .heIntensity, .heFrequency, .heFraction, .heCurveRequired, .heCurvePointCount, .heCurveTime,
+        .heCurveEnds,
         .heCurveRange, .hePercentCurve, .heOverlap,
       ]
     case .oh:
       [
-        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .ohFileSize, .ohStructure, .ohVersion,
-        .heMissingKey, .wrongType, .heEventType, .ohChannelNumber, .ohChannelCount, .heNoEventWrapper, .ohEventCount,
-        .ohTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction, .heCurvePointCount, .ohCurveTime,
+        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .ohFileSize, .ohStructure,
+        .ohVersion,
+        .heMissingKey, .wrongType, .heEventType, .ohChannelNumber, .ohChannelCount,
+        .heNoEventWrapper, .ohEventCount,
+        .ohTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction, .heCurvePointCount,
+        .ohCurveTime,
         .heCurveRange, .hePercentCurve, .ohPartialKeys, .heOverlap,
       ]
     }
   }
 }
 
-/// The rules of both spellings under `he`; those under `oh` are of HarmonyOS alone, or say the same with its words.
+/// The rules of both spellings under `he`; those under `oh` are of HarmonyOS alone, or say the same
+/// with its words.
 extension Rule {
   static let heDuplicateKey = warning(
     "duplicate-key", "syntax", "A key should appear only once in an object; the last one is used.")
   static let heTrailingComma = warning(
-    "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON; devices refuse it.")
-  static let heByteOrderMark = note("byte-order-mark", "syntax", "The text should not start with a byte-order mark.")
+    "trailing-comma", "syntax",
+    "A comma before a closing bracket is not valid JSON; devices refuse it.")
+  static let heByteOrderMark = note(
+    "byte-order-mark", "syntax", "The text should not start with a byte-order mark.")
   static let ohFileSize = error(
-    "file-size", "syntax", "The file must not be larger than 64 KiB; HarmonyOS refuses larger ones.")
+    "file-size", "syntax", "The file must not be larger than 64 KiB; HarmonyOS refuses larger ones."
+  )
 
   static let heStructure = error(
     "structure", "grammar",
     "The file must be an object with Metadata and Pattern (version 1) or PatternList (version 2).")
   static let ohStructure = error(
-    "structure", "grammar", "The file must be an object with MetaData and Channels, each with Parameters and Pattern.")
+    "structure", "grammar",
+    "The file must be an object with MetaData and Channels, each with Parameters and Pattern.")
   static let heVersion = error("version", "grammar", "Metadata.Version must be 1 or 2.")
   static let ohVersion = error("version", "grammar", "MetaData.Version must be 1.0.")
   static let heMissingKey = error(
     "missing-key", "grammar", "Events and points of curves must have their required keys.")
   static let heEventType = error("event-type", "grammar", "Type must be transient or continuous.")
-  static let ohChannelNumber = error("channel-number", "grammar", "MetaData.ChannelNumber must be 1 or 2.")
+  static let ohChannelNumber = error(
+    "channel-number", "grammar", "MetaData.ChannelNumber must be 1 or 2.")
   static let ohChannelCount = error(
     "channel-count", "grammar", "There must be as many Channels as MetaData.ChannelNumber says.")
 
   static let heEventCount = warning(
     "event-count", "range", "A Pattern should have 1 to 16 events; HarmonyOS refuses others.")
-  static let ohEventCount = error("event-count", "range", "A Pattern must not have more than 128 events.")
+  static let ohEventCount = error(
+    "event-count", "range", "A Pattern must not have more than 128 events.")
   static let heAbsoluteTime = error(
-    "absolute-time", "range", "AbsoluteTime must not be negative, and must rise from pattern to pattern.")
+    "absolute-time", "range",
+    "AbsoluteTime must not be negative, and must rise from pattern to pattern.")
   static let heTime = error(
-    "relative-time", "range", "RelativeTime must not be negative, and must not fall from event to event.")
+    "relative-time", "range",
+    "RelativeTime must not be negative, and must not fall from event to event.")
   static let ohTime = error("start-time", "range", "StartTime must be 0 to 1800000 ms.")
-  static let heDuration = error("duration", "range", "The Duration of a continuous event must be 1 to 5000 ms.")
-  static let ohDuration = error("duration", "range", "The Duration of a continuous event must be 0 to 5000 ms.")
-  static let heIndex = error("index", "range", "Index must be 0 (both vibrators), 1 (left) or 2 (right).")
+  static let heDuration = error(
+    "duration", "range", "The Duration of a continuous event must be 1 to 5000 ms.")
+  static let ohDuration = error(
+    "duration", "range", "The Duration of a continuous event must be 0 to 5000 ms.")
+  static let heIndex = error(
+    "index", "range", "Index must be 0 (both vibrators), 1 (left) or 2 (right).")
   static let heIntensity = error("intensity", "range", "Intensity must be 0 to 100.")
-  static let heFrequency = error("frequency", "range", "Frequency must be 0 to 100, that of a transient -50 to 150.")
+  static let heFrequency = error(
+    "frequency", "range", "Frequency must be 0 to 100, that of a transient -50 to 150.")
   static let ohFrequency = error("frequency", "range", "Frequency must be 0 to 100.")
   static let heFraction = warning(
-    "fraction", "range", "Values other than the Intensity of a curve should be whole numbers; devices drop fractions.")
-  static let heCurveRequired = error("curve-required", "range", "A continuous event must have a Curve.")
-  static let heCurvePointCount = error("curve-point-count", "range", "A Curve must have 4 to 16 points.")
+    "fraction", "range",
+    "Values other than the Intensity of a curve should be whole numbers; devices drop fractions.")
+  static let heCurveRequired = error(
+    "curve-required", "range", "A continuous event must have a Curve.")
+  static let heCurvePointCount = error(
+    "curve-point-count", "range", "A Curve must have 4 to 16 points.")
   static let heCurveTime = error(
-    "curve-time", "range", "Times of a Curve must rise from point to point, from 0 to the Duration of the event.")
-  static let ohCurveTime = error("curve-time", "range", "Times of a Curve must be 0 to the Duration of the event.")
+    "curve-time", "range",
+    "Times of a Curve must rise from point to point, from 0 to the Duration of the event.")
+  static let ohCurveTime = error(
+    "curve-time", "range", "Times of a Curve must be 0 to the Duration of the event.")
   static let heCurveEnds = error(
-    "curve-ends", "range", "A Curve must begin at Time 0 and end at the Duration of the event, both with Intensity 0.")
+    "curve-ends", "range",
+    "A Curve must begin at Time 0 and end at the Duration of the event, both with Intensity 0.")
   static let heCurveRange = error(
     "curve-range", "range", "The Intensity of a point must be 0 to 1, its Frequency -100 to 100.")
 
   static let heNoEventWrapper = warning(
     "no-event-wrapper", "compatibility",
-    "An entry of Pattern should hold its event under the key Event; devices refuse others, which OpenHarmony's converter writes."
+    """
+    An entry of Pattern should hold its event under the key Event; devices refuse others, which \
+    OpenHarmony's converter writes.
+    """
   )
   static let hePercentCurve = warning(
     "percent-curve", "compatibility",
-    "The Intensity of a Curve should be 0 to 1; devices refuse percent, which OpenHarmony's converter writes.")
+    """
+    The Intensity of a Curve should be 0 to 1; devices refuse percent, which OpenHarmony's \
+    converter writes.
+    """
+  )
   static let ohPartialKeys = warning(
     "partial-keys", "compatibility",
-    "Transients should have a Frequency, points of a Curve an Intensity and a Frequency; devices refuse others, which OpenHarmony's schema allows."
+    """
+    Transients should have a Frequency, points of a Curve an Intensity and a Frequency; devices \
+    refuse others, which OpenHarmony's schema allows.
+    """
   )
   static let heOverlap = note(
-    "overlap", "compatibility", "Events should not overlap on one vibrator; hardware may play one at a time.")
+    "overlap", "compatibility",
+    "Events should not overlap on one vibrator; hardware may play one at a time.")
 }

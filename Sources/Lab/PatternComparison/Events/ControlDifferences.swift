@@ -12,10 +12,13 @@ struct ControlDifferences {
   private(set) var found: [Difference] = []
 
   init(
-    _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch, profile: TransducerProfile,
+    _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch,
+    profile: TransducerProfile,
     options: ComparisonOptions
   ) {
-    (self.profile, self.options, clock) = (profile, options, match.clock)
+    self.profile = profile
+    self.options = options
+    clock = match.clock
     // What is missing or added is reported as such, without its controls.
     var events: [[Int]: [ListedEvent]] = [:]
     for (index, otherIndex) in match.pairs {
@@ -24,10 +27,13 @@ struct ControlDifferences {
     }
     let hasLayers = max(reference.layers.count, other.layers.count) > 1
     for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      let times = [true, false].map { isHaptic in Self.times(events.filter { $0.isHaptic == isHaptic }) }
+      let times = [true, false].map { isHaptic in
+        Self.times(events.filter { $0.isHaptic == isHaptic })
+      }
       for id in DynamicParameterID.allCases {
         let patterns = (reference.layers[layers[0]].pattern, other.layers[layers[1]].pattern)
-        find(id, in: patterns, hasLayers ? "layer \(layers[1] + 1) " : "", times[id.isHaptic ? 0 : 1])
+        find(
+          id, in: patterns, hasLayers ? "layer \(layers[1] + 1) " : "", times[id.isHaptic ? 0 : 1])
       }
     }
   }
@@ -39,7 +45,8 @@ struct ControlDifferences {
       // A sound file without a duration may be as long as a pattern.
       let isOpen = event.kind.playsFile && event.duration == nil
       let start = max(0, event.time)
-      let end = max(start, event.time) + (isOpen ? HapticEvent.unlimitedDuration : event.duration ?? 0)
+      let end =
+        max(start, event.time) + (isOpen ? HapticEvent.unlimitedDuration : event.duration ?? 0)
       let range = start...(end + event.ring)
       if let last = times.last, last.upperBound >= range.lowerBound {
         times[times.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
@@ -66,7 +73,8 @@ struct ControlDifferences {
       // Controls that moved along with the events are not a difference of their own.
       let moved = control.moved(by: self.clock, neutralValue: Double(id.neutralValue))
       guard let rest = difference(from: moved) else { return }
-      if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound {
+      if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound
+      {
         gap = rest
         clock = self.clock
       }
@@ -74,7 +82,9 @@ struct ControlDifferences {
     var items = ControlItem.list(id, of: patterns.0)
     for index in items.indices {
       items[index].time = clock.time(items[index].time)
-      for point in items[index].points.indices { items[index].points[point].time *= clock.scale }
+      for point in items[index].points.indices {
+        items[index].points[point].time *= clock.scale
+      }
     }
     let others = ControlItem.list(id, of: patterns.1)
     let words = ControlSentence(id: id, layer: layer, profile: profile, options: options, gap: gap)
@@ -84,14 +94,27 @@ struct ControlDifferences {
     found.append(one ?? words.difference(count: changed.count, areCurves: areCurves))
   }
 
-  private static func changed(_ items: [ControlItem], _ others: [ControlItem]) -> [(ControlItem?, ControlItem?)] {
-    func equal(_ a: ControlItem, _ b: ControlItem) -> Bool { ControlItem.same(a.time, b.time) && a.isLike(b) }
-    let pairs = SequenceMatching.pairs(items.map(\.time), others.map(\.time)) { items[$0].cost(of: others[$1]) }
-    let (paired, otherPaired) = (Set(pairs.map(\.0)), Set(pairs.map(\.1)))
+  private static func changed(_ items: [ControlItem], _ others: [ControlItem]) -> [(
+    ControlItem?, ControlItem?
+  )] {
+    func equal(_ a: ControlItem, _ b: ControlItem) -> Bool {
+      ControlItem.same(a.time, b.time) && a.isLike(b)
+    }
+    let pairs = SequenceMatching.pairs(items.map(\.time), others.map(\.time)) {
+      items[$0].cost(of: others[$1])
+    }
+    let paired = Set(pairs.map(\.0))
+    let otherPaired = Set(pairs.map(\.1))
     var changed: [(ControlItem?, ControlItem?)] = []
-    for (a, b) in pairs where !equal(items[a], others[b]) { changed.append((items[a], others[b])) }
-    for index in items.indices where !paired.contains(index) { changed.append((items[index], nil)) }
-    for index in others.indices where !otherPaired.contains(index) { changed.append((nil, others[index])) }
+    for (a, b) in pairs where !equal(items[a], others[b]) {
+      changed.append((items[a], others[b]))
+    }
+    for index in items.indices where !paired.contains(index) {
+      changed.append((items[index], nil))
+    }
+    for index in others.indices where !otherPaired.contains(index) {
+      changed.append((nil, others[index]))
+    }
     return changed
   }
 }
@@ -99,13 +122,16 @@ struct ControlDifferences {
 extension ControlTimeline {
   /// The control of a pattern whose events come at other times.
   ///
-  /// - Parameter neutralValue: The value before a step or curve that starts at 0 and now starts later.
+  /// - Parameter neutralValue: The value before a step or curve that starts at 0 and now starts
+  ///   later.
   func moved(by clock: EventMatch.TimeMapping, neutralValue: Double) -> ControlTimeline {
     mapping { segment in
       let start = clock.time(segment.start)
       let moved = Segment(
-        start: start, value: segment.value, slope: segment.slope / clock.scale, origin: segment.origin)
-      return segment.start == 0 && start > 0 ? [Segment(start: 0, value: neutralValue), moved] : [moved]
+        start: start, value: segment.value, slope: segment.slope / clock.scale,
+        origin: segment.origin)
+      return segment.start == 0 && start > 0
+        ? [Segment(start: 0, value: neutralValue), moved] : [moved]
     }
   }
 
@@ -119,17 +145,28 @@ extension ControlTimeline {
   /// Compares with another control within some ranges of time; nil where they agree.
   ///
   /// - Parameter ranges: By rising time, none touching the next.
-  func gap(to other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double) -> Gap? {
+  func gap(
+    to other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double
+  ) -> Gap? {
     let starts = (segments + other.segments).map(\.start)
     let corners = Set(starts + ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted()
-    var (remaining, gap): (ArraySlice<ClosedRange<Double>>, Gap?) = (ranges[...], nil)
-    var (greatest, cursor, otherCursor) = (0.0, 0, 0)
+    var remaining: ArraySlice<ClosedRange<Double>> = ranges[...]
+    var gap: Gap? = nil
+    var greatest = 0.0
+    var cursor = 0
+    var otherCursor = 0
     for (start, end) in zip(corners, corners.dropFirst()) {
-      while cursor + 1 < segments.count, segments[cursor + 1].start <= start { cursor += 1 }
-      while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start { otherCursor += 1 }
+      while cursor + 1 < segments.count, segments[cursor + 1].start <= start {
+        cursor += 1
+      }
+      while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start {
+        otherCursor += 1
+      }
       // Corners that lie apart by less than a frame are one corner, written otherwise.
       guard end - start > EventMatch.leastTime else { continue }
-      while let first = remaining.first, first.upperBound <= start { remaining.removeFirst() }
+      while let first = remaining.first, first.upperBound <= start {
+        remaining.removeFirst()
+      }
       guard let first = remaining.first, first.lowerBound <= start else { continue }
       for time in [start, end] {
         let before = segments[cursor].value(at: time)
@@ -174,9 +211,11 @@ extension DynamicParameterID {
   /// How far a value is from another, in the unit of its quality, as a profile renders them.
   ///
   /// Sharpness is taken about its middle where the law is not logarithmic; a time is added to none.
-  fileprivate func amount(_ before: Double, _ after: Double, _ profile: TransducerProfile) -> Double {
+  fileprivate func amount(_ before: Double, _ after: Double, _ profile: TransducerProfile) -> Double
+  {
     guard quality == .frequency else {
-      return quality.amount(before, after, of: isHaptic ? .hapticContinuous : .audioContinuous, profile)
+      return quality.amount(
+        before, after, of: isHaptic ? .hapticContinuous : .audioContinuous, profile)
     }
     let law = profile.frequency
     if !isHaptic { return 100 * (pow(2, after - before) - 1) }
@@ -200,8 +239,11 @@ private struct ControlSentence {
     id: DynamicParameterID, layer: String, profile: TransducerProfile, options: ComparisonOptions,
     gap: ControlTimeline.Gap
   ) {
-    (self.gap, quality, word) = (gap, id.quality, layer + id.word)
-    (owner, reference) = (options.otherLabel, options.referenceLabel)
+    self.gap = gap
+    quality = id.quality
+    word = layer + id.word
+    owner = options.otherLabel
+    reference = options.referenceLabel
     amount = id.amount(gap.before, gap.after, profile)
     effect = quality.change(amount)
     let isSilence = quality == .level && abs(amount) >= Difference.Kind.greatestDecibels
@@ -209,12 +251,15 @@ private struct ControlSentence {
   }
 
   private func difference(
-    _ isCurve: Bool, _ sentence: String, before: Double? = nil, after: Double? = nil, shift: Double? = nil
+    _ isCurve: Bool, _ sentence: String, before: Double? = nil, after: Double? = nil,
+    shift: Double? = nil
   ) -> Difference {
     Difference(
       isCurve ? .curve : .parameter, in: gap.range, amount: shift ?? amount,
-      unit: shift == nil ? quality.unit : .seconds, before: before ?? gap.before, after: after ?? gap.after,
-      significance: JustNoticeableDifference.count(in: amount, quality.unit), sentence: sentence + ".")
+      unit: shift == nil ? quality.unit : .seconds, before: before ?? gap.before,
+      after: after ?? gap.after,
+      significance: JustNoticeableDifference.count(in: amount, quality.unit),
+      sentence: sentence + ".")
   }
 
   func difference(_ item: ControlItem?, _ partner: ControlItem?) -> Difference? {
@@ -238,7 +283,10 @@ private struct ControlSentence {
       let shift = partner.time - item.time
       return difference(
         item.isCurve,
-        "\(subject) comes \(Difference.Kind.time.change(shift)), at \(SentenceFormatting.moment(partner.time))",
+        """
+        \(subject) comes \(Difference.Kind.time.change(shift)), at \
+        \(SentenceFormatting.moment(partner.time))
+        """,
         before: item.time, after: partner.time, shift: shift)
     }
     guard ControlItem.same(item.time, partner.time) else { return nil }
@@ -246,17 +294,20 @@ private struct ControlSentence {
     return difference(
       false,
       "\(subject) at \(SentenceFormatting.moment(item.time)) is \(effect): "
-        + SentenceFormatting.value(partner.value, insteadOf: item.value), before: item.value, after: partner.value)
+        + SentenceFormatting.value(partner.value, insteadOf: item.value), before: item.value,
+      after: partner.value)
   }
 
   private func pointChange(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
     guard item.points.count == partner.points.count else { return nil }
     let moved = item.points.indices.filter { index in
-      let (a, b) = (item.points[index], partner.points[index])
+      let a = item.points[index]
+      let b = partner.points[index]
       return !ControlItem.same(a.time, b.time) || abs(a.value - b.value) >= 1e-5
     }
     guard moved.count == 1, let index = moved.first else { return nil }
-    let (a, b) = (item.points[index], partner.points[index])
+    let a = item.points[index]
+    let b = partner.points[index]
     let name = SentenceFormatting.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
     let subject = "The \(name) of \(owner)'s \(word) curve"
     let place = SentenceFormatting.moment(partner.time + b.time)
@@ -264,7 +315,11 @@ private struct ControlSentence {
       let shift = b.time - a.time
       let distance = SentenceFormatting.size(amount, quality.unit)
       return difference(
-        true, "\(subject) comes \(Difference.Kind.time.change(shift)), at \(place): up to \(distance) apart",
+        true,
+        """
+        \(subject) comes \(Difference.Kind.time.change(shift)), at \(place): up to \(distance) \
+        apart
+        """,
         before: item.time + a.time, after: partner.time + b.time, shift: shift)
     }
     let values = SentenceFormatting.value(Double(b.value), insteadOf: Double(a.value))
@@ -272,15 +327,23 @@ private struct ControlSentence {
       return difference(true, "\(subject) is moved to \(values) at \(place)")
     }
     return difference(
-      true, "\(subject), at \(SentenceFormatting.moment(item.time + a.time)), is \(values): \(extent)",
+      true,
+      "\(subject), at \(SentenceFormatting.moment(item.time + a.time)), is \(values): \(extent)",
       before: Double(a.value), after: Double(b.value))
   }
 
   func difference(count: Int, areCurves: Bool) -> Difference {
     difference(
       areCurves,
-      "\(owner)'s \(word) \(areCurves ? "curve" : "control")\(count > 1 ? "s differ" : " differs") between "
-        + "\(SentenceFormatting.range(gap.range)): \(extent) at \(SentenceFormatting.moment(gap.peak))")
+      """
+      \(owner)'s \(word) \(areCurves ? "curve" : "control")\(count > 1 ? "s differ" : " differs") \
+      between 
+      """
+        + """
+        \(SentenceFormatting.range(gap.range)): \(extent) at \
+        \(SentenceFormatting.moment(gap.peak))
+        """
+    )
   }
 }
 
@@ -305,7 +368,9 @@ struct ControlItem {
 
   func isLike(_ other: ControlItem) -> Bool {
     isCurve == other.isCurve && points.count == other.points.count
-      && zip(points, other.points).allSatisfy { Self.same($0.time, $1.time) && abs($0.value - $1.value) < 1e-5 }
+      && zip(points, other.points).allSatisfy {
+        Self.same($0.time, $1.time) && abs($0.value - $1.value) < 1e-5
+      }
   }
 
   static func same(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= EventMatch.leastTime }
@@ -313,6 +378,7 @@ struct ControlItem {
   /// What pairing it with another costs: 0 for equals, 1 for what lies a second apart.
   func cost(of other: ControlItem) -> Double {
     guard isCurve == other.isCurve else { return .infinity }
-    return abs(time - other.time) + (isLike(other) ? 0 : 0.1 + min(0.5, abs(value - other.value) / 4))
+    return abs(time - other.time)
+      + (isLike(other) ? 0 : 0.1 + min(0.5, abs(value - other.value) / 4))
   }
 }

@@ -7,7 +7,8 @@ struct RecordingAlignment {
     var tempo: Double
     var sign: Double
     var sum: Double
-    /// Whether it is known by rises and falls alone: a hum of another frequency has nothing else in common.
+    /// Whether it is known by rises and falls alone: a hum of another frequency has nothing else in
+    /// common.
     var isEdge = false
   }
 
@@ -19,7 +20,8 @@ struct RecordingAlignment {
   /// The greatest share of tempo that is searched.
   static let greatestTempo = 0.032
   /// Hertz that count, and seconds of a part of the reference.
-  private static let (band, partLength) = (20.0...800.0, 0.1)
+  private static let band = 20.0...800.0
+  private static let partLength = 0.1
   private static let greatestPartCount = 64
   /// Lags that are searched together: 8 ms at 2 kHz.
   private static let pool = 16
@@ -47,9 +49,13 @@ struct RecordingAlignment {
     lagCount = (high - low) / Self.pool * Self.pool
     var noise = NoiseSpectrum(of: take, quantile: 0.1)
     let greatest = NoiseSpectrum(of: take, quantile: nil).powers.max() ?? 0
-    for bin in noise.powers.indices { noise.powers[bin] = max(noise.powers[bin], 1e-3 * greatest) + 1e-16 }
-    (self.noise, fullRate) = (noise, reference.rate)
-    let length = FourierTransform.fastLength(atLeast: max(take.count, reference.whole.count) / 4 + 1_024) * 4
+    for bin in noise.powers.indices {
+      noise.powers[bin] = max(noise.powers[bin], 1e-3 * greatest) + 1e-16
+    }
+    self.noise = noise
+    fullRate = reference.rate
+    let length =
+      FourierTransform.fastLength(atLeast: max(take.count, reference.whole.count) / 4 + 1_024) * 4
     let all = Self.weighted(take, by: noise, rate: reference.rate, length: length)
     x = Array(
       Self.weighted(reference.whole, by: noise, rate: reference.rate, length: length).prefix(
@@ -62,18 +68,23 @@ struct RecordingAlignment {
 
   func weighted(_ samples: [Float]) -> [Float] {
     let length = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
-    return Array(Self.weighted(samples, by: noise, rate: fullRate, length: length).prefix(samples.count / 2 + 100))
+    return Array(
+      Self.weighted(samples, by: noise, rate: fullRate, length: length).prefix(
+        samples.count / 2 + 100))
   }
 
   /// Samples at half the rate, weighted by the inverse of the noise's amplitude.
-  private static func weighted(_ samples: [Float], by noise: NoiseSpectrum, rate: Double, length: Int) -> [Float] {
+  private static func weighted(
+    _ samples: [Float], by noise: NoiseSpectrum, rate: Double, length: Int
+  ) -> [Float] {
     var transform = FourierTransform(length: length)
     var half = FourierTransform(length: length / 2)
     var bins = Array(transform.forward(samples)[0..<half.binCount])
     for bin in bins.indices {
       let hertz = Double(bin) * rate / Double(length)
       let weight =
-        band.contains(hertz) ? Float(0.5 / noise.power(at: 2 * Double(bin) / Double(length)).squareRoot()) : 0
+        band.contains(hertz)
+        ? Float(0.5 / noise.power(at: 2 * Double(bin) / Double(length)).squareRoot()) : 0
       bins[bin].real *= weight
       bins[bin].imaginary *= weight
     }
@@ -87,12 +98,16 @@ struct RecordingAlignment {
     }
     let strongest = parts.map(\.energy).max() ?? 0
     parts = parts.filter { $0.energy > 1e-3 * strongest && $0.energy > 0 }
-    parts = parts.sorted { $0.energy > $1.energy }.prefix(Self.greatestPartCount).sorted { $0.start < $1.start }
+    parts = parts.sorted { $0.energy > $1.energy }.prefix(Self.greatestPartCount).sorted {
+      $0.start < $1.start
+    }
     let length = FourierTransform.fastLength(atLeast: lagCount + size)
     var transform = FourierTransform(length: length)
     var part = [Float](repeating: 0, count: length)
     for (start, energy) in parts {
-      for index in part.indices { part[index] = index < size && start + index < x.count ? x[start + index] : 0 }
+      for index in part.indices {
+        part[index] = index < size && start + index < x.count ? x[start + index] : 0
+      }
       let own = transform.forward(part)
       let first = start + low
       for index in part.indices {
@@ -100,9 +115,13 @@ struct RecordingAlignment {
         part[index] = place >= 0 && place < y.count ? y[place] : 0
       }
       var bins = transform.forward(part)
-      for bin in bins.indices { bins[bin] = bins[bin] * own[bin].conjugate }
+      for bin in bins.indices {
+        bins[bin] = bins[bin] * own[bin].conjugate
+      }
       real.append(Array(transform.backward(bins).prefix(lagCount)))
-      for bin in bins.indices { bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real) }
+      for bin in bins.indices {
+        bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real)
+      }
       imaginary.append(Array(transform.backward(bins).prefix(lagCount)))
       energies.append(energy)
       times.append(Double(start) / rate + Self.partLength / 2)
@@ -125,7 +144,9 @@ struct RecordingAlignment {
           }
         }
       }
-      for index in pooled.indices.dropFirst().reversed() { pooled[index] = max(pooled[index], pooled[index - 1]) }
+      for index in pooled.indices.dropFirst().reversed() {
+        pooled[index] = max(pooled[index], pooled[index - 1])
+      }
       return pooled
     }
   }
@@ -134,7 +155,8 @@ struct RecordingAlignment {
     let span = (times.last ?? 0) - times[0]
     let maps = pooled()
     // A step of tempo moves the ends by 8 ms against each other.
-    let steps = span < 0.1 ? 0 : min(400, Int((Self.greatestTempo / max(2e-4, 0.008 / span)).rounded(.up)))
+    let steps =
+      span < 0.1 ? 0 : min(400, Int((Self.greatestTempo / max(2e-4, 0.008 / span)).rounded(.up)))
     var plain: [Int] = []
     var best = (value: Float(-1), index: 0, tempo: 0.0)
     for step in (-steps...steps).sorted(by: { abs($0) < abs($1) }) {
@@ -151,40 +173,59 @@ struct RecordingAlignment {
         }
       }
       let index = sums.indices.max { sums[$0] < sums[$1] } ?? 0
-      if step == 0 { plain = Self.best([sums], count: times.count < 8 ? 3 : 1, apart: 3).map(\.index) }
-      if sums[index] > best.value * 1.01 { best = (sums[index], index, tempo) }
+      if step == 0 {
+        plain = Self.best([sums], count: times.count < 8 ? 3 : 1, apart: 3).map(\.index)
+      }
+      if sums[index] > best.value * 1.01 {
+        best = (sums[index], index, tempo)
+      }
     }
     let near = span > 2 ? (-2...2).map { Double($0) * 1.5e-4 } : [0]
     func lag(_ index: Int) -> Double { (Double(index * Self.pool) + Double(Self.pool) / 2) / rate }
-    for peak in plain { add(about: lag(peak), tempos: near, reach: 0.014) }
+    for peak in plain {
+      add(about: lag(peak), tempos: near, reach: 0.014)
+    }
     if span >= 0.1 {
       let step = 0.008 / span
-      let tempos = (-16...16).map { best.tempo + Double($0) * step / 8 }.filter { abs($0) <= Self.greatestTempo }
+      let tempos = (-16...16).map { best.tempo + Double($0) * step / 8 }.filter {
+        abs($0) <= Self.greatestTempo
+      }
       add(about: lag(best.index), tempos: tempos, reach: 0.014)
     }
-    for edge in edges() { add(about: edge, tempos: near, reach: 0.006, isEdge: true) }
+    for edge in edges() {
+      add(about: edge, tempos: near, reach: 0.006, isEdge: true)
+    }
   }
 
-  /// The greatest values whose columns are not beside each other: a hum fits a period later as well.
-  private static func best<Value: BinaryFloatingPoint>(_ rows: [[Value]], count: Int, apart: Int) -> [(
-    row: Int, index: Int, value: Value
-  )] {
+  /// The greatest values whose columns are not beside each other: a hum fits a period later as
+  /// well.
+  private static func best<Value: BinaryFloatingPoint>(_ rows: [[Value]], count: Int, apart: Int)
+    -> [(
+      row: Int, index: Int, value: Value
+    )]
+  {
     var rows = rows
     return (0..<count).compactMap { _ in
       var best = (row: -1, index: 0, value: Value(0))
       for (row, values) in rows.enumerated() {
-        for (index, value) in values.enumerated() where value > best.value { best = (row, index, value) }
+        for (index, value) in values.enumerated() where value > best.value {
+          best = (row, index, value)
+        }
       }
       guard best.row >= 0 else { return nil }
       for row in rows.indices {
-        for index in max(0, best.index - apart)...min(rows[row].count - 1, best.index + apart) { rows[row][index] = 0 }
+        for index in max(0, best.index - apart)...min(rows[row].count - 1, best.index + apart) {
+          rows[row][index] = 0
+        }
       }
       return best
     }
   }
 
   /// Adds the best signed sums about a lag, counted in seconds from the first lag on.
-  private mutating func add(about lag: Double, tempos: [Double], reach: Double, isEdge: Bool = false) {
+  private mutating func add(
+    about lag: Double, tempos: [Double], reach: Double, isEdge: Bool = false
+  ) {
     let step = 0.000_25
     let count = Int(reach / step)
     var sums: [[Double]] = []
@@ -201,9 +242,11 @@ struct RecordingAlignment {
       sums.append(row)
     }
     for sign in [1.0, -1] {
-      candidates += Self.best(sums.map { $0.map { $0 * sign } }, count: 3, apart: 12).map { row, index, value in
+      candidates += Self.best(sums.map { $0.map { $0 * sign } }, count: 3, apart: 12).map {
+        row, index, value in
         Candidate(
-          delay: lag + Double(index - count) * step + Double(low) / rate - tempos[row] * times[0], tempo: tempos[row],
+          delay: lag + Double(index - count) * step + Double(low) / rate - tempos[row] * times[0],
+          tempo: tempos[row],
           sign: sign, sum: value, isEdge: isEdge)
       }
     }
@@ -213,7 +256,9 @@ struct RecordingAlignment {
   private func edges() -> [Double] {
     let rises = Rises(self)
     guard !rises.isEmpty else { return [] }
-    return Self.best([rises.products(tempo: 0)], count: 2, apart: 4).map { rises.delay($0.index) - Double(low) / rate }
+    return Self.best([rises.products(tempo: 0)], count: 2, apart: 4).map {
+      rises.delay($0.index) - Double(low) / rate
+    }
   }
 
   var delays: ClosedRange<Double> { Double(low) / rate...Double(low + lagCount) / rate }
@@ -236,7 +281,8 @@ struct Rises {
     let silence = [Float](repeating: 0, count: Self.hop * Self.lead)
     first = Self.rises(silence + alignment.x + silence, share: 0)
     second = Self.rises(alignment.y, share: 3)
-    (step, delays) = (Double(Self.hop) / alignment.rate, alignment.delays)
+    step = Double(Self.hop) / alignment.rate
+    delays = alignment.delays
     reach = Int((delays.upperBound - delays.lowerBound) / step) + 60
   }
 
@@ -259,7 +305,9 @@ struct Rises {
     }
     var products = CrossCorrelation.of(reference, second, reach: reach)
     for index in products.indices
-    where delay(index) < delays.lowerBound + 0.02 || delay(index) > delays.upperBound - 0.02 { products[index] = 0 }
+    where delay(index) < delays.lowerBound + 0.02 || delay(index) > delays.upperBound - 0.02 {
+      products[index] = 0
+    }
     return products
   }
 
@@ -285,8 +333,8 @@ extension RecordingAlignment {
   private static let fine = 0.001
   private static let reach = 16
 
-  /// The parts of a hum that is slower are not like those of the reference: only its rises and falls show
-  /// where and how fast it is. There, the whole at that speed is held against the take.
+  /// The parts of a hum that is slower are not like those of the reference: only its rises and
+  /// falls show where and how fast it is. There, the whole at that speed is held against the take.
   func tempoCandidates() -> [Candidate] {
     let span = Double(x.count) / rate
     let rises = Rises(self)
@@ -303,7 +351,8 @@ extension RecordingAlignment {
     peaks.sort { $0.value > $1.value }
     var chosen: [(value: Float, delay: Double, tempo: Double)] = []
     // What is next to a peak is the same peak.
-    for peak in peaks where chosen.count < 2 && chosen.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * step }) {
+    for peak in peaks
+    where chosen.count < 2 && chosen.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * step }) {
       chosen.append(peak)
     }
     return chosen.flatMap { near($0.delay, tempo: $0.tempo, step: Self.fine / span) }.filter {
@@ -312,7 +361,8 @@ extension RecordingAlignment {
   }
 
   private func near(_ delay: Double, tempo: Double, step: Double) -> [Candidate] {
-    var (energy, sum) = (1e-30, 0.0)
+    var energy = 1e-30
+    var sum = 0.0
     for (index, sample) in x.enumerated() {
       let power = Double(sample * sample)
       energy += power
@@ -322,7 +372,9 @@ extension RecordingAlignment {
     let middle = sum / energy / rate
     let event = ActiveRegion.event(start: 0, duration: Double(x.count) / rate)
     let stem = Stem(event, time: 0, origin: 0, samples: x, rate: rate)
-    let tempos = (-12...12).map { tempo + Double($0) * step }.filter { abs($0) <= Self.greatestTempo + 0.001 }
+    let tempos = (-12...12).map { tempo + Double($0) * step }.filter {
+      abs($0) <= Self.greatestTempo + 0.001
+    }
     let rows = tempos.map { own in
       let start = delay + (tempo - own) * middle
       let column = stem.column(onset: start, speed: 1 + own, count: y.count)
@@ -333,7 +385,8 @@ extension RecordingAlignment {
     return [1.0, -1].flatMap { sign in
       Self.best(rows.map { $0.map { $0 * sign } }, count: 3, apart: 3).map { row, index, value in
         Candidate(
-          delay: delay + (tempo - tempos[row]) * middle + Double(index - Self.reach) / rate, tempo: tempos[row],
+          delay: delay + (tempo - tempos[row]) * middle + Double(index - Self.reach) / rate,
+          tempo: tempos[row],
           sign: sign, sum: value)
       }
     }
@@ -348,9 +401,11 @@ struct RecordingHypotheses: ~Copyable {
   struct Hypothesis {
     var index: Int
     var stem: Stem
-    /// What changed: the event's frequency, by a ratio, or else its time; 1 of an event that is missing.
+    /// What changed: the event's frequency, by a ratio, or else its time; 1 of an event that is
+    /// missing.
     var ratio: Double?
-    /// Where the reference starts; its sum is the share of the take's weighted energy that is explained.
+    /// Where the reference starts; its sum is the share of the take's weighted energy that is
+    /// explained.
     var place: RecordingAlignment.Candidate
   }
 
@@ -369,19 +424,24 @@ struct RecordingHypotheses: ~Copyable {
   private let take: [ComplexNumber]
 
   init(_ reference: RecordingReference, _ alignment: RecordingAlignment) {
-    (self.reference, self.alignment) = (reference, alignment)
+    self.reference = reference
+    self.alignment = alignment
     let longest = reference.whole.count / 2 + Int(alignment.rate)
-    transform = FourierTransform(length: FourierTransform.fastLength(atLeast: alignment.y.count + longest + 64))
+    transform = FourierTransform(
+      length: FourierTransform.fastLength(atLeast: alignment.y.count + longest + 64))
     take = transform.forward(alignment.y)
   }
 
-  /// The likeliest, each of another event, place or kind, and the likeliest of an event that is not there.
+  /// The likeliest, each of another event, place or kind, and the likeliest of an event that is not
+  /// there.
   mutating func best() -> [Hypothesis] {
     let stems = reference.stems
     let least = (stems.count <= 3 ? 0.1 : 0.25) * stems.reduce(0) { $0 + $1.energy }
     let strongest = stems.indices.sorted { stems[$0].energy > stems[$1].energy }.prefix(3)
     var found: [Hypothesis] = []
-    for index in strongest where stems[index].energy > least { found += hypotheses(index) }
+    for index in strongest where stems[index].energy > least {
+      found += hypotheses(index)
+    }
     found.sort { $0.place.sum > $1.place.sum }
     var chosen: [Hypothesis] = []
     for next in found where next.ratio != 1 && chosen.count < Self.greatestCount {
@@ -389,7 +449,9 @@ struct RecordingHypotheses: ~Copyable {
         $0.index != next.index || ($0.ratio == nil) != (next.ratio == nil)
           || abs($0.place.delay - next.place.delay) > Self.sameness
       }
-      if isNew { chosen.append(next) }
+      if isNew {
+        chosen.append(next)
+      }
     }
     return chosen + found.filter { $0.ratio == 1 }.prefix(1)
   }
@@ -405,7 +467,8 @@ struct RecordingHypotheses: ~Copyable {
     let seconds = Double(stem.samples.count) / reference.rate
     // A third of a turn more or less over its length.
     let step = max(
-      2 * Self.greatestFrequency / Double(Self.greatestFrequencyCount), min(0.06, 0.6 / (max(40, stem.hertz) * seconds))
+      2 * Self.greatestFrequency / Double(Self.greatestFrequencyCount),
+      min(0.06, 0.6 / (max(40, stem.hertz) * seconds))
     )
     let steps = Int(Self.greatestFrequency / step)
     for number in -steps...steps where number != 0 {
@@ -428,9 +491,11 @@ struct RecordingHypotheses: ~Copyable {
     return found
   }
 
-  /// The best places of the others with an event's changed sound, up to some frames earlier or later.
+  /// The best places of the others with an event's changed sound, up to some frames earlier or
+  /// later.
   private mutating func explained(
-    _ index: Int, _ stem: Stem, _ ratio: Double?, shifts: Int, _ others: [Float], _ products: [Float]
+    _ index: Int, _ stem: Stem, _ ratio: Double?, shifts: Int, _ others: [Float],
+    _ products: [Float]
   ) -> [Hypothesis] {
     let margin = Int(0.1 * reference.rate)
     var samples = [Float](repeating: 0, count: reference.whole.count + 2 * margin)
@@ -440,7 +505,8 @@ struct RecordingHypotheses: ~Copyable {
     let lead = Int(0.1 * alignment.rate)
     let own = transform.correlation(take, changed)
     let energy = Samples.energy(others) + Samples.energy(changed)
-    let (low, high) = (alignment.delays.lowerBound, alignment.delays.upperBound)
+    let low = alignment.delays.lowerBound
+    let high = alignment.delays.upperBound
     var best: [Hypothesis] = []
     for shift in -shifts...shifts {
       // The product of the others with the event at its place.
@@ -457,8 +523,12 @@ struct RecordingHypotheses: ~Copyable {
           // The end of a transform holds delays before the start.
           for delay in Int(low * alignment.rate)..<Int(high * alignment.rate) {
             let moved = delay &+ place
-            let sum = unsafe a[delay >= 0 ? delay : a.count &+ delay] + b[moved >= 0 ? moved : b.count &+ moved]
-            if abs(sum) > abs(greatest.sum) { greatest = (sum, delay) }
+            let sum =
+              unsafe a[delay >= 0 ? delay : a.count &+ delay]
+              + b[moved >= 0 ? moved : b.count &+ moved]
+            if abs(sum) > abs(greatest.sum) {
+              greatest = (sum, delay)
+            }
           }
         }
       }

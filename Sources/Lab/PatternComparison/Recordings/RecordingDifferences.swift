@@ -22,37 +22,47 @@ extension Comparison {
     }
   }
 
-  /// Compares takes of which one at least is a sound: by the events of a pattern, or by the sounds of
-  /// a recording, where there is noise; sample by sample where there is none.
+  /// Compares takes of which one at least is a sound: by the events of a pattern, or by the sounds
+  /// of a recording, where there is noise; sample by sample where there is none.
   mutating func compareSounds() {
     let noise = Noisiness(reference, other)
     guard noise.isPossible, noise.isCertain || !isEqualAsItIs else {
       compareSignals()
       // Several differences may have one cause, such as another tempo.
-      if Self.weight(differences) > Self.manyDifferences { compareRecording { $0 < $1 } }
+      if Self.weight(differences) > Self.manyDifferences {
+        compareRecording { $0 < $1 }
+      }
       return
     }
     if noise.isCertain {
-      if !compareRecording(isBetter: { _, _ in true }) { compareSignals() }
+      if !compareRecording(isBetter: { _, _ in true }) {
+        compareSignals()
+      }
       return
     }
     compareSignals()
-    if equality == .different { compareRecording { $0 < $1 } }
+    if equality == .different {
+      compareRecording { $0 < $1 }
+    }
   }
 
   /// How sure it is that one of two takes has noise under all of it.
   private struct Noisiness {
-    var (isPossible, isCertain) = (false, false)
+    var isPossible = false
+    var isCertain = false
 
     init(_ reference: Take, _ other: Take) {
-      for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil {
+      for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil
+      {
         let (floor, peak) = Self.floor(of: take.signal)
         guard floor > max(Comparison.leastNoise, Comparison.noisyShare * peak) else { continue }
         isPossible = true
         // A pattern that never pauses has a floor of its own.
         let (own, ownPeak) = Self.floor(of: opposite.signal)
         let isLonger = take.signal.duration > 1.1 * opposite.signal.duration + 0.2
-        if own < 1e-3 * ownPeak || isLonger { isCertain = true }
+        if own < 1e-3 * ownPeak || isLonger {
+          isCertain = true
+        }
       }
     }
 
@@ -93,8 +103,12 @@ extension Comparison {
     let direction = sides.isMirrored ? -1.0 : 1
     alignment.seconds = direction * result.match.delay
     otherGain = pow(10, -direction * result.match.level / 20) * (result.match.isInverted ? -1 : 1)
-    if options.alignment == .start { found.removeAll { $0.kind == .time && $0.isThroughout } }
-    if options.matchesLevels { found.removeAll { $0.kind == .level && $0.isThroughout } }
+    if options.alignment == .start {
+      found.removeAll { $0.kind == .time && $0.isThroughout }
+    }
+    if options.matchesLevels {
+      found.removeAll { $0.kind == .level && $0.isThroughout }
+    }
     differences = found
     compareChannels()
     equality = differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
@@ -107,7 +121,8 @@ extension Comparison {
     if match.outcome == .noisy {
       add(
         Difference(.noise, in: everything, isThroughout: true, unit: Difference.Unit.none),
-        saying: "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise")
+        saying:
+          "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise")
       return
     }
     let search = SentenceFormatting.number(match.search, places: 1)
@@ -115,7 +130,8 @@ extension Comparison {
     add(
       Difference(.missing, in: everything, isThroughout: true, unit: Difference.Unit.none),
       saying: "\(recording) does not contain \(pattern)"
-        + (isLonger ? " within −1 to \(search) s; cut the lead-in, or search further" : ": no place fits"))
+        + (isLonger
+          ? " within −1 to \(search) s; cut the lead-in, or search further" : ": no place fits"))
   }
 }
 
@@ -134,8 +150,11 @@ struct RecordingSides {
     let blocks = stride(from: 0, to: low.samples.count - 79, by: 80).map {
       Samples.energy(low.samples, $0..<$0 + 80) / 80
     }.sorted()
-    let (noise, loudest) = (blocks.isEmpty ? 0 : blocks[blocks.count / 10], blocks.last ?? 0)
-    let built = RecordingReference(pattern) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
+    let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
+    let loudest = blocks.last ?? 0
+    let built =
+      RecordingReference(pattern)
+      ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
   }
@@ -147,7 +166,8 @@ struct RecordingDifferences {
   private(set) var found: FoundDifferences
 
   /// The least seconds and decibels of the whole that are reported.
-  private static let (leastDelay, leastLevel) = (0.000_2, 0.1)
+  private static let leastDelay = 0.000_2
+  private static let leastLevel = 0.1
   /// How many standard errors another tempo is away from none, and the least shift it makes.
   private static let leastTempo = (errors: 5.0, seconds: 0.001)
 
@@ -155,23 +175,33 @@ struct RecordingDifferences {
   private static let either = " (of two events, it may be the other that changed)"
 
   init(_ result: RecordingResult, sides: RecordingSides, options: ComparisonOptions) {
-    (self.result, self.sides) = (result, sides)
-    let events = sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
+    self.result = result
+    self.sides = sides
+    let events =
+      sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
     found = FoundDifferences(
       names: EventNames(events, owner: options.otherLabel),
       referenceNames: EventNames(events, owner: options.referenceLabel), whole: 0...0)
     let start = referenceTime(max(0, sides.reference.stems.map(\.time).min() ?? 0))
     found.whole = start...max(start, referenceTime(sides.reference.duration))
     addWhole(of: sides.isMirrored ? options.referenceLabel : options.otherLabel)
-    if let noise = match.noise { found.add(background: noise, hertz: nil, isReference: sides.isMirrored) }
+    if let noise = match.noise {
+      found.add(background: noise, hertz: nil, isReference: sides.isMirrored)
+    }
     if let hum = match.hum, let hertz = match.mains ?? match.lines.first {
       // A tone's level is its amplitude's.
       found.add(
         background: hum + 20 * log10(2.0.squareRoot()), hertz: hertz, isMains: match.mains != nil,
         isReference: sides.isMirrored)
     }
-    for kind in HapticEvent.Kind.allCases { for isMissing in [true, false] { addPresence(of: kind, isMissing) } }
-    for change in result.told where change.kind != .missing && change.kind != .added { add(change) }
+    for kind in HapticEvent.Kind.allCases {
+      for isMissing in [true, false] {
+        addPresence(of: kind, isMissing)
+      }
+    }
+    for change in result.told where change.kind != .missing && change.kind != .added {
+      add(change)
+    }
   }
 
   private var match: RecordingMatch { result.match }
@@ -181,24 +211,35 @@ struct RecordingDifferences {
   private func recorded(_ time: Double) -> Double { match.delay + (1 + match.tempo / 100) * time }
 
   /// A time of what was looked for, as one of the comparison's reference.
-  private func referenceTime(_ time: Double) -> Double { sides.isMirrored ? max(0, recorded(time)) : time }
+  private func referenceTime(_ time: Double) -> Double {
+    sides.isMirrored ? max(0, recorded(time)) : time
+  }
 
   /// A time of what was looked for, as one of the other take's file.
-  private func otherTime(_ time: Double) -> Double { max(0, sides.isMirrored ? time : recorded(time)) }
+  private func otherTime(_ time: Double) -> Double {
+    max(0, sides.isMirrored ? time : recorded(time))
+  }
 
   private mutating func addWhole(of label: String) {
     guard result.isJudged else {
       found.add(
         Difference(residual: result.unexplained, in: found.whole, isThroughout: true),
-        saying: "\(label)'s events cannot be judged: what it was recorded through is not known (residual "
+        saying:
+          "\(label)'s events cannot be judged: what it was recorded through is not known (residual "
           + "\(SentenceFormatting.number(result.unexplained, places: 0)) dB)")
       return
     }
     // Of what a sensor shows, level and polarity are the sensor's.
     let isWire = match.medium == nil
-    if match.isInverted, isWire { found.add(whole: .polarity) }
-    if abs(match.delay) > Self.leastDelay { found.add(whole: .time, direction * match.delay) }
-    if abs(match.level) >= Self.leastLevel, isWire { found.add(whole: .level, direction * match.level) }
+    if match.isInverted, isWire {
+      found.add(whole: .polarity)
+    }
+    if abs(match.delay) > Self.leastDelay {
+      found.add(whole: .time, direction * match.delay)
+    }
+    if abs(match.level) >= Self.leastLevel, isWire {
+      found.add(whole: .level, direction * match.level)
+    }
     guard let error = match.tempoError else { return }
     let tempo = sides.isMirrored ? 100 * (1 / (1 + match.tempo / 100) - 1) : match.tempo
     let span = sides.reference.duration - (sides.reference.stems.map(\.time).min() ?? 0)
@@ -212,42 +253,55 @@ struct RecordingDifferences {
     found.add(
       difference,
       detail: (!result.isPitchKept && abs(tempo) > 0.5 ? " (pitch included)" : "")
-        + ", \(SentenceFormatting.size(shift, .seconds)) over \(SentenceFormatting.size(span, .seconds))")
+        + """
+        , \(SentenceFormatting.size(shift, .seconds)) over \
+        \(SentenceFormatting.size(span, .seconds))
+        """
+    )
   }
 
   private mutating func addPresence(of kind: HapticEvent.Kind, _ isMissing: Bool) {
-    let changes = result.told.filter { $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind }.sorted {
+    let changes = result.told.filter {
+      $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind
+    }.sorted {
       $0.range.lowerBound < $1.range.lowerBound
     }
     guard let first = changes.first else { return }
     let isLacking = isMissing != sides.isMirrored
     let events = changes.map { change -> ListedEvent in
       var event = change.event
-      event.time = isLacking ? referenceTime(change.range.lowerBound) : otherTime(change.range.lowerBound)
+      event.time =
+        isLacking ? referenceTime(change.range.lowerBound) : otherTime(change.range.lowerBound)
       return event
     }
     let start = max(0, first.range.lowerBound)
     var difference = difference(
-      isLacking ? .missing : .added, in: start...max(start, changes.map(\.range.upperBound).max() ?? start),
+      isLacking ? .missing : .added,
+      in: start...max(start, changes.map(\.range.upperBound).max() ?? start),
       amount: changes.map(\.amount).max() ?? 0, isMissing ? changes.map(\.event.index) : [])
     difference.confidence = changes.map(\.confidence).min()
     found.add(difference, of: events, detail: changes.contains { $0.isOfEither } ? Self.either : "")
   }
 
   private func difference(
-    _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil, after: Double? = nil,
+    _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil,
+    after: Double? = nil,
     _ events: [Int]
   ) -> Difference {
     let indices = sides.pattern.composition == nil ? [] : events
     let start = referenceTime(range.lowerBound)
     return Difference(
-      kind, in: start...max(start, referenceTime(range.upperBound)), amount: amount, before: before, after: after,
-      referenceEvents: sides.isMirrored ? [] : indices, otherEvents: sides.isMirrored ? indices : [])
+      kind, in: start...max(start, referenceTime(range.upperBound)), amount: amount, before: before,
+      after: after,
+      referenceEvents: sides.isMirrored ? [] : indices, otherEvents: sides.isMirrored ? indices : []
+    )
   }
 
   private mutating func add(_ change: RecordingChange) {
-    var amount = change.kind == .level || change.kind == .time ? direction * change.amount : change.amount
-    var (before, after) = sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
+    var amount =
+      change.kind == .level || change.kind == .time ? direction * change.amount : change.amount
+    var (before, after) =
+      sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
     var event = change.event
     event.time = otherTime(change.range.lowerBound)
     var detail = ""
@@ -256,11 +310,16 @@ struct RecordingDifferences {
       (before, after) = sides.isMirrored ? (moved, change.event.time) : (change.before, moved)
       event.time = max(0, after ?? 0)
     } else if change.kind == .frequency {
-      if sides.isMirrored { amount = 100 * (1 / (1 + change.amount / 100) - 1) }
-      if let before, let after { detail = ": \(SentenceFormatting.hertz(after, insteadOf: before))" }
+      if sides.isMirrored {
+        amount = 100 * (1 / (1 + change.amount / 100) - 1)
+      }
+      if let before, let after {
+        detail = ": \(SentenceFormatting.hertz(after, insteadOf: before))"
+      }
     }
     var difference = difference(
-      change.kind, in: change.range, amount: amount, before: before, after: after, [change.event.index])
+      change.kind, in: change.range, amount: amount, before: before, after: after,
+      [change.event.index])
     difference.confidence = change.confidence
     difference.standardError = change.standardError
     let isOfEither = change.isOfEither || change.kind == .time && sides.reference.stems.count == 2

@@ -1,13 +1,15 @@
 internal import CMath
 import SignalAnalysis
 
-/// One cause of what a reference leaves of a recording: an event that changed, or a sound that was added.
+/// One cause of what a reference leaves of a recording: an event that changed, or a sound that was
+/// added.
 struct RecordingChange {
   var kind: Difference.Kind
   var event: ListedEvent
   /// Seconds of the reference.
   var range: ClosedRange<Double>
-  /// Decibels, seconds or percent; of a sound that is missing or added, decibels relative to full scale.
+  /// Decibels, seconds or percent; of a sound that is missing or added, decibels relative to full
+  /// scale.
   var amount: Double
   var before: Double?
   var after: Double?
@@ -41,7 +43,8 @@ enum RecordingThreshold {
   static let hidden = (decibels: 12.0, seconds: RecordingExplanation.reach)
 }
 
-/// A recording as its reference at one place and a list of changes, found from what is left: the clearest first.
+/// A recording as its reference at one place and a list of changes, found from what is left: the
+/// clearest first.
 struct RecordingExplanation {
   let place: RecordingSearch.Found
   private(set) var fit: RecordingFit
@@ -50,9 +53,11 @@ struct RecordingExplanation {
   /// The events that stand out of the noise enough to be judged.
   private(set) var judged: [Int] = []
   private(set) var isFound = false
-  /// How many things must be said; the vague ones and those about the reference's events weigh more.
+  /// How many things must be said; the vague ones and those about the reference's events weigh
+  /// more.
   private(set) var cost = 0.0
-  /// For each stem, how many standard errors its gain is away from none, and the standard error of its time in seconds.
+  /// For each stem, how many standard errors its gain is away from none, and the standard error of
+  /// its time in seconds.
   private(set) var clarity: [Double] = []
   private(set) var timeErrors: [Double] = []
   private var sigma = 0.0
@@ -102,7 +107,8 @@ struct RecordingExplanation {
 
   /// - Parameter limit: What a better one costs less than.
   init(
-    _ found: RecordingSearch.Found, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis? = nil,
+    _ found: RecordingSearch.Found, original: RecordingReference,
+    hypothesis: RecordingHypotheses.Hypothesis? = nil,
     limit: Double
   ) {
     let settled = found.settled()
@@ -141,7 +147,9 @@ struct RecordingExplanation {
       refine(rounds: 2)
     }
     simplify()
-    if !judged.isEmpty { judge() }
+    if !judged.isEmpty {
+      judge()
+    }
   }
 
   private mutating func settle() {
@@ -149,25 +157,34 @@ struct RecordingExplanation {
     sigma = solution.sigma
     gain = solution.gain
     residual = solution.cleaned
-    for column in solution.columns { column.add(to: &residual, times: -gain) }
-    for range in changes.compactMap(\.filled) { Samples.silence(&residual, range) }
+    for column in solution.columns {
+      column.add(to: &residual, times: -gain)
+    }
+    for range in changes.compactMap(\.filled) {
+      Samples.silence(&residual, range)
+    }
     columns = fit.reference.stems.map(whitened)
   }
 
-  /// Fits the reference with the changes; events that moved or changed their frequency do not hold the place.
+  /// Fits the reference with the changes; events that moved or changed their frequency do not hold
+  /// the place.
   private mutating func fitChanges(rounds: Int) {
     fit.reference.stems = original.stems
     for change in changes {
-      if let index = change.stem { fit.reference.stems[index] = change.sound ?? original.stems[index].scaled(by: 0) }
+      if let index = change.stem {
+        fit.reference.stems[index] = change.sound ?? original.stems[index].scaled(by: 0)
+      }
     }
     fit.excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
-    fit.unanchored = Set(changes.compactMap { $0.kind == .frequency || $0.kind == .time ? $0.stem : nil })
+    fit.unanchored = Set(
+      changes.compactMap { $0.kind == .frequency || $0.kind == .time ? $0.stem : nil })
     fit.refine(rounds: rounds)
     settle()
   }
 
   var coherence: Double {
-    var (explained, left) = (0.0, 0.0)
+    var explained = 0.0
+    var left = 0.0
     var isCounted = [Bool](repeating: false, count: residual.count)
     for column in columns {
       explained += gain * gain * Samples.energy(column.samples)
@@ -195,8 +212,12 @@ struct RecordingExplanation {
     let isSupported = there.count >= Self.leastSupport && isMost
     cost += changes.reduce(0) { $0 + $1.doubt } * (isSupported ? Self.supportedDoubt : 1)
     // Of a short pattern, a change of any event is likelier than another tempo.
-    if !fit.isUsual || place.stretch != 1 { cost += original.isShort ? 1.5 : 0.5 }
-    if place.sign < 0 { cost += 0.1 }
+    if !fit.isUsual || place.stretch != 1 {
+      cost += original.isShort ? 1.5 : 0.5
+    }
+    if place.sign < 0 {
+      cost += 0.1
+    }
     let count = Double(original.stems.count)
     let added = changes.filter { $0.stem == nil }.map { pow(10, $0.amount / 20) }.max() ?? 0
     isFound =
@@ -228,7 +249,8 @@ struct RecordingExplanation {
   var isExplained: Bool { misfit < Self.greatestMisfit }
   /// Whether single events can be judged: else what was recorded through is not known.
   private(set) var isJudged = true
-  /// The changes that are likelier than another cause: where more than noise is left, those that explain more than that.
+  /// The changes that are likelier than another cause: where more than noise is left, those that
+  /// explain more than that.
   var told: [RecordingChange] {
     guard isJudged, !isExplained else { return isJudged ? changes : [] }
     let left = surplus(sigma)
@@ -238,12 +260,15 @@ struct RecordingExplanation {
   private func clearestCause() -> RecordingChange? {
     let free = judged.filter { index in !changes.contains { $0.stem == index } }
     let best = free.flatMap(alternatives).max { $0.score < $1.score }
-    guard let burst = bank.strongest(in: residual, through: fit.whitener, sigma: sigma, hidden: hidden()),
+    guard
+      let burst = bank.strongest(
+        in: residual, through: fit.whitener, sigma: sigma, hidden: hidden()),
       isIndependent(burst.range, burst.score)
     else { return best }
     // An event that changed leaves bursts as well.
     let overlaps = best.map { best in
-      best.explained.lowerBound - 60 < burst.range.upperBound && burst.range.lowerBound < best.explained.upperBound + 60
+      best.explained.lowerBound - 60 < burst.range.upperBound
+        && burst.range.lowerBound < best.explained.upperBound + 60
     }
     let isClearer = burst.score > (best?.score ?? 0) * (overlaps == true ? Self.doubt : 1)
     return isClearer ? addition(burst) : best
@@ -251,12 +276,14 @@ struct RecordingExplanation {
 
   /// Whether what was explained before does not explain this as well.
   ///
-  /// - Parameter share: The share of what is left there that it explains: leftovers are not explained well.
+  /// - Parameter share: The share of what is left there that it explains: leftovers are not
+  ///   explained well.
   private func isIndependent(_ range: Range<Int>, _ score: Double, share: Double = 0) -> Bool {
     if share > Self.clearShare { return true }
     let margin = Int(0.08 * rate)
     return changes.allSatisfy { known in
-      known.explained.upperBound + margin < range.lowerBound || range.upperBound + margin < known.explained.lowerBound
+      known.explained.upperBound + margin < range.lowerBound
+        || range.upperBound + margin < known.explained.lowerBound
         || score > Self.leftover * known.improvement
     }
   }
@@ -272,7 +299,9 @@ struct RecordingExplanation {
       let part = part.clamped(to: residual.indices)
       return part.count == block && Samples.energy(residual, part) > least
     }
-    while isLoud(range.upperBound..<range.upperBound + block) { range = range.lowerBound..<range.upperBound + block }
+    while isLoud(range.upperBound..<range.upperBound + block) {
+      range = range.lowerBound..<range.upperBound + block
+    }
     while range.lowerBound >= block, isLoud(range.lowerBound - block..<range.lowerBound) {
       range = range.lowerBound - block..<range.upperBound
     }
@@ -281,9 +310,11 @@ struct RecordingExplanation {
     let duration = Double(range.count) / rate
     let margin = Int(0.02 * rate)
     return RecordingChange(
-      kind: .added, event: ActiveRegion.event(start: start, duration: duration), range: start...start + duration,
+      kind: .added, event: ActiveRegion.event(start: start, duration: duration),
+      range: start...start + duration,
       amount: 20 * log10(burst.amplitude),
-      filled: max(0, range.lowerBound - margin)..<min(residual.count, range.upperBound + margin), explained: range,
+      filled: max(0, range.lowerBound - margin)..<min(residual.count, range.upperBound + margin),
+      explained: range,
       improvement: burst.score, doubt: doubt(of: range))
   }
 
@@ -301,15 +332,21 @@ struct RecordingExplanation {
   }
 
   private func doubt(of range: Range<Int>) -> Double {
-    func own(in range: Range<Int>) -> Double { columns.reduce(0) { $0 + gain * gain * $1.energy(in: range) } }
+    func own(in range: Range<Int>) -> Double {
+      columns.reduce(0) { $0 + gain * gain * $1.energy(in: range) }
+    }
     let energy = Samples.energy(residual, range)
     var doubt = 0.0
     // It begins while an event of the reference is heard.
-    if own(in: range) > 0.01 * energy { doubt += 0.5 }
+    if own(in: range) > 0.01 * energy {
+      doubt += 0.5
+    }
     // It is much stronger than the events about it.
     let reach = Int(0.025 * rate)
     let near = own(in: range.lowerBound - reach..<range.upperBound + reach)
-    if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) { doubt += 1.5 }
+    if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) {
+      doubt += 1.5
+    }
     // It sounds where an event should: it would explain any change of it.
     return doubt + 1.5 * Double(columns.indices.count { isCovered($0, by: range) })
   }
@@ -319,14 +356,17 @@ struct RecordingExplanation {
     var levels = [Float](repeating: 0, count: residual.count)
     for index in fit.reference.stems.indices {
       let column = fit.column(index)
-      for (offset, sample) in column.samples.enumerated() { levels[column.start + offset] += abs(sample) }
+      for (offset, sample) in column.samples.enumerated() {
+        levels[column.start + offset] += abs(sample)
+      }
     }
     let block = Int(rate / 80)
     let own = stride(from: 0, to: levels.count, by: block).map {
       SignalPair.peak(levels[$0..<min(levels.count, $0 + block)])
     }
     let greatest = own.indices.map { own[max(0, $0 - 4)...min(own.count - 1, $0 + 4)].max() ?? 0 }
-    let (least, near) = (Float(0.02 * original.peak), Float(0.1))
+    let least = Float(0.02 * original.peak)
+    let near = Float(0.1)
     return levels.indices.map { Float(gain) * max(near * greatest[$0 / block], least) }
   }
 
@@ -341,7 +381,8 @@ struct RecordingExplanation {
   private func context(of index: Int) -> Context {
     let column = columns[index]
     let margin = Int(Self.reach * rate) + 20
-    let window = max(0, column.start - margin)..<min(residual.count, column.range.upperBound + margin)
+    let window =
+      max(0, column.start - margin)..<min(residual.count, column.range.upperBound + margin)
     var values = Array(residual[window])
     column.add(to: &values, from: window.lowerBound, times: gain)
     return Context(
@@ -353,21 +394,28 @@ struct RecordingExplanation {
     guard columns[index].samples.count > 20, isSuspicious(columns[index]) else { return [] }
     let context = context(of: index)
     var found = level(context) + times(context) + frequencies(context)
-    found += otherSound(context).filter { other in found.allSatisfy { $0.improvement < 0.5 * other.improvement } }
+    found += otherSound(context).filter { other in
+      found.allSatisfy { $0.improvement < 0.5 * other.improvement }
+    }
     return found.filter {
       // That something else sounds explains all that is left, whatever it is.
-      let share = $0.kind == .spectrum ? 0 : $0.improvement * sigma * sigma / max(context.before, 1e-30)
+      let share =
+        $0.kind == .spectrum ? 0 : $0.improvement * sigma * sigma / max(context.before, 1e-30)
       return isIndependent($0.explained, $0.improvement, share: share)
     }
   }
 
   private func isSuspicious(_ column: Column) -> Bool {
     let count = Double(column.samples.count)
-    let excess = (Samples.energy(residual, column.range) / (sigma * sigma) - count) / (2 * count).squareRoot()
+    let excess =
+      (Samples.energy(residual, column.range) / (sigma * sigma) - count) / (2 * count).squareRoot()
     let (slope, energy) = slope(of: column)
-    let (level, time) = (column.dot(residual), slope.dot(residual))
-    let tests = max(level * level / Samples.energy(column.samples), time * time / max(energy, 1e-30))
-    return max(tests / (sigma * sigma), 4 * excess) > 0.8 * RecordingThreshold.z * RecordingThreshold.z
+    let level = column.dot(residual)
+    let time = slope.dot(residual)
+    let tests = max(
+      level * level / Samples.energy(column.samples), time * time / max(energy, 1e-30))
+    return max(tests / (sigma * sigma), 4 * excess) > 0.8 * RecordingThreshold.z
+      * RecordingThreshold.z
   }
 
   /// The slope of a column, less what of it is a change of level, and its energy.
@@ -376,8 +424,11 @@ struct RecordingExplanation {
     var slope = column
     let x = column.samples
     guard x.count > 2 else { return (slope, 0) }
-    for index in 1..<x.count - 1 { slope.samples[index] = (x[index + 1] - x[index - 1]) / 2 }
-    (slope.samples[0], slope.samples[x.count - 1]) = (0, 0)
+    for index in 1..<x.count - 1 {
+      slope.samples[index] = (x[index + 1] - x[index - 1]) / 2
+    }
+    slope.samples[0] = 0
+    slope.samples[x.count - 1] = 0
     Samples.add(x, times: -slope.dot(column) / energy, to: &slope.samples, at: 0)
     return (slope, Samples.energy(slope.samples))
   }
@@ -387,35 +438,42 @@ struct RecordingExplanation {
   }
 
   private func change(
-    _ kind: Difference.Kind, _ context: Context, _ amount: Double, before: Double? = nil, after: Double? = nil
+    _ kind: Difference.Kind, _ context: Context, _ amount: Double, before: Double? = nil,
+    after: Double? = nil
   ) -> RecordingChange {
     let stem = original.stems[context.index]
     return RecordingChange(
-      kind: kind, event: stem.event, range: stem.time...max(stem.time, stem.end), amount: amount, before: before,
+      kind: kind, event: stem.event, range: stem.time...max(stem.time, stem.end), amount: amount,
+      before: before,
       after: after, stem: context.index, filled: kind == .spectrum ? context.column.range : nil,
       explained: context.column.range)
   }
 
   /// Rates one way that leaves some energy; nothing where it is too little to be reported.
   private func rated(
-    _ change: RecordingChange, _ context: Context, after: Double, parameters: Double = 1, _ sound: Stem? = nil
+    _ change: RecordingChange, _ context: Context, after: Double, parameters: Double = 1,
+    _ sound: Stem? = nil
   ) -> [RecordingChange] {
     var change = change
     change.sound = sound
     change.improvement = (context.before - after) / (sigma * sigma)
     change.score = change.improvement - parameters * RecordingThreshold.z * RecordingThreshold.z
     let energy = Samples.energy(context.column.samples) * gain * gain
-    return change.score > 0 && context.before - after > RecordingThreshold.share * energy ? [change] : []
+    return change.score > 0 && context.before - after > RecordingThreshold.share * energy
+      ? [change] : []
   }
 
-  /// Rates another sound of the event at the level of the whole, and at its own where that is not too low.
+  /// Rates another sound of the event at the level of the whole, and at its own where that is not
+  /// too low.
   private func rated(
-    _ change: RecordingChange, _ context: Context, leastShare: Double, hasLevel: Bool = false, _ stem: Stem
+    _ change: RecordingChange, _ context: Context, leastShare: Double, hasLevel: Bool = false,
+    _ stem: Stem
   ) -> [RecordingChange] {
     let column = whitened(stem)
     let energy = Samples.energy(column.samples)
     let product = column.dot(context.values)
-    let plain = rated(change, context, after: context.energy - 2 * gain * product + gain * gain * energy, stem)
+    let plain = rated(
+      change, context, after: context.energy - 2 * gain * product + gain * gain * energy, stem)
     let own = product / max(energy, 1e-30)
     guard own > leastShare * gain else { return plain }
     return plain
@@ -431,7 +489,9 @@ struct RecordingExplanation {
     guard left > 0.2 * own else { return [] }
     let change = change(.spectrum, context, 10 * log10(left / own))
     var rated = rated(change, context, after: context.before - left, parameters: 10)
-    for index in rated.indices { rated[index].score *= Self.ambiguityCost }
+    for index in rated.indices {
+      rated[index].score *= Self.ambiguityCost
+    }
     return rated
   }
 
@@ -442,30 +502,39 @@ struct RecordingExplanation {
     if own < RecordingThreshold.missing * gain {
       // Where something else sounds, it is not missing.
       let noise = sigma * sigma * Double(context.column.samples.count)
-      guard context.values.energy(in: context.column.range) - noise < 0.3 * gain * gain * energy else { return [] }
+      guard context.values.energy(in: context.column.range) - noise < 0.3 * gain * gain * energy
+      else { return [] }
       let peak = 20 * log10(max(Double(SignalPair.peak(stem.samples)), 1e-6))
       return rated(change(.missing, context, peak), context, after: context.energy)
     }
     let decibels = 20 * log10(own / gain)
     guard abs(decibels) >= RecordingThreshold.decibels else { return [] }
     let after = context.energy - own * own * energy
-    return rated(change(.level, context, decibels), context, after: after, stem.scaled(by: own / gain))
+    return rated(
+      change(.level, context, decibels), context, after: after, stem.scaled(by: own / gain))
   }
 
   private func times(_ context: Context) -> [RecordingChange] {
     let reach = Int(Self.reach * rate)
     let offset = [Float](repeating: 0, count: max(0, context.column.start - context.values.start))
-    let products = CrossCorrelation.of(offset + context.column.samples, context.values.samples, reach: reach).map {
+    let products = CrossCorrelation.of(
+      offset + context.column.samples, context.values.samples, reach: reach
+    ).map {
       Double($0)
     }
-    var peaks = (1..<products.count - 1).filter {
-      products[$0] > 0 && products[$0] > products[$0 - 1] && products[$0] >= products[$0 + 1]
+    var peaks: [Int] = []
+    for index in 1..<products.count - 1 where products[index] > 0 {
+      if products[index] > products[index - 1], products[index] >= products[index + 1] {
+        peaks.append(index)
+      }
     }
     peaks.sort { products[$0] > products[$1] }
     var shifts: [Double] = []
     // Controls that do not move along make another peak than the highest the right one.
     for peak in peaks.prefix(original.renderer?.hasControls == true ? 5 : 1) {
-      let (a, b, c) = (products[peak - 1], products[peak], products[peak + 1])
+      let a = products[peak - 1]
+      let b = products[peak]
+      let c = products[peak + 1]
       let part = 0.5 * (a - c) / (a - 2 * b + c)
       shifts.append((Double(peak - reach) + part) / rate / (1 + fit.place.tempo))
     }
@@ -488,21 +557,32 @@ struct RecordingExplanation {
         let (stem, before, after) = variants.frequency(of: context.index, times: ratio)
       else { return }
       let change = change(.frequency, context, 100 * (ratio - 1), before: before, after: after)
-      for next in rated(change, context, leastShare: 0.2, hasLevel: isAlone, stem) where next.score > best?.score ?? 0 {
+      for next in rated(change, context, leastShare: 0.2, hasLevel: isAlone, stem)
+      where next.score > best?.score ?? 0 {
         best = next
       }
     }
     let isShort = Double(context.column.samples.count) < 0.12 * rate
     let supposed = hypothesis.flatMap { $0.index == context.index ? $0.ratio : nil }
-    if let supposed { attempt(supposed) }
+    if let supposed {
+      attempt(supposed)
+    }
     if isShort || supposed != nil {
-      for step in 1...9 where isShort { for sign in [1.0, -1] { attempt(exp(0.06 * Double(step) * sign)) } }
+      for step in 1...9 where isShort {
+        for sign in [1.0, -1] {
+          attempt(exp(0.06 * Double(step) * sign))
+        }
+      }
       for step in [0.03, 0.015, 0.007_5] {
         guard let ratio = best.map({ 1 + $0.amount / 100 }) else { break }
-        for sign in [1.0, -1] { attempt(ratio * exp(step * sign)) }
+        for sign in [1.0, -1] {
+          attempt(ratio * exp(step * sign))
+        }
       }
     }
-    if !isShort, let ratio = trackedRatio(context) { attempt(ratio) }
+    if !isShort, let ratio = trackedRatio(context) {
+      attempt(ratio)
+    }
     return [best].compactMap(\.self)
   }
 
@@ -511,16 +591,20 @@ struct RecordingExplanation {
     let values = context.values
     let range = context.column.range
     func hertz(_ samples: [Float]) -> Double {
-      Stem(original.stems[context.index].event, time: 0, origin: 0, samples: samples, rate: rate).hertz
+      Stem(original.stems[context.index].event, time: 0, origin: 0, samples: samples, rate: rate)
+        .hertz
     }
-    let own = hertz(Array(values.samples[range.lowerBound - values.start..<range.upperBound - values.start]))
+    let own = hertz(
+      Array(values.samples[range.lowerBound - values.start..<range.upperBound - values.start]))
     let plain = hertz(context.column.samples)
     guard own > 0, plain > 0 else { return nil }
     var ratio = own / plain
     for _ in 0..<5 {
       guard (0.2...5).contains(ratio) else { return nil }
       ratio = variants.nearest(ratio, of: context.index)
-      guard let (stem, _, _) = variants.frequency(of: context.index, times: ratio) else { return nil }
+      guard let (stem, _, _) = variants.frequency(of: context.index, times: ratio) else {
+        return nil
+      }
       ratio *= 1 + drift(of: whitened(stem), values) / max(20, stem.hertz)
     }
     return variants.nearest(ratio, of: context.index)
@@ -532,7 +616,10 @@ struct RecordingExplanation {
     let length = Int(0.04 * rate)
     var phases: [(phase: Double, weight: Double)] = []
     for start in stride(from: 1, to: x.count - length - 1, by: length) {
-      var (re, im, xx, qq) = (0.0, 0.0, 1e-30, 1e-30)
+      var re = 0.0
+      var im = 0.0
+      var xx = 1e-30
+      var qq = 1e-30
       for index in start..<start + length {
         let place = column.start - values.start + index
         guard place >= 0, place < values.samples.count else { continue }
@@ -542,11 +629,13 @@ struct RecordingExplanation {
         xx += Double(x[index]) * Double(x[index])
         qq += q * q
       }
-      phases.append((atan2(im / qq.squareRoot(), re / xx.squareRoot()), re * re / xx + im * im / qq))
+      phases.append(
+        (atan2(im / qq.squareRoot(), re / xx.squareRoot()), re * re / xx + im * im / qq))
     }
     guard phases.count > 1 else { return 0 }
     // The mean of the steps of the phase: what lies farther apart may have turned.
-    var (real, imaginary) = (0.0, 0.0)
+    var real = 0.0
+    var imaginary = 0.0
     for (a, b) in zip(phases, phases.dropFirst()) {
       let weight = min(a.weight, b.weight)
       real += weight * cos(b.phase - a.phase)
@@ -555,7 +644,8 @@ struct RecordingExplanation {
     return atan2(imaginary, real) / (2 * .pi * Double(length) / rate)
   }
 
-  /// Refines the place, then the frequencies and times that were found while it was still held by what changed.
+  /// Refines the place, then the frequencies and times that were found while it was still held by
+  /// what changed.
   private mutating func refine(rounds: Int) {
     fitChanges(rounds: rounds)
     for _ in 0..<Self.greatestRefinement {
@@ -563,8 +653,12 @@ struct RecordingExplanation {
       for kind in [Difference.Kind.frequency, .time] {
         for position in changes.indices where changes[position].kind == kind {
           guard let index = changes[position].stem else { continue }
-          let (context, change) = (context(of: index), changes[position])
-          guard let better = kind == .time ? time(context, near: change) : frequency(context, near: change) else {
+          let context = context(of: index)
+          let change = changes[position]
+          guard
+            let better = kind == .time
+              ? time(context, near: change) : frequency(context, near: change)
+          else {
             continue
           }
           changes[position] = better
@@ -578,8 +672,8 @@ struct RecordingExplanation {
 
   /// A frequency near one that explains more than the one there is.
   ///
-  /// The event's level is free, and so is its time a little: the place of the whole may still be wrong
-  /// because of the event.
+  /// The event's level is free, and so is its time a little: the place of the whole may still be
+  /// wrong because of the event.
   private func frequency(_ context: Context, near change: RecordingChange) -> RecordingChange? {
     /// How much more a column explains that may come a little earlier or later.
     func shifted(_ column: Column) -> Double {
@@ -590,13 +684,16 @@ struct RecordingExplanation {
     var best: RecordingChange?
     var center = 1 + change.amount / 100
     // What explains a hundredth of a standard error more is as good.
-    var least = context.before - max(0.01 * sigma * sigma, 0.01 * context.before) - shifted(context.column)
+    var least =
+      context.before - max(0.01 * sigma * sigma, 0.01 * context.before) - shifted(context.column)
     let first = min(0.03, 0.003 / max(0.01, Double(context.column.samples.count) / rate))
     for step in [0, first, first / 2, first / 4, first / 8] {
       var ratio = center
       for sign in [1.0, -1] {
         let tried = center * exp(step * sign)
-        guard let (stem, before, after) = variants.frequency(of: context.index, times: tried) else { continue }
+        guard let (stem, before, after) = variants.frequency(of: context.index, times: tried) else {
+          continue
+        }
         let column = whitened(stem)
         let energy = max(Samples.energy(column.samples), 1e-30)
         let own = max(0, column.dot(context.values)) / energy
@@ -604,9 +701,12 @@ struct RecordingExplanation {
         guard left < least, own > 0.1 * gain else { continue }
         least = left
         var better = change
-        (better.amount, better.before, better.after) = (100 * (tried - 1), before, after)
+        better.amount = 100 * (tried - 1)
+        better.before = before
+        better.after = after
         better.sound = stem.scaled(by: isAlone ? 1 : own / gain)
-        (best, ratio) = (better, tried)
+        best = better
+        ratio = tried
       }
       center = ratio
     }
@@ -616,33 +716,44 @@ struct RecordingExplanation {
   /// A shift near one that explains more than the one there is, by the slope of the event's sound.
   private func time(_ context: Context, near change: RecordingChange) -> RecordingChange? {
     let (slope, energy) = slope(of: context.column)
-    let own = context.column.dot(context.values) / max(Samples.energy(context.column.samples), 1e-30)
+    let own =
+      context.column.dot(context.values) / max(Samples.energy(context.column.samples), 1e-30)
     guard own > 0.1 * gain, energy > 0 else { return nil }
     let step = -slope.dot(context.values) / (own * energy) / rate
     let index = context.index
-    guard abs(step) > 2e-6, abs(step) < 0.002, let stem = variants.time(of: index, later: change.amount + step) else {
+    guard abs(step) > 2e-6, abs(step) < 0.002,
+      let stem = variants.time(of: index, later: change.amount + step)
+    else {
       return nil
     }
-    let scale = (fit.reference.stems[index].energy / max(original.stems[index].energy, 1e-30)).squareRoot()
+    let scale = (fit.reference.stems[index].energy / max(original.stems[index].energy, 1e-30))
+      .squareRoot()
     var better = change
     better.sound = stem.scaled(by: scale)
     let moved = whitened(stem.scaled(by: scale))
-    let after = context.energy - 2 * gain * moved.dot(context.values) + gain * gain * Samples.energy(moved.samples)
+    let after =
+      context.energy - 2 * gain * moved.dot(context.values) + gain * gain
+      * Samples.energy(moved.samples)
     guard after < 0.99 * context.before else { return nil }
     better.amount += step
     better.after = (change.before ?? 0) + better.amount
     return better
   }
 
-  /// Takes back what explains too little: what was found first was found while the rest was still wrong.
+  /// Takes back what explains too little: what was found first was found while the rest was still
+  /// wrong.
   private mutating func simplify() {
     if changes.count <= Self.greatestSimplified {
       while changes.count > 1,
-        changes.indices.contains(where: { position in accept(position) { $0.remove(position, rounds: 1) } })
+        changes.indices.contains(where: { position in
+          accept(position) { $0.remove(position, rounds: 1) }
+        })
       {}
     }
     for position in changes.indices.reversed()
-    where changes[position].kind == .frequency && abs(changes[position].amount) < RecordingThreshold.percent {
+    where changes[position].kind == .frequency
+      && abs(changes[position].amount) < RecordingThreshold.percent
+    {
       remove(position, rounds: 2)
     }
     // At the level of the whole, too, events of another frequency or time hold that level.
@@ -655,11 +766,15 @@ struct RecordingExplanation {
     }
   }
 
-  /// Makes a change simpler if that leaves no more than chance and the model's errors do; whether it was.
-  @discardableResult private mutating func accept(_ position: Int, _ simplify: (inout Self) -> Void) -> Bool {
+  /// Makes a change simpler if that leaves no more than chance and the model's errors do; whether
+  /// it was.
+  @discardableResult private mutating func accept(_ position: Int, _ simplify: (inout Self) -> Void)
+    -> Bool
+  {
     let count = Double(changes[position].filled?.count ?? 0)
     let slack =
-      RecordingThreshold.z * RecordingThreshold.z + 3 * (2 * count).squareRoot() + RecordingThreshold.share
+      RecordingThreshold.z * RecordingThreshold.z + 3 * (2 * count).squareRoot()
+      + RecordingThreshold.share
       * changes[position].improvement
     var other = self
     simplify(&other)
@@ -675,7 +790,11 @@ struct RecordingExplanation {
 
   private func surplus(_ sigma: Double) -> Double {
     var isFilled = [Bool](repeating: false, count: residual.count)
-    for range in changes.compactMap(\.filled) { for index in range { isFilled[index] = true } }
+    for range in changes.compactMap(\.filled) {
+      for index in range {
+        isFilled[index] = true
+      }
+    }
     return Samples.energy(residual) / (sigma * sigma) - Double(isFilled.count { !$0 })
   }
 }

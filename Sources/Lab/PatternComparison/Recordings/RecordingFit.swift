@@ -6,7 +6,8 @@ struct Placement {
   var delay: Double
   /// The share by which the take is slower.
   var tempo: Double
-  /// Whether sounds are slower as well, as of a recording that was resampled; else their times alone.
+  /// Whether sounds are slower as well, as of a recording that was resampled; else their times
+  /// alone.
   var isResampled = true
 
   var speed: Double { isResampled ? 1 + tempo : 1 }
@@ -22,7 +23,13 @@ struct RecordingFit {
   var greatestTempo: Double
   var whitener: [Float] = [1]
   private(set) var lines: [Double] = []
-  var excluded: [Range<Int>] = [] { didSet { if excluded != oldValue { set(lines: lines) } } }
+  var excluded: [Range<Int>] = [] {
+    didSet {
+      if excluded != oldValue {
+        set(lines: lines)
+      }
+    }
+  }
   /// Stems that changed: where two others are heard, they do not hold the place.
   var unanchored: Set<Int> = []
   private(set) var tempoError = Double.infinity
@@ -40,8 +47,11 @@ struct RecordingFit {
   static let usualTempo = 0.002
 
   init(_ reference: RecordingReference, take: [Float], place: Placement) {
-    (self.reference, self.take, self.place) = (reference, take, place)
-    // Another tempo than that of clocks is not found by the way: short sounds would take it for theirs.
+    self.reference = reference
+    self.take = take
+    self.place = place
+    // Another tempo than that of clocks is not found by the way: short sounds would take it for
+    // theirs.
     greatestTempo = abs(place.tempo) > Self.usualTempo ? 0.034 : Self.usualTempo
     set(lines: [])
   }
@@ -76,7 +86,9 @@ struct RecordingFit {
         return (cos(angle), sin(angle), (Double(index) - middle) / max(1, middle))
       }
       columns += [parts.map { Float($0.cosine) }, parts.map { Float($0.sine) }]
-      columns += [parts.map { Float($0.cosine * $0.slope) }, parts.map { Float($0.sine * $0.slope) }]
+      columns += [
+        parts.map { Float($0.cosine * $0.slope) }, parts.map { Float($0.sine * $0.slope) },
+      ]
     }
     // A filter turns such columns into each other, so they need none.
     nuisances = columns.map {
@@ -84,7 +96,8 @@ struct RecordingFit {
       column.silence(excluded)
       return column
     }
-    nuisanceProducts = nuisances.indices.map { i in (0...i).map { nuisances[i].dot(nuisances[$0]) } }
+    nuisanceProducts = nuisances.indices.map { i in (0...i).map { nuisances[i].dot(nuisances[$0]) }
+    }
   }
 
   func column(_ index: Int) -> Column { column(of: reference.stems[index]) }
@@ -103,7 +116,9 @@ struct RecordingFit {
       var last = -margin
       for (offset, sample) in column.samples.enumerated() where abs(sample) > limit {
         let place = column.start + offset
-        for near in max(0, last + margin, place - margin)..<min(take.count, place + margin) { isQuiet[near] = false }
+        for near in max(0, last + margin, place - margin)..<min(take.count, place + margin) {
+          isQuiet[near] = false
+        }
         last = place
       }
     }
@@ -117,7 +132,9 @@ struct RecordingFit {
       let start = columns.map(\.start).min() ?? 0
       let end = columns.map(\.range.upperBound).max() ?? 0
       var samples = [Float](repeating: 0, count: end - start)
-      for column in columns { column.add(to: &samples, from: start, times: 1) }
+      for column in columns {
+        column.add(to: &samples, from: start, times: 1)
+      }
       return Column(start: start, samples: samples)
     }
   }
@@ -126,7 +143,9 @@ struct RecordingFit {
     let taps = isWhitened ? whitener : [1]
     var y = Samples.filtered(take, by: taps)
     Samples.silence(&y, 0..<Self.whitenerLength)
-    for range in excluded { Samples.silence(&y, range) }
+    for range in excluded {
+      Samples.silence(&y, range)
+    }
     let columns = groupColumns().map { column in
       var column = column.whitened(by: taps, count: take.count)
       column.silence(excluded)
@@ -135,7 +154,9 @@ struct RecordingFit {
     var matrix = SkylineMatrix()
     var right: [Double] = []
     for (index, column) in columns.enumerated() {
-      let first = (0..<index).first { columns[$0].range.overlaps(column.range) && !column.samples.isEmpty } ?? index
+      let first =
+        (0..<index).first { columns[$0].range.overlaps(column.range) && !column.samples.isEmpty }
+        ?? index
       matrix.append((first...index).map { column.dot(columns[$0]) }, from: first)
       right.append(column.dot(y))
     }
@@ -148,12 +169,18 @@ struct RecordingFit {
     let energy = Samples.energy(y)
     let energies = columns.map { Samples.energy($0.samples) }
     let least = Self.leastEnergy * (energies.max() ?? 0)
-    for (column, gain) in zip(nuisances, gains[columns.count...]) { column.add(to: &y, times: -gain) }
+    for (column, gain) in zip(nuisances, gains[columns.count...]) {
+      column.add(to: &y, times: -gain)
+    }
     var residual = y
-    for (column, gain) in zip(columns, gains) { column.add(to: &residual, times: -gain) }
+    for (column, gain) in zip(columns, gains) {
+      column.add(to: &residual, times: -gain)
+    }
     return Solution(
       gains: Array(gains[..<columns.count]),
-      errors: columns.indices.map { energies[$0] > least ? matrix.rootOfInverse(at: $0) : .infinity },
+      errors: columns.indices.map {
+        energies[$0] > least ? matrix.rootOfInverse(at: $0) : .infinity
+      },
       residual: residual, columns: columns, cleaned: y, energy: energy)
   }
 
@@ -163,7 +190,9 @@ struct RecordingFit {
     let limit = 4 * Samples.median(weights)
     var best = (score: 0.0, gain: 0.0)
     for (gain, error) in zip(gains, errors) where gain > 0 {
-      var (votes, weight, sum) = (0.0, 0.0, 0.0)
+      var votes = 0.0
+      var weight = 0.0
+      var sum = 0.0
       for index in gains.indices {
         let slack = 0.05 * gain + 3 * sigma * (error + errors[index])
         guard abs(gains[index] - gain) < min(slack, 0.3 * gain) else { continue }
@@ -176,14 +205,18 @@ struct RecordingFit {
       }
       // An event that changed in any way but its level has a lower gain.
       let score = votes * pow(gain, 0.25)
-      if score > best.score * 1.001 { best = (score, sum / weight) }
+      if score > best.score * 1.001 {
+        best = (score, sum / weight)
+      }
     }
     return best.gain
   }
 
   /// The noise of a whitened residual: the root of the median power of blocks of 25 ms.
   static func sigma(_ residual: [Float]) -> Double {
-    let powers = stride(from: 0, to: residual.count - 99, by: 100).map { Samples.energy(residual, $0..<$0 + 100) / 100 }
+    let powers = stride(from: 0, to: residual.count - 99, by: 100).map {
+      Samples.energy(residual, $0..<$0 + 100) / 100
+    }
     return max(1e-12, (Samples.median(powers) * 1.007).squareRoot())
   }
 
@@ -218,14 +251,21 @@ struct RecordingFit {
       where block < loudest.count {
         let part = (1 + block * length..<1 + (block + 1) * length).clamped(to: column.range)
         guard !part.isEmpty else { continue }
-        let energy = Samples.energy(column.samples, part.lowerBound - column.start..<part.upperBound - column.start)
-        if energy > loudest[block].energy { loudest[block] = (energy, index) }
+        let energy = Samples.energy(
+          column.samples, part.lowerBound - column.start..<part.upperBound - column.start)
+        if energy > loudest[block].energy {
+          loudest[block] = (energy, index)
+        }
       }
     }
     let half = Float(rate / 2)
     var shifts: [Shift] = []
     for start in stride(from: 1, to: x.count - length, by: length) {
-      var (xx, dx, dd, rx, rd) = (Float(1e-30), Float(0), Float(0), Float(0), Float(0))
+      var xx = Float(1e-30)
+      var dx = Float(0)
+      var dd = Float(0)
+      var rx = Float(0)
+      var rd = Float(0)
       unsafe x.withUnsafeBufferPointer { x in
         unsafe residual.withUnsafeBufferPointer { r in
           for i in start..<start + length {
@@ -244,7 +284,8 @@ struct RecordingFit {
       guard weight > 0 else { continue }
       shifts.append(
         Shift(
-          time: (Double(start) + Double(length) / 2) / rate - place.delay, seconds: -Double(rd - share * rx) / weight,
+          time: (Double(start) + Double(length) / 2) / rate - place.delay,
+          seconds: -Double(rd - share * rx) / weight,
           weight: weight, event: loudest[start / length].column))
     }
     let least = 1e-4 * (shifts.map(\.weight).max() ?? 0)
@@ -253,10 +294,14 @@ struct RecordingFit {
       let holding = shifts.filter { shift in
         shift.event >= 0 && !reference.groups[shift.event].contains { unanchored.contains($0) }
       }
-      if Set(holding.map(\.event)).count > 1 { shifts = holding }
+      if Set(holding.map(\.event)).count > 1 {
+        shifts = holding
+      }
     }
     // Ten microseconds are as much as the model is good for.
-    for index in shifts.indices { shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10) }
+    for index in shifts.indices {
+      shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10)
+    }
     let limit = 9 * Samples.median(shifts.map(\.weight))
     let counts = shifts.reduce(into: [:]) { $0[$1.event, default: 0.0] += 1 }
     for index in shifts.indices {
@@ -271,13 +316,19 @@ struct RecordingFit {
     let shares = shifts.map(\.share)
     func uses(_ residuals: [Double]) -> [Double] {
       let scale = 1e-4 + 2 * Samples.median(residuals, weights: shares)
-      return residuals.map { 1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale))) }
+      return residuals.map {
+        1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
+      }
     }
     let usual = Samples.median(shifts.map(\.seconds), weights: shares)
     var use = uses(shifts.map { abs($0.seconds - usual) })
-    var (middle, slope, center, spread) = (0.0, 0.0, 0.0, 0.0)
+    var middle = 0.0
+    var slope = 0.0
+    var center = 0.0
+    var spread = 0.0
     for _ in 0..<8 {
-      var (sum, times) = (0.0, 0.0)
+      var sum = 0.0
+      var times = 0.0
       for (shift, use) in zip(shifts, use) {
         sum += shift.weight * use
         times += shift.weight * use * shift.time
@@ -285,7 +336,8 @@ struct RecordingFit {
       guard sum > 0 else { return }
       center = times / sum
       spread = 0
-      var (product, seconds) = (0.0, 0.0)
+      var product = 0.0
+      var seconds = 0.0
       for (shift, use) in zip(shifts, use) {
         let weight = shift.weight * use
         let time = shift.time - center
@@ -308,7 +360,9 @@ struct RecordingFit {
     // Another tempo is rare: misfits are no evidence of one.
     let doubt = excess / (Self.usualTempo * Self.usualTempo)
     slope = (slope * spread - doubt * place.tempo) / max(1e-30, spread + doubt)
-    if tempoError > 0.01 { slope = -place.tempo }
+    if tempoError > 0.01 {
+      slope = -place.tempo
+    }
     slope = min(max(slope, -0.01), 0.01)
     middle = min(max(middle, -0.003), 0.003)
     let tempo = min(max(place.tempo + slope, -greatestTempo), greatestTempo)
@@ -323,7 +377,8 @@ struct RecordingSearch {
 
   /// Seconds of the recording before and behind the reference that are part of the fit.
   private static let margin = 0.7
-  /// Candidates that have less than this share of the best sum in common with the recording are not fitted.
+  /// Candidates that have less than this share of the best sum in common with the recording are not
+  /// fitted.
   private static let leastSum = 0.7
   private static let leastShortSum = 0.1
   private static let greatestPlaceCount = 5
@@ -344,7 +399,8 @@ struct RecordingSearch {
     /// The share of the segment's whitened energy that the fit leaves.
     var left: Double
     var excess = Double.infinity
-    /// Whether the whole is another tempo with its pitch kept; the fit's reference is stretched by it.
+    /// Whether the whole is another tempo with its pitch kept; the fit's reference is stretched by
+    /// it.
     var stretch = 1.0
     var isEdge = false
 
@@ -355,7 +411,8 @@ struct RecordingSearch {
 
   /// The likeliest places, the best first; none where nothing fits at all.
   ///
-  /// A later candidate is better only where it is much likelier; others leave not much more than it.
+  /// A later candidate is better only where it is much likelier; others leave not much more than
+  /// it.
   func places(in alignment: RecordingAlignment) -> [Found] {
     guard let greatest = alignment.candidates.map(\.sum).max() else { return [] }
     // Of one or two events, others may be like them and stronger.
@@ -366,18 +423,28 @@ struct RecordingSearch {
     var best: Int?
     var seen: Set<[Int]> = []
     func attempt(_ candidate: RecordingAlignment.Candidate) {
-      let key = [Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()), Int(candidate.sign)]
+      let key = [
+        Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()),
+        Int(candidate.sign),
+      ]
       guard seen.insert(key).inserted, let next = fitted(candidate) else { return }
       found.append(next)
-      let isBest = best.map { (found[$0].left - next.left) * Double(next.fit.take.count) > Self.advantage * next.left }
-      if isBest ?? true { best = found.count - 1 }
+      let isBest = best.map {
+        (found[$0].left - next.left) * Double(next.fit.take.count) > Self.advantage * next.left
+      }
+      if isBest ?? true {
+        best = found.count - 1
+      }
     }
-    for candidate in alignment.candidates where candidate.sum >= least * greatest || candidate.isEdge {
+    for candidate in alignment.candidates
+    where candidate.sum >= least * greatest || candidate.isEdge {
       attempt(candidate)
       if let best, found[best].excess < Self.noiseAlone { break }
     }
     if best.map({ found[$0].left }) ?? 1 > Self.leastLeft {
-      for candidate in alignment.tempoCandidates() { attempt(candidate) }
+      for candidate in alignment.tempoCandidates() {
+        attempt(candidate)
+      }
     }
     guard let best else { return [] }
     var places = [found[best]]
@@ -385,8 +452,12 @@ struct RecordingSearch {
     where places.count < Self.greatestPlaceCount
       && other.left < (other.fit.isUsual ? 30 : greatestLeft) * found[best].left
       && places.allSatisfy({ Self.areApart($0, other) })
-    { places.append(other) }
-    let edges = found.filter { other in other.isEdge && places.allSatisfy { Self.areApart($0, other) } }
+    {
+      places.append(other)
+    }
+    let edges = found.filter { other in
+      other.isEdge && places.allSatisfy { Self.areApart($0, other) }
+    }
     return places + (edges.min { $0.left < $1.left }.map { [$0] } ?? [])
   }
 
@@ -404,12 +475,17 @@ struct RecordingSearch {
     guard last - first >= Int(0.1 * rate) else { return nil }
     // What a recording ends before is missing from it.
     let end = max(last, Int((candidate.delay + length + 0.1) * rate))
-    let take = recording[first..<last].map { $0 * Float(candidate.sign) } + [Float](repeating: 0, count: end - last)
+    let take =
+      recording[first..<last].map { $0 * Float(candidate.sign) }
+      + [Float](repeating: 0, count: end - last)
     var fit = RecordingFit(
-      reference, take: take, place: Placement(delay: candidate.delay - Double(first) / rate, tempo: candidate.tempo))
+      reference, take: take,
+      place: Placement(delay: candidate.delay - Double(first) / rate, tempo: candidate.tempo))
     var noise = quietNoise(from: candidate.delay, to: candidate.delay + length)
     let greatest = noise.powers.max() ?? 0
-    for bin in noise.powers.indices { noise.powers[bin] += 1e-5 * greatest + 1e-16 }
+    for bin in noise.powers.indices {
+      noise.powers[bin] += 1e-5 * greatest + 1e-16
+    }
     fit.whitener = noise.whitener()
     fit.refine(rounds: 2)
     let solution = fit.solve()
@@ -426,7 +502,8 @@ struct RecordingSearch {
     let before = max(0, min(recording.count, Int((start - 0.05) * rate)))
     let behind = max(0, min(recording.count, Int((end + 0.05) * rate)))
     let quiet = Array(recording[..<before]) + Array(recording[max(before, behind)...])
-    return quiet.count > Int(0.25 * rate) ? NoiseSpectrum(of: quiet) : NoiseSpectrum(of: recording, quantile: 0.1)
+    return quiet.count > Int(0.25 * rate)
+      ? NoiseSpectrum(of: quiet) : NoiseSpectrum(of: recording, quantile: 0.1)
   }
 }
 
@@ -436,7 +513,8 @@ extension RecordingSearch.Found {
   /// The share of tempo from which it matters whether the pitch goes along.
   private static let leastStretch = 0.002
 
-  /// The place, and before it the same without another tempo where the reference is too short to show one.
+  /// The place, and before it the same without another tempo where the reference is too short to
+  /// show one.
   ///
   /// Else a changed event would make one.
   var withAndWithoutTempo: [Self] {
@@ -454,11 +532,13 @@ extension RecordingSearch.Found {
   func stretched() -> Self? {
     guard abs(fit.place.tempo) > Self.leastStretch else { return nil }
     let factor = 1 + fit.place.tempo
-    guard let take = fit.reference.renderer?.stretched(by: factor).take(), let reference = RecordingReference(take)
+    guard let take = fit.reference.renderer?.stretched(by: factor).take(),
+      let reference = RecordingReference(take)
     else { return nil }
     var other = self
     other.fit = RecordingFit(
-      reference, take: fit.take, place: Placement(delay: fit.place.delay, tempo: 0, isResampled: false))
+      reference, take: fit.take,
+      place: Placement(delay: fit.place.delay, tempo: 0, isResampled: false))
     other.fit.set(lines: fit.lines)
     other.fit.whitener = fit.whitener
     other.fit.refine()
@@ -477,12 +557,16 @@ extension RecordingSearch.Found {
         let tones = SteadyTones.find(in: residual, rate: fit.reference.rate)
         found.mains = tones.mains
         found.fit.set(lines: tones.lines.filter { found.isSteady($0, residual) })
-        if found.fit.lines.isEmpty { found.mains = nil }
+        if found.fit.lines.isEmpty {
+          found.mains = nil
+        }
       }
       let solution = found.fit.solve(isWhitened: false)
       var noise = NoiseSpectrum(of: solution.residual)
       let error = Self.modelError * solution.gain * fit.reference.peak
-      for bin in noise.powers.indices { noise.powers[bin] += error * error + 1e-16 }
+      for bin in noise.powers.indices {
+        noise.powers[bin] += error * error + 1e-16
+      }
       found.fit.whitener = noise.whitener()
       found.fit.refine()
     }
@@ -492,7 +576,8 @@ extension RecordingSearch.Found {
 
   /// Whether a line is as strong where the reference is silent: what belongs to an event is not.
   private func isSteady(_ hertz: Double, _ residual: [Float]) -> Bool {
-    let (rate, isQuiet) = (fit.reference.rate, fit.quiet())
+    let rate = fit.reference.rate
+    let isQuiet = fit.quiet()
     let quiet = SteadyTones.power(at: hertz, in: residual, rate: rate) { isQuiet[$0] }
     let loud = SteadyTones.power(at: hertz, in: residual, rate: rate) { !isQuiet[$0] }
     // Where nothing but the pattern was recorded, only the mains are known to hum under it.

@@ -24,11 +24,14 @@ struct RecordingReference {
   var isShort: Bool { duration < 0.6 }
 
   init(stems: [Stem], rate: Double, renderer: EventRenderer?) {
-    (self.rate, self.renderer) = (rate, renderer)
+    self.rate = rate
+    self.renderer = renderer
     self.stems = stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
     if let end = self.stems.map(\.end).max() {
       whole = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
-      for stem in self.stems { stem.column(onset: stem.time, speed: 1, count: whole.count).add(to: &whole, times: 1) }
+      for stem in self.stems {
+        stem.column(onset: stem.time, speed: 1, count: whole.count).add(to: &whole, times: 1)
+      }
     }
     peak = Double(SignalPair.peak(whole))
     var columns: [Column] = []
@@ -36,7 +39,8 @@ struct RecordingReference {
       let column = stem.column(onset: stem.time, speed: 1, count: whole.count)
       let energy = Samples.energy(column.samples)
       let like = groups.indices.suffix(12).first {
-        column.dot(columns[$0]) > Self.sameness * (energy * Samples.energy(columns[$0].samples)).squareRoot()
+        column.dot(columns[$0]) > Self.sameness
+          * (energy * Samples.energy(columns[$0].samples)).squareRoot()
       }
       if let like {
         groups[like].append(index)
@@ -47,7 +51,9 @@ struct RecordingReference {
     }
   }
 
-  static func trimmed(_ event: ListedEvent, _ samples: ArraySlice<Float>, rate: Double, least: Float) -> Stem? {
+  static func trimmed(
+    _ event: ListedEvent, _ samples: ArraySlice<Float>, rate: Double, least: Float
+  ) -> Stem? {
     let threshold = max(SignalPair.peak(samples) * audible, least)
     guard let first = samples.firstIndex(where: { abs($0) > threshold }),
       let last = samples.lastIndex(where: { abs($0) > threshold })
@@ -55,7 +61,8 @@ struct RecordingReference {
     let margin = Int(0.004 * rate)
     let range = max(samples.startIndex, first - margin)..<min(samples.endIndex, last + 1 + margin)
     return Stem(
-      event, time: event.time, origin: Double(range.lowerBound) / rate - event.time, samples: Array(samples[range]),
+      event, time: event.time, origin: Double(range.lowerBound) / rate - event.time,
+      samples: Array(samples[range]),
       rate: rate)
   }
 }
@@ -67,12 +74,16 @@ extension RecordingReference {
   init(_ signal: LowRateSignal, noise: Double) {
     let silence = max(SignalPair.silence(signal.samples), Float(4.5 * noise.squareRoot()))
     let regions = ActiveRegion.find(in: signal.samples, rate: signal.rate, threshold: silence)
-    let onsets = Onsets(in: Signal(signal.samples, rate: signal.rate)).map { Int($0.time * signal.rate) }
+    let onsets = Onsets(in: Signal(signal.samples, rate: signal.rate)).map {
+      Int($0.time * signal.rate)
+    }
     var parts: [ActiveRegion] = []
     for region in regions {
       var start = region.frames.lowerBound
       for onset in onsets
-      where onset > start + Int(0.03 * signal.rate) && onset < region.frames.upperBound - Int(0.01 * signal.rate) {
+      where onset > start + Int(0.03 * signal.rate)
+        && onset < region.frames.upperBound - Int(0.01 * signal.rate)
+      {
         parts.append(ActiveRegion(frames: start..<onset, rate: signal.rate))
         start = onset
       }
@@ -84,11 +95,14 @@ extension RecordingReference {
     for (index, part) in parts.prefix(2_000).enumerated() {
       // Neighbours that touch meet where one begins; others keep what fades around them.
       let before = index > 0 ? parts[index - 1].frames.upperBound : 0
-      let behind = index + 1 < parts.count ? parts[index + 1].frames.lowerBound : signal.samples.count
-      let range = max(before, part.frames.lowerBound - margin)..<min(behind, part.frames.upperBound + margin)
+      let behind =
+        index + 1 < parts.count ? parts[index + 1].frames.lowerBound : signal.samples.count
+      let range =
+        max(before, part.frames.lowerBound - margin)..<min(behind, part.frames.upperBound + margin)
       stems.append(
         Stem(
-          part.event(), time: part.start, origin: Double(range.lowerBound - part.frames.lowerBound) / signal.rate,
+          part.event(), time: part.start,
+          origin: Double(range.lowerBound - part.frames.lowerBound) / signal.rate,
           samples: Array(signal.samples[range]), rate: signal.rate))
     }
     self.init(stems: stems, rate: signal.rate, renderer: nil)
@@ -106,17 +120,23 @@ extension RecordingReference {
       composition: composition, profile: take.profile, rate: take.signal.rate, target: target)
     let signal = LowRateSignal(of: take.signal.mono, rate: take.signal.rate, target: target)
     let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
-    guard events.count <= 2_000, let parts = renderer.parts(of: events, count: take.signal.frameCount) else {
+    guard events.count <= 2_000,
+      let parts = renderer.parts(of: events, count: take.signal.frameCount)
+    else {
       return nil
     }
     var rest = signal.samples
-    for part in parts { Samples.add(part.samples, times: -1, to: &rest, at: 0) }
+    for part in parts {
+      Samples.add(part.samples, times: -1, to: &rest, at: 0)
+    }
     let least = SignalPair.peak(signal.samples) * 1e-4
     var stems: [Stem] = []
     for part in parts {
       for (event, range) in part.events {
         let slice = part.samples[range.clamped(to: part.samples.indices)]
-        if let stem = Self.trimmed(event, slice, rate: signal.rate, least: least) { stems.append(stem) }
+        if let stem = Self.trimmed(event, slice, rate: signal.rate, least: least) {
+          stems.append(stem)
+        }
       }
     }
     let hasSounds = composition.layers.contains {
@@ -124,12 +144,16 @@ extension RecordingReference {
     }
     let share = Samples.energy(rest) / max(Samples.energy(signal.samples), 1e-30)
     if share > 0.1, !hasSounds { return nil }
-    if share > 1e-8 { Self.distribute(rest, over: &stems, rate: signal.rate, hasSounds: hasSounds) }
+    if share > 1e-8 {
+      Self.distribute(rest, over: &stems, rate: signal.rate, hasSounds: hasSounds)
+    }
     self.init(stems: stems, rate: signal.rate, renderer: renderer)
   }
 
   /// Adds what the events rendered by themselves do not account for to the loudest of them there.
-  private static func distribute(_ rest: [Float], over stems: inout [Stem], rate: Double, hasSounds: Bool) {
+  private static func distribute(
+    _ rest: [Float], over stems: inout [Stem], rate: Double, hasSounds: Bool
+  ) {
     var samples = stems.map(\.samples)
     let starts = stems.map { Int(($0.start * rate).rounded()) }
     let block = Int(0.01 * rate)
@@ -139,17 +163,26 @@ extension RecordingReference {
       guard Samples.energy(rest, range) > 0 else { continue }
       var best = (energy: 0.0, stem: -1)
       for index in samples.indices
-      where starts[index] <= range.lowerBound && starts[index] + samples[index].count >= range.upperBound {
-        let energy = Samples.energy(samples[index], range.lowerBound - starts[index]..<range.upperBound - starts[index])
-        if energy > best.energy { best = (energy, index) }
+      where starts[index] <= range.lowerBound
+        && starts[index] + samples[index].count >= range.upperBound
+      {
+        let energy = Samples.energy(
+          samples[index], range.lowerBound - starts[index]..<range.upperBound - starts[index])
+        if energy > best.energy {
+          best = (energy, index)
+        }
       }
-      guard best.stem >= 0, Samples.energy(rest, range) < best.energy || !hasSounds else { continue }
+      guard best.stem >= 0, Samples.energy(rest, range) < best.energy || !hasSounds else {
+        continue
+      }
       for index in range {
         samples[best.stem][index - starts[best.stem]] += rest[index]
         left[index] = 0
       }
     }
-    for index in stems.indices { stems[index] = stems[index].with(samples: samples[index]) }
+    for index in stems.indices {
+      stems[index] = stems[index].with(samples: samples[index])
+    }
     guard hasSounds else { return }
     let islands = RecordingReference(LowRateSignal(of: left, rate: rate, target: rate), noise: 0)
     for var stem in islands.stems {
@@ -176,7 +209,11 @@ struct Stem {
   private static let margin = 8
 
   init(_ event: ListedEvent, time: Double, origin: Double, samples: [Float], rate: Double) {
-    (self.event, self.time, self.origin, self.samples, self.rate) = (event, time, origin, samples, rate)
+    self.event = event
+    self.time = time
+    self.origin = origin
+    self.samples = samples
+    self.rate = rate
     energy = Samples.energy(samples)
     let silence = [Float](repeating: 0, count: Self.margin)
     spline = Self.spline(silence + samples + silence)
@@ -195,7 +232,8 @@ struct Stem {
   /// The mean frequency, in hertz, weighted by power, from how often the samples turn.
   var hertz: Double {
     // For a narrow band, the energy of the difference over that of the sum is tan²(πf / rate).
-    var (differences, sums) = (0.0, 0.0)
+    var differences = 0.0
+    var sums = 0.0
     for (a, b) in zip(samples, samples.dropFirst()) {
       differences += Double((b - a) * (b - a))
       sums += Double((b + a) * (b + a))
@@ -207,20 +245,26 @@ struct Stem {
     let pole = Float(3.0.squareRoot() - 2)
     var c = samples
     guard c.count > 1 else { return c }
-    for index in 1..<c.count { c[index] += pole * c[index - 1] }
+    for index in 1..<c.count {
+      c[index] += pole * c[index - 1]
+    }
     c[c.count - 1] = pole / (pole * pole - 1) * (c[c.count - 1] + pole * c[c.count - 2])
-    for index in (0..<c.count - 1).reversed() { c[index] = pole * (c[index + 1] - c[index]) }
+    for index in (0..<c.count - 1).reversed() {
+      c[index] = pole * (c[index + 1] - c[index])
+    }
     return c.map { $0 * 6 }
   }
 
-  /// The stem as it lies in a take: its event begins at `onset` seconds, and each of its seconds takes `speed`.
+  /// The stem as it lies in a take: its event begins at `onset` seconds, and each of its seconds
+  /// takes `speed`.
   func column(onset: Double, speed: Double, count: Int) -> Column {
     let first = Int(((onset + origin * speed) * rate).rounded(.down))
     let last = first + Int(Double(samples.count) * speed) + 2
     let range = max(0, first)..<max(0, first, min(count, last))
     guard !range.isEmpty, !samples.isEmpty else { return Column(start: 0, samples: []) }
     let step = 1 / speed
-    let from = (Double(range.lowerBound) / rate - onset) * step * rate - origin * rate + Double(Self.margin)
+    let from =
+      (Double(range.lowerBound) / rate - onset) * step * rate - origin * rate + Double(Self.margin)
     var output = [Float](repeating: 0, count: range.count)
     unsafe spline.withUnsafeBufferPointer { c in
       unsafe output.withUnsafeMutableBufferPointer { output in
@@ -230,9 +274,12 @@ struct Stem {
           guard lower >= 1, lower &+ 2 < c.count else { continue }
           let f = Float(place - Double(lower))
           let g = 1 - f
-          let (a, b) = (g * g * g, f * f * f)
-          let (p, q) = (4 - 6 * f * f + 3 * b, 4 - 6 * g * g + 3 * a)
-          unsafe output[index] = (a * c[lower &- 1] + p * c[lower] + q * c[lower &+ 1] + b * c[lower &+ 2]) / 6
+          let a = g * g * g
+          let b = f * f * f
+          let p = 4 - 6 * f * f + 3 * b
+          let q = 4 - 6 * g * g + 3 * a
+          unsafe output[index] =
+            (a * c[lower &- 1] + p * c[lower] + q * c[lower &+ 1] + b * c[lower &+ 2]) / 6
         }
       }
     }
@@ -252,7 +299,9 @@ struct Column {
     let tail = min(taps.count - 1, max(0, count - start - samples.count))
     var output = Samples.filtered(samples, by: taps, tail: tail)
     if start < taps.count, taps.count > 1 {
-      for index in 0..<min(taps.count - start, output.count) { output[index] = 0 }
+      for index in 0..<min(taps.count - start, output.count) {
+        output[index] = 0
+      }
     }
     return Column(start: start, samples: output)
   }
@@ -271,13 +320,15 @@ struct Column {
 
   func energy(in range: Range<Int>) -> Double {
     let part = range.clamped(to: self.range)
-    return part.isEmpty ? 0 : Samples.energy(samples, part.lowerBound - start..<part.upperBound - start)
+    return part.isEmpty
+      ? 0 : Samples.energy(samples, part.lowerBound - start..<part.upperBound - start)
   }
 
   func dot(_ other: Column) -> Double {
     let first = max(start, other.start)
     let last = min(start + samples.count, other.start + other.samples.count)
-    return Samples.dot(samples, from: first - start, other.samples, from: first - other.start, count: last - first)
+    return Samples.dot(
+      samples, from: first - start, other.samples, from: first - other.start, count: last - first)
   }
 
   func dot(_ take: [Float]) -> Double {
@@ -304,9 +355,12 @@ struct EventRenderer {
   /// Seconds that an event sounds on behind its end at most.
   private static let ring = 0.1
 
-  var hasControls: Bool { composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty } }
+  var hasControls: Bool {
+    composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty }
+  }
 
-  /// Renders events, by time, in as few parts as their overlaps need; nil where one cannot be rendered.
+  /// Renders events, by time, in as few parts as their overlaps need; nil where one cannot be
+  /// rendered.
   func parts(of events: [ListedEvent], count: Int) -> [(
     samples: [Float], events: [(event: ListedEvent, range: Range<Int>)]
   )]? {
@@ -338,7 +392,8 @@ struct EventRenderer {
   }
 
   private func render(keeping chosen: Set<Int>, frames: Int) -> LowRateSignal? {
-    var (kept, number) = (composition, 0)
+    var kept = composition
+    var number = 0
     for layer in kept.layers.indices {
       kept.layers[layer].signals = []
       kept.layers[layer].pattern.events = kept.layers[layer].pattern.events.filter { _ in
@@ -354,14 +409,18 @@ struct EventRenderer {
   }
 
   private func samples(_ composition: HapticComposition, frames: Int? = nil) -> [Float]? {
-    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else { return nil }
+    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else {
+      return nil
+    }
     let length = frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTail * rate)
-    let settings = RenderSettings(routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
+    let settings = RenderSettings(
+      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     return rendering.samples()
   }
 
-  /// An event by itself at the low rate, changed or as it is, and seconds from it to the first sample.
+  /// An event by itself at the low rate, changed or as it is, and seconds from it to the first
+  /// sample.
   func event(_ index: Int, _ change: (inout HapticEvent) -> Void = { _ in }) -> (
     samples: LowRateSignal, origin: Double
   )? {
@@ -380,11 +439,17 @@ struct EventRenderer {
       let later = lead - event.time
       event.time = lead
       pattern.events = [event]
-      for index in pattern.parameters.indices { pattern.parameters[index].time += later }
-      for index in pattern.curves.indices { pattern.curves[index].time += later }
+      for index in pattern.parameters.indices {
+        pattern.parameters[index].time += later
+      }
+      for index in pattern.curves.indices {
+        pattern.curves[index].time += later
+      }
       let listed = ListedEvent(event, index: 0)
       let seconds = listed.end + listed.ring + Self.ring + lead
-      guard seconds < 120, let samples = sound(HapticComposition(pattern), frames: Int(seconds * rate)) else {
+      guard seconds < 120,
+        let samples = sound(HapticComposition(pattern), frames: Int(seconds * rate))
+      else {
         return nil
       }
       known.events[index, default: []].append((original, samples))
@@ -399,9 +464,13 @@ struct EventRenderer {
       var pattern = stretched.layers[layer].pattern
       for index in pattern.events.indices {
         pattern.events[index].time *= factor
-        if let duration = pattern.events[index].duration { pattern.events[index].duration = duration * factor }
+        if let duration = pattern.events[index].duration {
+          pattern.events[index].duration = duration * factor
+        }
       }
-      for index in pattern.parameters.indices { pattern.parameters[index].time *= factor }
+      for index in pattern.parameters.indices {
+        pattern.parameters[index].time *= factor
+      }
       for index in pattern.curves.indices {
         pattern.curves[index].time *= factor
         for point in pattern.curves[index].controlPoints.indices {
@@ -415,7 +484,8 @@ struct EventRenderer {
 
   func take() -> Take? {
     samples(composition).map {
-      Take(name: "", source: .pattern(composition), signal: Signal($0, rate: rate), profile: profile)
+      Take(
+        name: "", source: .pattern(composition), signal: Signal($0, rate: rate), profile: profile)
     }
   }
 
@@ -424,10 +494,13 @@ struct EventRenderer {
     if let bank = known.bank { return bank }
     let bank = (0...8).compactMap { step -> Stem? in
       let event = HapticEvent(
-        kind: .hapticTransient, time: 0.02, parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
-      return sound(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)).flatMap {
-        RecordingReference.trimmed(ListedEvent(event, index: 0), $0.samples[...], rate: $0.rate, least: 0)
-      }
+        kind: .hapticTransient, time: 0.02,
+        parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
+      return sound(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate))
+        .flatMap {
+          RecordingReference.trimmed(
+            ListedEvent(event, index: 0), $0.samples[...], rate: $0.rate, least: 0)
+        }
     }
     known.bank = bank
     return bank
@@ -439,10 +512,14 @@ struct EventVariants {
 
   /// A stem whose frequency is multiplied; nil where the event cannot have it.
   ///
-  /// An event of a pattern is rendered again, so that its length and level follow; a part of a sound is modulated.
-  func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
+  /// An event of a pattern is rendered again, so that its length and level follow; a part of a
+  /// sound is modulated.
+  func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)?
+  {
     let stem = reference.stems[index]
-    guard let renderer = reference.renderer, !stem.event.kind.playsFile else { return modulated(stem, by: ratio) }
+    guard let renderer = reference.renderer, !stem.event.kind.playsFile else {
+      return modulated(stem, by: ratio)
+    }
     let id: EventParameterID = stem.event.isHaptic ? .hapticSharpness : .audioPitch
     let before = stem.event.value(id)
     let after = before + step(of: stem.event, before, ratio, renderer.profile)
@@ -465,7 +542,9 @@ struct EventVariants {
     return min(max(ratio, ends[0] + 1e-6), ends[1] - 1e-6)
   }
 
-  private func step(of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile) -> Double {
+  private func step(
+    of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile
+  ) -> Double {
     guard event.isHaptic else { return log2(ratio) }
     let law = profile.scale(of: event.kind).frequency
     switch law.scale {
@@ -477,7 +556,8 @@ struct EventVariants {
   func time(of index: Int, later seconds: Double) -> Stem? {
     var moved = reference.stems[index]
     moved.time += seconds
-    guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls else { return moved }
+    guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls
+    else { return moved }
     return rendered(moved, renderer) { $0.time = max(0, $0.time + seconds) }
   }
 
@@ -491,8 +571,12 @@ struct EventVariants {
     }
   }
 
-  private func rendered(_ stem: Stem, _ renderer: EventRenderer, _ change: (inout HapticEvent) -> Void) -> Stem? {
-    guard let changed = renderer.event(stem.event.index, change), let plain = renderer.event(stem.event.index) else {
+  private func rendered(
+    _ stem: Stem, _ renderer: EventRenderer, _ change: (inout HapticEvent) -> Void
+  ) -> Stem? {
+    guard let changed = renderer.event(stem.event.index, change),
+      let plain = renderer.event(stem.event.index)
+    else {
       return nil
     }
     let shift = Int(((changed.origin - stem.origin) * stem.rate).rounded())
@@ -506,7 +590,9 @@ struct EventVariants {
   }
 
   /// A stem with its spectrum moved: the real part of its analytic signal times a turning phase.
-  private func modulated(_ stem: Stem, by ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
+  private func modulated(_ stem: Stem, by ratio: Double) -> (
+    stem: Stem, before: Double, after: Double
+  )? {
     let hertz = stem.hertz
     guard hertz > 0 else { return nil }
     let padding = 32
@@ -515,7 +601,9 @@ struct EventVariants {
     let silence = [Float](repeating: 0, count: padding)
     var bins = transform.forward(silence + stem.samples)
     let real = transform.backward(bins)
-    for bin in bins.indices { bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real) }
+    for bin in bins.indices {
+      bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real)
+    }
     let imaginary = transform.backward(bins)
     let step = 2 * .pi * hertz * (ratio - 1) / stem.rate
     let onset = -stem.origin * stem.rate + Double(padding)

@@ -1,16 +1,19 @@
 internal import CMath
 import SignalAnalysis
 
-/// What all sounds of a recording went through, as a linear response of a kind whose coefficients are not known.
+/// What all sounds of a recording went through, as a linear response of a kind whose coefficients
+/// are not known.
 ///
-/// They have a normal prior about none and are integrated out: no response is chosen, and none is fitted to a change.
+/// They have a normal prior about none and are integrated out: no response is chosen, and none is
+/// fitted to a change.
 struct RecordingResponse: Equatable, Sendable {
   enum Kind: Equatable, Sendable {
     /// 16 ms of any shape, as of a microphone or a loudspeaker.
     case filter
     /// One or two rings of any phase beside 8 ms of any shape, as of a transducer.
     case resonance([Mode])
-    /// Reflections that fall by e in some seconds, beside 8 ms of any shape that they are a share of.
+    /// Reflections that fall by e in some seconds, beside 8 ms of any shape that they are a share
+    /// of.
     case room(seconds: Double, share: Double)
     /// 44 ms of any shape: all that finds a place.
     case anything
@@ -36,7 +39,8 @@ struct RecordingResponse: Equatable, Sendable {
   /// A ring is left out when it has fallen by 60 dB.
   private static let audible = log(1_000.0)
 
-  /// Values that were chosen, not integrated out: each costs half the logarithm of the number of samples.
+  /// Values that were chosen, not integrated out: each costs half the logarithm of the number of
+  /// samples.
   var parameterCount: Double {
     switch kind {
     case .filter, .anything: 2
@@ -45,7 +49,8 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// The first lag of its taps, in samples, and the variance of each; those of a ring's two coefficients are the scale.
+  /// The first lag of its taps, in samples, and the variance of each; those of a ring's two
+  /// coefficients are the scale.
   private func taps(rate: Double) -> (first: Int, variances: [Double]) {
     func taps(_ lead: Double, _ length: Double, _ variance: (Double) -> Double) -> (Int, [Double]) {
       let first = -Int(lead * rate)
@@ -55,11 +60,16 @@ struct RecordingResponse: Equatable, Sendable {
       exp(2 * (time < 0 ? time / before : -time / behind))
     }
     return switch kind {
-    case .filter: taps(Self.lead, 0.012) { peak($0, 0.001_5, 0.003) }
-    case .resonance: taps(Self.lead / 2, 0.006) { peak($0, 0.001, 0.002) }
-    case .anything: taps(Self.lead, 0.04) { peak($0, 0.002, 0.02) }
+    case .filter:
+      taps(Self.lead, 0.012) { peak($0, 0.001_5, 0.003) }
+    case .resonance:
+      taps(Self.lead / 2, 0.006) { peak($0, 0.001, 0.002) }
+    case .anything:
+      taps(Self.lead, 0.04) { peak($0, 0.002, 0.02) }
     case .room(let seconds, let share):
-      taps(Self.lead, 3 * seconds) { peak($0, 0.001, 0.002) + share * share * peak($0, 0.001_5, seconds) }
+      taps(Self.lead, 3 * seconds) {
+        peak($0, 0.001, 0.002) + share * share * peak($0, 0.001_5, seconds)
+      }
     }
   }
 
@@ -74,22 +84,35 @@ struct RecordingResponse: Equatable, Sendable {
     func filtered(by taps: [Double]) -> Part {
       guard !samples.isEmpty else { return self }
       var output = [Double](repeating: 0, count: samples.count + taps.count - 1)
-      for (place, tap) in taps.enumerated() { Samples.add(samples, times: tap, to: &output, at: place) }
+      for (place, tap) in taps.enumerated() {
+        Samples.add(samples, times: tap, to: &output, at: place)
+      }
       return Part(start: start, samples: output)
     }
   }
 
-  private var modes: [Mode] { if case .resonance(let modes) = kind { modes } else { [] } }
+  private var modes: [Mode] {
+    if case .resonance(let modes) = kind {
+      modes
+    } else {
+      []
+    }
+  }
 
   /// A cosine and a sine of a sound that ring as each resonance does.
   private func rings(of x: [Double], rate: Double) -> [[Double]] {
     modes.flatMap { mode -> [[Double]] in
-      let (radius, angle) = (exp(-.pi * mode.hertz / mode.quality / rate), 2 * .pi * mode.hertz / rate)
-      let (real, imaginary) = (radius * cos(angle), radius * sin(angle))
-      var (rings, c, s) = ([x, x], 0.0, 0.0)
+      let radius = exp(-.pi * mode.hertz / mode.quality / rate)
+      let angle = 2 * .pi * mode.hertz / rate
+      let real = radius * cos(angle)
+      let imaginary = radius * sin(angle)
+      var rings = [x, x]
+      var c = 0.0
+      var s = 0.0
       for index in x.indices {
         (c, s) = (real * c - imaginary * s + x[index], real * s + imaginary * c)
-        (rings[0][index], rings[1][index]) = (c, s)
+        rings[0][index] = c
+        rings[1][index] = s
       }
       return rings
     }
@@ -107,7 +130,9 @@ struct RecordingResponse: Equatable, Sendable {
     let silence = [Double](repeating: 0, count: max(0, length - part.samples.count))
     let sound = Array(part.samples.prefix(length)) + silence
     output.samples += [Double](repeating: 0, count: max(0, length - first - output.samples.count))
-    for (ring, coefficient) in zip(rings(of: sound, rate: rate), coefficients.dropFirst(variances.count)) {
+    for (ring, coefficient) in zip(
+      rings(of: sound, rate: rate), coefficients.dropFirst(variances.count))
+    {
       Samples.add(ring, times: coefficient, to: &output.samples, at: -first)
     }
     return output
@@ -129,15 +154,19 @@ struct RecordingResponse: Equatable, Sendable {
     private var matrix = SkylineMatrix()
 
     init(_ response: RecordingResponse, of x: [Double], rate: Double) {
-      (self.response, self.x) = (response, x)
+      self.response = response
+      self.x = x
       let (first, variances) = response.taps(rate: rate)
       lags = first..<first + variances.count
       rings = response.rings(of: x, rate: rate)
       deviations = (variances + rings.map { _ in response.scale }).map { $0.squareRoot() }
       let own = Samples.products(x, x, lags: 0..<lags.count)
-      for row in lags.indices.map({ $0 - first }) { append((0...row).map { own[row - $0] }, to: row) }
+      for row in lags.indices.map({ $0 - first }) {
+        append((0...row).map { own[row - $0] }, to: row)
+      }
       for (number, ring) in rings.enumerated() {
-        let products = Samples.products(x, ring, lags: lags) + rings[...number].map { Samples.dot(ring, $0) }
+        let products =
+          Samples.products(x, ring, lags: lags) + rings[...number].map { Samples.dot(ring, $0) }
         append(products, to: lags.count + number)
       }
       matrix.factor(raisedBy: 0)
@@ -160,12 +189,17 @@ struct RecordingResponse: Equatable, Sendable {
       let energy = Samples.energy(y)
       let left = max(1e-12 * energy, energy - Samples.dot(right, solution), 1e-300)
       let count = Double(y.count)
-      let evidence = -count / 2 * log(left / count) - matrix.logarithmOfRoot - response.parameterCount / 2 * log(count)
-      return Fit(evidence: evidence, coefficients: zip(solution, deviations).map { $0 * $1 }, left: left)
+      let evidence =
+        -count / 2 * log(left / count) - matrix.logarithmOfRoot - response.parameterCount / 2
+        * log(count)
+      return Fit(
+        evidence: evidence, coefficients: zip(solution, deviations).map { $0 * $1 }, left: left)
     }
   }
 
-  func fit(_ x: [Double], to y: [Double], rate: Double) -> Fit { Regression(self, of: x, rate: rate).fit(y) }
+  func fit(_ x: [Double], to y: [Double], rate: Double) -> Fit {
+    Regression(self, of: x, rate: rate).fit(y)
+  }
 
   typealias Likeliest = (response: RecordingResponse, fit: Fit)
 
@@ -181,53 +215,76 @@ struct RecordingResponse: Equatable, Sendable {
     return (response, response.fit(x, to: y, rate: rate))
   }
 
-  /// The likeliest of the kind of a response; of resonances those near it, or of all where it has no scale yet.
+  /// The likeliest of the kind of a response; of resonances those near it, or of all where it has
+  /// no scale yet.
   func likeliest(_ x: [Double], to y: [Double], rate: Double) -> Likeliest {
-    let (xx, yy) = (Samples.energy(x), Samples.energy(y))
+    let xx = Samples.energy(x)
+    let yy = Samples.energy(y)
     var start = self
     let isNew = scale == 0
     // A hundredth of the recording is noise.
-    if isNew { start.scale = 100 * Double(y.count) / max(1e-30, xx) * (yy > 0 ? 1 : 0) }
+    if isNew {
+      start.scale = 100 * Double(y.count) / max(1e-30, xx) * (yy > 0 ? 1 : 0)
+    }
     func best(_ kinds: [Kind], rounds: Int = 0) -> Likeliest {
       let all = kinds.map {
         RecordingResponse(kind: $0, scale: start.scale).scaled(x, to: y, rate: rate, rounds: rounds)
       }
-      return all.max { $0.fit.evidence < $1.fit.evidence } ?? (start, start.fit(x, to: y, rate: rate))
+      return all.max { $0.fit.evidence < $1.fit.evidence } ?? (
+        start, start.fit(x, to: y, rate: rate)
+      )
     }
     switch kind {
-    case .filter, .anything: return start.scaled(x, to: y, rate: rate, rounds: isNew ? 3 : 1)
+    case .filter, .anything:
+      return start.scaled(x, to: y, rate: rate, rounds: isNew ? 3 : 1)
     case .room:
       guard isNew else { return start.scaled(x, to: y, rate: rate, rounds: 1) }
       return best(
-        [0.02, 0.06].flatMap { seconds in [0.3, 0.1, 0.03].map { .room(seconds: seconds, share: $0) } }, rounds: 1)
+        [0.02, 0.06].flatMap { seconds in
+          [0.3, 0.1, 0.03].map { .room(seconds: seconds, share: $0) }
+        }, rounds: 1)
     case .resonance:
       let steps = (hertz: Mode.steps.hertz / 4, quality: Mode.steps.quality / 2)
       guard isNew else { return start.refined(x, to: y, rate: rate, steps: steps) }
       start = best(Mode.all.map { .resonance([$0]) }).response
-      let one = start.scaled(x, to: y, rate: rate, rounds: 2).response.refined(x, to: y, rate: rate, steps: Mode.steps)
+      let one = start.scaled(x, to: y, rate: rate, rounds: 2).response.refined(
+        x, to: y, rate: rate, steps: Mode.steps)
       start = one.response
       let two = best(Mode.all.map { .resonance(start.modes + [$0]) })
-      guard two.fit.evidence > one.fit.evidence + RecordingJudge.Branch.leastGain else { return one }
+      guard two.fit.evidence > one.fit.evidence + RecordingJudge.Branch.leastGain else {
+        return one
+      }
       return two.response.refined(x, to: y, rate: rate, steps: Mode.steps)
     }
   }
 
-  private func refined(_ x: [Double], to y: [Double], rate: Double, steps: (hertz: Double, quality: Double))
+  private func refined(
+    _ x: [Double], to y: [Double], rate: Double, steps: (hertz: Double, quality: Double)
+  )
     -> Likeliest
   {
-    var (found, steps): (Likeliest, (hertz: Double, quality: Double)) = ((self, fit(x, to: y, rate: rate)), steps)
+    var found: Likeliest = (self, fit(x, to: y, rate: rate))
+    var steps: (hertz: Double, quality: Double) = steps
     for _ in 0..<9 {
       let moves = modes.indices.flatMap { index -> [(Int, Double, Double)] in
-        [(index, steps.hertz, 0), (index, -steps.hertz, 0), (index, 0, steps.quality), (index, 0, -steps.quality)]
+        [
+          (index, steps.hertz, 0), (index, -steps.hertz, 0), (index, 0, steps.quality),
+          (index, 0, -steps.quality),
+        ]
       }
       let better = moves.lazy.map { index, turn, factor -> Likeliest in
-        var (other, modes) = (found.response, found.response.modes)
+        var other = found.response
+        var modes = found.response.modes
         modes[index].hertz *= exp(turn)
         modes[index].quality *= exp(factor)
         other.kind = .resonance(modes)
         return (other, other.fit(x, to: y, rate: rate))
       }.first { $0.fit.evidence > found.fit.evidence }
-      if let better { found = better } else { steps = (steps.hertz / 2, steps.quality / 2) }
+      if let better {
+        found = better
+      } else {
+        steps = (steps.hertz / 2, steps.quality / 2)
+      }
     }
     return found.response.scaled(x, to: y, rate: rate, rounds: 1)
   }

@@ -64,22 +64,30 @@ struct RecordingResult {
   /// Whether it was found with nothing to say of it.
   var isClean: Bool { match.outcome == .found && changes.isEmpty }
   /// Whether it leaves nothing but noise, and little is said of it, without doubt.
-  var isClear: Bool { isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 && !isAtLimit }
+  var isClear: Bool {
+    isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 && !isAtLimit
+  }
   /// A tempo at the limit of usual clocks is what something else made of it.
   private var isAtLimit: Bool { abs(abs(match.tempo / 100) - RecordingFit.usualTempo) < 5e-5 }
   /// Whether it is judged where another is not or leaves much more, or has less to say.
   func isBetter(than other: Self) -> Bool {
-    isJudged && (!other.isJudged || other.isAtLimit || other.unexplained > unexplained + 6) || doubt < other.doubt
+    isJudged && (!other.isJudged || other.isAtLimit || other.unexplained > unexplained + 6)
+      || doubt < other.doubt
   }
 
   init(_ sides: RecordingSides, search: Double, limit: Double = .infinity) {
-    let (reference, low) = (sides.reference, sides.recorded)
+    let reference = sides.reference
+    let low = sides.recorded
     match = RecordingMatch(outcome: .none)
     match.search = search
     match.eventCount = reference.stems.count
     guard !reference.stems.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
     var best: RecordingExplanation?
-    func consider(_ explanation: RecordingExplanation) { if explanation.isBetter(than: best) { best = explanation } }
+    func consider(_ explanation: RecordingExplanation) {
+      if explanation.isBetter(than: best) {
+        best = explanation
+      }
+    }
     let finder = RecordingSearch(reference: reference, recording: low.samples)
     let alignment = RecordingAlignment(reference, low.samples, search: search)
     let places = finder.places(in: alignment)
@@ -102,10 +110,14 @@ struct RecordingResult {
       for hypothesis in hypotheses.best() {
         var stems = reference.stems
         stems[hypothesis.index] = hypothesis.stem
-        let variant = RecordingReference(stems: stems, rate: reference.rate, renderer: reference.renderer)
+        let variant = RecordingReference(
+          stems: stems, rate: reference.rate, renderer: reference.renderer)
         let search = RecordingSearch(reference: variant, recording: low.samples)
-        guard let place = search.fitted(hypothesis.place)?.withAndWithoutTempo.first else { continue }
-        consider(RecordingExplanation(place, original: reference, hypothesis: hypothesis, limit: least))
+        guard let place = search.fitted(hypothesis.place)?.withAndWithoutTempo.first else {
+          continue
+        }
+        consider(
+          RecordingExplanation(place, original: reference, hypothesis: hypothesis, limit: least))
       }
     }
     guard let best, best.gain > 0 else { return }
@@ -114,14 +126,17 @@ struct RecordingResult {
     match.outcome = best.isFound ? .found : best.judged.isEmpty ? .noisy : .none
     guard best.isFound else { return }
     doubt = best.doubt
-    (changes, told, isJudged) = (best.changes, best.told, best.isJudged)
+    changes = best.changes
+    told = best.told
+    isJudged = best.isJudged
     unexplained = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
     describe(best)
     addNoise(sides.recording.signal, best.place)
   }
 
   private mutating func describe(_ explanation: RecordingExplanation) {
-    let (found, fit) = (explanation.place, explanation.fit)
+    let found = explanation.place
+    let fit = explanation.fit
     match.delay = fit.place.delay + found.offset
     match.tempo = 100 * (found.stretch * (1 + fit.place.tempo) - 1)
     match.tempoError = fit.tempoError < 0.01 ? 100 * fit.tempoError : nil
@@ -130,24 +145,33 @@ struct RecordingResult {
     match.mains = found.mains
     match.lines = found.fit.lines
     let z = RecordingThreshold.z
-    let (judged, least) = (explanation.judged, explanation.least)
-    match.leastDecibels = judged.map { max(least.decibels, z * 8.686 / explanation.clarity[$0]) }.max()
+    let judged = explanation.judged
+    let least = explanation.least
+    match.leastDecibels = judged.map { max(least.decibels, z * 8.686 / explanation.clarity[$0]) }
+      .max()
     match.leastSeconds = judged.map { max(least.seconds, z * explanation.timeErrors[$0]) }.max()
   }
 
   /// Measures noise and hum where the reference is silent.
   private mutating func addNoise(_ recording: Signal, _ found: RecordingSearch.Found) {
-    let (rate, samples, place) = (recording.rate, recording.mono, found.fit.place)
-    func frames(_ start: Double, _ end: Double) -> (start: Int, end: Int) { (Int(start * rate), Int(end * rate)) }
+    let rate = recording.rate
+    let samples = recording.mono
+    let place = found.fit.place
+    func frames(_ start: Double, _ end: Double) -> (start: Int, end: Int) {
+      (Int(start * rate), Int(end * rate))
+    }
     var spans = found.fit.reference.stems.map {
       frames(found.offset + place.time($0.start) - 0.01, found.offset + place.time($0.end) + 0.02)
     }
     spans += changes.filter { $0.kind == .added || $0.kind == .time }.map {
       frames(match.delay + $0.range.lowerBound - 0.1, match.delay + $0.range.upperBound + 0.1)
     }
-    var (quiet, end) = ([Float](), 0)
+    var quiet = [Float]()
+    var end = 0
     for span in spans.sorted(by: { $0.start < $1.start }) {
-      if span.start > end { quiet += samples[min(end, samples.count)..<min(span.start, samples.count)] }
+      if span.start > end {
+        quiet += samples[min(end, samples.count)..<min(span.start, samples.count)]
+      }
       end = max(end, span.end)
     }
     quiet += samples[min(end, samples.count)...]
@@ -165,10 +189,14 @@ struct RecordingResult {
     }
     let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     power = max(0, power - mean * mean)
-    if hum > AddedSound.leastPower { match.hum = Decibels.of(power: hum) }
+    if hum > AddedSound.leastPower {
+      match.hum = Decibels.of(power: hum)
+    }
     let noise = max(0, power - hum)
     // What hum's estimate is off by is not noise.
-    if noise > AddedSound.leastPower, noise > 0.03 * hum { match.noise = Decibels.of(power: noise) }
+    if noise > AddedSound.leastPower, noise > 0.03 * hum {
+      match.noise = Decibels.of(power: noise)
+    }
   }
 }
 
@@ -178,7 +206,8 @@ extension RecordingResult {
   private static let greatestLeft = (found: -5.0, changed: -12.0, judged: -8.0, great: -19.0)
   /// Decibels by which a level changes greatly.
   private static let greatestLevel = 6.0
-  /// What it costs to suppose that a recording was made through something, and through a gain besides.
+  /// What it costs to suppose that a recording was made through something, and through a gain
+  /// besides.
   private static let prices = (response: 0.6, gain: 0.6)
 
   /// A recording that was made through something; nil where that explains too little of it.
@@ -192,30 +221,41 @@ extension RecordingResult {
     match.tempo = 100 * best.tempo
     match.level = judge.level(of: best)
     match.medium = RecordingMedium(best, profile: sides.pattern.profile.hardware?.model)
-    (match.eventCount, match.judgedCount) = (judge.reference.stems.count, judge.reference.stems.count)
+    match.eventCount = judge.reference.stems.count
+    match.judgedCount = judge.reference.stems.count
     changes = judge.changes(of: best)
     doubt = Self.prices.response + (best.gain == nil ? 0 : Self.prices.gain) + Double(changes.count)
     unexplained = best.left
-    // A great change and several ones are what a response of another kind makes, but where little is left.
-    let isPlain = changes.count < 2 && changes.allSatisfy { $0.kind != .level || abs($0.amount) < Self.greatestLevel }
+    // A great change and several ones are what a response of another kind makes, but where little
+    // is left.
+    let isPlain =
+      changes.count < 2
+      && changes.allSatisfy { $0.kind != .level || abs($0.amount) < Self.greatestLevel }
     let isExact = best.gain == nil && best.left < Self.greatestLeft.great
     isJudged =
       best.left < Self.greatestLeft.judged
       && (isPlain || isExact && changes.count < min(3, judge.reference.stems.count))
     told = isJudged ? changes : []
-    let (heard, hidden) = (RecordingJudge.least, RecordingThreshold.hidden)
+    let heard = RecordingJudge.least
+    let hidden = RecordingThreshold.hidden
     (match.leastDecibels, match.leastSeconds) =
       isJudged ? (heard.decibels, heard.seconds) : (hidden.decibels, hidden.seconds)
-    let (mono, rate) = (sides.recording.signal.mono, sides.recording.signal.rate)
+    let mono = sides.recording.signal.mono
+    let rate = sides.recording.signal.rate
     let end = match.delay + judge.reference.duration + RecordingJudge.margin.behind
-    let quiet = mono.prefix(max(0, Int((match.delay - 0.05) * rate))) + mono.dropFirst(max(0, Int(end * rate)))
+    let quiet =
+      mono.prefix(max(0, Int((match.delay - 0.05) * rate)))
+      + mono.dropFirst(max(0, Int(end * rate)))
     guard Double(quiet.count) > 0.05 * rate else { return }
     let power = SignalPair.powerWithoutOffset(quiet)
-    if power > AddedSound.leastPower { match.noise = Decibels.of(power: power) }
+    if power > AddedSound.leastPower {
+      match.noise = Decibels.of(power: power)
+    }
   }
 }
 
-/// What stands between what drives a transducer and what was recorded of it: a resonance, a filter, a room, a gain.
+/// What stands between what drives a transducer and what was recorded of it: a resonance, a filter,
+/// a room, a gain.
 public struct RecordingMedium: Equatable, Sendable {
   /// Resonance in hertz and quality; nil where there is none.
   public let model: TransducerModel?
@@ -227,30 +267,37 @@ public struct RecordingMedium: Equatable, Sendable {
   public let hasAutomaticGain: Bool
   private let isRoom: Bool
 
-  /// By how much a resonance and a quality differ at most from those of a profile that are meant, as ratios.
+  /// By how much a resonance and a quality differ at most from those of a profile that are meant,
+  /// as ratios.
   private static let sameness = (hertz: 1.04, quality: 1.25)
 
   init(_ branch: RecordingJudge.Branch, profile: TransducerModel?) {
     hasAutomaticGain = branch.gain != nil
     isRoom = branch.response.kind.any == .anyRoom
     guard case .resonance(let modes) = branch.response.kind, let mode = modes.first else {
-      (model, isKnown) = (nil, false)
+      model = nil
+      isKnown = false
       return
     }
     model = TransducerModel(resonance: mode.hertz, qualityFactor: mode.quality)
-    func isNear(_ a: Double, _ b: Double, _ ratio: Double) -> Bool { a < b * ratio && b < a * ratio }
+    func isNear(_ a: Double, _ b: Double, _ ratio: Double) -> Bool {
+      a < b * ratio && b < a * ratio
+    }
     isKnown =
       isNear(profile?.resonance ?? 0, mode.hertz, Self.sameness.hertz)
       && isNear(profile?.qualityFactor ?? 0, mode.quality, Self.sameness.quality)
   }
 
-  /// What it is like: a resonance that does not ring is a high-pass, of the first order where its poles are far apart.
+  /// What it is like: a resonance that does not ring is a high-pass, of the first order where its
+  /// poles are far apart.
   var text: String {
-    (model.map(Self.text) ?? (isRoom ? "a room" : "a filter")) + (hasAutomaticGain ? " and automatic gain" : "")
+    (model.map(Self.text) ?? (isRoom ? "a room" : "a filter"))
+      + (hasAutomaticGain ? " and automatic gain" : "")
   }
 
   private static func text(_ model: TransducerModel) -> String {
-    let (resonance, quality) = (model.resonance, model.qualityFactor)
+    let resonance = model.resonance
+    let quality = model.qualityFactor
     func hertz(_ value: Double) -> String { SentenceFormatting.number(value, places: 0) + " Hz" }
     // Where nothing rings, two digits are as much as is known.
     let cut = quality < 0.4 ? resonance / quality : resonance

@@ -8,14 +8,19 @@ enum Samples {
   }
 
   /// `Σ a[n + i] · b[m + i]` for i below a count.
-  static func dot<Value: BinaryFloatingPoint>(_ a: [Value], from n: Int, _ b: [Value], from m: Int, count: Int)
+  static func dot<Value: BinaryFloatingPoint>(
+    _ a: [Value], from n: Int, _ b: [Value], from m: Int, count: Int
+  )
     -> Double
   {
     guard count > 0 else { return 0 }
     precondition(n >= 0 && m >= 0 && n + count <= a.count && m + count <= b.count)
     return unsafe a.withUnsafeBufferPointer { a in
       unsafe b.withUnsafeBufferPointer { b in
-        var (p, q, r, s) = (Value.zero, Value.zero, Value.zero, Value.zero)
+        var p = Value.zero
+        var q = Value.zero
+        var r = Value.zero
+        var s = Value.zero
         var i = 0
         while i &+ 4 <= count {
           unsafe p += a[n &+ i] * b[m &+ i]
@@ -39,7 +44,8 @@ enum Samples {
     dot(a, from: range.lowerBound, a, from: range.lowerBound, count: range.count)
   }
 
-  /// Adds a multiple of a row, or of its first values, to another at a place; what lies outside is left out.
+  /// Adds a multiple of a row, or of its first values, to another at a place; what lies outside is
+  /// left out.
   static func add<Value: BinaryFloatingPoint>(
     _ x: [Value], times factor: Double, to y: inout [Value], at place: Int, count: Int = .max
   ) {
@@ -48,7 +54,9 @@ enum Samples {
     let last = min(count, x.count, y.count - place)
     unsafe x.withUnsafeBufferPointer { x in
       unsafe y.withUnsafeMutableBufferPointer { y in
-        for i in first..<max(first, last) { unsafe y[place &+ i] += factor * x[i] }
+        for i in first..<max(first, last) {
+          unsafe y[place &+ i] += factor * x[i]
+        }
       }
     }
   }
@@ -58,12 +66,15 @@ enum Samples {
     var sums = [Double](repeating: 0, count: lags.count)
     let before = max(0, -lags.lowerBound)
     let silence = [Double](repeating: 0, count: before)
-    let padded = silence + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
+    let padded =
+      silence + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
     unsafe padded.withUnsafeBufferPointer { b in
       unsafe sums.withUnsafeMutableBufferPointer { sums in
         for (index, value) in a.enumerated() where value != 0 {
           let first = index &+ before &+ lags.lowerBound
-          for lag in 0..<sums.count { unsafe sums[lag] += value * b[first &+ lag] }
+          for lag in 0..<sums.count {
+            unsafe sums[lag] += value * b[first &+ lag]
+          }
         }
       }
     }
@@ -71,7 +82,9 @@ enum Samples {
   }
 
   static func silence(_ x: inout [Float], _ range: Range<Int>) {
-    for index in range.clamped(to: x.indices) { x[index] = 0 }
+    for index in range.clamped(to: x.indices) {
+      x[index] = 0
+    }
   }
 
   static func filtered(_ x: [Float], by taps: [Float], tail: Int = 0) -> [Float] {
@@ -80,12 +93,16 @@ enum Samples {
     // Blocks that stay in the cache.
     for first in stride(from: 0, to: x.count, by: 1_024) {
       let block = Array(x[first..<min(x.count, first + 1_024)])
-      for (place, tap) in taps.enumerated() { add(block, times: Double(tap), to: &output, at: first + place) }
+      for (place, tap) in taps.enumerated() {
+        add(block, times: Double(tap), to: &output, at: first + place)
+      }
     }
     return output
   }
 
-  static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
+  static func median(_ values: [Double]) -> Double {
+    values.isEmpty ? 0 : values.sorted()[values.count / 2]
+  }
 
   /// The value that half of the weight does not exceed; 0 of none.
   static func median(_ values: [Double], weights: [Double]) -> Double {
@@ -132,7 +149,8 @@ struct SkylineMatrix {
         let other = starts[column]
         let first = max(start, other)
         let product = Samples.dot(
-          values, from: first - start, column == row ? values : rows[column], from: first - other, count: column - first
+          values, from: first - start, column == row ? values : rows[column], from: first - other,
+          count: column - first
         )
         if column == row {
           let raised = values[column - start] * (1 + share) + 1e-20
@@ -174,7 +192,11 @@ struct SkylineMatrix {
       let start = starts[row]
       var value = row == place ? 1.0 : 0
       let first = max(start, place)
-      if first < row { for column in first..<row { value -= rows[row][column - start] * z[column - place] } }
+      if first < row {
+        for column in first..<row {
+          value -= rows[row][column - start] * z[column - place]
+        }
+      }
       value /= rows[row][row - start]
       z[row - place] = value
       sum += value * value
@@ -209,36 +231,52 @@ enum SteadyTones {
       let lines = (1...greatestMultiple).compactMap { multiple -> Double? in
         let reach = max(0.3 * Double(multiple), 0.5)
         let hertz = base * Double(multiple)
-        return line(powers, width, from: hertz - reach, to: hertz + reach, prominence: mainsProminence)
+        return line(
+          powers, width, from: hertz - reach, to: hertz + reach, prominence: mainsProminence)
       }
-      if lines.count > found.lines.count { found = (lines, base) }
+      if lines.count > found.lines.count {
+        found = (lines, base)
+      }
     }
     guard found.lines.isEmpty else { return found }
-    if let line = line(powers, width, from: 20, to: 1_000, prominence: otherProminence) { found.lines.append(line) }
+    if let line = line(powers, width, from: 20, to: 1_000, prominence: otherProminence) {
+      found.lines.append(line)
+    }
     return found
   }
 
-  private static func line(_ powers: [Double], _ width: Double, from low: Double, to high: Double, prominence: Double)
+  private static func line(
+    _ powers: [Double], _ width: Double, from low: Double, to high: Double, prominence: Double
+  )
     -> Double?
   {
     let first = max(1, Int(low / width))
     let last = min(powers.count - 2, Int(high / width) + 1)
-    guard first < last, let peak = (first...last).max(by: { powers[$0] < powers[$1] }) else { return nil }
+    guard first < last, let peak = (first...last).max(by: { powers[$0] < powers[$1] }) else {
+      return nil
+    }
     let reach = Int(8 / width) + 4
     let near = Samples.median(Array(powers[max(1, peak - reach)..<min(powers.count, peak + reach)]))
     guard powers[peak] > prominence * near, near >= 0, powers[peak] > 0 else { return nil }
-    let (a, b, c) = (log(powers[peak - 1] + 1e-30), log(powers[peak]), log(powers[peak + 1] + 1e-30))
+    let a = log(powers[peak - 1] + 1e-30)
+    let b = log(powers[peak])
+    let c = log(powers[peak + 1] + 1e-30)
     let bend = a - 2 * b + c
     let offset = bend < 0 ? 0.5 * (a - c) / bend : 0
     return (Double(peak) + offset) * width
   }
 
   /// The mean square of one tone in some samples, and how many they are.
-  static func power(at hertz: Double, in samples: [Float], rate: Double, where isChosen: (Int) -> Bool = { _ in true })
+  static func power(
+    at hertz: Double, in samples: [Float], rate: Double,
+    where isChosen: (Int) -> Bool = { _ in true }
+  )
     -> (power: Double, count: Int)
   {
     let step = 2 * .pi * hertz / rate
-    var (real, imaginary, count) = (0.0, 0.0, 0)
+    var real = 0.0
+    var imaginary = 0.0
+    var count = 0
     for index in samples.indices where isChosen(index) {
       real += Double(samples[index]) * cos(step * Double(index))
       imaginary += Double(samples[index]) * sin(step * Double(index))
@@ -283,7 +321,9 @@ struct ToneBursts {
   /// The clearest burst in a whitened residual, or nil where there is none.
   ///
   /// - Parameter hidden: The amplitude, at each sample, below which a burst is not felt.
-  func strongest(in residual: [Float], through whitener: [Float], sigma: Double, hidden: [Float]) -> Found? {
+  func strongest(in residual: [Float], through whitener: [Float], sigma: Double, hidden: [Float])
+    -> Found?
+  {
     let length = FourierTransform.fastLength(atLeast: residual.count + 300)
     var transform = FourierTransform(length: length)
     let bins = transform.forward(residual)
@@ -305,7 +345,9 @@ struct ToneBursts {
       unsafe products.withUnsafeBufferPointer { p in
         for index in 0..<residual.count {
           var power = unsafe p[index] * p[index]
-          if let others { power += others[index] * others[index] }
+          if let others {
+            power += others[index] * others[index]
+          }
           guard power * scale > found.value else { continue }
           let middle = min(index + half, hidden.count - 1)
           guard power.squareRoot() * amplitude > hidden[middle] else { continue }
@@ -314,8 +356,10 @@ struct ToneBursts {
       }
       guard found.index >= 0 else { continue }
       best = Found(
-        range: max(0, found.index - 40)..<min(residual.count, found.index + cosine.count + 40), start: found.index,
-        amplitude: (Double(found.value) * sigma * sigma / energy).squareRoot(), score: Double(found.value) - limit)
+        range: max(0, found.index - 40)..<min(residual.count, found.index + cosine.count + 40),
+        start: found.index,
+        amplitude: (Double(found.value) * sigma * sigma / energy).squareRoot(),
+        score: Double(found.value) - limit)
     }
     return best
   }

@@ -13,14 +13,19 @@ struct SignalDifferences {
   private static let maximumSegmentCount = 3
 
   init(_ pair: SignalPair, options: ComparisonOptions) {
-    (self.pair, self.options) = (pair, options)
-    (delay, level) = (Double(pair.shift) / pair.rate, 0)
+    self.pair = pair
+    self.options = options
+    delay = Double(pair.shift) / pair.rate
+    level = 0
     let noise = AddedSound.under(pair)
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
     func regions(_ samples: [Float]) -> [ActiveRegion] {
-      ActiveRegion.find(in: samples, rate: pair.rate, threshold: max(SignalPair.silence(samples), noise?.reach ?? 0))
+      ActiveRegion.find(
+        in: samples, rate: pair.rate, threshold: max(SignalPair.silence(samples), noise?.reach ?? 0)
+      )
     }
-    let (own, others) = (regions(pair.reference), regions(pair.other))
+    let own = regions(pair.reference)
+    let others = regions(pair.other)
     let start = own.first?.start ?? 0
     found = FoundDifferences(
       names: EventNames(others.map { $0.event() }, owner: options.otherLabel),
@@ -29,17 +34,20 @@ struct SignalDifferences {
     func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
       regions.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
     }
-    let (first, second) = (levels(own, pair.reference), levels(others, pair.other))
+    let first = levels(own, pair.reference)
+    let second = levels(others, pair.other)
     let matched = SequenceMatching.pairs(own.map(\.start), others.map(\.start)) {
       own[$0].cost(of: others[$1], level: first[$0], otherLevel: second[$1])
     }
     measures = matched.map { index, otherIndex in
       SoundMeasure(
-        own[index], others[otherIndex], of: pair, noise: noise?.power ?? 0, ceiling: clipping?.ceiling ?? .infinity)
+        own[index], others[otherIndex], of: pair, noise: noise?.power ?? 0,
+        ceiling: clipping?.ceiling ?? .infinity)
     }
     addSignalWide(noise, clipping)
     // One sound is the whole only where there is no other.
-    addTimes(isWhole: measures.count > 1 || measures.count == 1 && own.count <= 1 && others.count <= 1)
+    addTimes(
+      isWhole: measures.count > 1 || measures.count == 1 && own.count <= 1 && others.count <= 1)
     addLevels()
     addFrequencies()
     addRest()
@@ -50,17 +58,30 @@ struct SignalDifferences {
   /// Seconds that the other take was shifted by.
   private var later: Double { Double(pair.shift) / pair.rate }
   /// The sounds of the other take as they are, before it was shifted.
-  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] { measures.map { $0.partner.event(delay: later) } }
+  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] {
+    measures.map { $0.partner.event(delay: later) }
+  }
 
   private mutating func addSignalWide(_ noise: AddedSound?, _ clipping: ClippedPeaks?) {
-    if pair.isInverted { found.add(whole: .polarity) }
-    if pair.offset != 0 { found.add(whole: .offset, Decibels.of(amplitude: abs(pair.offset)), after: pair.offset) }
-    if let noise { found.add(background: noise.decibels, hertz: noise.hertz) }
+    if pair.isInverted {
+      found.add(whole: .polarity)
+    }
+    if pair.offset != 0 {
+      found.add(whole: .offset, Decibels.of(amplitude: abs(pair.offset)), after: pair.offset)
+    }
+    if let noise {
+      found.add(background: noise.decibels, hertz: noise.hertz)
+    }
     guard let clipping else { return }
-    let level = SentenceFormatting.number(Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
-    let range = Double(clipping.frames.lowerBound) / pair.rate...Double(clipping.frames.upperBound) / pair.rate
+    let level = SentenceFormatting.number(
+      Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
+    let range =
+      Double(clipping.frames.lowerBound) / pair.rate...Double(clipping.frames.upperBound)
+      / pair.rate
     found.add(
-      Difference(.clipping, in: range, amount: Double(clipping.sampleCount), after: Double(clipping.ceiling)),
+      Difference(
+        .clipping, in: range, amount: Double(clipping.sampleCount),
+        after: Double(clipping.ceiling)),
       saying: "\(options.otherLabel) is clipped at \(level) dBFS in \(clipping.placeCount) place"
         + "\(clipping.placeCount == 1 ? "" : "s"), between \(SentenceFormatting.range(range))")
   }
@@ -72,15 +93,21 @@ struct SignalDifferences {
     var best: ArraySlice<Double> = []
     var end = 0
     for start in sorted.indices {
-      while end < sorted.count, sorted[end] - sorted[start] <= tolerance { end += 1 }
-      if end - start > best.count { best = sorted[start..<end] }
+      while end < sorted.count, sorted[end] - sorted[start] <= tolerance {
+        end += 1
+      }
+      if end - start > best.count {
+        best = sorted[start..<end]
+      }
     }
     let needed = max(Double(sorted.count) * 0.6, min(2, Double(sorted.count)))
     guard Double(best.count) >= needed else { return nil }
     return best[(best.startIndex + best.endIndex) / 2]
   }
 
-  private mutating func add(_ kind: Difference.Kind, _ values: [(SoundMeasure, Double)], within tolerance: Double) {
+  private mutating func add(
+    _ kind: Difference.Kind, _ values: [(SoundMeasure, Double)], within tolerance: Double
+  ) {
     for group in values.grouped(by: \.1, within: { _ in tolerance }) {
       let group = group.sorted { $0.0.region.start < $1.0.region.start }
       let measures = group.map(\.0)
@@ -88,8 +115,11 @@ struct SignalDifferences {
       let hasTimes = kind == .time && group.count == 1
       found.add(
         Difference(
-          kind, in: measures[0].region.start...measures[measures.count - 1].region.end, amount: group[0].1,
-          before: hasTimes ? measures[0].region.start : nil, after: hasTimes ? events[0].time : nil), of: events)
+          kind, in: measures[0].region.start...measures[measures.count - 1].region.end,
+          amount: group[0].1,
+          before: hasTimes ? measures[0].region.start : nil,
+          after: hasTimes ? events[0].time : nil),
+        of: events)
     }
   }
 
@@ -99,7 +129,9 @@ struct SignalDifferences {
     delay += whole
     // Where shapes differ, times are those of the first sound, which the shape moves.
     let isExact = measures.count { $0.isExact } * 2 > measures.count
-    if abs(shift) > (isExact ? 0.000_04 : 0.001) { found.add(whole: .time, shift) }
+    if abs(shift) > (isExact ? 0.000_04 : 0.001) {
+      found.add(whole: .time, shift)
+    }
     let late = measures.map { ($0, $0.time - whole) }.filter {
       abs($0.1) > ($0.0.isExact ? SoundMeasure.leastTime : 0.001)
     }
@@ -117,13 +149,17 @@ struct SignalDifferences {
       found.add(whole: .level, whole)
     }
     add(.level, even.map { ($0, $0.level - whole) }.filter { abs($0.1) > 0.15 }, within: 0.1)
-    for measure in measures { addSegments(of: measure, whole: whole) }
+    for measure in measures {
+      addSegments(of: measure, whole: whole)
+    }
   }
 
   private mutating func addSegments(of measure: SoundMeasure, whole: Double) {
     let segments = measure.segments.map { segment in
       let isEven = abs(segment.greatest - segment.usual) < 0.5
-      return (range: segment.range, amount: (isEven ? segment.usual : segment.greatest) - whole, isEven)
+      return (
+        range: segment.range, amount: (isEven ? segment.usual : segment.greatest) - whole, isEven
+      )
     }.filter { abs($0.amount) > LevelDifferenceCurve.least }
     let owner = found.names.owner
     guard segments.count > Self.maximumSegmentCount else {
@@ -135,7 +171,8 @@ struct SignalDifferences {
       }
       return
     }
-    let (low, high) = (segments.map(\.amount).min() ?? 0, segments.map(\.amount).max() ?? 0)
+    let low = segments.map(\.amount).min() ?? 0
+    let high = segments.map(\.amount).max() ?? 0
     let range = segments[0].range.lowerBound...segments[segments.count - 1].range.upperBound
     found.add(
       Difference(.level, in: range, amount: abs(low) > high ? low : high),
@@ -145,8 +182,12 @@ struct SignalDifferences {
 
   private mutating func addFrequencies() {
     // A single sound is reported with its frequencies.
-    let whole = measures.count == 1 ? 0 : Self.common(measures.map { $0.frequency?.percent ?? 0 }, within: 0.6) ?? 0
-    if abs(whole) >= SoundMeasure.leastPercent { found.add(whole: .frequency, whole) }
+    let whole =
+      measures.count == 1
+      ? 0 : Self.common(measures.map { $0.frequency?.percent ?? 0 }, within: 0.6) ?? 0
+    if abs(whole) >= SoundMeasure.leastPercent {
+      found.add(whole: .frequency, whole)
+    }
     for measure in measures {
       guard let frequency = measure.frequency, abs(frequency.percent - whole) > 1 else { continue }
       found.add(
@@ -162,16 +203,19 @@ struct SignalDifferences {
       if measure.duration != 0 {
         found.add(
           Difference(
-            .duration, in: measure.region.range, amount: measure.duration, before: measure.region.duration,
+            .duration, in: measure.region.range, amount: measure.duration,
+            before: measure.region.duration,
             after: measure.partner.duration), of: partners([measure]))
       }
       guard let unexplained = measure.unexplained else { continue }
-      found.add(Difference(residual: unexplained, in: measure.region.range), of: partners([measure]))
+      found.add(
+        Difference(residual: unexplained, in: measure.region.range), of: partners([measure]))
     }
   }
 
   private mutating func addPresence(
-    _ kind: Difference.Kind, _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float],
+    _ kind: Difference.Kind, _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float],
+    _ opposite: [Float],
     delay: Double
   ) {
     let alone = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter {
@@ -191,14 +235,17 @@ struct SignalDifferences {
 extension Difference {
   init(residual: Double, in range: ClosedRange<Double>, isThroughout: Bool = false) {
     self.init(
-      .spectrum, in: range, isThroughout: isThroughout, amount: residual, significance: max(0, (residual + 30) / 6))
+      .spectrum, in: range, isThroughout: isThroughout, amount: residual,
+      significance: max(0, (residual + 30) / 6))
   }
 }
 
 struct SoundMeasure {
   let (region, partner): (ActiveRegion, ActiveRegion)
-  /// Seconds that the partner comes later, and decibels that it is stronger where that is one figure.
-  private(set) var (time, level) = (0.0, 0.0)
+  /// Seconds that the partner comes later, and decibels that it is stronger where that is one
+  /// figure.
+  private(set) var time = 0.0
+  private(set) var level = 0.0
   /// Percent the partner is higher, and both frequencies.
   private(set) var frequency: (percent: Double, before: Double, after: Double)?
   private(set) var duration = 0.0
@@ -216,8 +263,12 @@ struct SoundMeasure {
   static let leastPercent = 1.0
 
   /// - Parameter noise: The mean square of the noise that the other has and the reference has not.
-  init(_ region: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double, ceiling: Float) {
-    (self.region, self.partner) = (region, partner)
+  init(
+    _ region: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double,
+    ceiling: Float
+  ) {
+    self.region = region
+    self.partner = partner
     let rate = pair.rate
     let base = partner.frames.lowerBound - region.frames.lowerBound
     let margin = Int(0.006 * rate)
@@ -238,7 +289,9 @@ struct SoundMeasure {
     }
     explain(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
     // A weaker end falls into silence earlier.
-    if !segments.isEmpty, abs(duration) < 0.02 { duration = 0 }
+    if !segments.isEmpty, abs(duration) < 0.02 {
+      duration = 0
+    }
     isExact = frequency == nil && segments.isEmpty && unexplained == nil
     // A tone that is higher fits best somewhere; it begins where it is first heard.
     guard frequency != nil || (fit?.correlation ?? 0) < 0.6 else { return }
@@ -260,7 +313,9 @@ struct SoundMeasure {
   private static func gain(_ x: [Float], _ y: [Float], below ceiling: Float = .infinity) -> (
     decibels: Double, correlation: Double
   ) {
-    var (xx, xy, yy) = (0.0, 0.0, 0.0)
+    var xx = 0.0
+    var xy = 0.0
+    var yy = 0.0
     for (a, b) in zip(x, y) where abs(b) < ceiling * 0.98 {
       xx += Double(a) * Double(a)
       xy += Double(a) * Double(b)
@@ -270,7 +325,9 @@ struct SoundMeasure {
     return (20 * log10(xy / xx), xy / (xx * yy).squareRoot())
   }
 
-  private mutating func explain(_ x: [Float], _ y: [Float], margin: Int, rate: Double, noiseEnergy: Double) {
+  private mutating func explain(
+    _ x: [Float], _ y: [Float], margin: Int, rate: Double, noiseEnergy: Double
+  ) {
     let change = partner.duration - region.duration
     let isLonger = abs(change) > max(Self.leastDuration, 0.01 * region.duration)
     let common = min(region.frames.count, partner.frames.count)
@@ -288,16 +345,25 @@ struct SoundMeasure {
     let window = margin..<(margin + common)
     let tones =
       bothTaps
-      ? Tones(x, y, rate: rate, areTaps: true) : Tones(Array(x[window]), Array(y[window]), rate: rate, areTaps: false)
-    if let tones, abs(tones.percent) >= Self.leastPercent { frequency = (tones.percent, tones.before, tones.after) }
+      ? Tones(x, y, rate: rate, areTaps: true)
+      : Tones(Array(x[window]), Array(y[window]), rate: rate, areTaps: false)
+    if let tones, abs(tones.percent) >= Self.leastPercent {
+      frequency = (tones.percent, tones.before, tones.after)
+    }
     if bothTaps {
       let ratio = SignalPair.peak(y) / max(SignalPair.peak(x), 1e-9)
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
-      if abs(decibels) > 0.3 { level = decibels }
-      if frequency == nil, isLonger { duration = change }
+      if abs(decibels) > 0.3 {
+        level = decibels
+      }
+      if frequency == nil, isLonger {
+        duration = change
+      }
     } else {
       // Another frequency crosses the threshold of silence at another moment.
-      if frequency != nil, abs(duration) < 0.01 { duration = 0 }
+      if frequency != nil, abs(duration) < 0.01 {
+        duration = 0
+      }
       findSegments(Array(x[window]), Array(y[window]), rate: rate)
     }
     if frequency == nil, duration == 0, segments.isEmpty, abs(level) < 0.3 {
@@ -309,11 +375,15 @@ struct SoundMeasure {
   private mutating func findSegments(_ x: [Float], _ y: [Float], rate: Double) {
     let line = LevelDifferenceCurve(x, y, rate: rate)
     if let even = line.even {
-      if abs(even) > 0.1 { level = even }
+      if abs(even) > 0.1 {
+        level = even
+      }
       return
     }
     let start = region.start
-    segments = line.segments.map { ($0.range.lowerBound + start...$0.range.upperBound + start, $0.usual, $0.greatest) }
+    segments = line.segments.map {
+      ($0.range.lowerBound + start...$0.range.upperBound + start, $0.usual, $0.greatest)
+    }
   }
 }
 
@@ -328,8 +398,8 @@ struct Tones {
 
   /// Measures both, or returns nil where one has no frequency.
   ///
-  /// Taps are too short for a frequency; that of their spectrum's middle stands in, since a burst of as
-  /// many cycles that is higher has its whole spectrum higher.
+  /// Taps are too short for a frequency; that of their spectrum's middle stands in, since a burst
+  /// of as many cycles that is higher has its whole spectrum higher.
   init?(_ x: [Float], _ y: [Float], rate: Double, areTaps: Bool) {
     if !areTaps, let tracks = Self.tracked(x, y, rate: rate) {
       (before, after) = tracks
@@ -337,14 +407,16 @@ struct Tones {
     }
     let middles = [x, y].compactMap { Self.middle(Spectrum(of: Signal($0, rate: rate))) }
     guard middles.count == 2 else { return nil }
-    (before, after) = (middles[0], middles[1])
+    before = middles[0]
+    after = middles[1]
   }
 
   private static func tracked(_ x: [Float], _ y: [Float], rate: Double) -> (Double, Double)? {
     let first = FrequencyTrack(of: Signal(x, rate: rate))
     let second = FrequencyTrack(of: Signal(y, rate: rate))
     let hertz = Dictionary(
-      second.points.map { (Int(($0.time / second.step).rounded()), $0.hertz) }, uniquingKeysWith: { $1 })
+      second.points.map { (Int(($0.time / second.step).rounded()), $0.hertz) },
+      uniquingKeysWith: { $1 })
     let both = first.points.compactMap { point in
       hertz[Int((point.time / first.step).rounded())].map { (point.hertz, $0) }
     }
@@ -355,7 +427,8 @@ struct Tones {
 
   /// The mean frequency of the spectrum below `highest`, weighted by power.
   static func middle(_ spectrum: Spectrum) -> Double? {
-    var (power, sum) = (0.0, 0.0)
+    var power = 0.0
+    var sum = 0.0
     for (frequency, part) in zip(spectrum.frequencies, spectrum.powers) {
       guard frequency <= highest else { break }
       power += part

@@ -21,7 +21,10 @@ struct SignalPair {
   /// The share of the peak below which there is silence: −50 dB.
   static let silentShare: Float = 0.003
 
-  init(_ reference: Signal, _ other: Signal, alignment: ComparisonOptions.Alignment, gains: (Double, Double)) {
+  init(
+    _ reference: Signal, _ other: Signal, alignment: ComparisonOptions.Alignment,
+    gains: (Double, Double)
+  ) {
     rate = reference.rate
     self.reference = Self.clean(reference.mono, gain: gains.0)
     self.other = Self.clean(other.mono, gain: gains.1)
@@ -37,7 +40,9 @@ struct SignalPair {
     return samples.map { $0.isFinite ? $0 * gain : 0 }
   }
 
-  static func peak(_ samples: some Sequence<Float>) -> Float { samples.reduce(0) { max($0, abs($1)) } }
+  static func peak(_ samples: some Sequence<Float>) -> Float {
+    samples.reduce(0) { max($0, abs($1)) }
+  }
 
   static func power(_ samples: some Collection<Float>) -> Double {
     guard !samples.isEmpty else { return 0 }
@@ -65,7 +70,9 @@ struct SignalPair {
     let middles = Self.middle(other) - Self.middle(reference)
     guard min(abs(means), abs(middles)) > Self.leastOffset, means * middles > 0 else { return }
     offset = abs(means) < abs(middles) ? means : middles
-    for index in other.indices { other[index] -= Float(offset) }
+    for index in other.indices {
+      other[index] -= Float(offset)
+    }
   }
 
   private static func mean(_ samples: [Float]) -> Double {
@@ -74,29 +81,47 @@ struct SignalPair {
 
   /// The median of at most some thousands of samples, spread evenly.
   private static func middle(_ samples: [Float]) -> Double {
-    Samples.median(stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { Double(samples[$0]) })
+    Samples.median(
+      stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { Double(samples[$0]) }
+    )
   }
 
   private mutating func align(_ alignment: ComparisonOptions.Alignment) {
     switch alignment {
     case .auto, .none:
-      let most = alignment == .none ? 0 : min(Self.longestShift, Double(max(reference.count, other.count)) / rate)
+      let most =
+        alignment == .none
+        ? 0 : min(Self.longestShift, Double(max(reference.count, other.count)) / rate)
       let upright = SignalDistance.alignment(reference, other, rate: rate, maximumLag: most)
-      let turned = SignalDistance.alignment(reference, other.map { -$0 }, rate: rate, maximumLag: most)
+      let turned = SignalDistance.alignment(
+        reference, other.map { -$0 }, rate: rate, maximumLag: most)
       guard let upright, let turned else { return }
       // Nearly opposite: a hum half a period late fits both ways, and is then late.
       isInverted = turned.correlation > max(0.5, upright.correlation + 0.02)
       let best = isInverted ? turned : upright
       correlation = isInverted ? -best.correlation : best.correlation
       // What has little in common gains nothing from a shift.
-      if alignment == .auto, best.correlation > 0.5 { shift = Int((best.lag * rate).rounded()) }
+      if alignment == .auto, best.correlation > 0.5 {
+        shift = Int((best.lag * rate).rounded())
+      }
       // What sounds from the start on is not late.
-      if shift > 0 { shift = min(shift, Self.start(other)) }
-    case .start: shift = Self.start(other) - Self.start(reference)
+      if shift > 0 {
+        shift = min(shift, Self.start(other))
+      }
+    case .start:
+      shift = Self.start(other) - Self.start(reference)
     }
-    if isInverted { for index in other.indices { other[index].negate() } }
-    if shift > 0 { other.removeFirst(min(shift, other.count)) }
-    if shift < 0 { other.insert(contentsOf: [Float](repeating: 0, count: -shift), at: 0) }
+    if isInverted {
+      for index in other.indices {
+        other[index].negate()
+      }
+    }
+    if shift > 0 {
+      other.removeFirst(min(shift, other.count))
+    }
+    if shift < 0 {
+      other.insert(contentsOf: [Float](repeating: 0, count: -shift), at: 0)
+    }
   }
 }
 
@@ -134,7 +159,11 @@ struct ActiveRegion {
   static func number(_ regions: inout [ActiveRegion]) {
     var counts = (taps: 0, hums: 0)
     for index in regions.indices {
-      if regions[index].isTap { counts.taps += 1 } else { counts.hums += 1 }
+      if regions[index].isTap {
+        counts.taps += 1
+      } else {
+        counts.hums += 1
+      }
       regions[index].number = regions[index].isTap ? counts.taps : counts.hums
     }
   }
@@ -148,14 +177,18 @@ struct ActiveRegion {
 
   static func event(start: Double, duration: Double) -> ListedEvent {
     ListedEvent(
-      HapticEvent(kind: duration < longestTap ? .hapticTransient : .hapticContinuous, time: start, duration: duration),
+      HapticEvent(
+        kind: duration < longestTap ? .hapticTransient : .hapticContinuous, time: start,
+        duration: duration),
       index: 0)
   }
 
   func cost(of other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
     let longest = max(duration, other.duration, 1e-3)
     // A transient is not a continuous event that changed.
-    if isTap != other.isTap, longest > 2 * min(duration, other.duration) { return .infinity }
+    if isTap != other.isTap, longest > 2 * min(duration, other.duration) {
+      return .infinity
+    }
     let shape = abs(duration - other.duration) / longest / 2 + abs(level - otherLevel) / 60
     return abs(start - other.start) / 0.5 + min(0.8, shape)
   }
@@ -178,7 +211,9 @@ struct AddedSound {
   static func under(_ pair: SignalPair) -> AddedSound? {
     let threshold = SignalPair.silence(pair.reference)
     let length = max(1, Int(piece * pair.rate))
-    var (quiet, powers, own): ([Float], [Double], [Double]) = ([], [], [])
+    var quiet: [Float] = []
+    var powers: [Double] = []
+    var own: [Double] = []
     for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
       let part = start..<(start + length)
       guard SignalPair.peak(pair.reference[part]) < threshold else { continue }
@@ -191,7 +226,9 @@ struct AddedSound {
     powers.sort()
     let power = powers[powers.count / 2]
     // What fades away in the silence is the end of a sound.
-    guard power > leastPower, powers[powers.count / 10] > power / 16, power > 4 * Samples.median(own) else {
+    guard power > leastPower, powers[powers.count / 10] > power / 16,
+      power > 4 * Samples.median(own)
+    else {
       return nil
     }
     return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
@@ -199,7 +236,8 @@ struct AddedSound {
 
   private static func tone(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
-    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] }) else { return nil }
+    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] })
+    else { return nil }
     let near = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)
     let power = near.reduce(0) { $0 + spectrum.powers[$1] }
     guard power > tonality * spectrum.power, power > 0 else { return nil }
@@ -215,7 +253,8 @@ struct AddedSound {
 
 struct ClippedPeaks {
   let ceiling: Float
-  private(set) var (sampleCount, placeCount) = (0, 0)
+  private(set) var sampleCount = 0
+  private(set) var placeCount = 0
   private(set) var frames = 0..<0
 
   private static let shortest = 4
@@ -232,7 +271,9 @@ struct ClippedPeaks {
     var start: Int?
     for index in 0...samples.count {
       let isHigh = index < samples.count && abs(samples[index]) >= least
-      if isHigh, start == nil { start = index }
+      if isHigh, start == nil {
+        start = index
+      }
       if !isHigh, let from = start {
         let before = from > 0 ? abs(samples[from - 1]) : 0
         let behind = index < samples.count ? abs(samples[index]) : 0
@@ -265,9 +306,11 @@ struct LevelDifferenceCurve {
     let hop = max(1, Int(0.005 * rate))
     let reach = max(1, Int(Self.window * rate / 2))
     step = Double(hop) / rate
-    let (powers, others) = (Self.powers(x, hop: hop, reach: reach), Self.powers(y, hop: hop, reach: reach))
+    let powers = Self.powers(x, hop: hop, reach: reach)
+    let others = Self.powers(y, hop: hop, reach: reach)
     let floor = max(powers.max() ?? 0, others.max() ?? 0) * 1e-4
-    differences = zip(powers, others).map { a, b in max(a, b) > floor ? 10 * log10(max(b, floor) / max(a, floor)) : nil
+    differences = zip(powers, others).map { a, b in
+      max(a, b) > floor ? 10 * log10(max(b, floor) / max(a, floor)) : nil
     }
   }
 
@@ -275,9 +318,12 @@ struct LevelDifferenceCurve {
   private static func powers(_ samples: [Float], hop: Int, reach: Int) -> [Double] {
     var sums = [0.0]
     sums.reserveCapacity(samples.count + 1)
-    for sample in samples { sums.append(sums[sums.count - 1] + Double(sample) * Double(sample)) }
+    for sample in samples {
+      sums.append(sums[sums.count - 1] + Double(sample) * Double(sample))
+    }
     return stride(from: 0, to: samples.count, by: hop).map { center in
-      let (start, end) = (max(0, center - reach), min(samples.count, center + reach))
+      let start = max(0, center - reach)
+      let end = min(samples.count, center + reach)
       return max(0, sums[end] - sums[start]) / Double(max(1, end - start))
     }
   }
@@ -302,7 +348,9 @@ struct LevelDifferenceCurve {
           start = nil
         }
       }
-      if start == nil, abs(value) > Self.least { start = index }
+      if start == nil, abs(value) > Self.least {
+        start = index
+      }
     }
     return segments
   }

@@ -3,7 +3,8 @@ package import SystemSupport
 
 /// A blind test under way: in each trial X is A or B by chance, and the listener says which.
 ///
-/// Every trial is drawn by itself, so that earlier ones say nothing about later ones. Answers are final.
+/// Every trial is drawn by itself, so that earlier ones say nothing about later ones. Answers are
+/// final.
 public struct ABXTest: Sendable {
   /// One of the three that can be listened to.
   public enum Source: String, CaseIterable, Sendable {
@@ -35,7 +36,8 @@ public struct ABXTest: Sendable {
   private var switchCounts = SwitchCounts()
   private var start = 0.0
 
-  /// A test before its first trial, of a planned count of at least 1, or of nil where the listener ends it.
+  /// A test before its first trial, of a planned count of at least 1, or of nil where the listener
+  /// ends it.
   public init(seed: UInt64, plannedCount: Int?) {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
@@ -58,7 +60,8 @@ public struct ABXTest: Sendable {
   /// What has been found so far.
   public var result: ABXResult {
     ABXResult(
-      correctCount: trials.count(where: \.isCorrect), trialCount: trials.count, plannedCount: plannedCount,
+      correctCount: trials.count(where: \.isCorrect), trialCount: trials.count,
+      plannedCount: plannedCount,
       isVoid: isVoid)
   }
 
@@ -80,11 +83,12 @@ public struct ABXTest: Sendable {
     }
   }
 
-  /// Takes the answer of the running trial, in seconds since the beginning of the test, and draws the next; does
-  /// nothing when the test is over.
+  /// Takes the answer of the running trial, in seconds since the beginning of the test, and draws
+  /// the next; does nothing when the test is over.
   public mutating func answer(_ answer: Side, at seconds: Double) {
     guard !isOver else { return }
-    trials.append(Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
+    trials.append(
+      Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
     switchCounts = SwitchCounts()
     start = seconds
     x = numbers.nextSide()
@@ -178,7 +182,9 @@ public struct ABXResult: Equatable, Sendable {
 
   /// Makes a result.
   public init(correctCount: Int, trialCount: Int, plannedCount: Int?, isVoid: Bool = false) {
-    (self.correctCount, self.trialCount, self.plannedCount) = (correctCount, trialCount, plannedCount)
+    self.correctCount = correctCount
+    self.trialCount = trialCount
+    self.plannedCount = plannedCount
     self.isVoid = isVoid
   }
 
@@ -186,7 +192,9 @@ public struct ABXResult: Equatable, Sendable {
   public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctCount, in: trialCount) }
 
   /// The probability of as few right answers or fewer by guessing.
-  public var pValueOfFewer: Double { BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount) }
+  public var pValueOfFewer: Double {
+    BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount)
+  }
 
   /// Whether as many trials were answered as were agreed on.
   public var isComplete: Bool { plannedCount == trialCount }
@@ -203,7 +211,9 @@ public struct ABXResult: Equatable, Sendable {
 
   /// What it means: one sentence, and a second where the number of trials was not kept to.
   public var sentence: String {
-    if isVoid { return "A and B are identical, sample for sample: the result is void." }
+    if isVoid {
+      return "A and B are identical, sample for sample: the result is void."
+    }
     guard trialCount > 0 else { return "No trials were answered; there is no result." }
     let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
     let better = "\(count) this well \(Self.percent(pValue)) of the time; "
@@ -212,11 +222,17 @@ public struct ABXResult: Equatable, Sendable {
       switch conclusion {
       case .identical, .nothing, .tooFewTrials:
         better + "at least \(Self.minimumTrialCount) trials are needed for a result."
-      case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : maybe)
-      case .significant: better + (isComplete ? "a difference was probably heard." : maybe)
+      case .highlySignificant:
+        better + (isComplete ? "a difference was very probably heard." : maybe)
+      case .significant:
+        better + (isComplete ? "a difference was probably heard." : maybe)
       case .belowChance:
-        "\(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been swapped."
-      case .notSignificant: better + "this neither shows nor rules out a perceptible difference."
+        """
+        \(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been \
+        swapped.
+        """
+      case .notSignificant:
+        better + "this neither shows nor rules out a perceptible difference."
       }
     guard !isComplete else { return said }
     let reservation =
@@ -229,20 +245,24 @@ public struct ABXResult: Equatable, Sendable {
   public static func percent(_ pValue: Double) -> String {
     if pValue < 0.001 { return "less than 0.1 %" }
     let tenths = Int((pValue * 1_000).rounded())
-    return pValue < 0.0995 ? "\(tenths / 10).\(tenths % 10) %" : "\(Int((pValue * 100).rounded())) %"
+    return pValue < 0.0995
+      ? "\(tenths / 10).\(tenths % 10) %" : "\(Int((pValue * 100).rounded())) %"
   }
 }
 
 /// How likely a count of right answers is by guessing alone.
 public enum BinomialTest {
-  /// The probability of at least `successCount` right answers in `trialCount` trials with two choices each.
+  /// The probability of at least `successCount` right answers in `trialCount` trials with two
+  /// choices each.
   ///
-  /// One-sided, exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n. The cost grows in line with the trials.
+  /// One-sided, exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n. The cost grows in
+  /// line with the trials.
   public static func pValue(ofAtLeast successCount: Int, in trialCount: Int) -> Double {
     guard successCount > 0 else { return 1 }
     guard successCount <= trialCount else { return 0 }
     // From the rarest count upwards, so that small terms are not lost; scaled against underflow.
-    var (term, sum) = (1.0, 1.0)
+    var term = 1.0
+    var sum = 1.0
     var halvings = trialCount
     for count in stride(from: trialCount, to: successCount, by: -1) {
       term *= Double(count) / Double(trialCount - count + 1)
@@ -253,7 +273,9 @@ public enum BinomialTest {
         halvings -= 1
       }
     }
-    for _ in 0..<halvings { sum /= 2 }
+    for _ in 0..<halvings {
+      sum /= 2
+    }
     return min(1, sum)
   }
 }
@@ -273,7 +295,10 @@ public struct ABXRecord: Sendable {
 
     /// Makes a take.
     public init(name: String, hash: String, gain: Double, duration: Double) {
-      (self.name, self.hash, self.gain, self.duration) = (name, hash, gain, duration)
+      self.name = name
+      self.hash = hash
+      self.gain = gain
+      self.duration = duration
     }
   }
 
@@ -306,10 +331,17 @@ public struct ABXRecord: Sendable {
     test: ABXTest, a: Take, b: Take, match: String, profile: String, strength: Double,
     program: String, renderingModel: Int, startTime: String?, device: String?, isSimulated: Bool
   ) {
-    (self.test, self.a, self.b, self.match, self.profile) = (test, a, b, match, profile)
+    self.test = test
+    self.a = a
+    self.b = b
+    self.match = match
+    self.profile = profile
     self.strength = strength
-    (self.program, self.renderingModel) = (program, renderingModel)
-    (self.startTime, self.device, self.isSimulated) = (startTime, device, isSimulated)
+    self.program = program
+    self.renderingModel = renderingModel
+    self.startTime = startTime
+    self.device = device
+    self.isSimulated = isSimulated
   }
 
   /// The record as a text of its own.
@@ -323,20 +355,23 @@ public struct ABXRecord: Sendable {
   /// joined; times in seconds.
   package var table: CSVTable {
     var table = CSVTable(columns: [
-      "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
+      "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
+      "answered",
       "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
       "simulated",
     ])
     let levels = [a.gain, b.gain, strength].map(NumberFormatting.short)
     let conditions = [match] + levels + [profile, device ?? "", program, "\(isSimulated)"]
     for (index, trial) in test.trials.enumerated() {
-      let (onset, end) = (Self.milliseconds(trial.start), Self.milliseconds(trial.end))
+      let onset = Self.milliseconds(trial.start)
+      let end = Self.milliseconds(trial.end)
       let heard = trial.switchCounts
       let times = [onset, end, Self.milliseconds(end - onset)].map(NumberFormatting.short)
       table.append(
-        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue] + [
-          "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
-        ] + times + conditions)
+        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
+          + [
+            "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
+          ] + times + conditions)
     }
     return table
   }
@@ -347,7 +382,8 @@ public struct ABXRecord: Sendable {
     }
     let result = test.result
     return [
-      "formatVersion": Self.formatVersion, "test": "abx", "program": program, "renderingModel": renderingModel,
+      "formatVersion": Self.formatVersion, "test": "abx", "program": program,
+      "renderingModel": renderingModel,
       "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile,
       "strength": strength,
       "match": match, "a": fields(a), "b": fields(b), "seed": Int(test.seed),
@@ -355,17 +391,24 @@ public struct ABXRecord: Sendable {
       "trials": test.trials.map { trial -> JSONPiece in
         .row([
           "x": trial.x.rawValue, "answer": trial.answer.rawValue, "correct": trial.isCorrect,
-          "switchCounts": ["a": trial.switchCounts.a, "b": trial.switchCounts.b, "x": trial.switchCounts.x]
-            as JSONMembers, "from": Self.milliseconds(trial.start), "to": Self.milliseconds(trial.end),
+          "switchCounts": [
+            "a": trial.switchCounts.a, "b": trial.switchCounts.b, "x": trial.switchCounts.x,
+          ]
+            as JSONMembers, "from": Self.milliseconds(trial.start),
+          "to": Self.milliseconds(trial.end),
         ])
       },
       "result": [
-        "correctCount": result.correctCount, "trials": result.trialCount, "complete": result.isComplete,
-        "pValue": result.pValue, "conclusion": result.conclusion.rawValue, "sentence": result.sentence,
+        "correctCount": result.correctCount, "trials": result.trialCount,
+        "complete": result.isComplete,
+        "pValue": result.pValue, "conclusion": result.conclusion.rawValue,
+        "sentence": result.sentence,
       ] as JSONMembers,
     ]
   }
 
   /// Seconds to the millisecond, finer than anybody presses a key.
-  private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
+  private static func milliseconds(_ seconds: Double) -> Double {
+    (seconds * 1_000).rounded() / 1_000
+  }
 }

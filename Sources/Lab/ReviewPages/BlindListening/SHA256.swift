@@ -1,8 +1,11 @@
 internal import Glibc
 
-/// The SHA-256 of bytes, as FIPS 180-4 defines it, so that a file can be known again by `sha256sum`.
+/// The SHA-256 of bytes, as FIPS 180-4 defines it, so that a file can be known again by
+/// `sha256sum`.
 public struct SHA256 {
-  private static let primes = (2...311).filter { number in !(2..<number).contains { number % $0 == 0 } }
+  private static let primes = (2...311).filter { number in
+    !(2..<number).contains { number % $0 == 0 }
+  }
   private static let constants = primes.map { fraction(cbrt(Double($0))) }
   private static let blockLength = 64
 
@@ -19,7 +22,9 @@ public struct SHA256 {
     byteCount += UInt64(bytes.count)
     let all = pending.isEmpty ? bytes : pending + bytes
     let end = all.count / Self.blockLength * Self.blockLength
-    for start in stride(from: 0, to: end, by: Self.blockLength) { process(all, at: start) }
+    for start in stride(from: 0, to: end, by: Self.blockLength) {
+      process(all, at: start)
+    }
     pending = Array(all[end...])
   }
 
@@ -27,8 +32,12 @@ public struct SHA256 {
   public consuming func finish() -> String {
     let bitCount = byteCount * 8
     var last: [UInt8] = [0x80]
-    while (pending.count + last.count) % Self.blockLength != Self.blockLength - 8 { last.append(0) }
-    for byte in 0..<8 { last.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(56 - 8 * byte))) }
+    while (pending.count + last.count) % Self.blockLength != Self.blockLength - 8 {
+      last.append(0)
+    }
+    for byte in 0..<8 {
+      last.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(56 - 8 * byte)))
+    }
     add(last)
     return state.map { String(UInt64($0) | 1 << 32, radix: 16).dropFirst() }.joined()
   }
@@ -43,29 +52,51 @@ public struct SHA256 {
   private mutating func process(_ bytes: [UInt8], at start: Int) {
     for index in 0..<16 {
       var word: UInt32 = 0
-      for byte in 0..<4 { word = word << 8 | UInt32(bytes[start + index * 4 + byte]) }
+      for byte in 0..<4 {
+        word = word << 8 | UInt32(bytes[start + index * 4 + byte])
+      }
       schedule[index] = word
     }
     for index in 16..<64 {
-      let (early, late) = (schedule[index - 15], schedule[index - 2])
+      let early = schedule[index - 15]
+      let late = schedule[index - 2]
       let small = Self.rotated(early, 7) ^ Self.rotated(early, 18) ^ early >> 3
       let great = Self.rotated(late, 17) ^ Self.rotated(late, 19) ^ late >> 10
       schedule[index] = schedule[index - 16] &+ small &+ schedule[index - 7] &+ great
     }
-    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    var a = state[0]
+    var b = state[1]
+    var c = state[2]
+    var d = state[3]
+    var e = state[4]
+    var f = state[5]
+    var g = state[6]
+    var h = state[7]
     for index in 0..<64 {
       let great = Self.rotated(e, 6) ^ Self.rotated(e, 11) ^ Self.rotated(e, 25)
       let first = h &+ great &+ (e & f ^ ~e & g) &+ Self.constants[index] &+ schedule[index]
       let small = Self.rotated(a, 2) ^ Self.rotated(a, 13) ^ Self.rotated(a, 22)
       let second = small &+ (a & b ^ a & c ^ b & c)
-      (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+      h = g
+      g = f
+      f = e
+      e = d &+ first
+      d = c
+      c = b
+      b = a
+      a = first &+ second
     }
-    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] = state[index] &+ word }
+    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() {
+      state[index] = state[index] &+ word
+    }
   }
 
   /// The first 32 bits of the fraction of a root.
-  private static func fraction(_ root: Double) -> UInt32 { UInt32((root - root.rounded(.down)) * 0x1p32) }
+  private static func fraction(_ root: Double) -> UInt32 {
+    UInt32((root - root.rounded(.down)) * 0x1p32)
+  }
 
-  private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+  private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
+    word >> count | word << (32 - count)
+  }
 }

@@ -1,6 +1,7 @@
 internal import CMath
 
-/// A picture as shapes and texts from the back to the front, whose colours are roles that a theme fills.
+/// A picture as shapes and texts from the back to the front, whose colours are roles that a theme
+/// fills.
 ///
 /// Everything is written from it: SVG, PNG, PDF and text show the same.
 struct PlotDrawing: Equatable, Sendable {
@@ -12,11 +13,15 @@ struct PlotDrawing: Equatable, Sendable {
     case gradient([Stop], from: PlotPoint, to: PlotPoint)
 
     func color(at place: PlotPoint) -> PlotColor? {
-      guard case .gradient(let stops, let from, let to) = self, let first = stops.first, let last = stops.last else {
+      guard case .gradient(let stops, let from, let to) = self, let first = stops.first,
+        let last = stops.last
+      else {
         return nil
       }
-      let (across, down) = (to.x - from.x, to.y - from.y)
-      let share = ((place.x - from.x) * across + (place.y - from.y) * down) / (across * across + down * down)
+      let across = to.x - from.x
+      let down = to.y - from.y
+      let share =
+        ((place.x - from.x) * across + (place.y - from.y) * down) / (across * across + down * down)
       guard let next = stops.firstIndex(where: { $0.share > share }) else { return last.color }
       guard next > 0 else { return first.color }
       let before = stops[next - 1]
@@ -93,7 +98,9 @@ struct PlotDrawing: Equatable, Sendable {
 
   mutating func stroke(_ lines: [[PlotPoint]], _ stroke: Stroke) {
     let lines = lines.filter { $0.count > 1 }
-    if !lines.isEmpty { add(.path(lines, fill: nil, stroke: stroke)) }
+    if !lines.isEmpty {
+      add(.path(lines, fill: nil, stroke: stroke))
+    }
   }
 
   mutating func bar(_ box: PlotBox, _ paint: Paint, radius: Double = 0, opacity: Double = 1) {
@@ -105,11 +112,16 @@ struct PlotDrawing: Equatable, Sendable {
   }
 
   mutating func line(
-    _ from: PlotPoint, _ to: PlotPoint, _ role: PlotRole, width: Double, dashes: [Double] = [], opacity: Double = 1
-  ) { stroke([[from, to]], Stroke(paint: .role(role), width: width, dashes: dashes, opacity: opacity)) }
+    _ from: PlotPoint, _ to: PlotPoint, _ role: PlotRole, width: Double, dashes: [Double] = [],
+    opacity: Double = 1
+  ) {
+    stroke(
+      [[from, to]], Stroke(paint: .role(role), width: width, dashes: dashes, opacity: opacity))
+  }
 
   mutating func write(
-    _ text: String, at place: PlotPoint, size: Double, anchor: Anchor = .start, role: PlotRole = .muted,
+    _ text: String, at place: PlotPoint, size: Double, anchor: Anchor = .start,
+    role: PlotRole = .muted,
     isBold: Bool = false
   ) {
     guard !text.isEmpty else { return }
@@ -121,7 +133,10 @@ struct PlotDrawing: Equatable, Sendable {
 struct PlotPoint: Equatable, Hashable, Sendable {
   var x, y: Double
 
-  init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
+  init(_ x: Double, _ y: Double) {
+    self.x = x
+    self.y = y
+  }
 }
 
 /// A rectangle in a picture, in pixels from the top left.
@@ -138,7 +153,11 @@ public struct PlotColor: Hashable, Sendable {
   public let red, green, blue: Double
 
   /// Makes a colour from its three parts.
-  public init(red: Double, green: Double, blue: Double) { (self.red, self.green, self.blue) = (red, green, blue) }
+  public init(red: Double, green: Double, blue: Double) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
 
   /// Makes a colour from `0xRRGGBB`.
   public init(_ hex: UInt32) {
@@ -156,7 +175,8 @@ public struct PlotColor: Hashable, Sendable {
   /// The colour as a page writes it, `#rrggbb`.
   public var css: String {
     let (red, green, blue) = bytes
-    return "#" + String(1 << 24 | Int(red) << 16 | Int(green) << 8 | Int(blue), radix: 16).dropFirst()
+    return "#"
+      + String(1 << 24 | Int(red) << 16 | Int(green) << 8 | Int(blue), radix: 16).dropFirst()
   }
 
   /// A mixture on the straight line to another colour; share 1 is the other one.
@@ -198,7 +218,8 @@ public struct Colormap: Sendable {
   /// Lightness in OKLCH rises from 0.55 to 0.68, and every colour has a contrast of 3 to 1 and more
   /// to the paper of either theme.
   public static let sharpness = Colormap(
-    [0x6558E0, 0x8852D8, 0xA44EC8, 0xBC4CB3, 0xD04C9B, 0xDE507F, 0xE75862, 0xEA6440, 0xE57217].map(PlotColor.init))
+    [0x6558E0, 0x8852D8, 0xA44EC8, 0xBC4CB3, 0xD04C9B, 0xDE507F, 0xE75862, 0xEA6440, 0xE57217].map(
+      PlotColor.init))
 }
 
 /// What a colour of a picture is for; a theme says which one it is.
@@ -222,9 +243,9 @@ public enum PlotRole: Hashable, Sendable {
 
 /// The colours of a theme.
 ///
-/// Text has a contrast of at least 4.5 to 1 to its background, lines that mean something 3 to 1. The first
-/// two takes are blue and orange, which every kind of colour vision distinguishes; takes differ in
-/// line style and in the shape of heads too.
+/// Text has a contrast of at least 4.5 to 1 to its background, lines that mean something 3 to 1.
+/// The first two takes are blue and orange, which every kind of colour vision distinguishes; takes
+/// differ in line style and in the shape of heads too.
 public struct PlotPalette: Sendable {
   private let theme: PlotTheme
 
@@ -233,10 +254,13 @@ public struct PlotPalette: Sendable {
 
   /// What styles call each role, and its colours in light and dark.
   fileprivate static let table: [PlotRole: (name: String, light: UInt32, dark: UInt32)] = [
-    .paper: ("paper", 0xFFFFFF, 0x14181F), .ink: ("ink", 0x13171D, 0xEAEEF3), .muted: ("muted", 0x566070, 0x9BA6B4),
-    .edge: ("edge", 0x868F9C, 0x687382), .grid: ("grid", 0xECEFF2, 0x2A323D), .equal: ("equal", 0xCDD3DA, 0x4A5565),
+    .paper: ("paper", 0xFFFFFF, 0x14181F), .ink: ("ink", 0x13171D, 0xEAEEF3),
+    .muted: ("muted", 0x566070, 0x9BA6B4),
+    .edge: ("edge", 0x868F9C, 0x687382), .grid: ("grid", 0xECEFF2, 0x2A323D),
+    .equal: ("equal", 0xCDD3DA, 0x4A5565),
     .equalLine: ("equal-line", 0x7C8693, 0x8C97A5), .signal: ("signal", 0xB4BCC6, 0x4A5462),
-    .take(0): ("a", 0x1463B8, 0x6DB3F8), .take(1): ("b", 0xBD4B00, 0xFFA259), .take(2): ("c", 0x0B7A62, 0x43C6A4),
+    .take(0): ("a", 0x1463B8, 0x6DB3F8), .take(1): ("b", 0xBD4B00, 0xFFA259),
+    .take(2): ("c", 0x0B7A62, 0x43C6A4),
     .take(3): ("d", 0xA0358F, 0xE58FDC),
   ]
 
@@ -251,7 +275,9 @@ public struct PlotPalette: Sendable {
 
 extension PlotRole {
   var distinct: PlotRole {
-    if case .take(let index) = self { return .take(index % PlotPalette.takeColorCount) }
+    if case .take(let index) = self {
+      return .take(index % PlotPalette.takeColorCount)
+    }
     return self
   }
 

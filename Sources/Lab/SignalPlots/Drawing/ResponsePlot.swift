@@ -1,9 +1,10 @@
 internal import CMath
 
-/// A figure of a measured frequency response with what was fitted to it, and what the fit leaves over.
+/// A figure of a measured frequency response with what was fitted to it, and what the fit leaves
+/// over.
 ///
-/// Levels go up in decibels, frequencies to the right by equal factors. What is below the lowest level that
-/// is shown is neither drawn nor in the legend.
+/// Levels go up in decibels, frequencies to the right by equal factors. What is below the lowest
+/// level that is shown is neither drawn nor in the legend.
 public struct ResponsePlot: Equatable, Sendable {
   /// The levels at a frequency, in decibels.
   public struct Point: Equatable, Sendable {
@@ -18,7 +19,10 @@ public struct ResponsePlot: Equatable, Sendable {
 
     /// Makes a point.
     public init(hertz: Double, measured: Double, fitted: Double, residual: Double) {
-      (self.hertz, self.measured, self.fitted, self.residual) = (hertz, measured, fitted, residual)
+      self.hertz = hertz
+      self.measured = measured
+      self.fitted = fitted
+      self.residual = residual
     }
   }
 
@@ -36,18 +40,21 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// Makes a figure.
   public init(title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil) {
-    (self.title, self.subtitle) = (title, subtitle)
+    self.title = title
+    self.subtitle = subtitle
     self.points = points.filter {
-      $0.hertz > 0 && $0.hertz.isFinite && $0.measured.isFinite && $0.fitted.isFinite && $0.residual.isFinite
+      $0.hertz > 0 && $0.hertz.isFinite && $0.measured.isFinite && $0.fitted.isFinite
+        && $0.residual.isFinite
     }
     self.band = band
   }
 
-  /// The frequencies that are shown: between one, two or five times a power of ten, so that both ends
-  /// have labels.
+  /// The frequencies that are shown: between one, two or five times a power of ten, so that both
+  /// ends have labels.
   var frequencies: PlotAxis {
     let round = (-1...5).flatMap { decade in [1.0, 2, 5].map { $0 * pow(10, Double(decade)) } }
-    let (first, last) = (points.first?.hertz ?? 10, points.last?.hertz ?? 1_000)
+    let first = points.first?.hertz ?? 10
+    let last = points.last?.hertz ?? 1_000
     // Half a percent beyond is not seen.
     let low = round.last { $0 <= first * 1.005 } ?? first
     let high = round.first { $0 >= last * 0.995 } ?? last
@@ -62,12 +69,16 @@ public struct ResponsePlot: Equatable, Sendable {
   }
 
   /// Draws the figure: the bytes of a file, as `Plot.draw(as:width:theme:)` does.
-  public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
+  public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
+    throws(PlotError) -> [UInt8]
+  {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
   func drawing(width: Int) -> PlotDrawing {
-    ResponseDrawing(plot: self, width: Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound))).drawing
+    ResponseDrawing(
+      plot: self, width: Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound))
+    ).drawing
   }
 }
 
@@ -83,16 +94,19 @@ private struct ResponseDrawing {
     self.plot = plot
     // Wider pictures are looked at from farther away, or made smaller.
     scale = max(1, pow(width / 900, 0.6))
-    let (left, right) = ((58 * scale).rounded(), (width - 30 * scale).rounded())
+    let left = (58 * scale).rounded()
+    let right = (width - 30 * scale).rounded()
     // The unit, the legend and, in a narrow picture, the subtitle have lines of their own.
     let names = ["Level dB", "residual", "measured", "fitted"] + [Self.bandName(plot)]
     let total = names.reduce(0) { $0 + Self.entryWidth($1) }
     legendLines = max(1, (total * scale / (right - left)).rounded(.up))
     let needed =
-      TextWidth.of(plot.title) * PlotLayout.titleSize * 1.08 + TextWidth.of(plot.subtitle) * PlotLayout.labelSize + 20
+      TextWidth.of(plot.title) * PlotLayout.titleSize * 1.08 + TextWidth.of(plot.subtitle)
+      * PlotLayout.labelSize + 20
     isBeside = needed * scale < right - left
     let top = (60 + (isBeside ? 0 : 18) + (legendLines > 1 ? 18 * legendLines : 0) + 18) * scale
-    box = PlotBox(left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
+    box = PlotBox(
+      left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
     drawing = PlotDrawing(
       width: width, height: (box.bottom + 40 * scale).rounded(), title: plot.title,
       summary: "Frequency response of \(plot.title): \(plot.subtitle).")
@@ -100,9 +114,11 @@ private struct ResponseDrawing {
   }
 
   private mutating func draw() {
-    drawing.bar(PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), .role(.paper))
+    drawing.bar(
+      PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), .role(.paper))
     drawing.write(
-      plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
+      plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale,
+      role: .ink, isBold: true)
     write(
       plot.subtitle, at: PlotPoint(isBeside ? box.right : box.left, (isBeside ? 32 : 50) * scale),
       anchor: isBeside ? .end : .start)
@@ -110,29 +126,34 @@ private struct ResponseDrawing {
       let left = max(box.left, place(band.lowerBound, 0).x)
       let right = min(box.right, place(band.upperBound, 0).x)
       drawing.bar(
-        PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom), .role(.equal), opacity: 0.4)
+        PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
+        .role(.equal), opacity: 0.4)
     }
     drawGrid()
     // Curves of which nothing is above the lowest level that is shown are left out.
-    let curves: [(String, (ResponsePlot.Point) -> Double, PlotRole, width: Double, dashes: [Double])] = [
-      ("residual", \.residual, .muted, 1.25, [2, 3]), ("measured", \.measured, .take(0), 2, []),
-      ("fitted", \.fitted, .take(1), 2, [6, 3]),
-    ]
+    let curves:
+      [(String, (ResponsePlot.Point) -> Double, PlotRole, width: Double, dashes: [Double])] = [
+        ("residual", \.residual, .muted, 1.25, [2, 3]), ("measured", \.measured, .take(0), 2, []),
+        ("fitted", \.fitted, .take(1), 2, [6, 3]),
+      ]
     var legend: [(name: String, stroke: PlotDrawing.Stroke)] = []
     for (name, level, role, width, dashes) in curves {
       let lines = lines(of: level)
       if lines.isEmpty { continue }
-      let stroke = PlotDrawing.Stroke(paint: .role(role), width: width * scale, dashes: dashes.map { $0 * scale })
+      let stroke = PlotDrawing.Stroke(
+        paint: .role(role), width: width * scale, dashes: dashes.map { $0 * scale })
       legend.append((name, stroke))
       drawing.stroke(lines, stroke)
     }
-    drawing.line(PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
+    drawing.line(
+      PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
     drawLegend(legend)
   }
 
   private func place(_ hertz: Double, _ level: Double) -> PlotPoint {
     PlotPoint(
-      box.left + box.width * plot.frequencies.share(of: hertz), box.bottom - box.height * plot.levels.share(of: level))
+      box.left + box.width * plot.frequencies.share(of: hertz),
+      box.bottom - box.height * plot.levels.share(of: level))
   }
 
   private func lines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
@@ -143,11 +164,17 @@ private struct ResponseDrawing {
       if let last, (last.y > box.bottom) != (here.y > box.bottom) {
         let share = (box.bottom - last.y) / (here.y - last.y)
         let edge = PlotPoint(last.x + (here.x - last.x) * share, box.bottom)
-        if last.y > box.bottom { lines.append([edge]) } else { lines[lines.count - 1].append(edge) }
+        if last.y > box.bottom {
+          lines.append([edge])
+        } else {
+          lines[lines.count - 1].append(edge)
+        }
       } else if last == nil, here.y <= box.bottom {
         lines.append([])
       }
-      if here.y <= box.bottom { lines[lines.count - 1].append(here) }
+      if here.y <= box.bottom {
+        lines[lines.count - 1].append(here)
+      }
       last = here
     }
     return lines.filter { $0.count > 1 }
@@ -157,7 +184,9 @@ private struct ResponseDrawing {
     for tick in plot.levels.ticks(atMost: 8) {
       let y = place(plot.frequencies.range.lowerBound, tick.value).y
       drawing.line(PlotPoint(box.left, y), PlotPoint(box.right, y), .grid, width: scale)
-      write(tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)), anchor: .end)
+      write(
+        tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
+        anchor: .end)
     }
     let ticks = plot.frequencies.ticks(atMost: max(3, Int(box.width / (40 * scale))))
     for (index, tick) in ticks.enumerated() {
@@ -169,14 +198,18 @@ private struct ResponseDrawing {
   }
 
   private mutating func drawLegend(_ curves: [(name: String, stroke: PlotDrawing.Stroke)]) {
-    let title = PlotDrawing.Run(text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true)
+    let title = PlotDrawing.Run(
+      text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true)
     let unit = PlotDrawing.Run(text: "dB", size: PlotLayout.labelSize * scale, gap: 7 * scale)
-    drawing.add(.text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
+    drawing.add(
+      .text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
     let band = Self.bandName(plot)
     let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
     let total = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
     var place = PlotPoint(box.right - total, box.top - 10 * scale)
-    if legendLines > 1 { place = PlotPoint(box.left, box.top - (10 + 18 * legendLines) * scale) }
+    if legendLines > 1 {
+      place = PlotPoint(box.left, box.top - (10 + 18 * legendLines) * scale)
+    }
     for (index, name) in names.enumerated() {
       let width = Self.entryWidth(name) * scale
       if legendLines > 1, place.x > box.left, place.x + width > box.right {
@@ -201,10 +234,13 @@ private struct ResponseDrawing {
 
   private static func bandName(_ plot: ResponsePlot) -> String {
     guard let band = plot.band else { return "" }
-    return "band \(AxisTick.short(band.lowerBound, places: 0))–" + "\(AxisTick.short(band.upperBound, places: 0)) Hz"
+    return "band \(AxisTick.short(band.lowerBound, places: 0))–"
+      + "\(AxisTick.short(band.upperBound, places: 0)) Hz"
   }
 
-  private mutating func write(_ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start) {
+  private mutating func write(
+    _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start
+  ) {
     drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor)
   }
 }

@@ -11,13 +11,18 @@ extension FigureDrawing {
   /// Pixels between transients below which they are drawn as columns.
   private static let leastStemRoom = 4.0
 
-  /// The runs of places in a list that match, each as a line of points without those that no pixel shows.
-  private static func lines(_ indices: Range<Int>, where matches: (Int) -> Bool, _ point: (Int) -> PlotPoint)
+  /// The runs of places in a list that match, each as a line of points without those that no pixel
+  /// shows.
+  private static func lines(
+    _ indices: Range<Int>, where matches: (Int) -> Bool, _ point: (Int) -> PlotPoint
+  )
     -> [[PlotPoint]]
   { indices.runs(matches).map { PolylineThinning.straightened($0.map(point), tolerance: 0.15) } }
 
   /// The part of a line by rising x that is within the panel, cut at its edges.
-  func visible(_ points: [PlotPoint]) -> [PlotPoint] { PolylineThinning.cut(points, to: layout.left...layout.right) }
+  func visible(_ points: [PlotPoint]) -> [PlotPoint] {
+    PolylineThinning.cut(points, to: layout.left...layout.right)
+  }
 
   private func isSeen(_ event: PatternScore.Event) -> Bool {
     event.end >= plot.span.lowerBound && event.time <= plot.span.upperBound
@@ -31,19 +36,32 @@ extension FigureDrawing {
     guard plot.takes.count == 1, let score = plot.takes[0].score else {
       let values = plot.takes.map { take in readings(of: take).map(\.strength) }
       drawAreas(values, ground: box.bottom, least: TakeReading.equalStrength, isMirrored: false)
-      if plot.takes.allSatisfy({ $0.score != nil }) { drawTransients() }
+      if plot.takes.allSatisfy({ $0.score != nil }) {
+        drawTransients()
+      }
       return
     }
     let dense = denseScore
-    if let dense { drawStrengthEnvelope(of: dense) } else { drawShapes(score) }
-    for curve in score.curves where curve.id == .hapticIntensityControl { draw(curve) }
-    if dense == nil { drawTransients() }
+    if let dense {
+      drawStrengthEnvelope(of: dense)
+    } else {
+      drawShapes(score)
+    }
+    for curve in score.curves where curve.id == .hapticIntensityControl {
+      draw(curve)
+    }
+    if dense == nil {
+      drawTransients()
+    }
   }
 
   private mutating func drawShapes(_ score: PatternScore) {
-    let continuous = score.events.filter { $0.kind.isVibration && $0.points.count > 1 && isSeen($0) }
+    let continuous = score.events.filter {
+      $0.kind.isVibration && $0.points.count > 1 && isSeen($0)
+    }
     let pointCount = continuous.reduce(0) { $0 + $1.points.count }
-    guard continuous.count <= Self.maximumShapeCount, pointCount <= Self.maximumShapePointCount else {
+    guard continuous.count <= Self.maximumShapeCount, pointCount <= Self.maximumShapePointCount
+    else {
       return drawTogether(continuous)
     }
     let opacity = max(0.2, 0.82 / Double(Self.mostAtOnce(continuous)).squareRoot())
@@ -56,9 +74,12 @@ extension FigureDrawing {
   /// The most events that are over one another at any time.
   private static func mostAtOnce(_ events: [PatternScore.Event]) -> Int {
     let ends = events.map(\.end).sorted()
-    var (ended, most) = (0, 1)
+    var ended = 0
+    var most = 1
     for (started, event) in events.enumerated() {
-      while ended < ends.count, ends[ended] <= event.time + 1e-3 { ended += 1 }
+      while ended < ends.count, ends[ended] <= event.time + 1e-3 {
+        ended += 1
+      }
       most = max(most, started + 1 - ended)
     }
     return most
@@ -74,7 +95,9 @@ extension FigureDrawing {
     }
   }
 
-  private mutating func fill(_ line: [PlotPoint], colors: [(time: Double, sharpness: Double)], opacity: Double) {
+  private mutating func fill(
+    _ line: [PlotPoint], colors: [(time: Double, sharpness: Double)], opacity: Double
+  ) {
     drawing.fill([grounded(line)], paint(of: colors), opacity: opacity)
   }
 
@@ -90,7 +113,8 @@ extension FigureDrawing {
     guard let first = colors.first, let last = colors.last, last.time > first.time,
       colors.contains(where: { abs($0.sharpness - first.sharpness) > 1e-3 })
     else { return .color(ramp.color(at: colors.first?.sharpness ?? 0)) }
-    let bends = PolylineThinning.straightened(colors.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.015)
+    let bends = PolylineThinning.straightened(
+      colors.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.015)
     let length = last.time - first.time
     var stops: [PlotDrawing.Stop] = []
     for (from, to) in zip(bends, bends.dropFirst()) {
@@ -98,22 +122,28 @@ extension FigureDrawing {
       let parts = max(1, Int((abs(to.y - from.y) * 8).rounded(.up)))
       for part in (stops.isEmpty ? 0 : 1)...parts {
         let share = Double(part) / Double(parts)
-        let (time, sharpness) = (from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share)
-        stops.append(PlotDrawing.Stop(share: (time - first.time) / length, color: ramp.color(at: sharpness)))
+        let time = from.x + (to.x - from.x) * share
+        let sharpness = from.y + (to.y - from.y) * share
+        stops.append(
+          PlotDrawing.Stop(share: (time - first.time) / length, color: ramp.color(at: sharpness)))
       }
     }
-    return .gradient(stops, from: PlotPoint(layout.x(first.time), 0), to: PlotPoint(layout.x(last.time), 0))
+    return .gradient(
+      stops, from: PlotPoint(layout.x(first.time), 0), to: PlotPoint(layout.x(last.time), 0))
   }
 
   private mutating func draw(_ curve: PatternScore.Curve) {
     let line = visible(curve.line.map { at($0.time, $0.value) })
-    drawing.stroke([PolylineThinning.thinned(line)], .init(paint: .role(.ink), width: scale, opacity: 0.65))
+    drawing.stroke(
+      [PolylineThinning.thinned(line)], .init(paint: .role(.ink), width: scale, opacity: 0.65))
     let handles = curve.handles.filter { isShown($0.time) }
     // Where many are close, they would hide what the curve is about.
     guard Double(handles.count) * Self.leastHandleRoom * scale <= box.width else { return }
     var taken = Set<[Int]>()
     for place in handles.map({ at($0.time, $0.value) })
-    where taken.insert([Int(place.x / (7 * scale)), Int(place.y / (7 * scale))]).inserted { drawHandle(at: place) }
+    where taken.insert([Int(place.x / (7 * scale)), Int(place.y / (7 * scale))]).inserted {
+      drawHandle(at: place)
+    }
   }
 
   /// How many columns of half a pixel the axis of time has.
@@ -121,7 +151,9 @@ extension FigureDrawing {
 
   private func columns(of events: [PatternScore.Event]) -> [PatternScore.Point] {
     let step = (layout.right - layout.left) / Double(columnCount)
-    return ScoreColumns.strongest(events, count: columnCount) { (layout.x($0) - layout.left) / step }
+    return ScoreColumns.strongest(events, count: columnCount) {
+      (layout.x($0) - layout.left) / step
+    }
   }
 
   private func columnPlace(_ column: Int) -> Double {
@@ -131,13 +163,18 @@ extension FigureDrawing {
   mutating func drawTone() {
     guard plot.takes.count == 1, let score = plot.takes[0].score else {
       drawTones()
-      if plot.takes.allSatisfy({ $0.score != nil }) { drawToneHeads() }
+      if plot.takes.allSatisfy({ $0.score != nil }) {
+        drawToneHeads()
+      }
       return
     }
     // The height of a line is its sharpness, so that one scale of colours fits all lines.
     let paint = Self.ramp(from: PlotPoint(0, y(0)), to: PlotPoint(0, y(1)))
-    if let dense = denseScore { return drawToneEnvelope(of: dense, paint: paint) }
-    var lines = score.events.filter { $0.kind.isVibration && isSeen($0) }.flatMap { event -> [[PlotPoint]] in
+    if let dense = denseScore {
+      return drawToneEnvelope(of: dense, paint: paint)
+    }
+    var lines = score.events.filter { $0.kind.isVibration && isSeen($0) }.flatMap {
+      event -> [[PlotPoint]] in
       let points = event.points
       // A line reaches to where its event falls silent.
       let runs = points.indices.runs { index in
@@ -153,7 +190,9 @@ extension FigureDrawing {
     if lines.count > Self.maximumShapeCount {
       // The sharpness of the strongest of many events in each column.
       let strongest = columns(of: score.events.filter { $0.kind.isVibration })
-      lines = Self.lines(strongest.indices, where: { strongest[$0].intensity > TakeReading.leastStrength }) {
+      lines = Self.lines(
+        strongest.indices, where: { strongest[$0].intensity > TakeReading.leastStrength }
+      ) {
         PlotPoint(columnPlace($0), y(strongest[$0].sharpness))
       }
     }
@@ -166,12 +205,16 @@ extension FigureDrawing {
     let values = plot.takes.map { readings(of: $0).map(\.tone) }
     let isEqual = values[0].indices.map { index in
       let here = values.compactMap { $0[index] }
-      guard here.count == values.count, let low = here.min(), let high = here.max() else { return false }
+      guard here.count == values.count, let low = here.min(), let high = here.max() else {
+        return false
+      }
       return high - low < TakeReading.equalTone
     }
     for (take, tones) in values.enumerated() {
       for wantsEqual in take == 0 ? [true, false] : [false] {
-        let lines = Self.lines(tones.indices, where: { tones[$0] != nil && isEqual[$0] == wantsEqual }) {
+        let lines = Self.lines(
+          tones.indices, where: { tones[$0] != nil && isEqual[$0] == wantsEqual }
+        ) {
           PlotPoint(columnPlace($0), y(tones[$0] ?? 0))
         }
         drawing.stroke(lines, wantsEqual ? equalStroke : stroke(of: take))
@@ -181,15 +224,19 @@ extension FigureDrawing {
 
   /// The sharpness of transients: heads, or dots where many are close, one for each pixel.
   private mutating func drawToneHeads() {
-    let (groups, isOne) = (transientGroups(), plot.takes.count == 1)
+    let groups = transientGroups()
+    let isOne = plot.takes.count == 1
     let fineness = fineness(count: groups.count)
     var taken = Set<[Int]>()
     for group in groups {
       let tones = group.compactMap { $0?.sharpness }
       let isSame =
-        !isOne && tones.count == group.count && (tones.max() ?? 0) - (tones.min() ?? 0) < TakeReading.equalTone
+        !isOne && tones.count == group.count
+        && (tones.max() ?? 0) - (tones.min() ?? 0) < TakeReading.equalTone
       let shown = group.map { point in point.flatMap { isOne && $0.intensity <= 0 ? nil : $0 } }
-      drawHeads(of: shown, at: \.sharpness, areEqual: isSame, radius: fineness.map { 4.5 * $0 }, taken: &taken)
+      drawHeads(
+        of: shown, at: \.sharpness, areEqual: isSame, radius: fineness.map { 4.5 * $0 },
+        taken: &taken)
     }
   }
 
@@ -211,7 +258,8 @@ extension FigureDrawing {
         drawing.line(PlotPoint(start, box.bottom), top, .edge, width: 2 * scale)
         drawHead(at: top, of: 0, paint: .role(.edge), radius: 4)
       }
-      let label = layout.fitted(event.file ?? "tone", size: PlotLayout.labelSize, to: box.right - start - 6 * scale)
+      let label = layout.fitted(
+        event.file ?? "tone", size: PlotLayout.labelSize, to: box.right - start - 6 * scale)
       if start > labelEnd, label.count > 1 {
         write(label, at: PlotPoint(start + 6 * scale, box.bottom - 6 * scale), role: .ink)
         labelEnd = start + layout.width(of: label, size: PlotLayout.labelSize) + 12 * scale
@@ -219,10 +267,14 @@ extension FigureDrawing {
     }
   }
 
-  private func readings(of take: PlotTake) -> [TakeReading] { take.readings(columns: columnCount, span: plot.span) }
+  private func readings(of take: PlotTake) -> [TakeReading] {
+    take.readings(columns: columnCount, span: plot.span)
+  }
 
   private var equalStroke: PlotDrawing.Stroke {
-    .init(paint: .role(plot.takes.count > 1 ? .equalLine : .ink), width: (plot.takes.count > 1 ? 1.5 : 1.25) * scale)
+    .init(
+      paint: .role(plot.takes.count > 1 ? .equalLine : .ink),
+      width: (plot.takes.count > 1 ? 1.5 : 1.25) * scale)
   }
 
   /// What only one take has covers so much of what is behind it.
@@ -239,11 +291,14 @@ extension FigureDrawing {
       PlotPoint(columnPlace(index), ground + (y(value) - ground) * side)
     }
     func shapes(_ top: [Double], over bottom: [Double]?) -> [[PlotPoint]] {
-      let runs = columns.runs { index in top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005) }
+      let runs = columns.runs { index in
+        top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005)
+      }
       return sides.flatMap { side in
         runs.filter { $0.count > 1 }.map { run in
           func line(_ values: [Double]?) -> [PlotPoint] {
-            PolylineThinning.straightened(run.map { place($0, values?[$0] ?? 0, side) }, tolerance: 0.15)
+            PolylineThinning.straightened(
+              run.map { place($0, values?[$0] ?? 0, side) }, tolerance: 0.15)
           }
           return line(top) + line(bottom).reversed()
         }
@@ -257,14 +312,16 @@ extension FigureDrawing {
         drawing.fill(shapes(own, over: both), .role(.take(take)), opacity: Self.excessOpacity)
       }
     }
-    let differs = columns.map { index in (values.map { $0[index] }.max() ?? 0) - both[index] > least }
+    let differs = columns.map { index in (values.map { $0[index] }.max() ?? 0) - both[index] > least
+    }
     for (take, own) in values.enumerated() {
       for wantsEqual in take == 0 ? [true, false] : [false] {
         let lines = sides.flatMap { side in
           Self.lines(
             columns,
             where: { index in
-              // A line of a take reaches to where it meets the others, and from the ground up to where it starts.
+              // A line of a take reaches to where it meets the others, and from the ground up to
+              // where it starts.
               let around = max(0, index - 1)...min(own.count - 1, index + 1)
               return own[around].contains { $0 > 0.0005 }
                 && (wantsEqual ? !differs[index] : differs[around].contains(true))
@@ -282,7 +339,8 @@ extension FigureDrawing {
   private static let shiftSeconds = 0.09
 
   private func transients(of score: PatternScore) -> [PatternScore.Point] {
-    let all = score.events.filter { $0.kind.isTransient && isShown($0.time) }.compactMap(\.points.first)
+    let all = score.events.filter { $0.kind.isTransient && isShown($0.time) }.compactMap(
+      \.points.first)
     guard layout.isText else { return all }
     // Of characters, the strongest in each column.
     let columns = Dictionary(all.map { (Int(layout.x($0.time) / scale), $0) }) {
@@ -298,7 +356,8 @@ extension FigureDrawing {
     return room < Self.leastStemRoom ? nil : min(1, max(0.4, room / 12))
   }
 
-  /// The transients of all takes by time; those at one time are in one group, at the place of their take.
+  /// The transients of all takes by time; those at one time are in one group, at the place of their
+  /// take.
   private func transientGroups() -> [[PatternScore.Point?]] {
     let all = plot.takes.enumerated().flatMap { take, each in
       (each.score.map { transients(of: $0) } ?? []).map { (take: take, point: $0) }
@@ -316,9 +375,12 @@ extension FigureDrawing {
   }
 
   private mutating func drawTransients() {
-    let (groups, isOne) = (transientGroups(), plot.takes.count == 1)
+    let groups = transientGroups()
+    let isOne = plot.takes.count == 1
     guard let fineness = fineness(count: groups.count) else { return drawTransientColumns(groups) }
-    if plot.takes.count == 2 { drawShifts(groups) }
+    if plot.takes.count == 2 {
+      drawShifts(groups)
+    }
     let width = max(1, 2.5 * fineness)
     var taken = Set<[Int]>()
     for group in groups {
@@ -327,7 +389,8 @@ extension FigureDrawing {
         let high = points.max(by: { $0.intensity < $1.intensity })
       else { continue }
       let isTogether = points.count == plot.takes.count
-      let isSame = !isOne && isTogether && high.intensity - low.intensity < TakeReading.equalStrength
+      let isSame =
+        !isOne && isTogether && high.intensity - low.intensity < TakeReading.equalStrength
       let ground = PlotPoint(layout.x(low.time), box.bottom)
       let paint = paint(of: low, 0, isShared: true)
       if isOne, low.intensity <= 0 {
@@ -339,7 +402,9 @@ extension FigureDrawing {
       let top = PlotPoint(ground.x, y(high.intensity))
       let shared = PlotPoint(ground.x, isTogether ? y(low.intensity) : box.bottom)
       drawing.line(ground, top, .paper, width: 2 * width * scale)
-      if isTogether { drawing.stroke([[ground, shared]], .init(paint: paint, width: width * scale)) }
+      if isTogether {
+        drawing.stroke([[ground, shared]], .init(paint: paint, width: width * scale))
+      }
       if !isOne, !isSame, let take = group.firstIndex(where: { $0 == high }) {
         drawing.stroke([[shared, top]], stroke(of: take, width: width))
       }
@@ -347,20 +412,25 @@ extension FigureDrawing {
     }
   }
 
-  /// The colour of one take is that of its sharpness; of several, each has its own and one for what they share.
-  private func paint(of point: PatternScore.Point, _ take: Int, isShared: Bool) -> PlotDrawing.Paint {
+  /// The colour of one take is that of its sharpness; of several, each has its own and one for what
+  /// they share.
+  private func paint(of point: PatternScore.Point, _ take: Int, isShared: Bool) -> PlotDrawing.Paint
+  {
     plot.takes.count == 1
-      ? .color(Colormap.sharpness.color(at: point.sharpness)) : .role(isShared ? .equalLine : .take(take))
+      ? .color(Colormap.sharpness.color(at: point.sharpness))
+      : .role(isShared ? .equalLine : .take(take))
   }
 
-  /// Many transients: in each column of a pixel what all takes have at least, and what the strongest has more.
+  /// Many transients: in each column of a pixel what all takes have at least, and what the
+  /// strongest has more.
   private mutating func drawTransientColumns(_ groups: [[PatternScore.Point?]]) {
     var columns: [Int: [Double]] = [:]
     for group in groups {
       for (take, point) in group.enumerated() {
         guard let point else { continue }
         let column = Int((layout.x(point.time) - layout.left) / scale)
-        columns[column, default: group.map { _ in 0 }][take] = max(columns[column]?[take] ?? 0, point.intensity)
+        columns[column, default: group.map { _ in 0 }][take] = max(
+          columns[column]?[take] ?? 0, point.intensity)
       }
     }
     var bars: [PlotRole: [[PlotPoint]]] = [:]
@@ -368,7 +438,9 @@ extension FigureDrawing {
       guard let low = values.min(), let high = values.max() else { continue }
       let x = layout.left + (Double(column) + 0.5) * scale
       let heights = [0, low, high].map { PlotPoint(x, y($0)) }
-      if low > 0 { bars[.equalLine, default: []].append([heights[0], heights[1]]) }
+      if low > 0 {
+        bars[.equalLine, default: []].append([heights[0], heights[1]])
+      }
       if high - low >= TakeReading.equalStrength, let take = values.firstIndex(of: high) {
         bars[.take(take), default: []].append([heights[1], heights[2]])
       }
@@ -378,18 +450,22 @@ extension FigureDrawing {
     }
   }
 
-  /// The heads of transients at one time, or one grey head where they are equal; without a radius dots, one for each
-  /// pixel.
+  /// The heads of transients at one time, or one grey head where they are equal; without a radius
+  /// dots, one for each pixel.
   private mutating func drawHeads(
-    of group: [PatternScore.Point?], at value: (PatternScore.Point) -> Double, areEqual: Bool, radius: Double?,
+    of group: [PatternScore.Point?], at value: (PatternScore.Point) -> Double, areEqual: Bool,
+    radius: Double?,
     taken: inout Set<[Int]>
   ) {
     for (take, point) in group.enumerated() {
       guard let point else { continue }
-      let (place, paint) = (at(point.time, value(point)), paint(of: point, take, isShared: areEqual))
+      let place = at(point.time, value(point))
+      let paint = paint(of: point, take, isShared: areEqual)
       if let radius {
         drawHead(at: place, of: areEqual ? 0 : take, paint: paint, radius: radius)
-      } else if taken.insert([Int(place.x / scale), Int(place.y / scale), areEqual ? -1 : take]).inserted {
+      } else if taken.insert([Int(place.x / scale), Int(place.y / scale), areEqual ? -1 : take])
+        .inserted
+      {
         drawing.disc(place, radius: 1.2 * scale, paint)
       }
       if areEqual { return }
@@ -401,11 +477,16 @@ extension FigureDrawing {
     let alone = groups.filter { $0.contains(nil) }
     var others = alone.compactMap { $0[1] }
     for first in alone.compactMap({ $0[0] }) {
-      let nearest = others.indices.min { abs(others[$0].time - first.time) < abs(others[$1].time - first.time) }
-      guard let nearest, abs(others[nearest].time - first.time) < Self.shiftSeconds else { continue }
+      let nearest = others.indices.min {
+        abs(others[$0].time - first.time) < abs(others[$1].time - first.time)
+      }
+      guard let nearest, abs(others[nearest].time - first.time) < Self.shiftSeconds else {
+        continue
+      }
       let second = others.remove(at: nearest)
       let y = y(min(first.intensity, second.intensity) * 0.5)
-      let (from, to) = (PlotPoint(layout.x(first.time), y), PlotPoint(layout.x(second.time), y))
+      let from = PlotPoint(layout.x(first.time), y)
+      let to = PlotPoint(layout.x(second.time), y)
       guard abs(to.x - from.x) > 14 * scale else { continue }
       let tip = (to.x > from.x ? -4.0 : 4) * scale
       let head = [PlotPoint(to.x + tip, y - 3 * scale), to, PlotPoint(to.x + tip, y + 3 * scale)]
@@ -436,18 +517,21 @@ extension FigureDrawing {
 
     mutating func add(_ point: PatternScore.Point) {
       (weakest, strongest) = (min(weakest, point.intensity), max(strongest, point.intensity))
-      (dullest, sharpest) = (min(dullest, point.sharpness), max(sharpest, point.sharpness))
+      dullest = min(dullest, point.sharpness)
+      sharpest = max(sharpest, point.sharpness)
       sharpnesses += point.sharpness
       count += 1
     }
   }
 
-  /// The score of a take with more events in sight than can be drawn one by one; nil for other plots.
+  /// The score of a take with more events in sight than can be drawn one by one; nil for other
+  /// plots.
   private var denseScore: PatternScore? {
     guard !layout.isText, plot.takes.count == 1, let score = plot.takes[0].score else { return nil }
     let lasting = score.events.count { $0.kind.isVibration && isSeen($0) }
     let transients = score.events.count { $0.kind.isTransient && isShown($0.time) }
-    return lasting + transients > Self.maximumEventCount || fineness(count: transients) == nil ? score : nil
+    return lasting + transients > Self.maximumEventCount || fineness(count: transients) == nil
+      ? score : nil
   }
 
   /// The columns in which events begin or last, with their places, in runs without long gaps.
@@ -455,10 +539,14 @@ extension FigureDrawing {
     let width = Self.envelopeWidth * scale
     let count = max(1, Int((layout.right - layout.left) / width))
     var columns = [Column](repeating: Column(), count: count)
-    func column(_ seconds: Double) -> Int { Int(((layout.x(seconds) - layout.left) / width).rounded(.down)) }
-    for event in score.events where (event.kind.isVibration || event.kind.isTransient) && isSeen(event) {
+    func column(_ seconds: Double) -> Int {
+      Int(((layout.x(seconds) - layout.left) / width).rounded(.down))
+    }
+    for event in score.events
+    where (event.kind.isVibration || event.kind.isTransient) && isSeen(event) {
       guard let strongest = event.points.max(by: { $0.intensity < $1.intensity }) else { continue }
-      let (first, last) = (max(0, column(event.time)), min(count - 1, column(event.end)))
+      let first = max(0, column(event.time))
+      let last = min(count - 1, column(event.end))
       guard first <= last else { continue }
       if event.kind.isTransient || first == last {
         columns[first].add(strongest)
@@ -471,7 +559,9 @@ extension FigureDrawing {
     var runs: [[(place: Double, column: Column)]] = []
     var end = -Self.longestGap - 1
     for (index, column) in columns.enumerated() where column.count > 0 {
-      if index - end > Self.longestGap { runs.append([]) }
+      if index - end > Self.longestGap {
+        runs.append([])
+      }
       // A run of one column is as wide as that.
       for side in runs[runs.count - 1].isEmpty ? [0.0, 1] : [1] {
         runs[runs.count - 1].append((layout.left + (Double(index) + side) * width, column))
@@ -481,16 +571,20 @@ extension FigureDrawing {
     return runs
   }
 
-  /// The strongest in each column as a pale shape, the weakest as a full one, in the colour of the sharpness around.
+  /// The strongest in each column as a pale shape, the weakest as a full one, in the colour of the
+  /// sharpness around.
   private mutating func drawStrengthEnvelope(of score: PatternScore) {
     for columns in envelope(of: score) {
       let colors = columns.indices.map { index -> (time: Double, sharpness: Double) in
-        let near = columns[max(0, index - Self.colorReach)...min(columns.count - 1, index + Self.colorReach)]
+        let near = columns[
+          max(0, index - Self.colorReach)...min(columns.count - 1, index + Self.colorReach)]
         let sum = near.reduce((0, 0)) { ($0.0 + $1.column.sharpnesses, $0.1 + $1.column.count) }
         return (layout.seconds(at: columns[index].place), sum.0 / sum.1)
       }
       for (value, opacity) in [(\Column.strongest, 0.45), (\.weakest, 0.82)] {
-        fill(columns.map { PlotPoint($0.place, y($0.column[keyPath: value])) }, colors: colors, opacity: opacity)
+        fill(
+          columns.map { PlotPoint($0.place, y($0.column[keyPath: value])) }, colors: colors,
+          opacity: opacity)
       }
     }
   }
@@ -501,7 +595,8 @@ extension FigureDrawing {
     func lines(_ value: (Column) -> Double) -> [[PlotPoint]] {
       runs.map { $0.map { PlotPoint($0.place, y(value($0.column))) } }
     }
-    drawing.fill(zip(lines(\.sharpest), lines(\.dullest)).map { $0 + $1.reversed() }, paint, opacity: 0.3)
+    drawing.fill(
+      zip(lines(\.sharpest), lines(\.dullest)).map { $0 + $1.reversed() }, paint, opacity: 0.3)
     drawing.stroke(lines { $0.sharpnesses / $0.count }, .init(paint: paint, width: 1.5 * scale))
   }
 }

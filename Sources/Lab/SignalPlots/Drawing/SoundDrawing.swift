@@ -10,9 +10,12 @@ extension FigureDrawing {
         drawing.stroke([line(of: trace)], isOne ? ink : stroke(of: index, width: 1.5))
       }
     } else if layout.isText || isOne {
-      for (index, trace) in traces.enumerated() { drawReach(of: trace, as: isOne ? .signal : .take(index)) }
+      for (index, trace) in traces.enumerated() {
+        drawReach(of: trace, as: isOne ? .signal : .take(index))
+      }
     } else {
-      drawAreas(traces.map(peaks), ground: y(0), least: 0.006 * axis.range.upperBound, isMirrored: true)
+      drawAreas(
+        traces.map(peaks), ground: y(0), least: 0.006 * axis.range.upperBound, isMirrored: true)
     }
   }
 
@@ -49,7 +52,8 @@ extension FigureDrawing {
     let least = 0.35 * scale
     let outline = [1.0, -1].map { side in
       PolylineThinning.straightened(
-        places(peaks.map { $0 * side }).map { PlotPoint($0.x, $0.y - side * least) }, tolerance: 0.2)
+        places(peaks.map { $0 * side }).map { PlotPoint($0.x, $0.y - side * least) }, tolerance: 0.2
+      )
     }
     drawing.fill([outline[0] + outline[1].reversed()], .role(role))
     let effective = [1.0, -1].map { side in
@@ -63,7 +67,8 @@ extension FigureDrawing {
 
   private func peaks(of trace: SoundTrace) -> [Double] {
     let step = (plot.span.upperBound - plot.span.lowerBound) / Double(columnCount)
-    let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
+    let columns = SampleColumns(
+      trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
     let around = SlidingMaximum.of(columns.magnitudes, reach: Int(Self.peakSeconds / 2 * 1_000))
     return (0..<columnCount).map { column in
       let start = (plot.span.lowerBound + Double(column) * step - trace.start) * 1_000
@@ -73,17 +78,20 @@ extension FigureDrawing {
     }
   }
 
-  /// Draws levels as covers over colours: those of sharpness for one take; grey for what all takes have
-  /// and a take's own for what it has more.
+  /// Draws levels as covers over colours: those of sharpness for one take; grey for what all takes
+  /// have and a take's own for what it has more.
   /// - Parameter band: Whether the band of the profile is marked.
   mutating func drawSpectrogram(_ traces: [SpectrogramTrace], shown: [Int], band: Bool) {
     // A cell is a pixel across and two down, and at least the step of what is measured.
     let columns = max(1, min(1_500, Int((box.width / scale).rounded(.up))))
     let rows = max(1, Int((box.height / scale / 2).rounded(.up)))
-    let shares = traces.map { $0.shares(columns: columns, rows: rows, axis: axis, seconds: plot.span) }
+    let shares = traces.map {
+      $0.shares(columns: columns, rows: rows, axis: axis, seconds: plot.span)
+    }
     func cover(_ paint: PlotDrawing.Paint, _ level: (Int) -> UInt8) {
       let levels = shares[0].indices.map(level)
-      drawing.add(.raster(PlotDrawing.Raster(levels: levels, columns: columns, box: box, paint: paint)))
+      drawing.add(
+        .raster(PlotDrawing.Raster(levels: levels, columns: columns, box: box, paint: paint)))
     }
     if traces.count == 1 {
       cover(sharpnessPaint(of: traces[0].law)) { Self.coverage(shares[0][$0]) }
@@ -93,7 +101,9 @@ extension FigureDrawing {
       for take in shown {
         // Of two takes one is above the other, of more each is above what all have.
         let own = shares[take]
-        cover(.role(.take(take))) { cell in min(Self.coverage(own[cell]), Self.excess(own[cell] - both[cell])) }
+        cover(.role(.take(take))) { cell in
+          min(Self.coverage(own[cell]), Self.excess(own[cell] - both[cell]))
+        }
       }
     }
     guard band, let law = traces[shown.first ?? 0].law else { return }
@@ -103,12 +113,14 @@ extension FigureDrawing {
     }
   }
 
-  /// How much what only one take has covers, 0…255: two decibels are not seen, twenty-five are all of it.
+  /// How much what only one take has covers, 0…255: two decibels are not seen, twenty-five are all
+  /// of it.
   private static func excess(_ share: Double) -> UInt8 {
     UInt8((255 * min(max((share - 0.035) * 2.6, 0), 0.95)).rounded())
   }
 
-  /// At each frequency the colour of the sharpness that becomes it; without a law the colour of text.
+  /// At each frequency the colour of the sharpness that becomes it; without a law the colour of
+  /// text.
   private func sharpnessPaint(of law: FrequencyMapping?) -> PlotDrawing.Paint {
     guard let law, law.low > 0, law.high > 0, law.low != law.high else { return .role(.ink) }
     let stops = (0...16).map { step in
@@ -116,6 +128,8 @@ extension FigureDrawing {
       let share = min(max(axis.share(of: law.hertz(atSharpness: sharpness)), 0), 1)
       return PlotDrawing.Stop(share: share, color: Colormap.sharpness.color(at: sharpness))
     }
-    return .gradient(stops.sorted { $0.share < $1.share }, from: PlotPoint(0, box.bottom), to: PlotPoint(0, box.top))
+    return .gradient(
+      stops.sorted { $0.share < $1.share }, from: PlotPoint(0, box.bottom),
+      to: PlotPoint(0, box.top))
   }
 }

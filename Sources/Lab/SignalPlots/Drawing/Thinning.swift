@@ -25,13 +25,19 @@ enum PolylineThinning {
     while start < points.count {
       let column = points[start].x.rounded(.down)
       var end = start
-      var (high, low) = (start, start)
+      var high = start
+      var low = start
       while end < points.count, points[end].x.rounded(.down) == column {
-        if points[end].y < points[high].y { high = end }
-        if points[end].y > points[low].y { low = end }
+        if points[end].y < points[high].y {
+          high = end
+        }
+        if points[end].y > points[low].y {
+          low = end
+        }
         end += 1
       }
-      for index in [start, min(high, low), max(high, low), end - 1] where result.last != points[index] {
+      for index in [start, min(high, low), max(high, low), end - 1]
+      where result.last != points[index] {
         result.append(points[index])
       }
       start = end
@@ -41,7 +47,8 @@ enum PolylineThinning {
 
   /// The part of a line by rising `x` within a range, cut at its ends.
   static func cut(_ points: [PlotPoint], to range: ClosedRange<Double>) -> [PlotPoint] {
-    guard let first = points.first, let last = points.last, first.x < range.lowerBound || last.x > range.upperBound
+    guard let first = points.first, let last = points.last,
+      first.x < range.lowerBound || last.x > range.upperBound
     else { return points }
     var result: [PlotPoint] = []
     func add(_ from: PlotPoint, _ to: PlotPoint, at x: Double) {
@@ -55,32 +62,39 @@ enum PolylineThinning {
           add(before, point, at: edge)
         }
       }
-      if range.contains(point.x) { result.append(point) }
+      if range.contains(point.x) {
+        result.append(point)
+      }
     }
     return result
   }
 
   /// The line without points that lie nearly on the straight line between those that are kept.
-  /// - Parameter tolerance: How far in pixels a point that is left out may lie from the line, up or down.
+  /// - Parameter tolerance: How far in pixels a point that is left out may lie from the line, up or
+  ///   down.
   static func straightened(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
     guard var corner = points.first else { return [] }
     var result = [corner]
     // The steepest and flattest lines from the corner that pass all points since by the tolerance.
-    var (least, most) = (-Double.infinity, Double.infinity)
+    var least = -Double.infinity
+    var most = Double.infinity
     for (last, point) in zip(points, points.dropFirst()) {
       let run = point.x - corner.x
       let slope = run > 0 ? (point.y - corner.y) / run : .infinity
       if !(least...max(least, most)).contains(slope) {
         result.append(last)
         corner = last
-        (least, most) = (-Double.infinity, Double.infinity)
+        least = -Double.infinity
+        most = Double.infinity
       }
       let length = point.x - corner.x
       guard length > 0 else { continue }
       least = max(least, (point.y - tolerance - corner.y) / length)
       most = min(most, (point.y + tolerance - corner.y) / length)
     }
-    if let last = points.last, result.last != last { result.append(last) }
+    if let last = points.last, result.last != last {
+      result.append(last)
+    }
     return result
   }
 }
@@ -112,7 +126,9 @@ struct SampleColumns {
       for column in 0..<count {
         let start = min(Int(Double(column) * step), buffer.count - 1)
         let end = max(start + 1, min(Int(Double(column + 1) * step), buffer.count))
-        var (least, most, power) = (Float.infinity, -Float.infinity, 0.0)
+        var least = Float.infinity
+        var most = -Float.infinity
+        var power = 0.0
         for index in start..<end {
           let sample = unsafe buffer[index].isFinite ? buffer[index] : 0
           least = min(least, sample)
@@ -140,27 +156,34 @@ struct SampleColumns {
   private static func means(_ sums: [Double], reach: Int) -> [Double] {
     let count = sums.count - 1
     return (0..<max(0, count)).map { place in
-      let (from, to) = (max(0, place - reach), min(count, place + reach + 1))
+      let from = max(0, place - reach)
+      let to = min(count, place + reach + 1)
       return (sums[to] - sums[from]) / Double(to - from)
     }
   }
 }
 
 enum SlidingMaximum {
-  /// For each value the greatest of those up to so many places away; time grows with the count alone.
+  /// For each value the greatest of those up to so many places away; time grows with the count
+  /// alone.
   static func of(_ values: [Double], reach: Int) -> [Double] {
     guard reach > 0 else { return values }
     // Places of falling values, of which the first is the greatest in reach.
-    var (queue, head) = ([Int](), 0)
+    var queue = [Int]()
+    var head = 0
     var result: [Double] = []
     for place in 0..<(values.count + reach) {
       if place < values.count {
-        while queue.count > head, values[queue[queue.count - 1]] <= values[place] { queue.removeLast() }
+        while queue.count > head, values[queue[queue.count - 1]] <= values[place] {
+          queue.removeLast()
+        }
         queue.append(place)
       }
       let middle = place - reach
       guard middle >= 0 else { continue }
-      while queue[head] < middle - reach { head += 1 }
+      while queue[head] < middle - reach {
+        head += 1
+      }
       result.append(values[queue[head]])
     }
     return result
@@ -172,10 +195,14 @@ enum ScoreColumns {
   /// The strongest point of each column; intensity 0 where there is none.
   ///
   /// - Parameter place: The place of a second, in columns from the first.
-  static func strongest(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double) -> [PatternScore.Point] {
-    var strongest = [PatternScore.Point](repeating: .init(time: 0, intensity: 0, sharpness: 0), count: count)
+  static func strongest(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double)
+    -> [PatternScore.Point]
+  {
+    var strongest = [PatternScore.Point](
+      repeating: .init(time: 0, intensity: 0, sharpness: 0), count: count)
     for (from, to) in events.lazy.flatMap({ zip($0.points, $0.points.dropFirst()) }) {
-      let (start, end) = (place(from.time), place(to.time))
+      let start = place(from.time)
+      let end = place(to.time)
       guard end >= 0, start < Double(count) else { continue }
       let first = Int(max(0, start))
       for column in first...max(first, Int(min(Double(count - 1), end))) {
@@ -183,7 +210,8 @@ enum ScoreColumns {
         let share = end > start ? min(max((Double(column) + 0.5 - start) / (end - start), 0), 1) : 0
         let intensity =
           end - start >= 1
-          ? from.intensity + (to.intensity - from.intensity) * share : max(from.intensity, to.intensity)
+          ? from.intensity + (to.intensity - from.intensity) * share
+          : max(from.intensity, to.intensity)
         guard intensity > strongest[column].intensity else { continue }
         let sharpness = from.sharpness + (to.sharpness - from.sharpness) * share
         strongest[column] = .init(time: from.time, intensity: intensity, sharpness: sharpness)

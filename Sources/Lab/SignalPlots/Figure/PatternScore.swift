@@ -1,10 +1,11 @@
 public import HapticModel
 public import HapticRender
 
-/// A pattern as its designer thinks of it: events of all layers with their strength over time, and the curves over them.
+/// A pattern as its designer thinks of it: events of all layers with their strength over time, and
+/// the curves over them.
 ///
-/// Everything is evaluated by the code that renders, so that a value read here is the value that sounds.
-/// What is sampled is bounded, however large the pattern is.
+/// Everything is evaluated by the code that renders, so that a value read here is the value that
+/// sounds. What is sampled is bounded, however large the pattern is.
 public struct PatternScore: Sendable {
   /// What an event is at one time.
   public struct Point: Equatable, Sendable {
@@ -17,7 +18,9 @@ public struct PatternScore: Sendable {
 
     /// Makes a point; nothing is checked.
     public init(time: Double, intensity: Double, sharpness: Double) {
-      (self.time, self.intensity, self.sharpness) = (time, intensity, sharpness)
+      self.time = time
+      self.intensity = intensity
+      self.sharpness = sharpness
     }
   }
 
@@ -67,21 +70,26 @@ public struct PatternScore: Sendable {
 
   /// Evaluates a pattern, whose controls act on the events of their own layer.
   ///
-  /// - Parameter samples: The pattern's sound files, for their lengths; without them they count as long as their
-  ///   events say.
+  /// - Parameter samples: The pattern's sound files, for their lengths; without them they count as
+  ///   long as their events say.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered either.
   public init(
-    of composition: HapticComposition, profile: TransducerProfile = .phone, samples: [String: AudioBuffer] = [:]
+    of composition: HapticComposition, profile: TransducerProfile = .phone,
+    samples: [String: AudioBuffer] = [:]
   ) throws(PlotError) {
     var timelines: [PatternTimeline] = []
     do throws(RenderError) {
       for layer in composition.layers {
         timelines.append(try PatternTimeline(of: layer.pattern, profile: profile, samples: samples))
       }
-    } catch { throw PlotError(.invalidPattern, error.description) }
+    } catch {
+      throw PlotError(.invalidPattern, error.description)
+    }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
     let end = max(timelines.map(\.duration).max() ?? 0, composition.duration)
-    (events, curves, duration) = ([], [], end)
+    events = []
+    curves = []
+    duration = end
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
       events += Self.events(of: pattern, layer: layer, at: timeline, among: eventCount)
@@ -89,15 +97,20 @@ public struct PatternScore: Sendable {
         Curve($0, of: pattern, control: timeline.control($0), until: end)
       }
     }
-    if timelines.count > 1 { events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) } }
+    if timelines.count > 1 {
+      events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) }
+    }
   }
 
   /// The events of one layer by rising onset.
-  private static func events(of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int)
+  private static func events(
+    of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int
+  )
     -> [Event]
   {
     func sampling(_ strength: DynamicParameterID, _ tone: DynamicParameterID) -> EventSampling {
-      EventSampling(strength: timeline.control(strength), tone: timeline.control(tone), eventCount: eventCount)
+      EventSampling(
+        strength: timeline.control(strength), tone: timeline.control(tone), eventCount: eventCount)
     }
     let haptics = sampling(.hapticIntensityControl, .hapticSharpnessControl)
     let audio = sampling(.audioVolumeControl, .audioBrightnessControl)
@@ -108,7 +121,8 @@ public struct PatternScore: Sendable {
       let sharpness = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
       let sampling = isHaptic ? haptics : audio
       return Event(
-        reference: EventReference(layer: layer, event: timed.index), kind: event.kind, time: timed.onset,
+        reference: EventReference(layer: layer, event: timed.index), kind: event.kind,
+        time: timed.onset,
         end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
         points: event.kind.isTransient
           ? [sampling.point(at: timed.onset, level: 1, intensity: intensity, sharpness: sharpness)]
@@ -126,16 +140,23 @@ public struct PatternScore: Sendable {
 
 extension PatternScore.Curve {
   /// The line of a control and the points that its author gave, or nothing where there are none.
-  init?(_ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?, until end: Double) {
+  init?(
+    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?,
+    until end: Double
+  ) {
     guard let control else { return nil }
     self.id = id
     let segments = control.segments
-    line = segments.indices.filter { $0 == 0 || segments[$0].start <= end }.reduce(into: []) { line, index in
+    line = segments.indices.filter { $0 == 0 || segments[$0].start <= end }.reduce(into: []) {
+      line, index in
       let segment = segments[index]
       let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
       for time in next > segment.start ? [segment.start, next] : [segment.start] {
-        let point = Point(time: time, value: time == segment.start ? segment.value : segment.value(at: time))
-        if line.last != point { line.append(point) }
+        let point = Point(
+          time: time, value: time == segment.start ? segment.value : segment.value(at: time))
+        if line.last != point {
+          line.append(point)
+        }
       }
     }
     handles = Self.handles(id, of: pattern, control: control, until: end)
@@ -145,7 +166,8 @@ extension PatternScore.Curve {
   private static func handles(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
-    let (low, high) = (id.range.lowerBound, id.range.upperBound)
+    let low = id.range.lowerBound
+    let high = id.range.upperBound
     func handle(_ time: Double, _ value: Float) -> Point {
       Point(time: time, value: Double(min(max(value, low), high)))
     }
@@ -176,29 +198,38 @@ struct EventSampling {
   private static let parts = 6
 
   init(strength: ControlTimeline?, tone: ControlTimeline?, eventCount: Int) {
-    (self.strength, self.tone) = (strength, tone)
+    self.strength = strength
+    self.tone = tone
     strengthSlopes = strength?.segments.contains { $0.slope != 0 } ?? false
     toneSlopes = tone?.segments.contains { $0.slope != 0 } ?? false
     maximumTimeCount = min(1_000, max(8, Self.maximumPointCount / max(1, eventCount)))
   }
 
   /// An event at a time, with its envelope at a level.
-  func point(at time: Double, level: Double, intensity: Double, sharpness: Double) -> PatternScore.Point {
+  func point(at time: Double, level: Double, intensity: Double, sharpness: Double)
+    -> PatternScore.Point
+  {
     let factor = strength?.value(at: time) ?? 1
     let shift = tone?.value(at: time) ?? 0
     func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
     return PatternScore.Point(
-      time: time, intensity: clamped(intensity * factor) * level, sharpness: clamped(sharpness + shift))
+      time: time, intensity: clamped(intensity * factor) * level,
+      sharpness: clamped(sharpness + shift))
   }
 
-  func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double) -> [PatternScore.Point] {
+  func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double)
+    -> [PatternScore.Point]
+  {
     guard let first = corners.first, let last = corners.last else { return [] }
     var points: [PatternScore.Point] = []
     for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
       for time in times(from: from, to: to, duration: last.time - first.time) {
-        let level = from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
+        let level =
+          from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
         let point = point(at: time, level: level, intensity: intensity, sharpness: sharpness)
-        if points.last != point { points.append(point) }
+        if points.last != point {
+          points.append(point)
+        }
       }
     }
     return points
@@ -207,7 +238,9 @@ struct EventSampling {
   /// The times between two corners at which the event bends, with both ends.
   ///
   /// A jump of a control is two times that lie a microsecond apart.
-  private func times(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double) -> [Double] {
+  private func times(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)
+    -> [Double]
+  {
     let room = max(2, Int(Double(maximumTimeCount) * (to.time - from.time) / duration))
     var bends: [Double] = [from.time]
     for control in [strength, tone].compactMap({ $0 }) {
@@ -216,8 +249,12 @@ struct EventSampling {
       while index < segments.count, segments[index].start <= to.time {
         guard bends.count < room else { return even(from.time, to.time, count: room) }
         let start = segments[index].start
-        if segments[index - 1].value(at: start) != segments[index].value { bends.append(max(from.time, start - 1e-6)) }
-        if start < to.time { bends.append(start) }
+        if segments[index - 1].value(at: start) != segments[index].value {
+          bends.append(max(from.time, start - 1e-6))
+        }
+        if start < to.time {
+          bends.append(start)
+        }
         index += 1
       }
     }
@@ -226,7 +263,9 @@ struct EventSampling {
     // Between the corners, a product of two lines bends, and a sum where it is clamped.
     guard strengthSlopes && from.level != to.level || toneSlopes else { return bends }
     guard bends.count * Self.parts <= maximumTimeCount * 2 else { return bends }
-    return zip(bends, bends.dropFirst()).flatMap { even($0, $1, count: Self.parts).dropLast() } + [to.time]
+    return zip(bends, bends.dropFirst()).flatMap { even($0, $1, count: Self.parts).dropLast() } + [
+      to.time
+    ]
   }
 
   private func even(_ from: Double, _ to: Double, count: Int) -> [Double] {

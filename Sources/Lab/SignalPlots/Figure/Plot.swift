@@ -30,20 +30,24 @@ public struct Plot: Sendable {
 
   /// The figure of one pattern or sound; a `PlotError` for a pattern that cannot be rendered.
   public init(
-    of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
+    of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases),
+    seconds: ClosedRange<Double>? = nil
   ) throws(PlotError) { try self.init(of: [subject], parts: parts, seconds: seconds) }
 
-  /// The figure of patterns and sounds, at most `maximumSubjectCount` of them, over one another on shared axes: what
-  /// all have is grey, what only one has is in its colour.
+  /// The figure of patterns and sounds, at most `maximumSubjectCount` of them, over one another on
+  /// shared axes: what all have is grey, what only one has is in its colour.
   ///
   /// - Parameter seconds: The part of time that is shown; nil for all.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered.
   public init(
-    of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
+    of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
+    seconds: ClosedRange<Double>? = nil
   ) throws(PlotError) {
     var takes = try subjects.prefix(Self.maximumSubjectCount).map(PlotTake.init)
     if parts.contains(.score), takes.contains(where: { $0.score == nil }) {
-      for index in takes.indices { takes[index].track = takes[index].signal.map { SignalTrack(of: $0) } }
+      for index in takes.indices {
+        takes[index].track = takes[index].signal.map { SignalTrack(of: $0) }
+      }
     }
     duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
     let all = 0...max(Self.minimumSpan, duration)
@@ -56,25 +60,35 @@ public struct Plot: Sendable {
     summary = Self.summary(of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts)
   }
 
-  /// Draws the figure: the bytes of a file, the same ones with the same version of Cairo and the same fonts.
+  /// Draws the figure: the bytes of a file, the same ones with the same version of Cairo and the
+  /// same fonts.
   ///
   /// - Parameters:
   ///   - width: Pixels, or points on paper; what lies outside `widths` is brought into it.
-  ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
-  public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
+  ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones
+  ///     in other files.
+  public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
+    throws(PlotError) -> [UInt8]
+  {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
   func drawing(width: Int) -> PlotDrawing { FigureDrawing.draw(self, width: width) }
 
-  private static func part(_ range: ClosedRange<Double>, of all: ClosedRange<Double>) -> ClosedRange<Double> {
+  private static func part(_ range: ClosedRange<Double>, of all: ClosedRange<Double>)
+    -> ClosedRange<Double>
+  {
     let from = min(max(range.lowerBound, 0), all.upperBound - minimumSpan)
     return max(0, from)...max(from + minimumSpan, min(range.upperBound, all.upperBound))
   }
 
-  private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?) -> [String] {
+  private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?)
+    -> [String]
+  {
     func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
-    var facts = [(span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "") + length(duration)]
+    var facts = [
+      (span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "") + length(duration)
+    ]
     if takes.count > 1 {
       facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
     } else if let score = takes.first?.score {
@@ -88,9 +102,12 @@ public struct Plot: Sendable {
   }
 
   private static func length(_ seconds: Double) -> String {
-    if seconds >= TimeTicks.minutesFrom { return TimeTicks.clock(seconds) + " min" }
+    if seconds >= TimeTicks.minutesFrom {
+      return TimeTicks.clock(seconds) + " min"
+    }
     return seconds < 0.1
-      ? AxisTick.text(seconds * 1_000, places: 0) + " ms" : AxisTick.short(seconds, places: seconds < 10 ? 2 : 1) + " s"
+      ? AxisTick.text(seconds * 1_000, places: 0) + " ms"
+      : AxisTick.short(seconds, places: seconds < 10 ? 2 : 1) + " s"
   }
 
   /// `3 continuous events`, `1 transient`.
@@ -102,7 +119,8 @@ public struct Plot: Sendable {
     return counted.isEmpty ? ["no events"] : counted
   }
 
-  private static func summary(of panels: [PlotPanel], names: [String], _ facts: [String]) -> String {
+  private static func summary(of panels: [PlotPanel], names: [String], _ facts: [String]) -> String
+  {
     let kinds = panels.map(\.noun).uniqued
     let shown = kinds.isEmpty ? "empty picture" : kinds.joinedWithAnd
     let named = names.filter { !$0.isEmpty }
@@ -120,12 +138,20 @@ extension [String] {
   }
 
   /// Each once, where it is first.
-  fileprivate var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+  fileprivate var uniqued: [String] {
+    reduce(into: []) {
+      if !$0.contains($1) {
+        $0.append($1)
+      }
+    }
+  }
 }
 
 extension PlotDrawing {
   func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
-    guard format == .svg else { return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf) }
+    guard format == .svg else {
+      return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
+    }
     var writer = SVGWriter(self, theme: theme)
     return Array(try writer.text().utf8)
   }
@@ -146,17 +172,22 @@ public struct PlotSubject: Sendable {
 
   /// Names what is to be shown.
   public init(
-    name: String, composition: HapticComposition? = nil, signal: Signal? = nil, profile: TransducerProfile? = nil,
+    name: String, composition: HapticComposition? = nil, signal: Signal? = nil,
+    profile: TransducerProfile? = nil,
     samples: [String: AudioBuffer] = [:]
   ) {
-    (self.name, self.composition, self.signal) = (name, composition, signal)
-    (self.profile, self.samples) = (profile, samples)
+    self.name = name
+    self.composition = composition
+    self.signal = signal
+    self.profile = profile
+    self.samples = samples
   }
 }
 
 /// A way to look at a pattern or a sound; the raw value is what users call it.
 public enum PlotPart: String, CaseIterable, Sendable {
-  /// Intensity and sharpness of events with the curves over them; level and frequency of a recording.
+  /// Intensity and sharpness of events with the curves over them; level and frequency of a
+  /// recording.
   case score
   /// The sound's samples over time.
   case waveform
@@ -184,9 +215,12 @@ struct PlotTake: Sendable {
   private static let leastTail: Float = 1e-3
 
   init(_ subject: PlotSubject) throws(PlotError) {
-    (name, signal) = (subject.name, subject.signal)
+    name = subject.name
+    signal = subject.signal
     guard let composition = subject.composition else {
-      (score, profile, duration) = (nil, subject.profile, subject.signal?.duration ?? 0)
+      score = nil
+      profile = subject.profile
+      duration = subject.signal?.duration ?? 0
       return
     }
     let profile = subject.profile ?? .phone
@@ -201,7 +235,9 @@ struct PlotTake: Sendable {
   private static func end(of signal: Signal) -> Double {
     let peak = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
     guard peak > 0 else { return 0 }
-    let last = signal.channels.map { samples in samples.lastIndex { abs($0) > leastTail * peak } ?? -1 }
+    let last = signal.channels.map { samples in
+      samples.lastIndex { abs($0) > leastTail * peak } ?? -1
+    }
     return Double((last.max() ?? -1) + 1) / signal.rate
   }
 
@@ -210,7 +246,8 @@ struct PlotTake: Sendable {
     guard let signal else { return nil }
     let from = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
     // The frame behind the end is where the line goes to.
-    let end = min(Double(signal.frameCount), ((range.upperBound + margin) * signal.rate).rounded(.up) + 1)
+    let end = min(
+      Double(signal.frameCount), ((range.upperBound + margin) * signal.rate).rounded(.up) + 1)
     guard from < Int(end) else { return (Signal(channels: [[]], rate: signal.rate), 0) }
     if from == 0, Int(end) == signal.frameCount { return (signal, 0) }
     let channels = signal.channels.map { Array($0[from..<Int(end)]) }
@@ -262,7 +299,10 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String
 
   /// Makes an error.
-  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
 }
 
 /// The level and the frequency of a signal over time, for takes whose events are not known.
@@ -292,7 +332,9 @@ package struct SignalTrack: Equatable, Sendable {
     frequencies = Array(repeating: 0, count: levels.count)
     for point in FrequencyTrack(of: signal, step: step).points {
       let index = Int((point.time / envelope.step).rounded())
-      if frequencies.indices.contains(index) { frequencies[index] = point.hertz }
+      if frequencies.indices.contains(index) {
+        frequencies[index] = point.hertz
+      }
     }
   }
 
@@ -301,13 +343,15 @@ package struct SignalTrack: Equatable, Sendable {
 
   /// How strong it is at a value's index: where the level stands in the range that is shown, 0…1.
   package func strength(at index: Int) -> Double {
-    levels.indices.contains(index) ? min(max(0, PlotAxis(range: Self.levelRange).share(of: levels[index])), 1) : 0
+    levels.indices.contains(index)
+      ? min(max(0, PlotAxis(range: Self.levelRange).share(of: levels[index])), 1) : 0
   }
 
-  /// Where the frequency at a value's index stands in the range that is shown, 0…1; nil without a tone
-  /// that is as strong as what is shown.
+  /// Where the frequency at a value's index stands in the range that is shown, 0…1; nil without a
+  /// tone that is as strong as what is shown.
   package func tone(at index: Int) -> Double? {
-    guard strength(at: index) > 0, frequencies.indices.contains(index), frequencies[index] > 0 else { return nil }
+    guard strength(at: index) > 0, frequencies.indices.contains(index), frequencies[index] > 0
+    else { return nil }
     return min(max(0, Self.frequencyAxis.share(of: frequencies[index])), 1)
   }
 
@@ -330,13 +374,17 @@ struct TakeReading: Equatable, Sendable {
 }
 
 extension PlotTake {
-  /// What is read in each of so many columns of a range of seconds; of several values the strongest counts.
+  /// What is read in each of so many columns of a range of seconds; of several values the strongest
+  /// counts.
   func readings(columns count: Int, span: ClosedRange<Double>) -> [TakeReading] {
     let step = (span.upperBound - span.lowerBound) / Double(count)
     guard let track else {
       let continuous = (score?.events ?? []).filter { $0.kind.isVibration }
-      return ScoreColumns.strongest(continuous, count: count) { ($0 - span.lowerBound) / step }.map {
-        TakeReading(strength: $0.intensity, tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
+      return ScoreColumns.strongest(continuous, count: count) { ($0 - span.lowerBound) / step }.map
+      {
+        TakeReading(
+          strength: $0.intensity,
+          tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
       }
     }
     return (0..<count).map { column in
@@ -344,15 +392,20 @@ extension PlotTake {
       let first = Int((start / track.step).rounded())
       let last = max(first, Int(((start + step) / track.step).rounded()) - 1)
       var best = first
-      for index in first...last where track.strength(at: index) > track.strength(at: best) { best = index }
+      for index in first...last where track.strength(at: index) > track.strength(at: best) {
+        best = index
+      }
       guard step < track.step else {
         return TakeReading(strength: track.strength(at: best), tone: track.tone(at: best))
       }
       // Between values the level is a straight line.
       let place = (start + step / 2) / track.step
-      let (before, share) = (Int(place), place - place.rounded(.down))
+      let before = Int(place)
+      let share = place - place.rounded(.down)
       let from = track.strength(at: before)
-      return TakeReading(strength: from + (track.strength(at: before + 1) - from) * share, tone: track.tone(at: best))
+      return TakeReading(
+        strength: from + (track.strength(at: before + 1) - from) * share, tone: track.tone(at: best)
+      )
     }
   }
 }

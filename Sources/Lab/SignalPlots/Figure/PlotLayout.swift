@@ -33,7 +33,9 @@ struct PlotLayout: Equatable, Sendable {
   private let span: ClosedRange<Double>
 
   /// The sizes of a figure's title, of a panel's title and of labels.
-  static let (titleSize, panelSize, labelSize) = (16.0, 12.0, 11.0)
+  static let titleSize = 16.0
+  static let panelSize = 12.0
+  static let labelSize = 11.0
   /// Pixels of a picture below which gutters are narrow.
   private static let narrow = 520.0
   /// Pixels of a legend's sign.
@@ -52,7 +54,8 @@ struct PlotLayout: Equatable, Sendable {
     let room = labels * Self.labelSize + 14
     left = (max(isNarrow ? 30 : 58, room) * scale).rounded()
     right = (width - (showsRightTicks ? (isNarrow ? 52 : 66) : 30) * scale).rounded()
-    time = TimeTicks(in: plot.span, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
+    time = TimeTicks(
+      in: plot.span, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
     var top = placeHead(plot)
     for panel in plot.panels {
       let place = place(panel, below: top)
@@ -65,7 +68,11 @@ struct PlotLayout: Equatable, Sendable {
   /// One box of cells of characters, without labels; a cell is as wide as the scale.
   init(cells: Int, of scale: Double, span: ClosedRange<Double>) {
     width = Double(cells) * scale
-    (self.scale, left, right, isText, showsRightTicks) = (scale, 0, width, true, false)
+    right = width
+    self.scale = scale
+    left = 0
+    isText = true
+    showsRightTicks = false
     time = TimeTicks(in: span, atMost: 2)
     self.span = span
   }
@@ -82,8 +89,8 @@ struct PlotLayout: Equatable, Sendable {
     box.bottom - box.height * axis.share(of: value)
   }
 
-  /// A text cut to a width in pixels, with an ellipsis where something is missing; of a path the end
-  /// is kept.
+  /// A text cut to a width in pixels, with an ellipsis where something is missing; of a path the
+  /// end is kept.
   func fitted(_ text: String, size: Double, to room: Double, isBold: Bool = false) -> String {
     guard width(of: text, size: size, isBold: isBold) > room else { return text }
     let isPath = text.contains("/")
@@ -143,7 +150,9 @@ struct PlotLayout: Equatable, Sendable {
   /// Parts in lines of at most a width, where that can be.
   private func lines(_ parts: [String], to room: Double) -> [String] {
     parts.reduce(into: [String]()) { lines, part in
-      if let longer = lines.last.map({ $0 + " · " + part }), width(of: longer, size: Self.labelSize) <= room {
+      if let longer = lines.last.map({ $0 + " · " + part }),
+        width(of: longer, size: Self.labelSize) <= room
+      {
         lines[lines.count - 1] = longer
       } else {
         lines.append(part)
@@ -155,14 +164,18 @@ struct PlotLayout: Equatable, Sendable {
     let isFirst = panels.isEmpty
     let title = PlotPoint(left, (top + (isFirst ? 36 : 28) * scale).rounded())
     let titleEnd = left + width(of: panel.title, size: Self.panelSize, isBold: true)
-    let unitEnd = panel.unit.isEmpty ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, size: Self.labelSize)
+    let unitEnd =
+      panel.unit.isEmpty
+      ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, size: Self.labelSize)
     let widths = panel.legend.map { legendWidth($0) }
     let total = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
     var baseline = title.y
     let isBeside = widths.isEmpty || titleEnd + 16 * scale + total <= right
     var x = isBeside ? right - total : left
-    if !isBeside { baseline += (18 * scale).rounded() }
+    if !isBeside {
+      baseline += (18 * scale).rounded()
+    }
     for width in widths {
       if !isBeside, x > left, x + width > right {
         x = left
@@ -173,8 +186,10 @@ struct PlotLayout: Equatable, Sendable {
     }
     let boxTop = (baseline + 10 * scale).rounded()
     return Panel(
-      title: title, showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right, legend: legend,
-      box: PlotBox(left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
+      title: title, showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right,
+      legend: legend,
+      box: PlotBox(
+        left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
   }
 
   private func legendWidth(_ entry: PlotPanel.LegendEntry) -> Double {
@@ -193,12 +208,18 @@ struct PlotLayout: Equatable, Sendable {
 extension PlotPanel.LegendEntry {
   var texts: [String] {
     switch self {
-    case .sharpness: ["dull", "sharp"]
-    case .intensityCurve: ["intensity curve"]
-    case .signal: ["peak"]
-    case .effective: ["RMS"]
-    case .window(let seconds): ["window \(AxisTick.text(seconds * 1_000, places: 0)) ms"]
-    case .band(let name): ["band of \(name)"]
+    case .sharpness:
+      ["dull", "sharp"]
+    case .intensityCurve:
+      ["intensity curve"]
+    case .signal:
+      ["peak"]
+    case .effective:
+      ["RMS"]
+    case .window(let seconds):
+      ["window \(AxisTick.text(seconds * 1_000, places: 0)) ms"]
+    case .band(let name):
+      ["band of \(name)"]
     case .decibels(let low, let high):
       [AxisTick.text(Double(low), places: 0), AxisTick.text(Double(high), places: 0) + " dBFS"]
     }
@@ -212,11 +233,17 @@ enum TextWidth {
 
   private static func width(of scalar: Unicode.Scalar) -> Double {
     switch scalar {
-    case "i", "j", "l", "t", "f", "I", "r", ".", ",", ":", ";", "·", "'", "|", " ", "/", "-", "(", ")": 0.3
-    case "m", "w", "M", "W", "%", "@", "…": 0.9
-    case "A"..."Z": 0.7
-    case "\u{20}"..."\u{2FF}", "–", "−": 0.56
-    default: 1
+    case "i", "j", "l", "t", "f", "I", "r", ".", ",", ":", ";", "·", "'", "|", " ", "/", "-", "(",
+      ")":
+      0.3
+    case "m", "w", "M", "W", "%", "@", "…":
+      0.9
+    case "A"..."Z":
+      0.7
+    case "\u{20}"..."\u{2FF}", "–", "−":
+      0.56
+    default:
+      1
     }
   }
 }
@@ -229,7 +256,9 @@ struct PlotAxis: Equatable, Sendable {
 
   /// How far up a value lies, 0…1 within the range and beyond it outside.
   func share(of value: Double) -> Double {
-    if isLogarithmic { return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound) }
+    if isLogarithmic {
+      return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound)
+    }
     return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
   }
 
@@ -263,9 +292,13 @@ public struct AxisTick: Equatable, Sendable {
   public let label: String
 
   /// Makes a tick.
-  public init(_ value: Double, _ label: String) { (self.value, self.label) = (value, label) }
+  public init(_ value: Double, _ label: String) {
+    self.value = value
+    self.label = label
+  }
 
-  /// Round values in a range, 1, 2 or 5 times a power of ten apart, and no more than a number of them.
+  /// Round values in a range, 1, 2 or 5 times a power of ten apart, and no more than a number of
+  /// them.
   public static func round(in range: ClosedRange<Double>, atMost count: Int) -> [AxisTick] {
     let length = range.upperBound - range.lowerBound
     guard length > 0, length.isFinite, count > 0 else { return [] }
@@ -277,7 +310,9 @@ public struct AxisTick: Equatable, Sendable {
     let least = length / Double(max(1, count))
     let decade = pow(10, log10(least).rounded(.down))
     // A hair's breadth too small is exact enough, since powers of ten are not exact.
-    for factor in [1.0, 2, 5, 10] where factor * decade >= least * (1 - 1e-9) { return factor * decade }
+    for factor in [1.0, 2, 5, 10] where factor * decade >= least * (1 - 1e-9) {
+      return factor * decade
+    }
     return 10 * decade
   }
 
@@ -298,7 +333,9 @@ public struct AxisTick: Equatable, Sendable {
   static func short(_ value: Double, places: Int) -> String {
     var text = text(value, places: places)
     guard text.contains(".") else { return text }
-    while text.hasSuffix("0") { text.removeLast() }
+    while text.hasSuffix("0") {
+      text.removeLast()
+    }
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
@@ -336,14 +373,18 @@ public struct TimeTicks: Equatable, Sendable {
     let length = range.upperBound - range.lowerBound
     if length >= Self.minutesFrom {
       let least = length / Double(max(1, count))
-      let step = Self.clockSteps.first { $0 >= least * (1 - 1e-9) } ?? AxisTick.step(for: length, atMost: count)
+      let step =
+        Self.clockSteps.first { $0 >= least * (1 - 1e-9) }
+        ?? AxisTick.step(for: length, atMost: count)
       unit = "min"
       ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clock($0)) }
     } else if length <= Self.millisecondsTo {
       let step = AxisTick.step(for: length * 1_000, atMost: count)
       let inside = range.lowerBound * 1_000...range.upperBound * 1_000
       unit = "ms"
-      ticks = AxisTick.multiples(of: step, in: inside).map { AxisTick($0 / 1_000, AxisTick.text($0, step: step)) }
+      ticks = AxisTick.multiples(of: step, in: inside).map {
+        AxisTick($0 / 1_000, AxisTick.text($0, step: step))
+      }
     } else {
       unit = "s"
       ticks = AxisTick.round(in: range, atMost: count)
@@ -354,7 +395,9 @@ public struct TimeTicks: Equatable, Sendable {
   static func clock(_ seconds: Double) -> String {
     let total = Int(seconds.rounded())
     func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-    let (minutes, seconds) = (total / 60, total % 60)
-    return minutes < 60 ? "\(minutes):\(two(seconds))" : "\(minutes / 60):\(two(minutes % 60)):\(two(seconds))"
+    let minutes = total / 60
+    let seconds = total % 60
+    return minutes < 60
+      ? "\(minutes):\(two(seconds))" : "\(minutes / 60):\(two(minutes % 60)):\(two(seconds))"
   }
 }

@@ -45,7 +45,9 @@ struct PlotPanel: Sendable {
     return title.prefix { $0 != "," }.lowercased()
   }
 
-  static func panels(of takes: [PlotTake], parts: Set<PlotPart>, span: ClosedRange<Double>) -> [PlotPanel] {
+  static func panels(of takes: [PlotTake], parts: Set<PlotPart>, span: ClosedRange<Double>)
+    -> [PlotPanel]
+  {
     var panels: [PlotPanel] = []
     if parts.contains(.score) {
       panels += takes.allSatisfy { $0.score != nil } ? scores(takes) : levels(takes)
@@ -53,8 +55,12 @@ struct PlotPanel: Sendable {
         panels.append(audio(index, of: takes))
       }
     }
-    if parts.contains(.waveform) { panels += waveforms(takes, span: span) }
-    if parts.contains(.spectrogram) { panels += spectrograms(takes, span: span) }
+    if parts.contains(.waveform) {
+      panels += waveforms(takes, span: span)
+    }
+    if parts.contains(.spectrogram) {
+      panels += spectrograms(takes, span: span)
+    }
     return panels
   }
 
@@ -66,11 +72,16 @@ struct PlotPanel: Sendable {
     let scores = takes.compactMap(\.score)
     let haptic = scores.flatMap(\.hapticEvents)
     let hasCurves = scores.contains { !$0.curves.isEmpty }
-    guard !haptic.isEmpty || hasCurves || scores.allSatisfy(\.audioEvents.isEmpty) else { return [] }
+    guard !haptic.isEmpty || hasCurves || scores.allSatisfy(\.audioEvents.isEmpty) else {
+      return []
+    }
     var strength = PlotPanel(
-      title: "Intensity", unit: hasCurves ? "after curves" : "", content: .strength, axis: shareAxis,
+      title: "Intensity", unit: hasCurves ? "after curves" : "", content: .strength,
+      axis: shareAxis,
       ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")], height: 130)
-    if haptic.isEmpty { strength.remark = "no haptic events" }
+    if haptic.isEmpty {
+      strength.remark = "no haptic events"
+    }
     if takes.count == 1 {
       let hasIntensityCurve = scores[0].curves.contains { $0.id == .hapticIntensityControl }
       strength.legend = hasIntensityCurve ? [.intensityCurve, .sharpness] : [.sharpness]
@@ -78,7 +89,9 @@ struct PlotPanel: Sendable {
     guard !haptic.isEmpty else { return [strength] }
     var tone = PlotPanel(
       title: "Sharpness",
-      unit: hasCurves ? "after curves, and the frequency it becomes" : "and the frequency it becomes", content: .tone,
+      unit: hasCurves
+        ? "after curves, and the frequency it becomes" : "and the frequency it becomes",
+      content: .tone,
       axis: lowAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 60)
     // A scale that holds for all takes, or none.
     let laws = takes.compactMap { $0.profile?.frequency }
@@ -93,25 +106,35 @@ struct PlotPanel: Sendable {
   private static func audio(_ index: Int, of takes: [PlotTake]) -> PlotPanel {
     PlotPanel(
       title: "Audio events" + (takes.count == 1 ? "" : ", \(letter(index))"), unit: "volume",
-      content: .audio(take: index), axis: shareAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
+      content: .audio(take: index), axis: shareAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")],
+      height: 54)
   }
 
-  static func letter(_ index: Int) -> String { String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25)))) }
+  static func letter(_ index: Int) -> String {
+    String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25))))
+  }
 
   static func hertz(_ value: Double) -> String { AxisTick.text(value, places: 0) + " Hz" }
 
   private static func levels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.track != nil }) else { return [] }
-    let (levels, frequencies) = (PlotAxis(range: SignalTrack.levelRange), SignalTrack.frequencyAxis)
-    let isSilent = takes.allSatisfy { $0.track?.levels.allSatisfy { $0 < levels.range.lowerBound } ?? true }
+    let levels = PlotAxis(range: SignalTrack.levelRange)
+    let frequencies = SignalTrack.frequencyAxis
+    let isSilent = takes.allSatisfy {
+      $0.track?.levels.allSatisfy { $0 < levels.range.lowerBound } ?? true
+    }
     return [
       PlotPanel(
-        title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength, axis: shareAxis,
-        ticks: [-60.0, -40, -20, 0].map { AxisTick(levels.share(of: $0), AxisTick.text($0, places: 0)) }, height: 130,
+        title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength,
+        axis: shareAxis,
+        ticks: [-60.0, -40, -20, 0].map {
+          AxisTick(levels.share(of: $0), AxisTick.text($0, places: 0))
+        }, height: 130,
         remark: isSilent ? "silence" : nil),
       PlotPanel(
         title: "Frequency", unit: "where there is a tone", content: .tone, axis: lowAxis, ticks: [],
-        rightTicks: [50.0, 100, 200, 400].map { AxisTick(frequencies.share(of: $0), hertz($0)) }, height: 60),
+        rightTicks: [50.0, 100, 200, 400].map { AxisTick(frequencies.share(of: $0), hertz($0)) },
+        height: 60),
     ]
   }
 
@@ -123,16 +146,24 @@ struct PlotPanel: Sendable {
     guard parts.contains(where: { $0 != nil }) else { return [] }
     guard takes.count == 1, let (signal, start) = parts[0] else {
       let traces = parts.map { part in
-        SoundTrace(samples: part?.signal.mono ?? [], rate: part?.signal.rate ?? 48_000, start: part?.start ?? 0)
+        SoundTrace(
+          samples: part?.signal.mono ?? [], rate: part?.signal.rate ?? 48_000,
+          start: part?.start ?? 0)
       }
       return [waveform("", traces, span: span)]
     }
     let channels = signal.channels
     func one(_ title: String, _ samples: [Float], height: Double = 90) -> PlotPanel {
-      waveform(title, [SoundTrace(samples: samples, rate: signal.rate, start: start)], span: span, height: height)
+      waveform(
+        title, [SoundTrace(samples: samples, rate: signal.rate, start: start)], span: span,
+        height: height)
     }
-    if channels.allSatisfy({ $0 == channels[0] }) { return [one("", channels.first ?? [])] }
-    if channels.count > maximumChannelCount { return [one(", mean of \(channels.count) channels", signal.mono)] }
+    if channels.allSatisfy({ $0 == channels[0] }) {
+      return [one("", channels.first ?? [])]
+    }
+    if channels.count > maximumChannelCount {
+      return [one(", mean of \(channels.count) channels", signal.mono)]
+    }
     return channels.enumerated().map { index, samples in
       one(", channel \(index + 1)", samples, height: channels.count == 2 ? 76 : 56)
     }
@@ -152,7 +183,9 @@ struct PlotPanel: Sendable {
     var panel = PlotPanel(
       title: "Waveform\(channels)", unit: "", content: .waveform(traces),
       axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
-      ticks: [-limit, 0, limit].map { AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places)) },
+      ticks: [-limit, 0, limit].map {
+        AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places))
+      },
       rightTicks: rightTicks, height: height)
     if peak == 0 {
       panel.remark = "silence"
@@ -175,12 +208,15 @@ struct PlotPanel: Sendable {
 
   private static func spectrograms(_ takes: [PlotTake], span: ClosedRange<Double>) -> [PlotPanel] {
     var traces = takes.compactMap { SpectrogramTrace(of: $0, span: span) }
-    guard traces.count == takes.count, let scale = SpectrogramTrace.scale(&traces) else { return [] }
+    guard traces.count == takes.count, let scale = SpectrogramTrace.scale(&traces) else {
+      return []
+    }
     let profiles = takes.map(\.profile)
     // A band that holds for all takes, or none.
     let band = profiles.allSatisfy { $0?.frequency == profiles[0]?.frequency } ? profiles[0] : nil
     var panel = PlotPanel(
-      title: "Spectrogram", unit: "Hz", content: .spectrogram(traces, shown: Array(takes.indices)), axis: scale.axis,
+      title: "Spectrogram", unit: "Hz", content: .spectrogram(traces, shown: Array(takes.indices)),
+      axis: scale.axis,
       ticks: scale.axis.octaves, height: 110)
     if traces[0].window < 0.5 * (span.upperBound - span.lowerBound) {
       panel.legend.append(.window(traces[0].window))
@@ -190,7 +226,9 @@ struct PlotPanel: Sendable {
     }
     if let band {
       panel.legend.append(.band(band.name))
-      panel.rightTicks = [band.frequency.low, band.frequency.high].sorted().map { AxisTick($0, hertz($0)) }
+      panel.rightTicks = [band.frequency.low, band.frequency.high].sorted().map {
+        AxisTick($0, hertz($0))
+      }
     }
     panel.legend.append(.decibels(from: scale.highest - SpectrogramTrace.depth, to: scale.highest))
     guard takes.count > 2 else { return [panel] }
@@ -199,7 +237,9 @@ struct PlotPanel: Sendable {
       own.title += ", \(letter(index))"
       own.content = .spectrogram(traces, shown: [index])
       own.height = 60
-      if index > 0 { own.legend = [] }
+      if index > 0 {
+        own.legend = []
+      }
       return own
     }
   }
@@ -215,7 +255,9 @@ struct SoundTrace: Sendable {
   var peak: Double { Double(samples.reduce(Float(0)) { $1.isFinite ? max($0, abs($1)) : $0 }) }
 
   /// Whether a part of time is so short that samples are drawn themselves, not how far they reach.
-  static func isFine(_ span: ClosedRange<Double>) -> Bool { span.upperBound - span.lowerBound < 0.16 }
+  static func isFine(_ span: ClosedRange<Double>) -> Bool {
+    span.upperBound - span.lowerBound < 0.16
+  }
 }
 
 /// A spectrogram to draw, with the levels that its colours show.
@@ -240,24 +282,26 @@ struct SpectrogramTrace: Sendable {
   init?(of take: PlotTake, span: ClosedRange<Double>) {
     let seconds = span.upperBound - span.lowerBound
     let step = max(0.002, seconds / Self.maximumFrameCount)
-    // Windows of 30 to 64 ms resolve tones 70 to 30 Hz apart, shorter ones transients that follow closely.
-    // One shorter than the step would miss what is between.
+    // Windows of 30 to 64 ms resolve tones 70 to 30 Hz apart, shorter ones transients that follow
+    // closely. One shorter than the step would miss what is between.
     let window = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * step), 1)
     guard let part = take.part(span, margin: window) else { return nil }
     self.window = window
     start = part.start
-    spectrogram = Spectrogram(of: part.signal, window: window, step: step, upTo: min(Self.reach, part.signal.rate / 2))
+    spectrogram = Spectrogram(
+      of: part.signal, window: window, step: step, upTo: min(Self.reach, part.signal.rate / 2))
     law = take.profile?.frequency
   }
 
   /// The lowest level whose frequency the axis is made to show, below the strongest.
   private static let shownDepth = 25
 
-  /// The axis and the level of the strongest colour on which all of some spectrograms can be read, which they then
-  /// have; nil for none.
+  /// The axis and the level of the strongest colour on which all of some spectrograms can be read,
+  /// which they then have; nil for none.
   static func scale(_ traces: inout [SpectrogramTrace]) -> (axis: PlotAxis, highest: Int)? {
     guard !traces.isEmpty else { return nil }
-    let peak = Double(traces.flatMap { $0.spectrogram.decibels.map { $0.max() ?? -200 } }.max() ?? -200)
+    let peak = Double(
+      traces.flatMap { $0.spectrogram.decibels.map { $0.max() ?? -200 } }.max() ?? -200)
     // Steps of 20 dB, so that pictures of usual levels have one scale.
     let highest = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
     let laws = traces.compactMap(\.law)
@@ -267,7 +311,9 @@ struct SpectrogramTrace: Sendable {
       let frequencies = trace.spectrogram.frequencies
       for levels in trace.spectrogram.decibels {
         let isShown = { (level: Float) in Int(level) > highest - shownDepth }
-        if let bin = levels.lastIndex(where: isShown) { high = max(high, frequencies[bin]) }
+        if let bin = levels.lastIndex(where: isShown) {
+          high = max(high, frequencies[bin])
+        }
         // Below the strongest there is the width of the window only.
         if let most = levels.max(), isShown(most), let bin = levels.firstIndex(of: most) {
           low = min(low, frequencies[bin])
@@ -277,22 +323,31 @@ struct SpectrogramTrace: Sendable {
     let top = [500.0, 1_000].first { $0 >= high } ?? reach
     let bottom = [40.0, 20].first { $0 <= low } ?? 10
     let reached = traces.map { $0.spectrogram.frequencies.last ?? reach }.max() ?? top
-    for index in traces.indices { traces[index].highest = highest }
-    return (PlotAxis(range: bottom...max(2 * bottom, min(top, reached)), isLogarithmic: true), highest)
+    for index in traces.indices {
+      traces[index].highest = highest
+    }
+    return (
+      PlotAxis(range: bottom...max(2 * bottom, min(top, reached)), isLogarithmic: true), highest
+    )
   }
 
-  /// How strong each cell of a grid is, 0…1 between the weakest and the strongest colour; rows from above.
+  /// How strong each cell of a grid is, 0…1 between the weakest and the strongest colour; rows from
+  /// above.
   ///
-  /// A cell that spans several frames shows the strongest; between frequencies levels are straight lines.
+  /// A cell that spans several frames shows the strongest; between frequencies levels are straight
+  /// lines.
   func shares(columns: Int, rows: Int, axis: PlotAxis, seconds: ClosedRange<Double>) -> [Double] {
     var shares = [Double](repeating: 0, count: columns * rows)
     let frames = spectrogram.frameTimes
     guard frames.count > 0, spectrogram.frequencies.count > 1 else { return shares }
     let step = frames.count > 1 ? frames[1] - frames[0] : 1
     let width = spectrogram.frequencies[1]
-    let (low, depth) = (Double(highest - Self.depth), Double(Self.depth))
+    let low = Double(highest - Self.depth)
+    let depth = Double(Self.depth)
     let length = (seconds.upperBound - seconds.lowerBound) / Double(columns)
-    let bins = (0..<rows).map { row in axis.value(atShare: 1 - (Double(row) + 0.5) / Double(rows)) / width }
+    let bins = (0..<rows).map { row in
+      axis.value(atShare: 1 - (Double(row) + 0.5) / Double(rows)) / width
+    }
     for column in 0..<columns {
       let start = seconds.lowerBound - start + Double(column) * length
       let first = Int((start / step).rounded())
@@ -304,7 +359,8 @@ struct SpectrogramTrace: Sendable {
         var level = -Double.infinity
         for frame in max(0, first)...min(last, frames.count - 1) {
           let levels = spectrogram.decibels[frame]
-          level = max(level, Double(levels[bin]) + (Double(levels[bin + 1]) - Double(levels[bin])) * part)
+          level = max(
+            level, Double(levels[bin]) + (Double(levels[bin + 1]) - Double(levels[bin])) * part)
         }
         shares[row * columns + column] = min(max((level - low) / depth, 0), 1)
       }

@@ -3,12 +3,13 @@ internal import Glibc
 
 /// The funnel to libcairo, which is loaded when the first picture is drawn.
 ///
-/// Linking it would let every start of a program wait for it, pictures or not. The functions are looked
-/// up by name and hold the types of Cairo's header. They may be called from any thread, on one handle
-/// at a time.
+/// Linking it would let every start of a program wait for it, pictures or not. The functions are
+/// looked up by name and hold the types of Cairo's header. They may be called from any thread, on
+/// one handle at a time.
 @safe final class CairoBindings: @unchecked Sendable {
   typealias Handle = OpaquePointer
-  typealias Sink = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
+  typealias Sink =
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
 
   /// The library, or why there is none.
   static let library: Result<CairoBindings, PlotError> = Result { () throws(PlotError) in
@@ -21,12 +22,16 @@ internal import Glibc
   /// The library then stays open.
   init(named name: String) throws(PlotError) {
     guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
-      throw PlotError(.missingLibrary, "pictures need \(name); install it with 'apt-get install libcairo2'")
+      throw PlotError(
+        .missingLibrary, "pictures need \(name); install it with 'apt-get install libcairo2'")
     }
     var functions = temblor_cairo_functions()
     if let missing = unsafe temblor_cairo_load(library, &functions) {
       throw PlotError(
-        .missingLibrary, unsafe "\(name) is older than 1.16 and has no \(String(cString: missing)); install a newer one"
+        .missingLibrary,
+        unsafe """
+        \(name) is older than 1.16 and has no \(String(cString: missing)); install a newer one
+        """
       )
     }
     call = functions
@@ -38,11 +43,13 @@ extension CairoBindings {
   func image(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
     try unsafe checked(
       call.image_surface_create(
-        isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width), Int32(clamping: height)))
+        isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width),
+        Int32(clamping: height)))
   }
 
   func image(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
-    let (columns, rows) = (raster.columns, raster.rows)
+    let columns = raster.columns
+    let rows = raster.rows
     let image = try unsafe image(width: columns, height: rows, isMask: true)
     unsafe call.surface_flush(image)
     if let data = unsafe call.image_surface_get_data(image) {
@@ -56,8 +63,11 @@ extension CairoBindings {
   }
 
   /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
-  func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError) -> Handle {
-    let surface = try unsafe checked(call.pdf_surface_create_for_stream(Self.sink, bytes.closure, width, height))
+  func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError)
+    -> Handle
+  {
+    let surface = try unsafe checked(
+      call.pdf_surface_create_for_stream(Self.sink, bytes.closure, width, height))
     unsafe call.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
     // Equal pictures are to be equal bytes.
     unsafe call.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
@@ -76,7 +86,9 @@ extension CairoBindings {
 
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw refusal("out of memory") }
-    do throws(PlotError) { try unsafe check(call.surface_status(surface)) } catch {
+    do throws(PlotError) {
+      try unsafe check(call.surface_status(surface))
+    } catch {
       unsafe call.surface_destroy(surface)
       throw error
     }
@@ -97,7 +109,9 @@ extension CairoBindings {
   }
 
   private static let sink: Sink = { closure, data, count in
-    guard let closure = unsafe closure, let data = unsafe data else { return CAIRO_STATUS_WRITE_ERROR }
+    guard let closure = unsafe closure, let data = unsafe data else {
+      return CAIRO_STATUS_WRITE_ERROR
+    }
     let bytes = unsafe UnsafeBufferPointer(start: data, count: Int(count))
     unsafe Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue().bytes += bytes
     return CAIRO_STATUS_SUCCESS
@@ -123,17 +137,28 @@ extension CairoBindings {
 
   private init(_ drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError) {
     let cairo = try CairoBindings.library.get()
-    let (width, height) = (Int(drawing.width), Int(drawing.height))
+    let width = Int(drawing.width)
+    let height = Int(drawing.height)
     guard width > 0, height > 0, max(width, height) <= Self.longestSide else {
       throw PlotError(
-        .tooLarge, "invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) pixels")
+        .tooLarge,
+        """
+        invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) \
+        pixels
+        """
+      )
     }
-    (self.cairo, palette, self.isPDF) = (cairo, PlotPalette(theme), isPDF)
+    self.cairo = cairo
+    palette = PlotPalette(theme)
+    self.isPDF = isPDF
     let surface =
       isPDF
-      ? try unsafe cairo.pdf(sink, width: drawing.width, height: drawing.height, title: drawing.title)
+      ? try unsafe cairo.pdf(
+        sink, width: drawing.width, height: drawing.height, title: drawing.title)
       : try unsafe cairo.image(width: width, height: height)
-    do throws(PlotError) { unsafe context = try cairo.context(on: surface) } catch {
+    do throws(PlotError) {
+      unsafe context = try cairo.context(on: surface)
+    } catch {
       unsafe cairo.call.surface_destroy(surface)
       throw error
     }
@@ -146,9 +171,13 @@ extension CairoBindings {
   }
 
   /// The bytes of a PNG file, in pixels, or of a PDF file of one page, in points.
-  static func bytes(of drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError) -> [UInt8] {
+  static func bytes(of drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError)
+    -> [UInt8]
+  {
     let writer = try CairoWriter(drawing, theme: theme, isPDF: isPDF)
-    for item in drawing.items { try writer.draw(item) }
+    for item in drawing.items {
+      try writer.draw(item)
+    }
     return try writer.finish()
   }
 
@@ -176,7 +205,9 @@ extension CairoBindings {
     switch item {
     case .path(let lines, let fill, let stroke):
       unsafe cairo.call.new_path(context)
-      for line in lines { trace(line, isClosed: fill != nil) }
+      for line in lines {
+        trace(line, isClosed: fill != nil)
+      }
       finishPath(fill, stroke)
     case .disc(let centre, let radius, let fill, let stroke):
       unsafe cairo.call.new_path(context)
@@ -185,8 +216,10 @@ extension CairoBindings {
     case .bar(let box, let radius, let fill):
       trace(box, radius: radius)
       finishPath(fill, nil)
-    case .text(let runs, let place, let anchor): write(runs, at: place, anchor: anchor)
-    case .raster(let raster): try draw(raster)
+    case .text(let runs, let place, let anchor):
+      write(runs, at: place, anchor: anchor)
+    case .raster(let raster):
+      try draw(raster)
     }
   }
 
@@ -194,14 +227,21 @@ extension CairoBindings {
     for (index, point) in points.enumerated() {
       unsafe (index == 0 ? cairo.call.move_to : cairo.call.line_to)(context, point.x, point.y)
     }
-    if isClosed { unsafe cairo.call.close_path(context) }
+    if isClosed {
+      unsafe cairo.call.close_path(context)
+    }
   }
 
   private func trace(_ box: PlotBox, radius: Double) {
     let radius = min(radius, box.width / 2, box.height / 2)
     unsafe cairo.call.new_path(context)
-    let (left, top, right, bottom) = (box.left + radius, box.top + radius, box.right - radius, box.bottom - radius)
-    for (corner, centre) in [(right, top), (right, bottom), (left, bottom), (left, top)].enumerated() {
+    let left = box.left + radius
+    let top = box.top + radius
+    let right = box.right - radius
+    let bottom = box.bottom - radius
+    for (corner, centre) in [(right, top), (right, bottom), (left, bottom), (left, top)]
+      .enumerated()
+    {
       let start = Double(corner - 1) * .pi / 2
       unsafe cairo.call.arc(context, centre.0, centre.1, radius, start, start + .pi / 2)
     }
@@ -226,13 +266,18 @@ extension CairoBindings {
 
   private func use(_ paint: PlotDrawing.Paint, opacity: Double = 1) {
     switch paint {
-    case .role(let role): use(palette.color(of: role), opacity)
-    case .color(let color): use(color, opacity)
+    case .role(let role):
+      use(palette.color(of: role), opacity)
+    case .color(let color):
+      use(color, opacity)
     case .gradient(let stops, let from, let to):
-      guard let gradient = cairo.call.pattern_create_linear(from.x, from.y, to.x, to.y) else { return }
+      guard let gradient = cairo.call.pattern_create_linear(from.x, from.y, to.x, to.y) else {
+        return
+      }
       for stop in stops {
         let color = stop.color
-        unsafe cairo.call.pattern_add_color_stop_rgba(gradient, stop.share, color.red, color.green, color.blue, opacity)
+        unsafe cairo.call.pattern_add_color_stop_rgba(
+          gradient, stop.share, color.red, color.green, color.blue, opacity)
       }
       unsafe cairo.call.set_source(context, gradient)
       unsafe cairo.call.pattern_destroy(gradient)
@@ -264,13 +309,16 @@ extension CairoBindings {
 
   private func select(_ run: PlotDrawing.Run) {
     unsafe cairo.call.select_font_face(
-      context, Self.font, CAIRO_FONT_SLANT_NORMAL, run.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
+      context, Self.font, CAIRO_FONT_SLANT_NORMAL,
+      run.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
     unsafe cairo.call.set_font_size(context, run.size)
   }
 
   /// Text without what is not printable: control characters have no glyph.
   private static func plain(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
@@ -283,7 +331,8 @@ extension CairoBindings {
     unsafe cairo.call.clip(context)
     use(raster.paint)
     unsafe cairo.call.translate(context, box.left, box.top)
-    unsafe cairo.call.scale(context, box.width / Double(raster.columns), box.height / Double(raster.rows))
+    unsafe cairo.call.scale(
+      context, box.width / Double(raster.columns), box.height / Double(raster.rows))
     unsafe cairo.call.mask_surface(context, image, 0, 0)
     unsafe cairo.call.restore(context)
   }

@@ -8,14 +8,21 @@ struct SVGWriter {
   private var maskCount = 0
   private var roles: Set<PlotRole> = []
 
-  static let fonts = "-apple-system,\"Segoe UI\",Inter,Roboto,\"Noto Sans\",\"Liberation Sans\",Arial,sans-serif"
+  static let fonts =
+    "-apple-system,\"Segoe UI\",Inter,Roboto,\"Noto Sans\",\"Liberation Sans\",Arial,sans-serif"
 
   /// - Parameter theme: The colours; nil for those that the viewer's page asks for.
-  init(_ drawing: PlotDrawing, theme: PlotTheme?) { (self.drawing, self.theme) = (drawing, theme) }
+  init(_ drawing: PlotDrawing, theme: PlotTheme?) {
+    self.drawing = drawing
+    self.theme = theme
+  }
 
   mutating func text() throws(PlotError) -> String {
-    for item in drawing.items { try append(item) }
-    let (width, height) = (Self.number(drawing.width), Self.number(drawing.height))
+    for item in drawing.items {
+      try append(item)
+    }
+    let width = Self.number(drawing.width)
+    let height = Self.number(drawing.height)
     let title = drawing.title.isEmpty ? drawing.summary : drawing.title
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" "
       + "width=\"\(width)\" height=\"\(height)\" fill=\"none\" role=\"img\" "
@@ -38,26 +45,39 @@ struct SVGWriter {
     }.joined()
   }
 
-  private mutating func attributes(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke? = nil) -> String {
-    var (classes, attributes) = ([String](), "")
+  private mutating func attributes(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke? = nil)
+    -> String
+  {
+    var classes = [String]()
+    var attributes = ""
     func use(_ property: String, _ paint: PlotDrawing.Paint) {
       switch paint {
-      case .role(let role): classes.append(name(property.prefix(1), role))
-      case .color(let color): attributes += " \(property)=\"\(color.css)\""
+      case .role(let role):
+        classes.append(name(property.prefix(1), role))
+      case .color(let color):
+        attributes += " \(property)=\"\(color.css)\""
       case .gradient(let stops, let from, let to):
         attributes += " \(property)=\"url(#\(gradient(paint, stops, from, to)))\""
       }
     }
     if let fill {
       use("fill", fill.paint)
-      if fill.opacity < 1 { attributes += Self.attribute("fill-opacity", fill.opacity, 2) }
+      if fill.opacity < 1 {
+        attributes += Self.attribute("fill-opacity", fill.opacity, 2)
+      }
     }
     if let stroke {
       use("stroke", stroke.paint)
-      if stroke.width != 1 { attributes += Self.attribute("stroke-width", stroke.width, 2) }
+      if stroke.width != 1 {
+        attributes += Self.attribute("stroke-width", stroke.width, 2)
+      }
       let dashes = stroke.dashes.map { Self.number($0) }.joined(separator: " ")
-      if !dashes.isEmpty { attributes += " stroke-dasharray=\"\(dashes)\"" }
-      if stroke.opacity < 1 { attributes += Self.attribute("stroke-opacity", stroke.opacity, 2) }
+      if !dashes.isEmpty {
+        attributes += " stroke-dasharray=\"\(dashes)\""
+      }
+      if stroke.opacity < 1 {
+        attributes += Self.attribute("stroke-opacity", stroke.opacity, 2)
+      }
     }
     return (classes.isEmpty ? "" : " class=\"\(classes.joined(separator: " "))\"") + attributes
   }
@@ -74,9 +94,17 @@ struct SVGWriter {
     if let name = gradients[paint] { return name }
     let name = "g\(gradients.count)"
     gradients[paint] = name
-    let line = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)].map { Self.attribute($0, $1) }.joined()
-    let colors = stops.map { "<stop\(Self.attribute("offset", $0.share, 4)) stop-color=\"\($0.color.css)\"/>" }.joined()
-    definitions += "<linearGradient id=\"\(name)\" gradientUnits=\"userSpaceOnUse\"\(line)>\(colors)</linearGradient>"
+    let line = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)].map {
+      Self.attribute($0, $1)
+    }.joined()
+    let colors = stops.map {
+      "<stop\(Self.attribute("offset", $0.share, 4)) stop-color=\"\($0.color.css)\"/>"
+    }.joined()
+    definitions +=
+      """
+      <linearGradient id=\"\(name)\" \
+      gradientUnits=\"userSpaceOnUse\"\(line)>\(colors)</linearGradient>
+      """
     return name
   }
 
@@ -86,16 +114,23 @@ struct SVGWriter {
       let outline = lines.map { Self.path($0) + (fill == nil ? "" : "z") }.joined()
       body += "<path\(attributes(fill, stroke)) d=\"\(outline)\"/>"
     case .disc(let centre, let radius, let fill, let stroke):
-      let place = Self.attribute("cx", centre.x) + Self.attribute("cy", centre.y) + Self.attribute("r", radius, 2)
+      let place =
+        Self.attribute("cx", centre.x) + Self.attribute("cy", centre.y)
+        + Self.attribute("r", radius, 2)
       body += "<circle\(attributes(fill, stroke))\(place)/>"
     case .bar(let box, let radius, let fill):
-      body += "<rect\(attributes(fill))\(Self.place(box))\(radius > 0 ? Self.attribute("rx", radius) : "")/>"
-    case .text(let runs, let place, let anchor): append(runs, at: place, anchor: anchor)
-    case .raster(let raster): try append(raster)
+      let corners = radius > 0 ? Self.attribute("rx", radius) : ""
+      body += "<rect\(attributes(fill))\(Self.place(box))\(corners)/>"
+    case .text(let runs, let place, let anchor):
+      append(runs, at: place, anchor: anchor)
+    case .raster(let raster):
+      try append(raster)
     }
   }
 
-  private mutating func append(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
+  private mutating func append(
+    _ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor
+  ) {
     guard let first = runs.first else { return }
     let anchored = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
     let start = Self.attribute("x", place.x) + Self.attribute("y", place.y)
@@ -115,16 +150,20 @@ struct SVGWriter {
   private mutating func append(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rows > 0 else { return }
     let image = String(decoding: Base64.encoded(try CairoWriter.png(of: raster)), as: UTF8.self)
-    let (name, place) = ("m\(maskCount)", Self.place(raster.box))
+    let name = "m\(maskCount)"
+    let place = Self.place(raster.box)
     maskCount += 1
     definitions +=
       "<mask id=\"\(name)\" maskUnits=\"userSpaceOnUse\"\(place)><image\(place) "
       + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(image)\"/></mask>"
-    body += "<rect\(attributes(PlotDrawing.Fill(paint: raster.paint)))\(place) mask=\"url(#\(name))\"/>"
+    body +=
+      "<rect\(attributes(PlotDrawing.Fill(paint: raster.paint)))\(place) mask=\"url(#\(name))\"/>"
   }
 
   private static func place(_ box: PlotBox) -> String {
-    [("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height)].map { attribute($0, $1) }.joined()
+    [("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height)].map {
+      attribute($0, $1)
+    }.joined()
   }
 
   private static func attribute(_ name: String, _ value: Double, _ places: Int = 1) -> String {
@@ -133,13 +172,17 @@ struct SVGWriter {
 
   /// Moves and lines along points, to a tenth of a pixel.
   static func path(_ points: [PlotPoint]) -> String {
-    var (text, last) = ("", ("", ""))
+    var text = ""
+    var last = ("", "")
     for (index, point) in points.enumerated() {
-      let (x, y) = (number(point.x), number(point.y))
+      let x = number(point.x)
+      let y = number(point.y)
       if index == 0 {
         text += "M\(x) \(y)"
       } else if x == last.0 {
-        if y != last.1 { text += "V\(y)" }
+        if y != last.1 {
+          text += "V\(y)"
+        }
       } else if y == last.1 {
         text += "H\(x)"
       } else {
@@ -166,7 +209,8 @@ struct SVGWriter {
 }
 
 extension String {
-  /// The text with the characters that mean something in HTML and XML, also in quoted attributes, written out.
+  /// The text with the characters that mean something in HTML and XML, also in quoted attributes,
+  /// written out.
   package var escapedForMarkup: String {
     replacing([("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")])
   }
@@ -185,7 +229,8 @@ extension String {
 
 /// Bytes as text (RFC 4648, section 4).
 package enum Base64 {
-  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let digits = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// The text of some bytes, padded.
   package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
@@ -196,8 +241,12 @@ package enum Base64 {
     while index < bytes.count {
       let left = min(3, bytes.count - index)
       var group = UInt32(bytes[index]) << 16
-      if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
-      if left > 2 { group |= UInt32(bytes[index + 2]) }
+      if left > 1 {
+        group |= UInt32(bytes[index + 1]) << 8
+      }
+      if left > 2 {
+        group |= UInt32(bytes[index + 2])
+      }
       for place in 0..<4 {
         let digit = digits[Int(group >> (18 - 6 * UInt32(place)) & 0x3F)]
         text.append(place <= left ? digit : UInt8(ascii: "="))

@@ -11,11 +11,14 @@ struct TerminalFigure {
 
   private var timeWidth: Int { max(8, width - labelWidth - 2) }
 
-  /// The panels without the little space above that characters have not, at their left hertz where nothing else is.
+  /// The panels without the little space above that characters have not, at their left hertz where
+  /// nothing else is.
   private var panels: [PlotPanel] {
     plot.panels.map { panel in
       var panel = panel
-      if panel.ticks.isEmpty { panel.ticks = panel.rightTicks }
+      if panel.ticks.isEmpty {
+        panel.ticks = panel.rightTicks
+      }
       switch panel.content {
       case .waveform, .spectrogram: break
       case .strength, .tone, .audio: panel.axis = PlotAxis(range: 0...1)
@@ -26,12 +29,16 @@ struct TerminalFigure {
 
   func text() -> String {
     var lines: [String] = []
-    for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty { lines += wrapped(title) }
+    for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty {
+      lines += wrapped(title)
+    }
     for panel in panels {
       lines.append("")
       lines += heading(of: panel)
       for (take, sheet) in sheets(of: panel) {
-        if plot.takes.count > 1 { lines.append(name(of: take)) }
+        if plot.takes.count > 1 {
+          lines.append(name(of: take))
+        }
         let labels = labelRows(of: panel, height: sheet.height)
         for row in 0..<sheet.height {
           let label = style.text(labels[row] ?? "")
@@ -40,7 +47,9 @@ struct TerminalFigure {
         }
       }
     }
-    if !plot.panels.isEmpty { lines += timeAxis() }
+    if !plot.panels.isEmpty {
+      lines += timeAxis()
+    }
     return lines.map { $0.trimmedAtEnd + "\n" }.joined()
   }
 
@@ -50,19 +59,30 @@ struct TerminalFigure {
     // Rows of one take, and of each of several.
     var rows: (one: Int, several: Int)
     switch panel.content {
-    case .strength: rows = (10, 5)
-    case .tone: rows = (4, 3)
-    case .audio(let take): (rows, takes) = ((2, 2), [take])
-    case .waveform: (rows, isDotted) = ((7, 5), true)
-    case .spectrogram(_, let shown): (rows, takes) = ((8, 5), shown)
+    case .strength:
+      rows = (10, 5)
+    case .tone:
+      rows = (4, 3)
+    case .audio(let take):
+      rows = (2, 2)
+      takes = [take]
+    case .waveform:
+      rows = (7, 5)
+      isDotted = true
+    case .spectrogram(_, let shown):
+      rows = (8, 5)
+      takes = shown
     }
     let isOverlay = plot.takes.count > 1
     let drawing = FigureDrawing.draw(
-      panel, of: plot, columns: timeWidth, rows: isOverlay ? rows.several : rows.one, cell: TerminalWriter.cell)
+      panel, of: plot, columns: timeWidth, rows: isOverlay ? rows.several : rows.one,
+      cell: TerminalWriter.cell)
     var sheets = takes.map {
       TerminalWriter(drawing, take: isOverlay ? $0 : nil, isDotted: isDotted, style: style).sheet
     }
-    if isDotted, isOverlay { TerminalSheet.markShared(in: &sheets, PlotPalette(.dark).color(of: .equalLine)) }
+    if isDotted, isOverlay {
+      TerminalSheet.markShared(in: &sheets, PlotPalette(.dark).color(of: .equalLine))
+    }
     return Array(zip(takes, sheets))
   }
 
@@ -71,7 +91,8 @@ struct TerminalFigure {
     let name = style.text(plot.takes[take].name).prefix(max(0, width - labelWidth - 3))
     guard style.colors else { return padded(letter) + " " + name }
     let color = PlotPalette(.dark).color(of: .take(take)).terminalIndex
-    return String(repeating: " ", count: labelWidth - 1) + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
+    return String(repeating: " ", count: labelWidth - 1)
+      + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
   }
 
   private func padded(_ label: String) -> String {
@@ -84,20 +105,28 @@ struct TerminalFigure {
     switch panel.content {
     case .strength where plot.takes.count == 1 && plot.takes[0].score != nil:
       parts += ["\(style.head) transient", "\(style.fill(eighths: 8)) continuous"]
-      if panel.legend.contains(.intensityCurve) { parts.append("\(style.curve) intensity curve") }
+      if panel.legend.contains(.intensityCurve) {
+        parts.append("\(style.curve) intensity curve")
+      }
     case .strength, .spectrogram:
       if case .spectrogram(let traces, _) = panel.content, let highest = traces.first?.highest {
         let lowest = AxisTick.text(Double(highest - SpectrogramTrace.depth), places: 0)
         parts.append("Hz, \(lowest) to \(AxisTick.text(Double(highest), places: 0)) dBFS")
       }
       if plot.takes.count > 1, !style.colors {
-        parts += ["\(style.shade(0.3)) in \(plot.takes.count == 2 ? "both" : "all")", "\(style.shade(1)) more"]
+        parts += [
+          "\(style.shade(0.3)) in \(plot.takes.count == 2 ? "both" : "all")",
+          "\(style.shade(1)) more",
+        ]
       }
-    case .tone, .audio, .waveform: break
+    case .tone, .audio, .waveform:
+      break
     }
     // Colours take no columns, so the columns of each part are counted beside it.
     var counted = parts.map { (text: style.text($0), columns: $0.count) }
-    if panel.legend.contains(.sharpness), style.colors { counted.append(("dull \(sharpnessScale) sharp", 17)) }
+    if panel.legend.contains(.sharpness), style.colors {
+      counted.append(("dull \(sharpnessScale) sharp", 17))
+    }
     var lines: [String] = []
     var used = width
     for (text, columns) in counted {
@@ -146,21 +175,26 @@ struct TerminalFigure {
       let label = style.text(tick.label)
       let start = min(max(0, labelWidth + 2 + column - label.count / 2), labels.count - label.count)
       guard start >= free else { continue }
-      for (offset, character) in label.enumerated() { labels[start + offset] = character }
+      for (offset, character) in label.enumerated() {
+        labels[start + offset] = character
+      }
       free = start + label.count + 1
     }
     let unit = time.unit
     let indent = String(repeating: " ", count: labelWidth + 1)
     let below = String(labels).trimmedAtEnd
     let axis = indent + String(style.ground.corner) + String(line)
-    return below.count + 2 + unit.count <= width ? [axis, below + "  " + unit] : [axis, below, indent + " " + unit]
+    return below.count + 2 + unit.count <= width
+      ? [axis, below + "  " + unit] : [axis, below, indent + " " + unit]
   }
 
   private func wrapped(_ text: String) -> [String] {
     var lines: [String] = []
     var remaining = style.text(text)[...]
     while remaining.count > width {
-      let end = remaining.prefix(width).lastIndex(of: " ") ?? remaining.index(remaining.startIndex, offsetBy: width)
+      let end =
+        remaining.prefix(width).lastIndex(of: " ")
+        ?? remaining.index(remaining.startIndex, offsetBy: width)
       lines.append(String(remaining[..<end]))
       remaining = remaining[end...].drop { $0 == " " }
     }
@@ -183,15 +217,16 @@ extension Plot {
   ///   - unicode: Whether block and braille characters may be used, or ASCII only.
   public func terminalText(width: Int, colors: Bool, unicode: Bool = true) -> String {
     TerminalFigure(
-      plot: self, width: min(max(20, width), 1_000), style: TerminalStyle(colors: colors, unicode: unicode)
+      plot: self, width: min(max(20, width), 1_000),
+      style: TerminalStyle(colors: colors, unicode: unicode)
     ).text()
   }
 }
 
 /// Writes the shapes of one panel as characters, where SVG and Cairo write pixels.
 ///
-/// A cell is 8 pixels wide and 16 high: at a scale of 8, a column of a drawing is half a cell and a raster has one
-/// level a cell.
+/// A cell is 8 pixels wide and 16 high: at a scale of 8, a column of a drawing is half a cell and a
+/// raster has one level a cell.
 struct TerminalWriter {
   private let style: TerminalStyle
   /// The take of an overlay whose own shapes are drawn; nil where there is one take.
@@ -208,18 +243,33 @@ struct TerminalWriter {
   /// The least level of what a take has more, 0…1: three decibels.
   private static let leastExcess = 0.04
 
-  /// - Parameter take: The take of an overlay, of which what all takes have is told apart; nil for one take.
+  /// - Parameter take: The take of an overlay, of which what all takes have is told apart; nil for
+  ///   one take.
   init(_ drawing: PlotDrawing, take: Int?, isDotted: Bool, style: TerminalStyle) {
-    sheet = TerminalSheet(width: Int(drawing.width / Self.cell.width), height: Int(drawing.height / Self.cell.height))
+    sheet = TerminalSheet(
+      width: Int(drawing.width / Self.cell.width), height: Int(drawing.height / Self.cell.height))
     bits = Array(repeating: 0, count: sheet.width * sheet.height)
     levels = Array(repeating: 0, count: bits.count)
-    (self.style, self.take, self.isDotted) = (style, take, isDotted)
-    let hasAreas = drawing.items.contains { if case .path(_, .some, nil) = $0 { true } else { false } }
+    self.style = style
+    self.take = take
+    self.isDotted = isDotted
+    let hasAreas = drawing.items.contains {
+      if case .path(_, .some, nil) = $0 {
+        true
+      } else {
+        false
+      }
+    }
     for item in drawing.items {
       switch item {
-      case .path(let lines, let fill?, nil): for line in lines where isShown(fill.paint) { self.fill(line, fill.paint) }
+      case .path(let lines, let fill?, nil):
+        for line in lines where isShown(fill.paint) {
+          self.fill(line, fill.paint)
+        }
       case .path(let lines, nil, let stroke?):
-        for line in lines where isShown(stroke.paint) { draw(line, stroke, hasAreas: hasAreas) }
+        for line in lines where isShown(stroke.paint) {
+          draw(line, stroke, hasAreas: hasAreas)
+        }
       case .path(let lines, let fill?, .some):
         let points = Array(lines.joined())
         let (x, y) = points.reduce((0, 0)) { ($0.0 + $1.x, $0.1 + $1.y) }
@@ -230,8 +280,10 @@ struct TerminalWriter {
         } else if let stroke, stroke.paint != .role(.ink) {
           put(style.ring, stroke.paint, row(centre.y), column(centre.x))
         }
-      case .raster(let raster): shade(raster)
-      case .path, .disc, .bar, .text: break
+      case .raster(let raster):
+        shade(raster)
+      case .path, .disc, .bar, .text:
+        break
       }
     }
   }
@@ -244,32 +296,46 @@ struct TerminalWriter {
     }
   }
 
-  private func isShared(_ paint: PlotDrawing.Paint) -> Bool { paint == .role(.equal) || paint == .role(.equalLine) }
+  private func isShared(_ paint: PlotDrawing.Paint) -> Bool {
+    paint == .role(.equal) || paint == .role(.equalLine)
+  }
 
   /// The colour in the middle of a cell; nil for the terminal's own.
   private func color(_ paint: PlotDrawing.Paint, _ row: Int, _ column: Int) -> Int? {
     let color: PlotColor? =
       switch paint {
-      case .role(.take(let take)): PlotPalette(.dark).color(of: .take(take))
-      case .role: isShared(paint) ? PlotPalette(.dark).color(of: .equalLine) : nil
-      case .color(let color): color
+      case .role(.take(let take)):
+        PlotPalette(.dark).color(of: .take(take))
+      case .role:
+        isShared(paint) ? PlotPalette(.dark).color(of: .equalLine) : nil
+      case .color(let color):
+        color
       case .gradient:
-        paint.color(at: PlotPoint((Double(column) + 0.5) * Self.cell.width, (Double(row) + 0.5) * Self.cell.height))
+        paint.color(
+          at: PlotPoint(
+            (Double(column) + 0.5) * Self.cell.width, (Double(row) + 0.5) * Self.cell.height))
       }
     return color?.terminalIndex
   }
 
-  private mutating func put(_ character: Character, _ paint: PlotDrawing.Paint, _ row: Int, _ column: Int) {
+  private mutating func put(
+    _ character: Character, _ paint: PlotDrawing.Paint, _ row: Int, _ column: Int
+  ) {
     sheet[row, column] = TerminalSheet.Cell(character: character, color: color(paint, row, column))
   }
 
   private func column(_ x: Double) -> Int { min(sheet.width - 1, max(0, Int(x / Self.cell.width))) }
 
   /// A hair below the upper edge of a row is that edge, since values are short decimals of 32 bits.
-  private func row(_ y: Double) -> Int { min(sheet.height - 1, max(0, Int(y / Self.cell.height + 1e-3))) }
+  private func row(_ y: Double) -> Int {
+    min(sheet.height - 1, max(0, Int(y / Self.cell.height + 1e-3)))
+  }
 
-  /// Where a line is in each column of cells or dots that it passes: the heights at the column's ends.
-  private func heights(_ from: PlotPoint, _ to: PlotPoint) -> [(column: Int, start: Double, end: Double)] {
+  /// Where a line is in each column of cells or dots that it passes: the heights at the column's
+  /// ends.
+  private func heights(_ from: PlotPoint, _ to: PlotPoint) -> [(
+    column: Int, start: Double, end: Double
+  )] {
     let (left, right) = from.x < to.x ? (from, to) : (to, from)
     guard right.x > left.x else { return [] }
     let step = isDotted ? Self.cell.width / Double(style.dots.across) : Self.cell.width
@@ -277,7 +343,9 @@ struct TerminalWriter {
     // A line that ends in the first fiftieth of a column ends before it.
     let first = min(most, max(0, Int(left.x / step + 0.02)))
     let last = max(first, min(most, Int((right.x / step - 0.02).rounded(.up)) - 1))
-    func y(_ x: Double) -> Double { left.y + (right.y - left.y) * min(max((x - left.x) / (right.x - left.x), 0), 1) }
+    func y(_ x: Double) -> Double {
+      left.y + (right.y - left.y) * min(max((x - left.x) / (right.x - left.x), 0), 1)
+    }
     return (first...last).map { column in
       let ends = (Double(column) * step, Double(column + 1) * step)
       // Of a line that passes all of a cell, the middle counts; of one that ends in it, all.
@@ -313,18 +381,24 @@ struct TerminalWriter {
         let place = row * sheet.width + column
         guard isPlain || Double(eighths) >= max(1, levels[place]) else { continue }
         levels[place] = Double(eighths)
-        put(isPlain ? style.shade(isShared(paint) ? 0.3 : 1) : style.fill(eighths: eighths), paint, row, column)
+        put(
+          isPlain ? style.shade(isShared(paint) ? 0.3 : 1) : style.fill(eighths: eighths), paint,
+          row, column)
       }
     }
   }
 
   private mutating func draw(_ line: [PlotPoint], _ stroke: PlotDrawing.Stroke, hasAreas: Bool) {
     if line.count == 2, line[0].x == line[1].x {
-      let (top, bottom) = (min(line[0].y, line[1].y), max(line[0].y, line[1].y))
+      let top = min(line[0].y, line[1].y)
+      let bottom = max(line[0].y, line[1].y)
       // What stands on another stem begins above its last row.
       let end = bottom > Double(sheet.height) * Self.cell.height - 0.1 ? sheet.height : row(bottom)
-      let stem = take == nil || style.colors ? style.stem : style.shade(isShared(stroke.paint) ? 0.3 : 1)
-      for row in row(top)..<max(row(top), end) { put(stem, stroke.paint, row, column(line[0].x)) }
+      let stem =
+        take == nil || style.colors ? style.stem : style.shade(isShared(stroke.paint) ? 0.3 : 1)
+      for row in row(top)..<max(row(top), end) {
+        put(stem, stroke.paint, row, column(line[0].x))
+      }
       return
     }
     // The outlines of areas say nothing more, only curves do.
@@ -340,12 +414,17 @@ struct TerminalWriter {
     }
   }
 
-  private mutating func dot(_ column: Int, _ top: Double, _ bottom: Double, _ paint: PlotDrawing.Paint) {
+  private mutating func dot(
+    _ column: Int, _ top: Double, _ bottom: Double, _ paint: PlotDrawing.Paint
+  ) {
     let (across, down) = style.dots
     let height = Self.cell.height / Double(down)
     let last = sheet.height * down - 1
-    for place in min(last, max(0, Int(top / height)))...min(last, max(0, Int(max(top, bottom) / height))) {
-      let (row, column) = (place / down, (column, column / across))
+    for place in min(
+      last, max(0, Int(top / height)))...min(last, max(0, Int(max(top, bottom) / height)))
+    {
+      let row = place / down
+      let column = (column, column / across)
       bits[row * sheet.width + column.1] |= Self.dots[place % down][column.0 % across]
       put(style.dots(bits[row * sheet.width + column.1]), paint, row, column.1)
     }
@@ -367,7 +446,8 @@ struct TerminalWriter {
       let share = FigureDrawing.share(ofCoverage: levels[place])
       // Without colours only what a take has more is dark.
       let character = style.shade(take == nil || style.colors || isOwn ? share : min(share, 0.3))
-      let (row, column) = (place / raster.columns, place % raster.columns)
+      let row = place / raster.columns
+      let column = place % raster.columns
       sheet[row, column].character = character
       sheet[row, column].color = character == " " ? nil : color(raster.paint, row, column)
     }
@@ -386,7 +466,8 @@ struct TerminalSheet {
   private var cells: [Cell]
 
   init(width: Int, height: Int) {
-    (self.width, self.height) = (max(1, width), max(1, height))
+    self.width = max(1, width)
+    self.height = max(1, height)
     cells = Array(repeating: Cell(), count: self.width * self.height)
   }
 
@@ -399,8 +480,12 @@ struct TerminalSheet {
   static func markShared(in sheets: inout [TerminalSheet], _ color: PlotColor) {
     for place in sheets[0].cells.indices {
       let character = sheets[0].cells[place].character
-      guard character != " ", sheets.allSatisfy({ $0.cells[place].character == character }) else { continue }
-      for index in sheets.indices { sheets[index].cells[place].color = color.terminalIndex }
+      guard character != " ", sheets.allSatisfy({ $0.cells[place].character == character }) else {
+        continue
+      }
+      for index in sheets.indices {
+        sheets[index].cells[place].color = color.terminalIndex
+      }
     }
   }
 
@@ -438,7 +523,9 @@ struct TerminalStyle {
   var line: Character { unicode ? "━" : "-" }
   var curve: Character { unicode ? "·" : "+" }
   var side: (plain: Character, marked: Character) { unicode ? ("│", "┤") : ("|", "+") }
-  var ground: (corner: Character, line: Character, tick: Character) { unicode ? ("└", "─", "┬") : ("+", "-", "+") }
+  var ground: (corner: Character, line: Character, tick: Character) {
+    unicode ? ("└", "─", "┬") : ("+", "-", "+")
+  }
 
   /// A level 0…1 of a spectrogram without colours.
   func shade(_ level: Double) -> Character {
@@ -468,5 +555,7 @@ struct TerminalStyle {
       })
   }
 
-  private static func character(_ value: UInt32) -> Character { Character(Unicode.Scalar(value) ?? " ") }
+  private static func character(_ value: UInt32) -> Character {
+    Character(Unicode.Scalar(value) ?? " ")
+  }
 }

@@ -1,22 +1,34 @@
 enum CalibrateVerb {
   private static let sensor = Option(
-    "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best"
+    "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
+    defaultText: "what fits best"
   ).choice(of: TransducerMeasurement.Sensor.self)
 
   static let description = CommandDescription(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
-      Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile with the result. Use the same signal options for both commands. Unsuitable recordings are rejected with the reason.
+      Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile wit\
+      h the result. Use the same signal options for both commands. Unsuitable recordings are rej\
+      ected with the reason.
 
-      With --quick, a recording of 5 s, made with 'temblor sweep --quick', shows how far resonance and Q factor have moved from the profile. The exit status is 3 if that is more than the profile's uncertainty, else 0. No profile is written.
+      With --quick, a recording of 5 s, made with 'temblor sweep --quick', shows how far resonance \
+      and Q factor have moved from the profile. The exit status is 3 if that is more than the prof\
+      ile's uncertainty, else 0. No profile is written.
 
-      With --impedance, a resistor in series with the transducer takes the place of a sensor: line-in records the voltage at it, on the channel --channel, and that of the amplifier on --reference. See the wiring in the article TransducerCalibration first: with bridged amplifiers a wrong one shorts the output.
+      With --impedance, a resistor in series with the transducer takes the place of a sensor: li\
+      ne-in records the voltage at it, on the channel --channel, and that of the amplifi\
+      er on --reference. See the wiring in the article TransducerCalibration first: with br\
+      idged amplifiers a wrong one shorts the output.
 
-      With --by-hand, no sensor is needed: slow tones rise and fall around the resonance of the profile, and the space bar is pressed in each where it is felt most. The Q factor stays that of the profile.
+      With --by-hand, no sensor is needed: slow tones rise and fall around the resonance of the pro\
+      file, and the space bar is pressed in each where it is felt most. The Q factor stays that o\
+      f the profile.
 
       With --capture, the sweep is played and recorded at the same time.
 
-      Latency cannot be measured from a file alone. A second channel with the signal itself, given by --reference, yields it with sub-frame accuracy. With --capture and no reference, latency is taken from the clocks of the devices and is as accurate as their reported delays.
+      Latency cannot be measured from a file alone. A second channel with the signal itself, giv\
+      en by --reference, yields it with sub-frame accuracy. With --capture and no reference, laten\
+      cy is taken from the clocks of the devices and is as accurate as their reported delays.
       """,
     arguments: [
       Argument(
@@ -30,19 +42,31 @@ enum CalibrateVerb {
         completion: .file(endingIn: "json"), writes: ["json"]),
       Option(
         "--plot", value: "FILE", help: "Plot measurement, fit and residual as png, svg or pdf.",
-        completion: .file(endingIn: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]), SharedOptions.json,
+        completion: .file(endingIn: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
+      SharedOptions.json,
     ],
     groups: [
       OptionGroup(
         "Recording",
-        Option("--channel", value: "N", help: "The channel of the sensor.", defaultText: "the only one, or 1"),
+        Option(
+          "--channel", value: "N", help: "The channel of the sensor.",
+          defaultText: "the only one, or 1"),
         Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
         Option(
           "--impedance", value: "OHMS",
-          help: "Measure the impedance: the recording is the voltage at a resistor in series, 0.001 to 100 ohms."),
-        Option("--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
-        Option("--accept-poor", help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
-        Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")), SweepOptions.group,
+          help:
+            """
+            Measure the impedance: the recording is the voltage at a resistor in series, 0.001 \
+            to 100 ohms.
+            """
+        ),
+        Option(
+          "--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
+        Option(
+          "--accept-poor",
+          help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
+        Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")),
+      SweepOptions.group,
       OptionGroup(
         "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
         Option(
@@ -57,9 +81,14 @@ enum CalibrateVerb {
         "temblor calibrate --by-hand --profile dayton-bst-1 --device plughw:1 -o mine.json",
         "Find the resonance with a hand and the space bar."),
       .init(
-        "temblor calibrate take.wav --impedance 0.47 --channel 1 --reference 2 --profile puck -o mine.json",
+        """
+        temblor calibrate take.wav --impedance 0.47 --channel 1 --reference 2 --profile puck -o \
+        mine.json
+        """,
         "Measure with a resistor instead of a sensor."),
-      .init("temblor calibrate --quick take.wav --profile mine.json", "Check in 5 s whether a profile still holds."),
+      .init(
+        "temblor calibrate --quick take.wav --profile mine.json",
+        "Check in 5 s whether a profile still holds."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
@@ -70,10 +99,13 @@ enum CalibrateVerb {
   private static let latencies = 0.0...3.1
 
   /// Measures; by hand on a backend, else with its clock.
-  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend) throws
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend
+  ) throws
     -> ExitStatus
   {
-    for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput {
+    for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput
+    {
       throw UsageError("\(option.inQuotes) requires a file name")
     }
     let options = try SweepOptions(arguments)
@@ -88,7 +120,8 @@ enum CalibrateVerb {
       return try impedance(resistor, arguments, terminal, options, date: date, time: backend.time)
     }
     if options.isQuick {
-      try SharedOptions.refuse(["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
+      try SharedOptions.refuse(
+        ["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
     }
     let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
@@ -97,14 +130,17 @@ enum CalibrateVerb {
     var latency: Double?
     do {
       calibration = try Calibration(
-        measuring: take.sensor, of: options.signal, sensors: sensors, acceptsPoor: arguments.flag("--accept-poor"))
+        measuring: take.sensor, of: options.signal, sensors: sensors,
+        acceptsPoor: arguments.flag("--accept-poor"))
       if let reference = take.reference {
         let start = try ReferenceDelay(measuring: reference, of: options.signal)
         latency = calibration.offset - start.offset
       } else if let origin = take.origin {
         latency = calibration.offset - origin
       }
-    } catch { throw CalibrationRefusal(name: take.name, error: error) }
+    } catch {
+      throw CalibrationRefusal(name: take.name, error: error)
+    }
     if let found = latency, !latencies.contains(found) {
       throw CalibrationRefusal(
         name: take.name,
@@ -115,14 +151,16 @@ enum CalibrateVerb {
     }
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
-      let report = DriftReport(drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
+      let report = DriftReport(
+        drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
       try terminal.output.write(arguments, json: report.fields, text: report.text)
       return drift.isWithin ? .done : .differs
     }
     let new = calibration.applied(
       to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
     let change = ProfileChange(old, new, arguments)
-    let report = CalibrationReport(calibration: calibration, change: change, latency: latency, take: take)
+    let report = CalibrationReport(
+      calibration: calibration, change: change, latency: latency, take: take)
     if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
       try AtomicFileWriter.write(report.plot.draw(as: format), to: path)
     }
@@ -131,11 +169,13 @@ enum CalibrateVerb {
   }
 
   private static func impedance(
-    _ resistor: Double, _ arguments: ParsedArguments, _ terminal: Terminal, _ options: SweepOptions, date: String,
+    _ resistor: Double, _ arguments: ParsedArguments, _ terminal: Terminal, _ options: SweepOptions,
+    date: String,
     time: any TimeSource
   ) throws -> ExitStatus {
     try SharedOptions.refuse(
-      ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance", in: arguments)
+      ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance",
+      in: arguments)
     let take = try CalibrationTake(arguments, options: options, time: time)
     let (old, found): (TransducerProfile, ImpedanceMeasurement)
     do throws(CalibrationError) {
@@ -143,9 +183,13 @@ enum CalibrateVerb {
       found = try ImpedanceMeasurement(
         measuring: take.sensor, reference: take.reference, of: options.signal, resistor: resistor,
         nominal: old.hardware?.impedance)
-    } catch { throw CalibrationRefusal(name: take.name, error: error) }
+    } catch {
+      throw CalibrationRefusal(name: take.name, error: error)
+    }
     let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
-    func row(_ name: String, _ value: Double, _ unit: String) -> [String] { [name, "", value.text(2) + unit] }
+    func row(_ name: String, _ value: Double, _ unit: String) -> [String] {
+      [name, "", value.text(2) + unit]
+    }
     try change.finish(
       "measured",
       [
@@ -166,10 +210,14 @@ enum CalibrateVerb {
           row: row("- by the coil", found.electricalQualityFactor, "")),
         .init(
           "coilResistance", found.coilResistance,
-          row: row("resistance", found.coilResistance, take.reference == nil ? " ohm (estimate)" : " ohm")),
-        .init("inductance", found.inductance, row: row("inductance", found.inductance * 1_000, " mH")),
+          row: row(
+            "resistance", found.coilResistance,
+            take.reference == nil ? " ohm (estimate)" : " ohm")),
+        .init(
+          "inductance", found.inductance, row: row("inductance", found.inductance * 1_000, " mH")),
         .init("residual", found.residual),
-      ], ["The Q factor is that without the resistor, on an amplifier of no resistance."], arguments, terminal)
+      ], ["The Q factor is that without the resistor, on an amplifier of no resistance."],
+      arguments, terminal)
     return .done
   }
 }

@@ -7,10 +7,14 @@ struct ReportFigure {
   var row: [String]?
 
   init(_ key: String, _ value: (any JSONPrintable)?, row: [String]? = nil) {
-    (self.key, self.value, self.row) = (key, value?.json, row)
+    self.key = key
+    self.value = value?.json
+    self.row = row
   }
 
-  static func fields(_ figures: [ReportFigure]) -> JSONMembers { figures.reduce([:]) { $0 + [$1.key: $1.value] } }
+  static func fields(_ figures: [ReportFigure]) -> JSONMembers {
+    figures.reduce([:]) { $0 + [$1.key: $1.value] }
+  }
 }
 
 /// A profile and what a measurement makes of it.
@@ -24,12 +28,18 @@ struct ProfileChange {
     var new = new
     output = arguments.value("--output")
     let stem = output.map(FileSystem.stem(of:)) ?? ""
-    if ProfileName.isValid(stem) { new.name = stem }
-    (self.old, self.new) = (old, new)
+    if ProfileName.isValid(stem) {
+      new.name = stem
+    }
+    self.old = old
+    self.new = new
   }
 
   /// A row of the table: a name, what the profile said, what it says.
-  func row(_ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String, interval: Double? = nil)
+  func row(
+    _ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String,
+    interval: Double? = nil
+  )
     -> [String]
   {
     let keys: [KeyPath<TransducerHardware, Double?>: String] = [
@@ -40,21 +50,32 @@ struct ProfileChange {
       let isEstimate = hardware.estimated.contains(keys[key] ?? "")
       return value.text(3) + unit + (isEstimate ? " (estimate)" : "")
     }
-    return [name, cell(old.hardware), cell(new.hardware) + (interval.map { " ± \(($0 * 100).text(2)) %" } ?? "")]
+    return [
+      name, cell(old.hardware),
+      cell(new.hardware) + (interval.map { " ± \(($0 * 100).text(2)) %" } ?? ""),
+    ]
   }
 
-  /// Writes the profile where that is asked for, and shows the figures, a table with a heading and sentences below it.
+  /// Writes the profile where that is asked for, and shows the figures, a table with a heading and
+  /// sentences below it.
   func finish(
-    _ heading: String, _ figures: [ReportFigure], _ sentences: [String], _ arguments: ParsedArguments,
+    _ heading: String, _ figures: [ReportFigure], _ sentences: [String],
+    _ arguments: ParsedArguments,
     _ terminal: Terminal
   ) throws {
-    if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
+    if let output {
+      try AtomicFileWriter.write(ProfileFile.write(new), to: output)
+    }
     if arguments.flag("--json") {
       return try terminal.output.write(json: ["profile": new.name] + ReportFigure.fields(figures))
     }
     let written =
-      output.map { "\($0.printable): written" } ?? "No profile was written; use '--output FILE' to write one."
-    let lines = ColumnText.lines([["", old.name, heading]] + figures.compactMap(\.row)) + [""] + sentences + [written]
+      output.map { "\($0.printable): written" }
+      ?? "No profile was written; use '--output FILE' to write one."
+    let lines =
+      ColumnText.lines([["", old.name, heading]] + figures.compactMap(\.row)) + [""] + sentences + [
+        written
+      ]
     try terminal.output.write(lines.map { $0 + "\n" }.joined())
   }
 }
@@ -68,9 +89,13 @@ struct CalibrationReport {
 
   /// All figures in the order of the table: a name, what the profile said, what was measured.
   var figures: [ReportFigure] {
-    let (measured, curve) = (calibration, calibration.curve)
-    let (before, after) = (change.old.hardware, change.new.hardware)
-    func band(_ band: ClosedRange<Double>) -> String { "\(band.lowerBound.text(1)) to \(band.upperBound.text(1)) Hz" }
+    let measured = calibration
+    let curve = calibration.curve
+    let before = change.old.hardware
+    let after = change.new.hardware
+    func band(_ band: ClosedRange<Double>) -> String {
+      "\(band.lowerBound.text(1)) to \(band.upperBound.text(1)) Hz"
+    }
     let ends = [" or lower", " or higher", " or wider"]
     let open = (curve.isOpenBelow ? 1 : 0) + (curve.isOpenAbove ? 2 : 0)
     let milliseconds = [change.old.amplifier.latency, latency].map {
@@ -88,18 +113,28 @@ struct CalibrationReport {
       .init("qualityFactorInterval", measured.qualityInterval),
       .init(
         "band", JSONPiece.row(["low": curve.band.lowerBound, "high": curve.band.upperBound]),
-        row: ["band, -10 dB", before?.band.map(band) ?? "unknown", band(curve.band) + (open > 0 ? ends[open - 1] : "")]),
+        row: [
+          "band, -10 dB", before?.band.map(band) ?? "unknown",
+          band(curve.band) + (open > 0 ? ends[open - 1] : ""),
+        ]),
       .init(
         "acceleration", after?.acceleration,
         row: after?.acceleration.map { _ in change.row("acceleration", \.acceleration, " g") }),
       .init("latency", latency, row: ["latency"] + milliseconds),
-      .init("inverted", measured.isInverted, row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
+      .init(
+        "inverted", measured.isInverted,
+        row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
       .init("sensor", measured.sensor.rawValue, row: ["sensor", "", measured.sensor.rawValue]),
-      .init("gain", measured.gain), .init("offset", measured.offset), .init("inputCorner", measured.inputCorner),
-      .init("coilCorner", measured.coilCorner), .init("residual", measured.residual), .init("noise", measured.noise),
-      .init("signalToNoise", measured.signalToNoise), .init("clockErrorPartsPerMillion", measured.clockError),
+      .init("gain", measured.gain), .init("offset", measured.offset),
+      .init("inputCorner", measured.inputCorner),
+      .init("coilCorner", measured.coilCorner), .init("residual", measured.residual),
+      .init("noise", measured.noise),
+      .init("signalToNoise", measured.signalToNoise),
+      .init("clockErrorPartsPerMillion", measured.clockError),
       .init("poor", measured.isPoor),
-      .init("response", curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
+      .init(
+        "response",
+        curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
     ]
   }
 
@@ -115,10 +150,15 @@ struct CalibrationReport {
     let residual = calibration.residual.text(1)
     return ResponsePlot(
       title: "\(change.new.name): acceleration, measured and fitted",
-      subtitle: "\(calibration.resonance.text(2)) Hz, quality \(calibration.qualityFactor.text(2)), residual "
-        + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
+      subtitle:
+        """
+        \(calibration.resonance.text(2)) Hz, quality \(calibration.qualityFactor.text(2)), \
+        residual 
+        """
+          + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
       points: calibration.curve.points.map {
-        ResponsePlot.Point(hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
+        ResponsePlot.Point(
+          hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
       }, band: calibration.curve.band)
   }
 }
@@ -131,25 +171,30 @@ struct DriftReport {
   let take: String
 
   private var figures: [ReportFigure] {
-    let (doubt, factor) = (drift.resonance.allowed.upperBound - 1, drift.qualityFactor.allowed.upperBound)
+    let doubt = drift.resonance.allowed.upperBound - 1
+    let factor = drift.qualityFactor.allowed.upperBound
     return [
       .init("recording", take), .init("profile", profile),
       figure("resonance", drift.resonance, unit: " Hz", allowed: "±\((doubt * 100).text(1)) %"),
       figure(
-        "qualityFactor", as: "quality", drift.qualityFactor, unit: "", allowed: "within a factor of \(factor.text(2))"),
+        "qualityFactor", as: "quality", drift.qualityFactor, unit: "",
+        allowed: "within a factor of \(factor.text(2))"),
       .init("within", drift.isWithin), .init("warnings", warnings),
     ]
   }
 
   private func figure(
-    _ key: String, as label: String? = nil, _ figure: CalibrationDrift.Figure, unit: String, allowed: String
+    _ key: String, as label: String? = nil, _ figure: CalibrationDrift.Figure, unit: String,
+    allowed: String
   ) -> ReportFigure {
     let change = (figure.change * 100).text(1)
     return ReportFigure(
       key,
       JSONPiece.row([
-        "stated": figure.stated, "measured": figure.measured, "interval": figure.interval, "change": figure.change,
-        "lowest": figure.allowed.lowerBound, "highest": figure.allowed.upperBound, "within": figure.isWithin,
+        "stated": figure.stated, "measured": figure.measured, "interval": figure.interval,
+        "change": figure.change,
+        "lowest": figure.allowed.lowerBound, "highest": figure.allowed.upperBound,
+        "within": figure.isWithin,
       ]),
       row: [
         label ?? key, figure.stated.text(2) + unit,
@@ -159,14 +204,16 @@ struct DriftReport {
   }
 
   var text: String {
-    let table = ColumnText.lines([["", profile, "measured", "change", "profile states"]] + figures.compactMap(\.row))
+    let table = ColumnText.lines(
+      [["", profile, "measured", "change", "profile states"]] + figures.compactMap(\.row))
     return (table + ["", verdict] + warnings).map { $0 + "\n" }.joined()
   }
 
   private var verdict: String {
     if drift.isWithin { return "Both are within what the profile states." }
     let moved =
-      drift.resonance.isWithin ? "The quality is" : drift.qualityFactor.isWithin ? "The resonance is" : "Both are"
+      drift.resonance.isWithin
+      ? "The quality is" : drift.qualityFactor.isWithin ? "The resonance is" : "Both are"
     return moved + " beyond what the profile states; calibrate again without '--quick'."
   }
 
@@ -185,10 +232,14 @@ struct CalibrationTake {
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
     let path = arguments.value("RECORDING")
     let capture = arguments.value("--capture")
-    guard (path == nil) != (capture == nil) else { throw UsageError("use either RECORDING or '--capture'") }
+    guard (path == nil) != (capture == nil) else {
+      throw UsageError("use either RECORDING or '--capture'")
+    }
     let channel = try arguments.int("--channel", in: OutputRouting.channelCounts)
     let reference = try arguments.int("--reference", in: OutputRouting.channelCounts)
-    if let channel, channel == reference { throw UsageError("'--reference' and '--channel' must differ") }
+    if let channel, channel == reference {
+      throw UsageError("'--reference' and '--channel' must differ")
+    }
     let name = path ?? capture ?? ""
     self.name = name
     let sound: Sound
@@ -199,11 +250,14 @@ struct CalibrationTake {
       }
       let descriptor = try FileSystem.open(path)
       defer { close(descriptor) }
-      (sound, origin) = (try Sound(readingDescriptor: descriptor, path: path), nil)
+      sound = try Sound(readingDescriptor: descriptor, path: path)
+      origin = nil
     } else {
       let least = max(channel ?? 1, reference ?? 1)
       let count = try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? least
-      guard count >= least else { throw UsageError("channel \(least) is used, but '--capture-channels' is \(count)") }
+      guard count >= least else {
+        throw UsageError("channel \(least) is used, but '--capture-channels' is \(count)")
+      }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
       (sound, origin) = try player.record(from: name, channelCount: count)
@@ -212,15 +266,20 @@ struct CalibrationTake {
     self.reference = try reference.map { try Self.channel($0, of: sound, name: name) }
   }
 
-  private static func channel(_ number: Int, of sound: Sound, name: String) throws -> CalibrationRecording {
+  private static func channel(_ number: Int, of sound: Sound, name: String) throws
+    -> CalibrationRecording
+  {
     guard number <= sound.channelCount else {
       throw CalibrationRefusal(
         name: name,
         error: CalibrationError(
           .unsuitableRecording,
-          "has no channel \(number); it has only " + (sound.channelCount == 1 ? "one" : "\(sound.channelCount)")))
+          "has no channel \(number); it has only "
+            + (sound.channelCount == 1 ? "one" : "\(sound.channelCount)")))
     }
-    let samples = stride(from: number - 1, to: sound.frameCount * sound.channelCount, by: sound.channelCount).map {
+    let samples = stride(
+      from: number - 1, to: sound.frameCount * sound.channelCount, by: sound.channelCount
+    ).map {
       sound.interleaved[$0]
     }
     return CalibrationRecording(samples: samples, rate: sound.rate)
@@ -241,24 +300,33 @@ enum CalibrationAge {
   /// The day as ISO 8601 has it, where the user is.
   static func today() -> String { CalendarTime.now.formatted("%Y-%m-%d", isLocal: true) }
 
-  /// Offers the quick check of a profile whose measurement is old; a date that is not of ISO 8601 is taken for recent.
+  /// Offers the quick check of a profile whose measurement is old; a date that is not of ISO 8601
+  /// is taken for recent.
   static func note(on profile: TransducerProfile, today: String = today()) -> String? {
-    guard let date = profile.hardware?.measured?.date, let measured = day(date), let now = day(today),
+    guard let date = profile.hardware?.measured?.date, let measured = day(date),
+      let now = day(today),
       now - measured > limit
     else { return nil }
-    return "\(profile.name.printable): measured \(date.printable), \((now - measured) / 30) months ago; \(advice)"
+    return
+      """
+      \(profile.name.printable): measured \(date.printable), \((now - measured) / 30) months \
+      ago; \(advice)
+      """
   }
 
   /// What to do where a measured resonance may have moved.
   static let advice = "'temblor calibrate --quick' checks it in 5 s"
 
-  /// Days of a date `YYYY-MM-DD` since some fixed day, by the Gregorian calendar with years from March on.
+  /// Days of a date `YYYY-MM-DD` since some fixed day, by the Gregorian calendar with years from
+  /// March on.
   private static func day(_ date: String) -> Int? {
     let parts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-    guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2], 0...9_999 ~= year,
+    guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
+      0...9_999 ~= year,
       1...12 ~= month, 1...31 ~= day
     else { return nil }
     let years = month > 2 ? year : year - 1
-    return 365 * years + years / 4 - years / 100 + years / 400 + (153 * ((month + 9) % 12) + 2) / 5 + day
+    return 365 * years + years / 4 - years / 100 + years / 400 + (153 * ((month + 9) % 12) + 2) / 5
+      + day
   }
 }

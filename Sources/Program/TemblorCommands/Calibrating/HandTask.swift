@@ -1,9 +1,11 @@
 import Glibc
 
-/// `temblor calibrate --by-hand`: a resonance found by a person who presses a key where slow tones are felt most.
+/// `temblor calibrate --by-hand`: a resonance found by a person who presses a key where slow tones
+/// are felt most.
 enum HandCalibrationRun {
   static let option = Option(
-    "--by-hand", help: "Find the resonance without a sensor: press a key where slow tones are felt most.")
+    "--by-hand",
+    help: "Find the resonance without a sensor: press a key where slow tones are felt most.")
 
   private static let usable: Set = [
     "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--play-channel",
@@ -13,9 +15,11 @@ enum HandCalibrationRun {
     _ arguments: ParsedArguments, _ terminal: Terminal, _ sweep: SweepOptions, date: String,
     on backend: any SessionBackend
   ) throws -> ExitStatus {
-    let options = CalibrateVerb.description.options + CalibrateVerb.description.groups[0..<3].flatMap(\.options)
+    let options =
+      CalibrateVerb.description.options + CalibrateVerb.description.groups[0..<3].flatMap(\.options)
     try SharedOptions.refuse(
-      options.compactMap(\.names.last).filter { !usable.contains($0) }, with: "--by-hand", in: arguments)
+      options.compactMap(\.names.last).filter { !usable.contains($0) }, with: "--by-hand",
+      in: arguments)
     guard arguments.value("RECORDING") == nil else {
       throw UsageError("'--by-hand' plays tones and takes no RECORDING")
     }
@@ -23,20 +27,30 @@ enum HandCalibrationRun {
     let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
     let (old, tones): (TransducerProfile, TransducerProfile)
     do {
-      (old, tones) = (sweep.profile, try HandCalibration.toneProfile(for: sweep.profile, level: sweep.signal.level))
-    } catch { throw UsageError(error.description) }
+      (old, tones) = (
+        sweep.profile,
+        try HandCalibration.toneProfile(for: sweep.profile, level: sweep.signal.level)
+      )
+    } catch {
+      throw UsageError(error.description)
+    }
     let stated = old.hardware?.resonance ?? 0
     let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
     guard terminal.error.isTerminal, session.hasKeys else {
-      throw UsageError("'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
+      throw UsageError(
+        "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
     }
     terminal.report(
       """
-      Touch the transducer as it is used. \(HandCalibration.tones(around: stated).count) slow tones rise and fall, \(tones.frequency.low.text(0)) to \(tones.frequency.high.text(0)) Hz, for about a minute and a half.
-      Press the space bar once in each tone, where it is strongest. Tones can become loud: turn the amplifier down, and start with Enter.
+      Touch the transducer as it is used. \(HandCalibration.tones(around: stated).count) slow \
+      tones rise and fall, \(tones.frequency.low.text(0)) to \(tones.frequency.high.text(0)) Hz, \
+      for about a minute and a half.
+      Press the space bar once in each tone, where it is strongest. Tones can become loud: tur\
+      n the amplifier down, and start with Enter.
       """)
     let (outcome, task) = try session.run(device) { granted in
-      let task = try HandTask(tones, around: stated, on: granted, channel: channel, time: backend.time)
+      let task = try HandTask(
+        tones, around: stated, on: granted, channel: channel, time: backend.time)
       return (task.engine, task)
     }
     guard outcome.ending == .over else {
@@ -49,24 +63,39 @@ enum HandCalibrationRun {
       guard !task.isUnanswered else {
         throw CalibrationError(
           .pressesDisagree,
-          "no key was pressed in \(HandTask.patience) tones; raise the level with + until tones are felt")
+          """
+          no key was pressed in \(HandTask.patience) tones; raise the level with + until tones \
+          are felt
+          """
+        )
       }
       found = try HandCalibration(presses: presses, around: stated)
-    } catch { throw CalibrationRefusal(name: old.name, error: error) }
-    func fields(_ press: HandCalibration.Press) -> JSONPiece { .row(["hertz": press.hertz, "rising": press.isRising]) }
+    } catch {
+      throw CalibrationRefusal(name: old.name, error: error)
+    }
+    func fields(_ press: HandCalibration.Press) -> JSONPiece {
+      .row(["hertz": press.hertz, "rising": press.isRising])
+    }
     let verdict =
       found.leftOut.map {
-        "\(found.presses.count) of \(presses.count) presses agree; the one at \($0.hertz.text(1)) Hz was left out."
+        """
+        \(found.presses.count) of \(presses.count) presses agree; the one at \($0.hertz.text(1)) \
+        Hz was left out.
+        """
       } ?? "All \(presses.count) presses agree."
     let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
     try change.finish(
       "by hand",
       [
         .init(
-          "resonance", found.resonance, row: change.row("resonance", \.resonance, " Hz", interval: found.uncertainty)),
+          "resonance", found.resonance,
+          row: change.row("resonance", \.resonance, " Hz", interval: found.uncertainty)),
         .init("resonanceUncertainty", found.uncertainty),
-        .init("qualityFactor", old.hardware?.qualityFactor, row: change.row("quality", \.qualityFactor, "")),
-        .init("presses", found.presses.map(fields)), .init("leftOut", (found.leftOut.map { [$0] } ?? []).map(fields)),
+        .init(
+          "qualityFactor", old.hardware?.qualityFactor,
+          row: change.row("quality", \.qualityFactor, "")),
+        .init("presses", found.presses.map(fields)),
+        .init("leftOut", (found.leftOut.map { [$0] } ?? []).map(fields)),
       ], [verdict, "The Q factor was not measured."], arguments, terminal)
     return .done
   }
@@ -103,24 +132,32 @@ final class HandTask: SessionTask {
   private var endCount = 0
   private var decibels = levels.start
 
-  /// `stated` is the resonance that tones are around, in hertz; `channel` the one that plays, from 1, nil for all.
+  /// `stated` is the resonance that tones are around, in hertz; `channel` the one that plays, from
+  /// 1, nil for all.
   init(
-    _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?, time: any TimeSource
+    _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?,
+    time: any TimeSource
   ) throws {
     var routing = ChannelRouting()
     routing.haptics = channel.map { [.init(index: $0 - 1)] }
     let (channels, profiles) = routing.routing(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
-    let engine = PlaybackEngine(rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
-    (self.engine, self.time) = (engine, time)
+    let engine = PlaybackEngine(
+      rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
+    self.engine = engine
+    self.time = time
     tones = HandCalibration.tones(around: stated)
     players = try tones.map { try engine.player(for: Self.pattern($0, on: profile.frequency)) }
     setLevel()
   }
 
   /// One event whose sharpness goes from one end of the tone to the other.
-  private static func pattern(_ tone: HandCalibration.Tone, on mapping: FrequencyMapping) -> HapticPattern {
-    func sharpness(_ hertz: Double) -> Float { Float(log2(hertz / mapping.low) / log2(mapping.high / mapping.low)) }
+  private static func pattern(_ tone: HandCalibration.Tone, on mapping: FrequencyMapping)
+    -> HapticPattern
+  {
+    func sharpness(_ hertz: Double) -> Float {
+      Float(log2(hertz / mapping.low) / log2(mapping.high / mapping.low))
+    }
     return HapticPattern(
       events: [
         HapticEvent(
@@ -131,45 +168,67 @@ final class HandTask: SessionTask {
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
           controlPoints: [
-            .init(time: 0, value: sharpness(tone.start)), .init(time: tone.duration, value: sharpness(tone.end)),
+            .init(time: 0, value: sharpness(tone.start)),
+            .init(time: tone.duration, value: sharpness(tone.end)),
           ]),
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: rise, value: 1)]),
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 0), .init(time: rise, value: 1)]),
       ])
   }
 
   private var index: Int { min(presses.count, tones.count - 1) }
   private var player: PatternPlayer { players[index] }
-  var state: PlaybackStatus.State { if case .playing = phase { .playing } else { .idle } }
+  var state: PlaybackStatus.State {
+    if case .playing = phase {
+      .playing
+    } else {
+      .idle
+    }
+  }
   var place: (position: Double, duration: Double?) {
-    if case .playing = phase { (player.position, nil) } else { (0, nil) }
+    if case .playing = phase {
+      (player.position, nil)
+    } else {
+      (0, nil)
+    }
   }
   /// A level meter would show what is to be felt.
   var isBlind: Bool { true }
 
   var title: SessionTitle? {
     let level = "\(decibels.text(0)) dB"
-    if case .ready = phase { return SessionTitle(long: "Enter starts, \(level)", short: "Enter") }
+    if case .ready = phase {
+      return SessionTitle(long: "Enter starts, \(level)", short: "Enter")
+    }
     let name = "tone \(index + 1) of \(tones.count)"
     return SessionTitle(
       long: "\(name), \(tones[index].isRising ? "rising" : "falling"), \(level)", short: name,
       remarks: current == nil ? [] : ["pressed"])
   }
 
-  var keys: [KeyHelp] { [("space", "strongest"), ("+ -", "3 dB, and the tone again"), ("q", "give up")] }
+  var keys: [KeyHelp] {
+    [("space", "strongest"), ("+ -", "3 dB, and the tone again"), ("q", "give up")]
+  }
 
   func perform(at now: Duration) throws -> SessionStep {
     switch phase {
-    case .ready: return .wait(nil)
-    case .over: return .over
+    case .ready:
+      return .wait(nil)
+    case .over:
+      return .over
     case .pausing(let end):
       guard now >= end else { return .wait(end - now) }
-      (current, lastKey, endCount) = (nil, nil, player.endCount)
+      endCount = player.endCount
+      current = nil
+      lastKey = nil
       try player.start()
       phase = .playing
     case .playing:
       let isAnswered = lastKey.map { now >= $0 + Self.rest } ?? false
-      if isAnswered || player.endCount > endCount { try finish(at: now) }
+      if isAnswered || player.endCount > endCount {
+        try finish(at: now)
+      }
     }
     return .wait(.milliseconds(20))
   }
@@ -180,22 +239,31 @@ final class HandTask: SessionTask {
     if let current {
       presses.append(current)
       unansweredCount = 0
-      if presses.count == tones.count { phase = .over }
+      if presses.count == tones.count {
+        phase = .over
+      }
     } else {
       unansweredCount += 1
       isUnanswered = unansweredCount == Self.patience
-      if isUnanswered { phase = .over }
+      if isUnanswered {
+        phase = .over
+      }
     }
   }
 
   func press(_ key: KeyPress) throws -> Bool {
     switch key {
-    case .character(" "), .enter: answer()
-    case .character("+"), .character("="), .up: try change(by: Self.step)
-    case .character("-"), .character("_"), .down: try change(by: -Self.step)
+    case .character(" "), .enter:
+      answer()
+    case .character("+"), .character("="), .up:
+      try change(by: Self.step)
+    case .character("-"), .character("_"), .down:
+      try change(by: -Self.step)
     // Mute and all else that the session knows, but for the way out and help.
-    case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"): return false
-    default: break
+    case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"):
+      return false
+    default:
+      break
     }
     return true
   }
@@ -209,7 +277,8 @@ final class HandTask: SessionTask {
     guard case .playing = phase, player.position >= Self.rise else { return }
     if lastKey.map({ now - $0 >= Self.hold }) ?? true {
       let tone = tones[index]
-      current = HandCalibration.Press(hertz: tone.hertz(at: player.position), isRising: tone.isRising)
+      current = HandCalibration.Press(
+        hertz: tone.hertz(at: player.position), isRising: tone.isRising)
     }
     lastKey = now
   }
@@ -222,5 +291,7 @@ final class HandTask: SessionTask {
     phase = .pausing(until: time.now + Self.pause)
   }
 
-  private func setLevel() { engine.strength = Float(NumberFormatting.amplitude(decibels: decibels)) }
+  private func setLevel() {
+    engine.strength = Float(NumberFormatting.amplitude(decibels: decibels))
+  }
 }

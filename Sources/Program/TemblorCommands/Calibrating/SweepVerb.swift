@@ -2,14 +2,18 @@ enum SweepVerb {
   static let description = CommandDescription(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
-      The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six bursts to feel. Record it with a sensor on the transducer and measure the recording with 'temblor calibrate'. The level is low, fades in slowly and contains nothing below half the lowest frequency. Levels beyond the limits of the profile are rejected.
+      The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six burs\
+      ts to feel. Record it with a sensor on the transducer and measure the recording with 'te\
+      mblor calibrate'. The level is low, fades in slowly and contains nothing below half the l\
+      owest frequency. Levels beyond the limits of the profile are rejected.
 
       With --quick, the signal takes 5 s, for 'temblor calibrate --quick'.
       """,
     options: [
       SweepOptions.profile, SweepOptions.quick,
       Option(
-        "-o", "--output", value: "FILE", help: "Output file, 24 bits.", completion: .file(endingIn: "wav", "flac"),
+        "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
+        completion: .file(endingIn: "wav", "flac"),
         writes: []), playChannel,
     ], groups: [SweepOptions.group, DeviceOptions.group],
     examples: [
@@ -20,18 +24,24 @@ enum SweepVerb {
     ]
   ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
 
-  static let playChannel = Option("--play-channel", value: "N", help: "Output channel, 1 to 64.", defaultText: "all")
+  static let playChannel = Option(
+    "--play-channel", value: "N", help: "Output channel, 1 to 64.", defaultText: "all")
 
-  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws
+    -> ExitStatus
+  {
     let options = try SweepOptions(arguments)
     try options.checkLimits()
     let output = arguments.value("--output")
     let hasDevice = arguments.value("--device") != nil
-    guard (output == nil) == hasDevice else { throw UsageError("use either '--output' or '--device'") }
+    guard (output == nil) == hasDevice else {
+      throw UsageError("use either '--output' or '--device'")
+    }
     if let output {
       let rate = try arguments[SharedOptions.rate]
       try write(options, rate: rate, to: output)
-      try terminal.output.write("\(output.printable): \(summary(options))\n" + advice(options, file: output))
+      try terminal.output.write(
+        "\(output.printable): \(summary(options))\n" + advice(options, file: output))
       return .done
     }
     let player = try SweepPlayer(arguments, options: options, time: time)
@@ -63,7 +73,10 @@ enum SweepVerb {
   static func summary(_ options: SweepOptions) -> String {
     let signal = options.signal
     return "\(signal.length.text(1)) s, \(SweepOptions.text(signal.band.lowerBound)) to "
-      + "\(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) dBFS "
+      + """
+      \(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) \
+      dBFS 
+      """
       + "for \(options.profile.name)"
   }
 
@@ -78,9 +91,14 @@ enum SweepVerb {
         arecord -f S16_LE -r 48000 -d \(Int(options.signal.length.rounded(.up)) + 5) take.wav
 
       """
-    if let file { text += "While recording, play:\n  aplay \(file.printable)\n" }
+    if let file {
+      text += "While recording, play:\n  aplay \(file.printable)\n"
+    }
     return text
-      + "Then measure:\n  temblor calibrate\(options.isQuick ? " --quick" : "") take.wav --profile \(options.profileWord)"
+      + """
+      Then measure:\n  temblor calibrate\(options.isQuick ? " --quick" : "") take.wav --profile \
+      \(options.profileWord)
+      """
       + "\(options.words)\(options.isQuick ? "" : " -o mine.json")\n"
   }
 }
@@ -97,14 +115,21 @@ struct SweepOptions {
     Option(
       "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
       defaultText: text(SweepSignal.defaultDuration)),
-    Option("--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)))
+    Option(
+      "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.",
+      defaultText: text(SweepSignal.defaultLevel)))
 
   static let profile = Option(
     "--profile", value: "PROFILE",
-    help: "Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', or a file.",
+    help:
+      """
+      Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', \
+      or a file.
+      """,
     completion: SharedOptions.profileNames)
 
-  static let quick = Option("--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
+  static let quick = Option(
+    "--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
 
   let profile: TransducerProfile
   let profilePath: String?
@@ -123,8 +148,13 @@ struct SweepOptions {
     isQuick = arguments.flag("--quick")
     let level = try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
     if isQuick {
-      try SharedOptions.refuse(["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
-      do { signal = try SweepSignal(checking: profile, level: level) } catch { throw UsageError(error.description) }
+      try SharedOptions.refuse(
+        ["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
+      do {
+        signal = try SweepSignal(checking: profile, level: level)
+      } catch {
+        throw UsageError(error.description)
+      }
       return
     }
     let low = try arguments.double("--from", in: SweepSignal.frequencies)
@@ -132,32 +162,48 @@ struct SweepOptions {
     let usual = SweepSignal.defaultBand
     let first = low ?? min(usual.lowerBound, (high ?? usual.upperBound) / 4)
     let last = high ?? max(usual.upperBound, first * 4)
-    guard first < last else { throw UsageError("'--to' must be above '--from', not \(Self.text(last).inQuotes)") }
+    guard first < last else {
+      throw UsageError("'--to' must be above '--from', not \(Self.text(last).inQuotes)")
+    }
     let law = profile.frequency
     do {
       signal = try SweepSignal(
         band: first...last,
-        duration: try arguments.double("--sweep-duration", in: SweepSignal.durations) ?? SweepSignal.defaultDuration,
+        duration: try arguments.double("--sweep-duration", in: SweepSignal.durations)
+          ?? SweepSignal.defaultDuration,
         level: level, toneBand: min(law.low, law.high)...max(law.low, law.high))
-    } catch let error as CalibrationError { throw UsageError(error.description) }
+    } catch let error as CalibrationError {
+      throw UsageError(error.description)
+    }
   }
 
   func checkLimits() throws(UsageError) {
-    do { try SweepLimits(profile).check(signal) } catch { throw UsageError(error.description) }
+    do {
+      try SweepLimits(profile).check(signal)
+    } catch {
+      throw UsageError(error.description)
+    }
   }
 
   func samples(rate: Double) throws(UsageError) -> [Float] {
-    do { return try signal.samples(rate: rate) } catch { throw UsageError(error.description) }
+    do {
+      return try signal.samples(rate: rate)
+    } catch {
+      throw UsageError(error.description)
+    }
   }
 
   var words: String {
-    let (band, usual) = (signal.band, SweepSignal.defaultBand)
+    let band = signal.band
+    let usual = SweepSignal.defaultBand
     let figures = [
       ("--from", band.lowerBound, usual.lowerBound), ("--to", band.upperBound, usual.upperBound),
       ("--sweep-duration", signal.duration, SweepSignal.defaultDuration),
       ("--level", signal.level, SweepSignal.defaultLevel),
     ]
-    return figures.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map { " \($0.0) \(Self.text($0.1))" }.joined()
+    return figures.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
+      " \($0.0) \(Self.text($0.1))"
+    }.joined()
   }
 
   static func text(_ value: Double) -> String { value.text(3) }
@@ -171,7 +217,8 @@ struct SweepPlayer {
   private let channel: Int?
   private let time: any TimeSource
 
-  /// Seconds that are recorded behind the signal, for all that comes late: sound servers and networks take up to 3.
+  /// Seconds that are recorded behind the signal, for all that comes late: sound servers and
+  /// networks take up to 3.
   private static let tail = 3.25
   /// The same behind a quick check.
   private static let quickTail = 0.5
@@ -180,7 +227,8 @@ struct SweepPlayer {
   /// Frames handed over at a time where nothing else is asked for: haste helps nobody here.
   private static let usualPeriod = 1_024
 
-  init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError) {
+  init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
+  {
     channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     let output = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
     var request = output.request
@@ -189,7 +237,9 @@ struct SweepPlayer {
       request.bufferSize = 8 * Self.usualPeriod
     }
     device = output.device
-    (self.request, self.options, self.time) = (request, options, time)
+    self.request = request
+    self.options = options
+    self.time = time
   }
 
   func play() throws {
@@ -198,15 +248,19 @@ struct SweepPlayer {
     try run(samples, count: samples.count, on: sink) { _ in true }
   }
 
-  /// The sound, and the second of it at which the signal's first sample left the device, by both clocks.
+  /// The sound, and the second of it at which the signal's first sample left the device, by both
+  /// clocks.
   func record(from device: String, channelCount: Int) throws -> (sound: Sound, origin: Double?) {
     let sink = try open()
     let rate = sink.format.rate
     let samples: [Float]
-    do { samples = try options.signal.samples(rate: rate, isWhole: false) } catch {
+    do {
+      samples = try options.signal.samples(rate: rate, isWhole: false)
+    } catch {
       throw UsageError(error.description)
     }
-    let capture = try ALSACapture(device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
+    let capture = try ALSACapture(
+      device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
     var recorded: [Float] = []
     var origins: [Double] = []
     let wanted = samples.count + Int((options.isQuick ? Self.quickTail : Self.tail) * rate)
@@ -231,27 +285,39 @@ struct SweepPlayer {
     try OutputRegistry.standard.open(device, request, time: time).sink
   }
 
-  /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so, asked after each turn.
-  private func run(_ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool) throws {
+  /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so,
+  /// asked after each turn.
+  private func run(
+    _ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool
+  ) throws {
     let channels = sink.format.channelCount
     let wake = try WakeSignal()
     var written = 0
     var block = [Float](repeating: 0, count: sink.format.bufferSize * channels)
     var hasEnded = false
-    defer { if !hasEnded { sink.finish(draining: false) } }
+    defer {
+      if !hasEnded {
+        sink.finish(draining: false)
+      }
+    }
     while true {
       if SignalHandling.isRequested { throw FileError(device, "interrupted") }
       switch sink.wait(wake) {
       case .room(let room):
         for frame in 0..<room {
           let sample = written + frame < samples.count ? samples[written + frame] : 0
-          for index in 0..<channels { block[frame * channels + index] = channel ?? index + 1 == index + 1 ? sample : 0 }
+          for index in 0..<channels {
+            block[frame * channels + index] = channel ?? index + 1 == index + 1 ? sample : 0
+          }
         }
         sink.write(block.span.extracting(first: room * channels))
         written += room
-      case .woken: break
-      case .missed, .behind: throw refusal("underrun during the sweep; use a larger '--buffer-size'")
-      case .ended: throw refusal("disconnected during the sweep; reconnect it")
+      case .woken:
+        break
+      case .missed, .behind:
+        throw refusal("underrun during the sweep; use a larger '--buffer-size'")
+      case .ended:
+        throw refusal("disconnected during the sweep; reconnect it")
       }
       let isDone = try isDone(written)
       if written >= count || (isDone && count == .max) { break }

@@ -5,8 +5,8 @@ struct FollowedSource: Equatable {
   /// The word for the default sink's monitor.
   static let monitor = "monitor"
 
-  /// The device to open. A source that follows the server's default has the name of the default at the start, so that
-  /// it stays the same source.
+  /// The device to open. A source that follows the server's default has the name of the default at
+  /// the start, so that it stays the same source.
   let device: String
   /// The sink that the device records; nil for other sources.
   let sink: String?
@@ -28,7 +28,8 @@ struct FollowedSource: Equatable {
     }
     let server: SoundServers.PulseAudio
     switch servers.pulseAudio(true) {
-    case .success(let answer): server = answer
+    case .success(let answer):
+      server = answer
     case .failure(let problem):
       guard name == Self.monitor || named?.server == .pulseAudio else {
         // A server that PulseAudio's clients do not reach cannot be asked for its default source.
@@ -39,11 +40,16 @@ struct FollowedSource: Equatable {
       }
       throw FileError(
         name,
-        "\(problem.error(for: name).description); needs PulseAudio or PipeWire, and the package libasound2-plugins; "
+        """
+        \(problem.error(for: name).description); needs PulseAudio or PipeWire, and the package \
+        libasound2-plugins; 
+        """
           + "or name a device with '--from'")
     }
     sinks = server.sinks.map(\.name)
-    func recorded(by source: String) -> String? { server.sinks.first { $0.monitor == source }?.name }
+    func recorded(by source: String) -> String? {
+      server.sinks.first { $0.monitor == source }?.name
+    }
     switch (name, named?.sink) {
     case (Self.monitor, _), (_, "@DEFAULT_MONITOR@"):
       let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitor
@@ -78,6 +84,11 @@ struct FollowedSource: Equatable {
       named == nil
       ? "the device \(output.name.inQuotes) plays on the desktop's default sink"
       : "the device \(output.name.inQuotes) plays on this sink"
-    throw UsageError("'--from' records the sink \(sink.inQuotes), and \(reason), which would feed itself; \(remedy)")
+    throw UsageError(
+      """
+      '--from' records the sink \(sink.inQuotes), and \(reason), which would feed itself; \
+      \(remedy)
+      """
+    )
   }
 }

@@ -1,9 +1,11 @@
 import Glibc
 
-/// A client: lines in, lines out, neither of which is waited for; a socket, or standard input and output, which outlive
-/// it, may belong to another job and go on being read when nobody takes what is written.
+/// A client: lines in, lines out, neither of which is waited for; a socket, or standard input and
+/// output, which outlive it, may belong to another job and go on being read when nobody takes what
+/// is written.
 package final class LineConnection {
-  /// Bytes that wait for a reader who does not read; beyond, a socket breaks and other lines are dropped.
+  /// Bytes that wait for a reader who does not read; beyond, a socket breaks and other lines are
+  /// dropped.
   static let longestQueue = 1 << 20
   /// Bytes that may wait for a reader while more lines are taken.
   static let patientQueue = 1 << 16
@@ -22,16 +24,24 @@ package final class LineConnection {
   private var isBroken = false
 
   init(socket descriptor: Int32) {
-    (input, output, isSocket) = (descriptor, descriptor, true)
+    input = descriptor
+    output = descriptor
+    isSocket = true
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
   package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
-    (self.input, self.output, isSocket) = (input, output, false)
+    self.input = input
+    self.output = output
+    isSocket = false
   }
 
-  deinit { if isSocket { close(input) } }
+  deinit {
+    if isSocket {
+      close(input)
+    }
+  }
 
   package var isTyped: Bool { isatty(input) == 1 }
   var isDone: Bool { isBroken || isAtEnd && unsent.count == 0 }
@@ -58,7 +68,9 @@ package final class LineConnection {
     let count = unsafe read(input, &bytes, bytes.count)
     if count > 0 { return reader.lines(in: bytes.prefix(count)) }
     if count < 0 && (errno == EAGAIN || errno == EINTR) { return [] }
-    if count < 0 && isSocket { isBroken = true }
+    if count < 0 && isSocket {
+      isBroken = true
+    }
     isAtEnd = true
     return reader.finish().map { [$0] } ?? []
   }
@@ -68,13 +80,17 @@ package final class LineConnection {
     if isBroken || !isSocket && unsent.count > Self.longestQueue { return }
     unsent.append(reply.line)
     flush()
-    if isSocket && unsent.count > Self.longestQueue { isBroken = true }
+    if isSocket && unsent.count > Self.longestQueue {
+      isBroken = true
+    }
   }
 
   package func flush() {
     guard !isBroken else { return }
     isBroken = unsafe !unsent.flush { bytes in
-      if isSocket { return unsafe Glibc.send(output, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+      if isSocket {
+        return unsafe Glibc.send(output, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      }
       guard isReady(output, POLLOUT) else {
         errno = EAGAIN
         return -1
@@ -99,7 +115,9 @@ package final class LineConnection {
   }
 
   /// Whether reading is not for another job of the terminal, which would stop this one.
-  private var isOurs: Bool { isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input) }
+  private var isOurs: Bool {
+    isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input)
+  }
 
   private func isReady(_ descriptor: Int32, _ events: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
@@ -140,7 +158,11 @@ package struct LineReader {
   private mutating func keep(_ bytes: some Collection<UInt8>) {
     // One byte more may be the carriage return.
     isTooLong = isTooLong || pending.count + bytes.count > Self.limit + 1
-    if isTooLong { pending = [] } else { pending += bytes }
+    if isTooLong {
+      pending = []
+    } else {
+      pending += bytes
+    }
   }
 
   private mutating func takeLine() -> Line {
@@ -148,10 +170,14 @@ package struct LineReader {
       pending.removeAll(keepingCapacity: true)
       isTooLong = false
     }
-    if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
+    if pending.last == UInt8(ascii: "\r") {
+      pending.removeLast()
+    }
     if isTooLong || pending.count > Self.limit { return .tooLong }
     let isClean = pending.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
-    guard isClean, let text = String(validating: pending, as: UTF8.self) else { return .invalidUTF8 }
+    guard isClean, let text = String(validating: pending, as: UTF8.self) else {
+      return .invalidUTF8
+    }
     return .text(text)
   }
 }
@@ -171,9 +197,16 @@ struct SendBuffer {
   mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int) -> Bool {
     var isThere = true
     while count > 0 && isThere {
-      let taken = unsafe bytes.withUnsafeBytes { all in unsafe send(UnsafeRawBufferPointer(rebasing: all[sentCount...]))
+      let taken = unsafe bytes.withUnsafeBytes { all in
+        unsafe send(UnsafeRawBufferPointer(rebasing: all[sentCount...]))
       }
-      if taken >= 0 { sentCount += taken } else if errno == EAGAIN { break } else if errno != EINTR { isThere = false }
+      if taken >= 0 {
+        sentCount += taken
+      } else if errno == EAGAIN {
+        break
+      } else if errno != EINTR {
+        isThere = false
+      }
     }
     // Moving the rest forward each time would cost more than it frees.
     if sentCount == bytes.count || sentCount > LineConnection.patientQueue {
@@ -184,7 +217,8 @@ struct SendBuffer {
   }
 }
 
-/// A socket in the file system at which several clients of this user send lines and are answered; nothing here waits.
+/// A socket in the file system at which several clients of this user send lines and are answered;
+/// nothing here waits.
 package final class SocketListener {
   static let maximumClientCount = 64
 
@@ -220,7 +254,9 @@ package final class SocketListener {
 
   deinit {
     close(spare)
-    if place == nil { close(descriptor) }
+    if place == nil {
+      close(descriptor)
+    }
   }
 
   package var clients: [Client] { connections.map(\.client) }
@@ -247,7 +283,11 @@ package final class SocketListener {
     connections.first { $0.client == client }?.connection.send(reply)
   }
 
-  package func sendToAll(_ reply: ListenReply) { for (_, connection) in connections { connection.send(reply) } }
+  package func sendToAll(_ reply: ListenReply) {
+    for (_, connection) in connections {
+      connection.send(reply)
+    }
+  }
 
   package func hold(_ client: Client, _ isHeld: Bool) {
     connections.first { $0.client == client }?.connection.isHeld = isHeld
@@ -281,11 +321,16 @@ package final class SocketListener {
     nextClient += 1
   }
 
-  /// Closes a connection for which there is no descriptor, lest it wake the program for ever; whether there was one.
+  /// Closes a connection for which there is no descriptor, lest it wake the program for ever;
+  /// whether there was one.
   private func turnAway() -> Bool {
-    if spare >= 0 { close(spare) }
+    if spare >= 0 {
+      close(spare)
+    }
     let descriptor = Glibc.accept(self.descriptor, nil, nil)
-    if descriptor >= 0 { close(descriptor) }
+    if descriptor >= 0 {
+      close(descriptor)
+    }
     spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     return descriptor >= 0
   }
@@ -304,7 +349,9 @@ final class SocketFile {
       stamp = nil
       throw .system(path, "cannot be opened")
     }
-    do throws(FileError) { stamp = try Self.bind(descriptor, to: path) } catch {
+    do throws(FileError) {
+      stamp = try Self.bind(descriptor, to: path)
+    } catch {
       stamp = nil
       throw error
     }
@@ -312,7 +359,9 @@ final class SocketFile {
 
   deinit {
     // Somebody may have removed the file and put another there.
-    if let stamp, FileStamp(path) == stamp { unsafe unlink(path) }
+    if let stamp, FileStamp(path) == stamp {
+      unsafe unlink(path)
+    }
     close(descriptor)
   }
 
@@ -349,7 +398,8 @@ final class SocketFile {
     unsafe withAddress(&address) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
   }
 
-  private static func removeLeftover(_ path: String, _ address: inout sockaddr_un) throws(FileError) {
+  private static func removeLeftover(_ path: String, _ address: inout sockaddr_un) throws(FileError)
+  {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
@@ -360,7 +410,9 @@ final class SocketFile {
     defer { close(probe) }
     let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
     // A queue that is full is somebody's too.
-    guard result != 0 && errno != EAGAIN else { throw FileError(path, "is in use; another program listens there") }
+    guard result != 0 && errno != EAGAIN else {
+      throw FileError(path, "is in use; another program listens there")
+    }
     guard errno == ECONNREFUSED else { throw .system(path, "exists and cannot be checked") }
     guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
   }
@@ -382,7 +434,9 @@ final class SocketFile {
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {
     unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(length)) }
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(length))
+      }
     }
   }
 }

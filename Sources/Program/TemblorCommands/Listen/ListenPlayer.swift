@@ -38,7 +38,11 @@ final class ListenPlayer {
   }
 
   init(name: String?, player: PatternPlayer, start: Int64, client: Int = 0, priority: Int = 0) {
-    (self.name, self.client, self.priority, self.player, self.start) = (name, client, priority, player, start)
+    self.name = name
+    self.client = client
+    self.priority = priority
+    self.player = player
+    self.start = start
     lastFrame = start
   }
 
@@ -46,18 +50,23 @@ final class ListenPlayer {
   var hasStarted: Bool { player.startFrame != nil }
   var hasEnded: Bool { player.endCount > 0 }
 
-  /// When a change is made that is to be made now: what waits for its start is changed as it starts.
+  /// When a change is made that is to be made now: what waits for its start is changed as it
+  /// starts.
   var changeTime: PlaybackTime { hasStarted ? .now : .frame(start) }
 
   /// Moves a dynamic parameter in a straight line from where it was last sent.
-  func set(_ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime, rate: Double)
+  func set(
+    _ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime,
+    rate: Double
+  )
     throws(PlaybackError)
   {
     let from = lines[id]?.value(at: moment.frame) ?? Double(id.neutralValue)
     let end = moment.frame + FrameConversion.frame(seconds: ramp, rate: rate)
     if end > moment.frame {
       let curve = ParameterCurve(
-        id: id, time: 0, controlPoints: [.init(time: 0, value: Float(from)), .init(time: ramp, value: Float(value))])
+        id: id, time: 0,
+        controlPoints: [.init(time: 0, value: Float(from)), .init(time: ramp, value: Float(value))])
       try player.schedule(curve, at: moment.time)
     } else {
       try player.set(id, to: Float(value), at: moment.time)
@@ -71,7 +80,10 @@ final class ListenPlayer {
   private static let mostCommands = 512
 
   /// Moves where it is felt, in a straight line from where it is by then.
-  func pan(to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64, rate: Double)
+  func pan(
+    to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64,
+    rate: Double
+  )
     throws(PlaybackError)
   {
     let begin = hasStarted ? now : max(now, start)
@@ -82,7 +94,8 @@ final class ListenPlayer {
     let most = max(1, Self.mostCommands / array.transducers.count)
     let count = from == nil ? 1 : min(max(1, Int((ramp / Self.usualRamp).rounded(.up))), most)
     let steps = (1...count).map { number in
-      array.gains(at: from?.interpolated(Double(number) / Double(count), towards: position) ?? position)
+      array.gains(
+        at: from?.interpolated(Double(number) / Double(count), towards: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)
     way = PanSegment(start: begin, end: end, from: from ?? position, to: position)
@@ -159,7 +172,9 @@ struct TapSchedule {
     let kept = heap.filter { $0.frame < frame }
     heap = []
     counts = [:]
-    for tap in kept { putBack(tap) }
+    for tap in kept {
+      putBack(tap)
+    }
   }
 
   private func isBefore(_ one: Int, _ other: Int) -> Bool {
@@ -178,7 +193,9 @@ struct TapSchedule {
     var place = place
     while true {
       let children = [2 * place + 1, 2 * place + 2].filter { $0 < heap.count }
-      guard let least = children.min(by: { isBefore($0, $1) }), isBefore(least, place) else { return }
+      guard let least = children.min(by: { isBefore($0, $1) }), isBefore(least, place) else {
+        return
+      }
       heap.swapAt(place, least)
       place = least
     }

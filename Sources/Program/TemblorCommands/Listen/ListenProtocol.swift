@@ -44,17 +44,22 @@ package struct ListenReply: Equatable, Sendable {
     case json(String)
 
     /// Seconds and the like, to a millionth.
-    static func number(_ name: String, _ value: Double) -> Field { .pair(name, "\((value * 1e6).rounded() / 1e6)") }
+    static func number(_ name: String, _ value: Double) -> Field {
+      .pair(name, "\((value * 1e6).rounded() / 1e6)")
+    }
     static func count(_ name: String, _ value: Int) -> Field { .pair(name, "\(value)") }
   }
 
   /// The line, without its end.
   let line: String
-  /// Why it refuses; what was busy may be done a period later, and what was done of it does no harm when done again.
+  /// Why it refuses; what was busy may be done a period later, and what was done of it does no harm
+  /// when done again.
   private(set) var refusal: ListenError.Kind?
 
   /// `@7 ok name=heartbeat time=1.5`
-  static func ok(_ fields: [Field] = [], tag: String? = nil) -> ListenReply { ListenReply(tag, "ok", fields) }
+  static func ok(_ fields: [Field] = [], tag: String? = nil) -> ListenReply {
+    ListenReply(tag, "ok", fields)
+  }
 
   /// `@7 error invalid-value: …`
   static func error(_ error: ListenError, tag: String? = nil) -> ListenReply {
@@ -62,8 +67,13 @@ package struct ListenReply: Equatable, Sendable {
   }
 
   /// `event finished name=heartbeat time=3.25`
-  static func event(_ name: String, _ fields: [Field] = []) -> ListenReply { ListenReply(nil, "event " + name, fields) }
-  private init(line: String, refusal: ListenError.Kind) { (self.line, self.refusal) = (line, refusal) }
+  static func event(_ name: String, _ fields: [Field] = []) -> ListenReply {
+    ListenReply(nil, "event " + name, fields)
+  }
+  private init(line: String, refusal: ListenError.Kind) {
+    self.line = line
+    self.refusal = refusal
+  }
 
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
     let words = fields.map { field in
@@ -99,7 +109,10 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
   /// One line without a full stop.
   var text: String
 
-  init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
+  init(_ kind: Kind, _ text: String) {
+    self.kind = kind
+    self.text = text
+  }
 
   /// `invalid-value: RATE is 0.125 to 8, not 'fast'`
   var description: String { "\(kind.rawValue): \(text.printable)" }
@@ -126,7 +139,9 @@ struct ListenWord: Equatable {
         }
       } else {
         let word = rest.prefix { !isBlank($0) }
-        guard !word.contains("\"") else { throw ListenError(.unclosedQuote, "a quote must start a word") }
+        guard !word.contains("\"") else {
+          throw ListenError(.unclosedQuote, "a quote must start a word")
+        }
         words.append(ListenWord(text: String(word)))
         rest = rest[word.endIndex...]
       }
@@ -138,19 +153,25 @@ struct ListenWord: Equatable {
     ("\"", "\""), ("\\", "\\"), ("n", "\n"), ("t", "\t"),
   ]
 
-  private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(ListenError) -> String {
+  private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(ListenError)
+    -> String
+  {
     rest.removeFirst()
     var text = String.UnicodeScalarView()
     while let scalar = rest.popFirst() {
       switch scalar {
-      case "\"": return String(text)
+      case "\"":
+        return String(text)
       case "\\":
-        guard let letter = rest.popFirst() else { throw ListenError(.unclosedQuote, "missing closing quote") }
+        guard let letter = rest.popFirst() else {
+          throw ListenError(.unclosedQuote, "missing closing quote")
+        }
         guard let meant = escapes.first(where: { $0.letter == letter })?.meant else {
           throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
         text.append(meant)
-      default: text.append(scalar)
+      default:
+        text.append(scalar)
       }
     }
     throw ListenError(.unclosedQuote, "missing closing quote")

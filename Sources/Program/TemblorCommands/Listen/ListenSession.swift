@@ -1,4 +1,5 @@
-/// Does what commands ask for on an engine, and reports what becomes of it; never waits, and belongs to one thread.
+/// Does what commands ask for on an engine, and reports what becomes of it; never waits, and
+/// belongs to one thread.
 package final class ListenSession {
   package let engine: PlaybackEngine
   /// What was started and has not ended, as of the last look, in the order it was asked for.
@@ -16,7 +17,8 @@ package final class ListenSession {
   var trouble = SinkEventFolding()
   let start: Int
   /// The greatest magnitude since the start, and since it was last answered.
-  private var (greatestPeak, recentPeak): (Float, Float) = (0, 0)
+  private var greatestPeak: Float = 0
+  private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
   private var isLate = false
   /// The pattern of the command that is done, where it was loaded before.
@@ -26,13 +28,19 @@ package final class ListenSession {
   ///   - start: When it begins, in seconds since 1970.
   ///   - wake: Raised on another thread when there may be events to take.
   package init(
-    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, start: Int = 0, wake: WakeSignal? = nil,
+    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, start: Int = 0,
+    wake: WakeSignal? = nil,
     formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
-    (self.engine, self.device, self.array, self.start, self.wake) = (engine, device, array, start, wake)
+    self.engine = engine
+    self.device = device
+    self.array = array
+    self.start = start
+    self.wake = wake
     loader = PatternLoader(
-      profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder, loadsAside: loadsAside,
+      profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
+      loadsAside: loadsAside,
       message: message)
   }
 
@@ -41,9 +49,11 @@ package final class ListenSession {
     return try loader.begin(command, wake: wake)
   }
 
-  /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are the owner's.
+  /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are
+  /// the owner's.
   func answer(
-    _ request: ListenRequest, client: Int = 0, with piece: Result<CompiledPattern, ListenError>? = nil
+    _ request: ListenRequest, client: Int = 0,
+    with piece: Result<CompiledPattern, ListenError>? = nil
   ) -> ListenReply {
     collect()
     self.client = client
@@ -53,9 +63,13 @@ package final class ListenSession {
     do throws(ListenError) {
       let command = try request.command.get()
       let fields = try command.form.perform(self)(command)
-      if isLate { lateCommandCount += 1 }
+      if isLate {
+        lateCommandCount += 1
+      }
       return .ok(fields, tag: request.tag)
-    } catch { return .error(error, tag: request.tag) }
+    } catch {
+      return .error(error, tag: request.tag)
+    }
   }
 
   package func takeEvents() -> [ListenReply] {
@@ -64,24 +78,33 @@ package final class ListenSession {
     return events
   }
 
-  /// Lets what plays come to its end: loops end with the running pass, and what is paused is stopped.
+  /// Lets what plays come to its end: loops end with the running pass, and what is paused is
+  /// stopped.
   package func finishPlaying() -> Bool {
     collect()
     do throws(PlaybackError) {
       for voice in voices where voice.stopFrame == nil && voice.successionFrame == nil {
-        if voice.isPaused { try end(voice, at: moment(.now)) } else { try voice.player.loop(passCount: 1) }
+        if voice.isPaused {
+          try end(voice, at: moment(.now))
+        } else {
+          try voice.player.loop(passCount: 1)
+        }
       }
       return true
-    } catch { return false }
+    } catch {
+      return false
+    }
   }
 
-  /// Seconds until all has been heard, `tail` seconds behind the last end; nil while something plays or waits.
+  /// Seconds until all has been heard, `tail` seconds behind the last end; nil while something
+  /// plays or waits.
   package func secondsLeft(tail: Double? = nil) -> Double? {
     collect()
     guard voices.isEmpty, taps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
     let left =
-      Double(endFrame + Int64(delay) - engine.position) / engine.rate + (tail ?? engine.routing.tail(rate: engine.rate))
+      Double(endFrame + Int64(delay) - engine.position) / engine.rate
+      + (tail ?? engine.routing.tail(rate: engine.rate))
     return max(0, left)
   }
 
@@ -110,30 +133,39 @@ package final class ListenSession {
     defer { recentPeak = 0 }
     return [
       .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused),
-      .count("waiting", unstarted + taps.count), .count("paused", paused), .count("voices", engine.voiceCount),
+      .count("waiting", unstarted + taps.count), .count("paused", paused),
+      .count("voices", engine.voiceCount),
       .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
-      .number("peak", Double(recentPeak)), .number("limited", Double(engine.limitedFrameCount) / engine.rate),
-      .count("underruns", trouble.underrunCount), .number("missed", Double(trouble.missedFrameCount) / engine.rate),
+      .number("peak", Double(recentPeak)),
+      .number("limited", Double(engine.limitedFrameCount) / engine.rate),
+      .count("underruns", trouble.underrunCount),
+      .number("missed", Double(trouble.missedFrameCount) / engine.rate),
       .pair("device", device), .count("rate", Int(engine.rate)),
     ]
   }
 
   /// The greatest magnitude since the start.
   @discardableResult func takePeak() -> Float {
-    for channel in engine.routing.channels.indices { recentPeak = max(recentPeak, engine.takePeak(ofChannel: channel)) }
+    for channel in engine.routing.channels.indices {
+      recentPeak = max(recentPeak, engine.takePeak(ofChannel: channel))
+    }
     greatestPeak = max(greatestPeak, recentPeak)
     return greatestPeak
   }
 
   var activity: PlaybackStatus.State {
-    if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
+    if voices.contains(where: { $0.hasStarted && !$0.isPaused }) {
+      return .playing
+    }
     return voices.contains { $0.isPaused } ? .paused : .idle
   }
 
   /// The names of what plays or is to play, each once, in the order they came.
   var names: [String] {
     var names: [String] = []
-    for case let name? in voices.map(\.name) where !names.contains(name) { names.append(name) }
+    for case let name? in voices.map(\.name) where !names.contains(name) {
+      names.append(name)
+    }
     return names
   }
 
@@ -145,7 +177,9 @@ package final class ListenSession {
       case .after(let seconds): now + FrameConversion.frame(seconds: seconds, rate: engine.rate)
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
-    if case .at = time, frame < now { isLate = true }
+    if case .at = time, frame < now {
+      isLate = true
+    }
     return frame > now ? (.frame(frame), frame) : (.now, now)
   }
 
@@ -168,9 +202,13 @@ package final class ListenSession {
     for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = voice.player.endFrame
       // What waits for its time would keep the player loaded; without space now, it goes then.
-      if voice.lastFrame > frame { try? voice.player.cancel() }
+      if voice.lastFrame > frame {
+        try? voice.player.cancel()
+      }
       endFrame = max(endFrame, frame)
-      if let succession = voice.successionFrame, frame >= succession { continue }
+      if let succession = voice.successionFrame, frame >= succession {
+        continue
+      }
       let isStopped = voice.stopFrame.map { frame >= $0 } ?? false
       tellEnd(of: voice, isStopped ? "stopped" : "finished", at: frame)
     }
@@ -178,20 +216,29 @@ package final class ListenSession {
 
   private func tellEnd(of voice: ListenPlayer, _ event: String, at frame: Int64) {
     guard let name = voice.name else { return }
-    events.append(.event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
+    events.append(
+      .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
 
   func tell(_ event: String, _ fields: [ListenReply.Field]) {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
-  package func note(_ event: SinkEvent, at now: Duration) { for report in trouble.add(event, at: now) { tell(report) } }
+  package func note(_ event: SinkEvent, at now: Duration) {
+    for report in trouble.add(event, at: now) {
+      tell(report)
+    }
+  }
 
   /// How long until events of the device that repeat are to be reported; nil where there are none.
   package func foldedTimeout(at now: Duration) -> Duration? { trouble.timeout(at: now) }
 
   /// Reports what was held back and is due; all of it without a time.
-  package func reportFolded(at now: Duration?) { for report in trouble.takeDue(at: now) { tell(report) } }
+  package func reportFolded(at now: Duration?) {
+    for report in trouble.takeDue(at: now) {
+      tell(report)
+    }
+  }
 
   private func tell(_ report: SinkEventFolding.Report) {
     let event = report.event
@@ -212,28 +259,37 @@ package final class ListenSession {
     return try translated { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
       let rate = command.number("rate", 1)
-      if rate != 1 { try player.setPlaybackRate(rate) }
-      if command.flag("loop") { try player.loop(passCount: nil) }
+      if rate != 1 {
+        try player.setPlaybackRate(rate)
+      }
+      if command.flag("loop") {
+        try player.loop(passCount: nil)
+      }
       let position = command.number("from")
       return try start(
-        player, as: command.text("as") ?? piece.name, at: moment(command.time), from: position > 0 ? position : nil,
+        player, as: command.text("as") ?? piece.name, at: moment(command.time),
+        from: position > 0 ? position : nil,
         gain: command.number("strength", 1), priority: command.priority)
     }
   }
 
   func hum(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    let (intensity, sharpness) = (Float(command.number("INTENSITY")), Float(command.number("SHARPNESS")))
+    let intensity = Float(command.number("INTENSITY"))
+    let sharpness = Float(command.number("SHARPNESS"))
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     try checkShare()
     let player = try player(for: HapticPattern(events: [event]))
     return try translated { () throws(PlaybackError) in
-      try start(player, as: command.text("as") ?? newName("hum"), at: moment(command.time), priority: command.priority)
+      try start(
+        player, as: command.text("as") ?? newName("hum"), at: moment(command.time),
+        priority: command.priority)
     }
   }
 
-  /// Plays a transient, which has no name; one that is not near waits here, and takes no player until it is.
+  /// Plays a transient, which has no name; one that is not near waits here, and takes no player
+  /// until it is.
   func tap(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let moment = moment(command.time)
     let tap = TapSchedule.Tap(
@@ -242,14 +298,17 @@ package final class ListenSession {
     if isNear(tap.frame) {
       try start(tap, at: moment)
     } else if !taps.add(tap) {
-      throw ListenError(.busy, "this client has \(TapSchedule.maximumCount) taps waiting; send more later")
+      throw ListenError(
+        .busy, "this client has \(TapSchedule.maximumCount) taps waiting; send more later")
     }
     return [.number("time", Double(moment.frame) / engine.rate)]
   }
 
   func sendTaps() {
     while let frame = taps.firstFrame, isNear(frame), let tap = taps.take(before: .max) {
-      do throws(ListenError) { try start(tap, at: (.frame(tap.frame), tap.frame)) } catch {
+      do throws(ListenError) {
+        try start(tap, at: (.frame(tap.frame), tap.frame))
+      } catch {
         // There is space for it a period later.
         return taps.putBack(tap)
       }
@@ -269,74 +328,105 @@ package final class ListenSession {
 
   private func start(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(ListenError) {
     let event = HapticEvent(
-      kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
+      kind: .hapticTransient, time: 0,
+      parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
     let player = try player(for: HapticPattern(events: [event]))
     _ = try translated { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
-  /// Refuses a sound where its client has as many as are free: one can hold half of all, and leaves space for others.
+  /// Refuses a sound where its client has as many as are free: one can hold half of all, and leaves
+  /// space for others.
   func checkShare() throws(ListenError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = voices.count { $0.client == client && $0.name != nil }
     guard own < max(1, all - voices.count) else {
-      throw ListenError(.busy, "this client has \(own) sounds that play or wait; stop some, or wait for their end")
+      throw ListenError(
+        .busy, "this client has \(own) sounds that play or wait; stop some, or wait for their end")
     }
   }
 
-  func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError) -> Result {
-    do { return try calls() } catch { throw Self.refusal(error) }
+  func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError) -> Result
+  {
+    do {
+      return try calls()
+    } catch {
+      throw Self.refusal(error)
+    }
   }
 
   private static func refusal(_ error: PlaybackError) -> ListenError {
     let isFull = error.kind == .tooManyPlayers
     return ListenError(
-      .busy, isFull ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
+      .busy,
+      isFull ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
   }
 
   func start(
-    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil, gain: Double = 1,
+    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil,
+    gain: Double = 1,
     priority: Int = 0
   ) throws(PlaybackError) -> [ListenReply.Field] {
-    if name != nil { for old in voices where old.name == name { try end(old, at: moment, isSuccession: true) } }
-    let voice = ListenPlayer(name: name, player: player, start: moment.frame, client: client, priority: priority)
+    if name != nil {
+      for old in voices where old.name == name {
+        try end(old, at: moment, isSuccession: true)
+      }
+    }
+    let voice = ListenPlayer(
+      name: name, player: player, start: moment.frame, client: client, priority: priority)
     voice.gain = gain
     // Where something of a higher priority plays already, it begins as quiet.
     voice.duckGain = duckGain(of: voice, at: moment.frame)
-    if voice.totalGain != 1 { try player.setGain(voice.totalGain, over: 0) }
+    if voice.totalGain != 1 {
+      try player.setGain(voice.totalGain, over: 0)
+    }
     try player.start(at: moment.time, from: place)
-    if let wake { player.endHandler = { wake.raise() } }
+    if let wake {
+      player.endHandler = { wake.raise() }
+    }
     voices.append(voice)
-    if priority > 0 { try duckBelow(voice, at: moment) }
+    if priority > 0 {
+      try duckBelow(voice, at: moment)
+    }
     let time = ListenReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
     return [.pair("name", name), time, .number("duration", player.duration)]
   }
 
   private func player(for pattern: HapticPattern) throws(ListenError) -> PatternPlayer {
-    do { return try engine.player(for: pattern) } catch let error as PlaybackError { throw Self.refusal(error) } catch {
+    do {
+      return try engine.player(for: pattern)
+    } catch let error as PlaybackError {
+      throw Self.refusal(error)
+    } catch {
       throw ListenError(.invalidValue, "\(error)")
     }
   }
 
   /// A name that no sound has, such as `hum-3`.
   func newName(_ word: String) -> String {
-    repeat { nameCount += 1 } while names.contains("\(word)-\(nameCount)")
+    repeat {
+      nameCount += 1
+    } while names.contains("\(word)-\(nameCount)")
     return "\(word)-\(nameCount)"
   }
 
   func set(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     guard let parameter = command.text("PARAMETER").flatMap(ListenParameter.init) else { return [] }
-    let (value, ramp) = (command.number("VALUE"), command.number("over"))
+    let value = command.number("VALUE")
+    let ramp = command.number("over")
     guard parameter.range.contains(value) else {
       let bounds = ListenCommandSyntax.Kind.number(parameter.range).bounds
-      throw ListenError(.invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.short(value))'")
+      throw ListenError(
+        .invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.short(value))'"
+      )
     }
     let moment = moment(command.time)
     let name = command.text("of")
     switch parameter {
     case .strength where name == nil:
       try translated { () throws(PlaybackError) in
-        try engine.setStrength(Float(value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
+        try engine.setStrength(
+          Float(value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
       }
       return []
     case .strength:
@@ -354,13 +444,18 @@ package final class ListenSession {
 
   func stop(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let moment = moment(command.time)
-    if command.name == nil { taps.removeAll(from: moment.frame) }
+    if command.name == nil {
+      taps.removeAll(from: moment.frame)
+    }
     let ending = try command.name.map { name throws(ListenError) in try named(name) } ?? voices
-    for voice in ending { try translated { () throws(PlaybackError) in try end(voice, at: moment) } }
+    for voice in ending {
+      try translated { () throws(PlaybackError) in try end(voice, at: moment) }
+    }
     return []
   }
 
-  /// Pauses what is named, or all that has a name; what waits for its time is paused when it starts.
+  /// Pauses what is named, or all that has a name; what waits for its time is paused when it
+  /// starts.
   func pause(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     try each(command.name) { voice throws(PlaybackError) in
       try voice.player.pause(at: voice.changeTime)
@@ -391,26 +486,34 @@ package final class ListenSession {
   }
 
   func rate(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    try each(command.name) { voice throws(PlaybackError) in try voice.player.setPlaybackRate(command.number("RATE")) }
+    try each(command.name) { voice throws(PlaybackError) in
+      try voice.player.setPlaybackRate(command.number("RATE"))
+    }
   }
 
   /// Moves where what is named is felt; what waits for its time begins there.
   func pan(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     guard let array else {
-      throw ListenError(.invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
+      throw ListenError(
+        .invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
     }
     let text = command.text("POS") ?? ""
     guard let position = ArrayPosition(text, in: array.layout) else {
-      throw ListenError(.invalidValue, "POS must be \(array.layout.positionMeaning), not \(text.inQuotes)")
+      throw ListenError(
+        .invalidValue, "POS must be \(array.layout.positionMeaning), not \(text.inQuotes)")
     }
     return try each(command.name) { voice throws(PlaybackError) in
-      try voice.pan(to: position, over: command.number("over"), on: array, now: engine.position, rate: engine.rate)
+      try voice.pan(
+        to: position, over: command.number("over"), on: array, now: engine.position,
+        rate: engine.rate)
     }
   }
 
   func mute(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let isMuted = command.form.verb == "mute"
-    if command.name == nil { engine.isMuted = isMuted }
+    if command.name == nil {
+      engine.isMuted = isMuted
+    }
     // Without a name, muting silences all at once; unmuting is for each that was muted alone, too.
     if command.name == nil && isMuted { return [] }
     return try each(command.name) { voice throws(PlaybackError) in
@@ -421,9 +524,15 @@ package final class ListenSession {
   }
 
   /// Ends a voice at a moment; one that would start no sooner never does.
-  func end(_ voice: ListenPlayer, at moment: ScheduledTime, isSuccession: Bool = false) throws(PlaybackError) {
+  func end(_ voice: ListenPlayer, at moment: ScheduledTime, isSuccession: Bool = false)
+    throws(PlaybackError)
+  {
     let isToCome = !voice.hasStarted && voice.start >= moment.frame
-    if isToCome { try voice.player.cancel() } else { try voice.player.stop(at: moment.time) }
+    if isToCome {
+      try voice.player.cancel()
+    } else {
+      try voice.player.stop(at: moment.time)
+    }
     voice.note(moment.frame)
     if isSuccession {
       voice.successionFrame = min(voice.successionFrame ?? .max, moment.frame)
@@ -432,15 +541,22 @@ package final class ListenSession {
     }
     if isToCome {
       voices.removeAll { $0 === voice }
-      if voice.successionFrame == nil { tellEnd(of: voice, "stopped", at: engine.position) }
+      if voice.successionFrame == nil {
+        tellEnd(of: voice, "stopped", at: engine.position)
+      }
     }
   }
 
-  private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void) throws(ListenError)
+  private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void)
+    throws(ListenError)
     -> [ListenReply.Field]
   {
-    let changing = try name.map { name throws(ListenError) in try named(name) } ?? voices.filter { $0.name != nil }
-    for voice in changing { try translated { () throws(PlaybackError) in try change(voice) } }
+    let changing =
+      try name.map { name throws(ListenError) in try named(name) }
+      ?? voices.filter { $0.name != nil }
+    for voice in changing {
+      try translated { () throws(PlaybackError) in try change(voice) }
+    }
     return []
   }
 
@@ -448,7 +564,8 @@ package final class ListenSession {
     let found = voices.filter { $0.name == name }
     guard found.isEmpty else { return found }
     throw ListenError(
-      .unknownName, "no sound named \(name.inQuotes) is playing" + Suggestion.question(name, among: names))
+      .unknownName,
+      "no sound named \(name.inQuotes) is playing" + Suggestion.question(name, among: names))
   }
 
   /// Noises that can play or wait at once; each has samples of its own.
@@ -457,8 +574,11 @@ package final class ListenSession {
   func noise(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let piece = try piece(command)
     try checkShare()
-    guard voices.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount else {
-      throw ListenError(.busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
+    guard
+      voices.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
+    else {
+      throw ListenError(
+        .busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
     }
     return try translated { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
@@ -473,13 +593,18 @@ package final class ListenSession {
         voice.isNoise = true
         voice.note(end)
       }
-      return [.pair("name", name), .number("time", Double(moment.frame) / engine.rate), .number("duration", duration)]
+      return [
+        .pair("name", name), .number("time", Double(moment.frame) / engine.rate),
+        .number("duration", duration),
+      ]
     }
   }
 }
 
 extension CompiledPattern {
-  init(noise command: ListenCommand, profiles: [TransducerProfile], rate: Double) throws(ListenError) {
+  init(noise command: ListenCommand, profiles: [TransducerProfile], rate: Double)
+    throws(ListenError)
+  {
     name = "noise"
     duration = 0
     plans = []
@@ -488,12 +613,18 @@ extension CompiledPattern {
         center: profile.frequency.hertz(atSharpness: command.number("SHARPNESS")),
         bandwidth: command.number("OCTAVES"), rate: rate, seed: UInt64(command.number("seed")))
       let amplitude = Float(profile.intensity.amplitude(atIntensity: command.number("INTENSITY")))
-      for index in signal.samples.indices { signal.samples[index] *= amplitude }
+      for index in signal.samples.indices {
+        signal.samples[index] *= amplitude
+      }
       let layer = HapticComposition.Layer(HapticPattern(), signals: [signal])
       duration = signal.duration
       do {
-        plans.append(try RenderPlan(compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
-      } catch { throw ListenError(.invalidValue, "\(error)") }
+        plans.append(
+          try RenderPlan(
+            compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
+      } catch {
+        throw ListenError(.invalidValue, "\(error)")
+      }
     }
   }
 }
@@ -533,7 +664,8 @@ extension ListenSession {
     }
   }
 
-  /// Gives every sound the gain it has because of others now; without space for a command, a later call does.
+  /// Gives every sound the gain it has because of others now; without space for a command, a later
+  /// call does.
   func adjustDucking() {
     for voice in voices where !voice.hasEnded {
       let gain = duckGain(of: voice, at: engine.position)
@@ -544,7 +676,9 @@ extension ListenSession {
       let ramp = gain < voice.duckGain ? ducking.attack : ducking.release
       let before = voice.duckGain
       voice.duckGain = gain
-      do throws(PlaybackError) { try voice.player.setGain(voice.totalGain, over: ramp) } catch {
+      do throws(PlaybackError) {
+        try voice.player.setGain(voice.totalGain, over: ramp)
+      } catch {
         voice.duckGain = before
       }
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Patterns by the words that name them, compiled once and again when their files change; each request reads on a
-/// thread of its own, so that nobody but who asked waits.
+/// Patterns by the words that name them, compiled once and again when their files change; each
+/// request reads on a thread of its own, so that nobody but who asked waits.
 final class PatternLoader: Sendable {
   /// Patterns that are kept; those not used for longest are let go.
   static let capacity = 64
@@ -27,13 +27,19 @@ final class PatternLoader: Sendable {
   private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
   private let jobCount = Atomic<Int>(0)
 
-  /// `folder` is the only one of which files are opened, as a real path; `loadsAside` gives jobs threads of their own.
+  /// `folder` is the only one of which files are opened, as a real path; `loadsAside` gives jobs
+  /// threads of their own.
   init(
-    profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard, folder: String? = nil,
+    profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
+    folder: String? = nil,
     loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
-    (self.profiles, self.rate, self.formats, self.folder) = (profiles, rate, formats, folder)
-    (self.loadsAside, self.message) = (loadsAside, message)
+    self.profiles = profiles
+    self.rate = rate
+    self.formats = formats
+    self.folder = folder
+    self.loadsAside = loadsAside
+    self.message = message
   }
 
   var count: Int { entries.withLock { $0.count } }
@@ -69,7 +75,9 @@ final class PatternLoader: Sendable {
   }
 
   func piece(_ word: String) throws(ListenError) -> CompiledPattern {
-    if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent { return entry.piece }
+    if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent {
+      return entry.piece
+    }
     entries.withLock { $0.forget(word) }
     let input = try input(word)
     let path: String? = if case .file(let path) = input.origin { path } else { nil }
@@ -85,20 +93,28 @@ final class PatternLoader: Sendable {
       let entry = Entry(piece: piece, sources: [(place, stamp)] + sources)
       entries.withLock { $0.keep(entry, for: word) }
       return piece
-    } catch { throw ListenError(.invalidPattern, message(error)) }
+    } catch {
+      throw ListenError(.invalidPattern, message(error))
+    }
   }
 
   private func input(_ word: String) throws(ListenError) -> PatternInput {
-    if word == "-" { throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file") }
+    if word == "-" {
+      throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file")
+    }
     let path = try confined(word)
     switch FileSystem.entry(at: path) {
-    case .folder: throw ListenError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
-    case .other: throw ListenError(.invalidPattern, "\(word.inQuotes) is not a regular file")
-    case .file, .nothing: break
+    case .folder:
+      throw ListenError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
+    case .other:
+      throw ListenError(.invalidPattern, "\(word.inQuotes) is not a regular file")
+    case .file, .nothing:
+      break
     }
     let (inputs, problems) = PatternInput.find([path], formats: formats)
     guard let input = inputs.first else {
-      throw ListenError(.invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
+      throw ListenError(
+        .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
     }
     return input
   }
@@ -110,7 +126,9 @@ final class PatternLoader: Sendable {
     // Links are followed first, so that none leads out.
     guard let real = FileSystem.realPath(path) else {
       // A shipped pattern; a file of this name in another folder is none.
-      if !word.contains("/"), FileSystem.entry(at: word) == .nothing { return word }
+      if !word.contains("/"), FileSystem.entry(at: word) == .nothing {
+        return word
+      }
       throw ListenError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
     }
     guard real.hasPrefix(folder == "/" ? folder : folder + "/") else {
@@ -155,7 +173,8 @@ package struct ListenQueue {
   private var lines: ArraySlice<LineReader.Line> = []
   private var loading: (request: ListenRequest, job: PatternLoader.Job)?
   /// The request that found no space, to be tried once more.
-  private var waiting: (request: ListenRequest, piece: Result<CompiledPattern, ListenError>?, since: Duration)?
+  private var waiting:
+    (request: ListenRequest, piece: Result<CompiledPattern, ListenError>?, since: Duration)?
 
   package init() {}
   package var isEmpty: Bool { lines.isEmpty && waiting == nil && loading == nil }
@@ -169,9 +188,11 @@ package struct ListenQueue {
 
   package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
-  /// Obeys some lines and hands on answers, until one asks for an end, finds no space or waits for its pattern.
+  /// Obeys some lines and hands on answers, until one asks for an end, finds no space or waits for
+  /// its pattern.
   package mutating func execute(
-    by session: ListenSession, client: Int = 0, at now: Duration, period: Duration, answer: (ListenReply) -> Void
+    by session: ListenSession, client: Int = 0, at now: Duration, period: Duration,
+    answer: (ListenReply) -> Void
   ) -> Ending? {
     if let (request, piece, since) = waiting {
       guard now >= since + period else { return nil }
@@ -186,7 +207,8 @@ package struct ListenQueue {
       if let (loaded, job) = loading {
         guard let result = job.withLock({ $0 }) else { return nil }
         loading = nil
-        (request, piece) = (loaded, result)
+        request = loaded
+        piece = result
       } else {
         guard let line = lines.popFirst() else { return nil }
         guard let read = ListenGrammar.read(line) else { continue }

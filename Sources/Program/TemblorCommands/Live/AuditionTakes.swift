@@ -13,14 +13,19 @@ struct AuditionTake: Sendable {
   let hash: String
 
   init(_ input: TakeInput, reading: ReadingOptions) throws {
-    (name, stem) = (input.name, FileSystem.stem(of: input.outputStem))
+    name = input.name
+    stem = FileSystem.stem(of: input.outputStem)
     switch input {
     case .pattern(let input):
       let loaded = try LoadedPattern(input, reading: reading)
-      (pattern, recording, hash) = (loaded, nil, SHA256.hash(of: loaded.file.bytes))
+      pattern = loaded
+      recording = nil
+      hash = SHA256.hash(of: loaded.file.bytes)
     case .sound(let path):
       let (sound, hash) = try Self.read(path)
-      (pattern, recording, self.hash) = (nil, sound, hash)
+      pattern = nil
+      recording = sound
+      self.hash = hash
     }
   }
 
@@ -40,19 +45,26 @@ struct AuditionTake: Sendable {
     return (sound, hash.finish())
   }
 
-  /// Reads takes, all of them or none, since letters must stay where they are; reports what is wrong.
-  static func read(_ words: [String], _ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal)
+  /// Reads takes, all of them or none, since letters must stay where they are; reports what is
+  /// wrong.
+  static func read(
+    _ words: [String], _ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal
+  )
     throws -> (takes: [AuditionTake]?, status: ExitStatus)
   {
     let reading = try SharedOptions.reading(arguments)
-    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+    let (inputs, problems) = TakeInput.find(
+      words, formats: formats, sounds: try SharedOptions.sounds(arguments))
     var work = BatchWork(on: terminal, problems: problems)
     if problems.isEmpty, !(2...most).contains(inputs.count) {
-      throw UsageError("'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
+      throw UsageError(
+        "'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
     }
     var takes: [AuditionTake] = []
     for input in inputs {
-      do { takes.append(try AuditionTake(input, reading: reading)) } catch {
+      do {
+        takes.append(try AuditionTake(input, reading: reading))
+      } catch {
         work.fail(Failure.message(error), Failure.status(of: error))
       }
     }
@@ -68,13 +80,16 @@ extension [AuditionTake] {
     let channels = RecordingChannels(engine.routing)
     let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
     let pieces = try zip(self, sounds).map { take, sound in
-      let plans = try sound.map(channels.plans) ?? take.pattern?.plans(for: engine.profiles, rate: engine.rate) ?? []
+      let plans =
+        try sound.map(channels.plans) ?? take.pattern?.plans(
+          for: engine.profiles, rate: engine.rate) ?? []
       let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.length).max() ?? 0
       return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
     }
     let count = Swift.min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
     let signals = zip(pieces, sounds).map { piece, sound in
-      sound.map { channels.signal(of: $0, channelCount: count) } ?? piece.signal(channelCount: count)
+      sound.map { channels.signal(of: $0, channelCount: count) }
+        ?? piece.signal(channelCount: count)
     }
     return PreparedTakes(pieces: pieces, signals: signals)
   }
@@ -89,7 +104,9 @@ struct PreparedTakes: Sendable {
 
   /// Seconds of the longest.
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
-  var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
+  var areEqual: Bool {
+    signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels }
+  }
 
   /// The largest difference between samples of identical takes, relative to the peak: 60 dB below
   /// it. Files of 16 bits differ by their quantization.
@@ -137,8 +154,8 @@ extension CompiledPattern {
   }
 }
 
-/// Where the channels of a recording are heard: on the outputs that carry haptics in turn, else as audio; as their mean
-/// on all of them where it has more channels.
+/// Where the channels of a recording are heard: on the outputs that carry haptics in turn, else as
+/// audio; as their mean on all of them where it has more channels.
 struct RecordingChannels {
   private let places: [Int]
   private let hapticChannelCount: Int
@@ -152,7 +169,9 @@ struct RecordingChannels {
   var count: Int { max(1, hapticChannelCount) }
 
   /// Gives outputs buses of their own as far as recordings of some channels need it; profiles stay.
-  static func separated(_ routing: OutputRouting, _ profiles: [TransducerProfile], for channelCounts: [Int]) -> (
+  static func separated(
+    _ routing: OutputRouting, _ profiles: [TransducerProfile], for channelCounts: [Int]
+  ) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
     let total = routing.channels.count { $0.hapticBus != nil }
@@ -181,9 +200,13 @@ struct RecordingChannels {
       let path = "recording"
       let waveform = AudioWaveform(path: path, usesVolumeEnvelope: false)
       let plan = try RenderPlan(
-        compiling: HapticPattern(events: [HapticEvent(kind: .audioCustom, time: 0, waveform: waveform)]),
+        compiling: HapticPattern(events: [
+          HapticEvent(kind: .audioCustom, time: 0, waveform: waveform)
+        ]),
         rate: sound.rate,
-        samples: [path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)])
+        samples: [
+          path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
+        ])
       return places.map { _ in plan }
     }
     var made: [Int: RenderPlan] = [:]
@@ -191,7 +214,8 @@ struct RecordingChannels {
       let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
       if let plan = made[channel] { return plan }
       let samples = channel < 0 ? sound.mean : sound.channel(channel)
-      let plan = try RenderPlan(recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
+      let plan = try RenderPlan(
+        recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
       made[channel] = plan
       return plan
     }
@@ -206,7 +230,9 @@ struct RecordingChannels {
 }
 
 extension Sound {
-  fileprivate func channel(_ index: Int) -> [Float] { (0..<frameCount).map { interleaved[$0 * channelCount + index] } }
+  fileprivate func channel(_ index: Int) -> [Float] {
+    (0..<frameCount).map { interleaved[$0 * channelCount + index] }
+  }
 
   fileprivate var mean: [Float] {
     let share = 1 / Float(channelCount)

@@ -4,28 +4,41 @@ struct LiveOptions {
     Option(
       "--keep-awake",
       help:
-        "Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that amplifiers do not enter standby."
+        """
+        Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that \
+        amplifiers do not enter standby.
+        """
     ),
     Option(
-      "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.", completion: .file, writes: []
+      "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.",
+      completion: .file, writes: []
     ), Option("--force", help: "Let --record replace a file that was not written by Temblor."))
 
   /// The sound options of a verb whose recording would tell too much.
   static let unrecordedSoundGroup = OptionGroup(
-    soundGroup.title, soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
+    soundGroup.title,
+    soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
 
   static let recordLimit = Option(
-    "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440."
+    "--record-limit", value: "MINUTES",
+    help: "Stop the recording after this long, while playback goes on; 1 to 1440."
   ).double(in: 1...1_440, default: 60)
 
   static let recordRotate = Option(
     "--record-rotate", value: "MINUTES",
     help:
-      "Begin another file of the recording after this long; 1 to 1440. Files get date and time before the extension."
+      """
+      Begin another file of the recording after this long; 1 to 1440. Files get date and time \
+      before the extension.
+      """
   ).double(in: 1...1_440)
   static let recordReserve = Option(
     "--record-reserve", value: "PERCENT",
-    help: "With --record-rotate, keep this much of the disk free; what comes then is not recorded. 0 to 50."
+    help:
+      """
+      With --record-rotate, keep this much of the disk free; what comes then is not recorded. 0 \
+      to 50.
+      """
   ).double(in: 0...50, default: 5)
 
   static let groups = [soundGroup, RoutingOptions.group, DeviceOptions.group]
@@ -72,18 +85,27 @@ struct LiveOptions {
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
     if let recordPath, SoundFileFormat.container(ofName: recordPath) == nil {
       throw UsageError(
-        "unknown file extension of \(recordPath.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
+        """
+        unknown file extension of \(recordPath.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, \
+        .caf or .ogg
+        """
+      )
     }
   }
 
-  /// Refuses a recording or a file as device that would replace what is played, the other, or what others have written.
+  /// Refuses a recording or a file as device that would replace what is played, the other, or what
+  /// others have written.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = OutputGuard(reading: sources)
     if let recordPath {
       try inputs.check(recordPath, option: "--record")
       guard rotation != nil || replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
         throw UsageError(
-          "'--record': \(recordPath.inQuotes) exists and was not written by Temblor; use '--force' to replace it")
+          """
+          '--record': \(recordPath.inQuotes) exists and was not written by Temblor; use \
+          '--force' to replace it
+          """
+        )
       }
     }
     guard let file = device.file else { return }
@@ -94,26 +116,40 @@ struct LiveOptions {
   }
 
   /// - Parameter isWatched: Whether anybody may want to look while it plays.
-  func session(on backend: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false, isWatched: Bool = true)
+  func session(
+    on backend: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false,
+    isWatched: Bool = true
+  )
     -> LiveSession
-  { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
+  {
+    LiveSession(
+      on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched,
+      wantsRecords: wantsRecords || asJSON)
+  }
 
-  /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band that is. `check` may
-  /// refuse the opened device.
+  /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band
+  /// that is. `check` may refuse the opened device.
   func play<Task: SessionTask>(
-    in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
+    in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [],
+    isListened: Bool = true,
     check: (DeviceSummary) throws -> Void = { _ in }, makeTask: (PlaybackEngine) throws -> Task
   ) throws -> (outcome: LiveOutcome, task: Task) {
     do {
       return try session.run(
-        device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds, rotation: rotation
+        device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds,
+        rotation: rotation
       ) { granted in
         try check(granted)
         let engine = try engine(for: granted, placeCount: placeCount, recordingsOf: channelCounts)
-        for note in engine.profiles.compactMap({ CalibrationAge.note(on: $0) }) { session.console.remark(note) }
+        for note in engine.profiles.compactMap({ CalibrationAge.note(on: $0) }) {
+          session.console.remark(note)
+        }
         if isListened, !hasChosenProfile {
           session.console.remark(
-            "\(profile.frequency.text): felt on a shaker or good headphones; '--profile \(ReviewTakes.speakerProfile)' "
+            """
+            \(profile.frequency.text): felt on a shaker or good headphones; '--profile \
+            \(ReviewTakes.speakerProfile)' 
+            """
               + "for a laptop")
         }
         return (engine, try makeTask(engine))
@@ -123,12 +159,18 @@ struct LiveOptions {
     }
   }
 
-  func report(_ outcome: LiveOutcome, _ fields: JSONMembers, _ terminal: Terminal) throws -> ExitStatus {
-    if asJSON { try terminal.output.write(json: fields + outcome.fields) }
+  func report(_ outcome: LiveOutcome, _ fields: JSONMembers, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    if asJSON {
+      try terminal.output.write(json: fields + outcome.fields)
+    }
     return outcome.status
   }
 
-  private func engine(for granted: DeviceSummary, placeCount: Int, recordingsOf channelCounts: [Int])
+  private func engine(
+    for granted: DeviceSummary, placeCount: Int, recordingsOf channelCounts: [Int]
+  )
     throws(UsageError) -> PlaybackEngine
   {
     let count = granted.format.channelCount
@@ -141,7 +183,8 @@ struct LiveOptions {
     var (channels, profiles) = routing.routing(
       channelCount: count, rate: granted.format.rate, profile: profile, placeCount: placeCount)
     (channels, profiles) = RecordingChannels.separated(channels, profiles, for: channelCounts)
-    return PlaybackEngine(rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(strength))
+    return PlaybackEngine(
+      rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(strength))
   }
 }
 
@@ -158,21 +201,28 @@ struct DeviceOptions: Sendable {
   static let device = Option(
     "-d", "--device", value: "NAME",
     help:
-      "Output: an ALSA device such as plughw:1, a card by card:ID or usb:VENDOR:PRODUCT[:SERIAL], a sink by pipewire:NODE=NAME or pulse:DEVICE=NAME, or wav:FILE.",
+      """
+      Output: an ALSA device such as plughw:1, a card by card:ID or \
+      usb:VENDOR:PRODUCT[:SERIAL], a sink by pipewire:NODE=NAME or pulse:DEVICE=NAME, or \
+      wav:FILE.
+      """,
     defaultText: defaultDevice, completion: Completion(query: "devices --names"))
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
     defaultText: "48000, or the nearest that the device has"
   ).int(in: SharedOptions.sampleRates)
   private static let channels = Option(
-    "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "two, or as many as are routed"
+    "--channels", value: "N", help: "Number of channels, 1 to 64.",
+    defaultText: "two, or as many as are routed"
   ).int(in: OutputRouting.channelCounts)
   private static let periodSize = Option(
-    "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "5 ms"
+    "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
+    defaultText: "5 ms"
   ).int(in: 16...16_384)
   private static let bufferSize = Option(
     "--buffer-size", value: "FRAMES",
-    help: "Buffer size in frames, at least two periods; larger is safer but adds latency.", defaultText: "four periods"
+    help: "Buffer size in frames, at least two periods; larger is safer but adds latency.",
+    defaultText: "four periods"
   ).int(in: 32...262_144)
 
   let device: String
@@ -188,7 +238,8 @@ struct DeviceOptions: Sendable {
   init(_ device: String, channelCount: Int) {
     self.device = device
     request = OutputRequest(allowsOtherRate: true, channels: .atLeast(max(2, channelCount)))
-    (isNamed, origin) = (true, nil)
+    isNamed = true
+    origin = nil
   }
 
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
@@ -205,21 +256,31 @@ struct DeviceOptions: Sendable {
       }
       request.channels = .exactly(count)
     }
-    if let word = arguments.value("--sample-format"), word != Self.automatic { request.encoding = word }
+    if let word = arguments.value("--sample-format"), word != Self.automatic {
+      request.encoding = word
+    }
     let period = try arguments[Self.periodSize]
     if let period {
       request.periodSize = period
       request.bufferSize = 4 * period
     }
     if let buffer = try arguments[Self.bufferSize] {
-      if period == nil { request.periodSize = max(16, buffer / 4) }
+      if period == nil {
+        request.periodSize = max(16, buffer / 4)
+      }
       guard buffer >= 2 * request.periodSize else {
-        throw UsageError("'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
+        throw UsageError(
+          """
+          '--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'
+          """
+        )
       }
       request.bufferSize = buffer
     }
     self.request = request
-    if let file { try arguments.inputs.check(file, option: "--device") }
+    if let file {
+      try arguments.inputs.check(file, option: "--device")
+    }
   }
 
   static func name(_ arguments: ParsedArguments) throws(UsageError) -> String? {
@@ -228,7 +289,9 @@ struct DeviceOptions: Sendable {
       throw UsageError("'--device' requires the name of an output device, not \(name.inQuotes)")
     }
     if let name, let sink = namedSink(name) {
-      do throws(OutputError) { try sink.validate() } catch {
+      do throws(OutputError) {
+        try sink.validate()
+      } catch {
         throw UsageError("'--device': \(name.printable): \(error.description)")
       }
     }
@@ -241,7 +304,8 @@ struct DeviceOptions: Sendable {
     return name.scheme == ALSABackend().scheme ? NamedSink(device: name.rest) : nil
   }
 
-  /// Gives the streams of a live verb their name in the desktop's mixer, and keeps them on the sink that they name.
+  /// Gives the streams of a live verb their name in the desktop's mixer, and keeps them on the sink
+  /// that they name.
   ///
   /// Call it before the process has a second thread.
   static func pin(_ arguments: ParsedArguments) throws {
@@ -271,9 +335,16 @@ struct UnavailableDevice: Error, Equatable, CustomStringConvertible {
   var origin: String?
 
   var description: String {
-    if let origin { return "\(reason.message); \(origin) names it: connect it, or use 'temblor setup' or '--device'" }
-    return "\(reason.message); nothing was played or written; for a sound file, use '--device wav:FILE' or "
-      + "'temblor render'"
+    if let origin {
+      return
+        "\(reason.message); \(origin) names it: connect it, or use 'temblor setup' or '--device'"
+    }
+    return
+      """
+      \(reason.message); nothing was played or written; for a sound file, use '--device \
+      wav:FILE' or 
+      """
+        + "'temblor render'"
   }
 }
 
@@ -297,7 +368,10 @@ struct DeviceSummary: Equatable, Sendable {
   /// `default: 2 channels at 48000 Hz, float, periods of 240 in 960 frames`.
   var description: String {
     "\(name.printable): \(format.channelCount.counted("channel")) at "
-      + "\(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \(format.bufferSize) frames"
+      + """
+      \(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \
+      \(format.bufferSize) frames
+      """
   }
 
   var fields: JSONMembers {

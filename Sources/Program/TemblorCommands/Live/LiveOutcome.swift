@@ -27,9 +27,12 @@ struct LiveOutcome {
     return [
       "ending": ending.rawValue, "device": device?.fields, "frames": frameCount,
       "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": tally.underrunCount,
-      "ownUnderruns": tally.ownUnderrunCount, "missedFrames": tally.missedFrameCount, "heardToTheEnd": isHeardToTheEnd,
+      "ownUnderruns": tally.ownUnderrunCount, "missedFrames": tally.missedFrameCount,
+      "heardToTheEnd": isHeardToTheEnd,
       "peakDecibels": NumberFormatting.decibels(peak), "limitedFrames": limitedFrameCount,
-    ] + protection?.fields + ["rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields]
+    ] + protection?.fields + [
+      "rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields,
+    ]
   }
 }
 
@@ -70,7 +73,8 @@ extension Duration {
 
 struct Distribution: Equatable, Sendable {
   static let columns: [(name: String, key: String, share: Double)] = [
-    ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99), ("max", "max", 1.0),
+    ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99),
+    ("max", "max", 1.0),
   ]
 
   private let sorted: [Double]
@@ -93,7 +97,9 @@ struct Distribution: Equatable, Sendable {
     }
     let step = (most - least) / Double(rowCount)
     var counts = [Int](repeating: 0, count: rowCount)
-    for value in sorted { counts[min(rowCount - 1, Int((value - least) / step))] += 1 }
+    for value in sorted {
+      counts[min(rowCount - 1, Int((value - least) / step))] += 1
+    }
     return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
   }
 
@@ -110,7 +116,10 @@ final class LiveRecording {
     var droppedFrameCount: Int64
 
     var fields: JSONMembers {
-      ["file": path, "complete": isComplete, "frames": frameCount, "droppedFrames": droppedFrameCount]
+      [
+        "file": path, "complete": isComplete, "frames": frameCount,
+        "droppedFrames": droppedFrameCount,
+      ]
     }
   }
 
@@ -141,12 +150,14 @@ final class LiveRecording {
     let path: String
     let rotation: Rotation?
     private var file: AtomicFileWriter?
-    /// A descriptor of its own, so that a disk that hangs never writes to one that became another file's.
+    /// A descriptor of its own, so that a disk that hangs never writes to one that became another
+    /// file's.
     private(set) var descriptor: Int32 = -1
     private var isEmpty = true
 
     init(_ path: String, _ rotation: Rotation?) throws(FileError) {
-      (self.path, self.rotation) = (path, rotation)
+      self.path = path
+      self.rotation = rotation
       try open()
     }
 
@@ -159,25 +170,38 @@ final class LiveRecording {
     func change(isDue: Bool) throws(SoundFileError) -> Int32 {
       guard let rotation else { return descriptor }
       do throws(FileError) {
-        if isDue { try finish() }
+        if isDue {
+          try finish()
+        }
         guard rotation.freeShare(FileSystem.folder(of: path)) >= rotation.reserve else {
           let percent = NumberFormatting.rounded(100 * rotation.reserve, places: 1)
           throw FileError(path, "less than \(percent) % of the disk is free")
         }
-        if isDue { try open() } else { isEmpty = false }
+        if isDue {
+          try open()
+        } else {
+          isEmpty = false
+        }
         return descriptor
-      } catch { throw SoundFileError(kind: .systemRefused, path: error.path, description: error.reason) }
+      } catch {
+        throw SoundFileError(kind: .systemRefused, path: error.path, description: error.reason)
+      }
     }
 
-    /// Names the file and closes it, so that deleting it frees its space; of several, one without frames is left out.
+    /// Names the file and closes it, so that deleting it frees its space; of several, one without
+    /// frames is left out.
     func finish(isKept: Bool = true) throws(FileError) {
       defer {
         file = nil
-        if descriptor >= 0 { close(descriptor) }
+        if descriptor >= 0 {
+          close(descriptor)
+        }
         descriptor = -1
         isEmpty = true
       }
-      if isKept, !isEmpty || rotation == nil { try file?.commit() }
+      if isKept, !isEmpty || rotation == nil {
+        try file?.commit()
+      }
     }
   }
 
@@ -190,7 +214,8 @@ final class LiveRecording {
   private let writer: RecordingWriter
   private let files: Files
 
-  /// Starts the file, of at most so many seconds, or divided by `rotation`; `failureHandler` runs on another thread.
+  /// Starts the file, of at most so many seconds, or divided by `rotation`; `failureHandler` runs
+  /// on another thread.
   init(
     to path: String, device: DeviceSummary, upTo seconds: Double? = nil, rotation: Rotation? = nil,
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
@@ -200,29 +225,39 @@ final class LiveRecording {
     recording = RecordingBuffer(device.format)
     let files = try Files(path, rotation)
     self.files = files
-    let change: RecordingWriter.FileChange = { isDue throws(SoundFileError) in try files.change(isDue: isDue) }
-    let ending = rotation == nil ? "recording stopped" : "recording stops until the next file is due"
+    let change: RecordingWriter.FileChange = { isDue throws(SoundFileError) in
+      try files.change(isDue: isDue)
+    }
+    let ending =
+      rotation == nil ? "recording stopped" : "recording stops until the next file is due"
     writer = try RecordingWriter(
       recording, rate: Int(device.format.rate), to: files.descriptor, path: path,
-      storedAs: SoundFileFormat(container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
+      storedAs: SoundFileFormat(
+        container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
       maximumFrameCount: (rotation?.seconds ?? seconds).map { Int64($0 * device.format.rate) },
       tags: SoundFileTags(
         title: FileSystem.stem(of: path), software: "Temblor \(temblorVersion)",
         comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
-      failureHandler: { failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)")) },
+      failureHandler: {
+        failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)"))
+      },
       change: rotation == nil ? nil : change)
   }
 
-  /// Whether nothing is at a path, or a file that this program wrote, whose tags at its start name it; W64 has no tags.
+  /// Whether nothing is at a path, or a file that this program wrote, whose tags at its start name
+  /// it; W64 has no tags.
   static func mayReplace(_ path: String) -> Bool {
-    guard FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path) else { return true }
+    guard FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path) else {
+      return true
+    }
     defer { close(descriptor) }
     var head: [UInt8] = []
     _ = try? FileSystem.append(to: &head, 65_536, of: descriptor, name: path)
     return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
   }
 
-  /// Completes the file within a limit, when nothing plays any more; answers also what the user must know.
+  /// Completes the file within a limit, when nothing plays any more; answers also what the user
+  /// must know.
   func finish(within limit: Duration) -> (result: Result, message: String?) {
     guard let outcome = writer.finish(within: limit) else {
       return (
@@ -231,18 +266,26 @@ final class LiveRecording {
       )
     }
     var result = Result(
-      path: path, isComplete: false, frameCount: outcome.frameCount, droppedFrameCount: outcome.droppedFrameCount)
+      path: path, isComplete: false, frameCount: outcome.frameCount,
+      droppedFrameCount: outcome.droppedFrameCount)
     // A file that came to its own limit is whole; of another, what was written is kept.
     let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
     if let failure, outcome.frameCount == 0 {
       try? files.finish(isKept: false)
       return (result, "\(path.printable): nothing was written, since \(failure.description)")
     }
-    do { try files.finish() } catch { return (result, error.description) }
+    do {
+      try files.finish()
+    } catch {
+      return (result, error.description)
+    }
     if let failure {
       let seconds = NumberFormatting.rounded(Double(outcome.frameCount) / rate, places: 1)
       let which = files.rotation == nil ? "the first " : ""
-      return (result, "\(path.printable): only \(which)\(seconds) s were written, since \(failure.description)")
+      return (
+        result,
+        "\(path.printable): only \(which)\(seconds) s were written, since \(failure.description)"
+      )
     }
     result.isComplete = true
     guard outcome.droppedFrameCount > 0 else { return (result, nil) }

@@ -1,12 +1,14 @@
 import Glibc
 
-/// Plays a task until it is over or somebody ends it; the terminal is then as it was, however it ends.
+/// Plays a task until it is over or somebody ends it; the terminal is then as it was, however it
+/// ends.
 final class LiveSession {
   static let strengthSteps: Float = 20
   /// Time in which blocks are looked at; well before their records would be dropped.
   private static let recordInterval = Duration.milliseconds(500)
 
-  /// How long a device may take to end once a key or a signal asked for that; with the file, a second.
+  /// How long a device may take to end once a key or a signal asked for that; with the file, a
+  /// second.
   private static let promptLimit = Duration.milliseconds(750)
   private static let promptFileLimit = Duration.milliseconds(200)
   /// How long a recording may take to be completed where nobody is in a hurry.
@@ -20,7 +22,8 @@ final class LiveSession {
   private lazy var keyboard: (any Keyboard)? = backend.keyboard()
 
   init(on backend: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
-    (self.backend, self.wantsRecords) = (backend, wantsRecords)
+    self.backend = backend
+    self.wantsRecords = wantsRecords
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
   }
 
@@ -34,12 +37,16 @@ final class LiveSession {
   var wake: WakeSignal { inbox.wake }
 
   func run<Task: SessionTask>(
-    _ options: DeviceOptions, keepsAwake: Bool = false, recording path: String? = nil, upTo seconds: Double? = nil,
-    rotation: LiveRecording.Rotation? = nil, prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
+    _ options: DeviceOptions, keepsAwake: Bool = false, recording path: String? = nil,
+    upTo seconds: Double? = nil,
+    rotation: LiveRecording.Rotation? = nil,
+    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
   ) throws -> (outcome: LiveOutcome, task: Task) {
     // From here on a signal is reported first, so that what sounds can fade out.
     let notice = InterruptSignal()
-    guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else { throw PlaybackError.noDescriptors }
+    guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else {
+      throw PlaybackError.noDescriptors
+    }
     defer { keyboard = nil }
     let inbox = self.inbox
     let output = try backend.open(options.device, options.request)
@@ -48,11 +55,17 @@ final class LiveSession {
     let (engine, task) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
     let recording = try path.map {
-      try LiveRecording(to: $0, device: device, upTo: seconds, rotation: rotation) { inbox.put(.notice($0)) }
+      try LiveRecording(to: $0, device: device, upTo: seconds, rotation: rotation) {
+        inbox.put(.notice($0))
+      }
     }
     let playing = Playing(engine: engine, task: task, tone: tone, recording: recording)
-    let driver = try backend.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }
-    do { outcome.ending = try perform(playing, driver, notice) } catch {
+    let driver = try backend.play(engine, through: output, recording: recording?.recording) {
+      inbox.put($0)
+    }
+    do {
+      outcome.ending = try perform(playing, driver, notice)
+    } catch {
       outcome.ending = .quit
       end(playing, driver)
       throw error
@@ -68,17 +81,29 @@ final class LiveSession {
     let recording: LiveRecording?
   }
 
-  private func perform(_ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal) throws
+  private func perform(
+    _ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal
+  ) throws
     -> LiveOutcome.Ending
   {
     let task = playing.task
-    if let device = outcome.device { console.remark(device.description) }
-    if keyboard != nil { showKeys(of: task) }
+    if let device = outcome.device {
+      console.remark(device.description)
+    }
+    if keyboard != nil {
+      showKeys(of: task)
+    }
     while true {
       if takeEvents(playing.engine) { return .deviceEnded }
       if notice.isGiven { return .interrupted }
-      for key in keyboard?.keys(at: backend.time.now) ?? [] { if try press(key, playing) { return .quit } }
-      if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) { return .quit }
+      for key in keyboard?.keys(at: backend.time.now) ?? [] {
+        if try press(key, playing) {
+          return .quit
+        }
+      }
+      if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) {
+        return .quit
+      }
       let step = try task.perform(at: backend.time.now)
       playing.tone?.matchStrength(playing.engine.strength)
       takeRecords(driver, playing)
@@ -113,14 +138,19 @@ final class LiveSession {
     outcome.isHeardToTheEnd = hasEnded && !outcome.tally.hasFailed
     if let protection = outcome.protection, protection.cause != nil {
       console.remark(protection.text)
-      if protection.cause == .excursion, playing.engine.profiles.contains(where: { $0.hardware?.measured != nil }) {
+      if protection.cause == .excursion,
+        playing.engine.profiles.contains(where: { $0.hardware?.measured != nil })
+      {
         console.remark("The resonance may have moved; \(CalibrationAge.advice).")
       }
     }
     if let recording = playing.recording {
-      let (result, message) = recording.finish(within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
+      let (result, message) = recording.finish(
+        within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
       outcome.recording = result
-      if let message { console.report(message) }
+      if let message {
+        console.report(message)
+      }
     }
   }
 
@@ -138,7 +168,9 @@ final class LiveSession {
   }
 
   private func report(_ reports: [SinkEventFolding.Report], _ engine: PlaybackEngine) {
-    for report in reports { console.report(report.line(rate: engine.rate, lacksPriority: outcome.tally.lacksPriority)) }
+    for report in reports {
+      console.report(report.line(rate: engine.rate, lacksPriority: outcome.tally.lacksPriority))
+    }
   }
 
   private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {
@@ -161,7 +193,8 @@ final class LiveSession {
     let temperatureRise = engine.temperatureRise.map(\.total).max() ?? 0
     var sum = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
-      powerLimitedFrameCount: engine.powerLimitedFrameCount, leastGain: gain, temperatureRise: temperatureRise,
+      powerLimitedFrameCount: engine.powerLimitedFrameCount, leastGain: gain,
+      temperatureRise: temperatureRise,
       peakExcursion: Double(engine.peakExcursion))
     var recent = sum
     if let before = outcome.protection {
@@ -175,7 +208,8 @@ final class LiveSession {
   }
 
   private func figures(_ playing: Playing) -> PlaybackStatus {
-    let (engine, task) = (playing.engine, playing.task)
+    let engine = playing.engine
+    let task = playing.task
     let (position, duration) = task.place
     let peaks = takePeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
@@ -191,9 +225,14 @@ final class LiveSession {
   private func press(_ key: KeyPress, _ playing: Playing) throws -> Bool {
     if try playing.task.press(key) { return false }
     switch key {
-    case .character("q"), .character("Q"), .control("d"): return true
-    case .character("?"), .character("h"): showKeys(of: playing.task)
-    default: if !playing.task.hasFixedLevel { changeLevel(key, playing) }
+    case .character("q"), .character("Q"), .control("d"):
+      return true
+    case .character("?"), .character("h"):
+      showKeys(of: playing.task)
+    default:
+      if !playing.task.hasFixedLevel {
+        changeLevel(key, playing)
+      }
     }
     return false
   }
@@ -221,10 +260,11 @@ final class LiveSession {
   }
 }
 
-/// A tone too weak to be heard or felt, so that amplifiers stay on between patterns: on all channels that carry
-/// haptics, whatever the strength is; mute silences it too.
+/// A tone too weak to be heard or felt, so that amplifiers stay on between patterns: on all
+/// channels that carry haptics, whatever the strength is; mute silences it too.
 final class KeepAwakeTone {
-  /// Its frequency in hertz: the lowest that amplifiers for shakers pass, where the ear hears least.
+  /// Its frequency in hertz: the lowest that amplifiers for shakers pass, where the ear hears
+  /// least.
   static let frequency = 20.0
   /// Its level: −60 dBFS, 50 dB below what a pattern can reach.
   static let level = 0.001
@@ -239,7 +279,8 @@ final class KeepAwakeTone {
       name: "keep-awake", summary: "One frequency.",
       frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.level)
     let pattern = HapticPattern(events: [
-      HapticEvent(kind: .hapticContinuous, time: 0, duration: Self.length, parameters: [.hapticIntensity: 1])
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: Self.length, parameters: [.hapticIntensity: 1])
     ])
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
     player = try engine.player(for: engine.profiles.map { _ in plan }, duration: pattern.duration)
@@ -280,7 +321,8 @@ protocol SessionTask: AnyObject {
 
   func perform(at now: Duration) throws -> SessionStep
 
-  /// Takes a key, or answers false for one that means nothing to the task, and something to the session.
+  /// Takes a key, or answers false for one that means nothing to the task, and something to the
+  /// session.
   func press(_ key: KeyPress) throws -> Bool
 
   /// Takes note of blocks that were rendered, where `wantsRecords` says so.
@@ -321,7 +363,9 @@ protocol Keyboard: AnyObject {
   func keys(at now: Duration) -> [KeyPress]
 }
 
-extension RawTerminal: Keyboard { var watched: [PollDescriptor] { descriptors.map { PollDescriptor($0) } } }
+extension RawTerminal: Keyboard {
+  var watched: [PollDescriptor] { descriptors.map { PollDescriptor($0) } }
+}
 
 final class LiveConsole {
   let isWatched: Bool
@@ -337,12 +381,15 @@ final class LiveConsole {
   /// A console; a quiet one has no line and prints only what is necessary.
   init(on terminal: Terminal, isQuiet: Bool) {
     line = ProgressLine(on: terminal, interval: Self.interval)
-    (self.terminal, self.isQuiet) = (terminal, isQuiet)
+    self.terminal = terminal
+    self.isQuiet = isQuiet
     isWatched = terminal.error.isTerminal && !isQuiet
   }
 
   /// How long the line may stay as it is; nothing where there is none.
-  func timeout(isIdle: Bool) -> Duration? { isWatched ? isIdle ? Self.idleInterval : Self.interval : nil }
+  func timeout(isIdle: Bool) -> Duration? {
+    isWatched ? isIdle ? Self.idleInterval : Self.interval : nil
+  }
 
   func report(_ message: String) {
     endsWithKeys = false
@@ -350,17 +397,28 @@ final class LiveConsole {
     terminal.report(message)
   }
 
-  func announce(_ message: String) { if !isQuiet { report(message) } }
-  func remark(_ message: String) { if isWatched { report(message) } }
+  func announce(_ message: String) {
+    if !isQuiet {
+      report(message)
+    }
+  }
+  func remark(_ message: String) {
+    if isWatched {
+      report(message)
+    }
+  }
 
-  /// Reports what keys do, in lines that break between keys; once where nothing else was reported since.
+  /// Reports what keys do, in lines that break between keys; once where nothing else was reported
+  /// since.
   func showKeys(_ keys: [KeyHelp]) {
     guard !endsWithKeys else { return }
     defer { endsWithKeys = true }
     var lines = [""]
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
-      if "Keys:".count + lines[lines.count - 1].count + word.count + 1 >= terminal.error.width, lines.last != "" {
+      if "Keys:".count + lines[lines.count - 1].count + word.count + 1 >= terminal.error.width,
+        lines.last != ""
+      {
         lines.append("")
       }
       lines[lines.count - 1] += " " + word
@@ -370,7 +428,9 @@ final class LiveConsole {
 
   /// Shows how things are, unless the last line is too recent; then they are not even asked for.
   func show(_ figures: @autoclosure () -> PlaybackStatus) {
-    if isWatched { line.draw { width in figures().line(width: width, for: terminal.error) } }
+    if isWatched {
+      line.draw { width in figures().line(width: width, for: terminal.error) }
+    }
   }
 
   func clear() { line.clear() }
@@ -378,7 +438,8 @@ final class LiveConsole {
 
 extension SinkEventFolding.Report {
   func line(rate: Double, lacksPriority: Bool) -> String {
-    let milliseconds = NumberFormatting.rounded(Double(event.missedFrameCount) * 1_000 / rate, places: 1)
+    let milliseconds = NumberFormatting.rounded(
+      Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {
       let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
       let gap = event.missedFrameCount > 0 ? "; \(seconds) s of audio lost" : ""
@@ -388,13 +449,20 @@ extension SinkEventFolding.Report {
     switch event.cause {
     case .lateDelivery, .refusedPriority, nil:
       return "\(what): \(milliseconds) ms of audio lost; the system ran the program late; "
-        + (lacksPriority ? "allow real-time priority, or use a larger '--buffer-size'" : "use a larger '--buffer-size'")
-    case .stoppedProcess: return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
+        + (lacksPriority
+          ? "allow real-time priority, or use a larger '--buffer-size'"
+          : "use a larger '--buffer-size'")
+    case .stoppedProcess:
+      return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
     case .lateDevice:
       return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
         + "give the server real-time priority, or use a larger '--buffer-size'"
     case .droppedBuffer:
-      return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its connection and power"
+      return
+        """
+        \(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its \
+        connection and power
+        """
     }
   }
 }

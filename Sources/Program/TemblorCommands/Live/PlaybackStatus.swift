@@ -36,7 +36,9 @@ struct PlaybackStatus: Equatable, Sendable {
     if best.length > width { return ("", 0) }
     let meter = LevelMeter(peaks, width: width - best.length - 1)
     var pieces = best.times
-    if meter.length > 0 { pieces.append(meter.text(for: output)) }
+    if meter.length > 0 {
+      pieces.append(meter.text(for: output))
+    }
     pieces += best.counts.map { $0.isAlarm ? output.styled($0.text, .red) : $0.text }
     let length = best.length + (meter.length > 0 ? meter.length + 1 : 0)
     return (pieces.joined(separator: " "), length)
@@ -87,9 +89,12 @@ struct PlaybackStatus: Equatable, Sendable {
       return Parts(
         times: short + times + remarks,
         counts: voices + strengthFigure + held.filter(\.isAlarm) + alarms)
-    case .strengthless: return Parts(times: short + times + remarks, counts: alarms)
-    case .position: return Parts(times: short + now + remarks.prefix(1), counts: alarms)
-    case .urgent: return Parts(times: short + now, counts: alarms)
+    case .strengthless:
+      return Parts(times: short + times + remarks, counts: alarms)
+    case .position:
+      return Parts(times: short + now + remarks.prefix(1), counts: alarms)
+    case .urgent:
+      return Parts(times: short + now, counts: alarms)
     }
   }
 
@@ -103,14 +108,16 @@ struct PlaybackStatus: Equatable, Sendable {
   private func time(_ seconds: Double) -> String {
     // A day is more than any line needs to tell apart from a week.
     let tenths = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))
-    let (minutes, second) = (tenths / 600, tenths / 10 % 60)
+    let minutes = tenths / 600
+    let second = tenths / 10 % 60
     let rest = "\(second < 10 ? "0" : "")\(second).\(tenths % 10)"
     if minutes < 60 { return "\(minutes):\(rest)" }
     return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60):\(rest)"
   }
 }
 
-/// Levels of channels as bars, as a column each where space is short, or a column for several, which shows the highest.
+/// Levels of channels as bars, as a column each where space is short, or a column for several,
+/// which shows the highest.
 struct LevelMeter {
   /// The level at which a meter is empty, in dBFS: what is 48 dB below the peak is not felt.
   static let floor = -48.0
@@ -134,7 +141,9 @@ struct LevelMeter {
       length = barLength * peaks.count + gaps
     } else {
       let count = min(peaks.count, max(0, width))
-      self.peaks = (0..<count).map { peaks[$0 * peaks.count / count..<($0 + 1) * peaks.count / count].max() ?? 0 }
+      self.peaks = (0..<count).map {
+        peaks[$0 * peaks.count / count..<($0 + 1) * peaks.count / count].max() ?? 0
+      }
       barLength = 0
       length = self.peaks.count
     }
@@ -143,7 +152,9 @@ struct LevelMeter {
   func text(for output: Output) -> String {
     var text = ""
     for (index, peak) in peaks.enumerated() {
-      if barLength > 0 && index > 0 { text += " " }
+      if barLength > 0 && index > 0 {
+        text += " "
+      }
       text += output.styled(
         barLength > 0 ? Self.bar(peak, length: barLength) : Self.column(peak),
         Self.decibels(peak) >= Self.high ? .yellow : .green)
@@ -155,7 +166,9 @@ struct LevelMeter {
   private static func bar(_ peak: Float, length: Int) -> String {
     let eighths = Int((share(peak) * Double(length * 8)).rounded())
     var text = String(repeating: "█", count: eighths / 8)
-    if eighths % 8 > 0 { text.unicodeScalars.append(scalar(0x2590 - UInt32(eighths % 8))) }
+    if eighths % 8 > 0 {
+      text.unicodeScalars.append(scalar(0x2590 - UInt32(eighths % 8)))
+    }
     return text + String(repeating: "·", count: length - (eighths + 7) / 8)
   }
 

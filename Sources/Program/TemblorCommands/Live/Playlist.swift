@@ -11,17 +11,20 @@ final class Playlist: SessionTask {
   /// The frame from which on all has been heard, once the last piece has ended.
   private var overFrame: Int64?
 
-  /// A playlist whose first piece is about to start; `gap` in seconds, `passCount` nil for endlessly.
+  /// A playlist whose first piece is about to start; `gap` in seconds, `passCount` nil for
+  /// endlessly.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
     shares: [SendAutomation] = [], session: LiveSession
   ) throws {
-    (self.engine, self.pieces) = (engine, pieces)
+    self.engine = engine
+    self.pieces = pieces
     self.gap = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
     if let first = pieces.first {
-      try track.play(first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
+      try track.play(
+        first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
       announce()
     } else {
       overFrame = 0
@@ -41,7 +44,10 @@ final class Playlist: SessionTask {
       if index + 1 < pieces.count {
         try play(index + 1, at: .frame(end + gap))
       } else {
-        overFrame = end + FrameConversion.frame(seconds: engine.routing.tail(rate: engine.rate), rate: engine.rate)
+        overFrame =
+          end
+          + FrameConversion.frame(
+            seconds: engine.routing.tail(rate: engine.rate), rate: engine.rate)
       }
     }
     guard let overFrame else { return .wait(nil) }
@@ -51,8 +57,10 @@ final class Playlist: SessionTask {
 
   func press(_ key: KeyPress) throws -> Bool {
     switch key {
-    case .character(" "): try track.togglePause()
-    case .character("r"), .character("R"), .home: try play(index)
+    case .character(" "):
+      try track.togglePause()
+    case .character("r"), .character("R"), .home:
+      try play(index)
     case .character("n"), .character("N"), .right:
       if index + 1 < pieces.count {
         try play(index + 1)
@@ -60,8 +68,10 @@ final class Playlist: SessionTask {
         try track.stop()
         overFrame = engine.position
       }
-    case .character("p"), .character("P"), .left: try play(max(0, index - 1))
-    default: return false
+    case .character("p"), .character("P"), .left:
+      try play(max(0, index - 1))
+    default:
+      return false
     }
     return true
   }
@@ -71,14 +81,17 @@ final class Playlist: SessionTask {
     let isOther = index != self.index
     self.index = index
     try track.play(pieces[index], at: time)
-    if isOther { announce() }
+    if isOther {
+      announce()
+    }
   }
 
   private func announce() {
     guard pieces.count > 1 else { return }
     let piece = pieces[index]
     console.remark(
-      "\(index + 1) of \(pieces.count): \(piece.name.printable), " + NumberFormatting.seconds(piece.duration))
+      "\(index + 1) of \(pieces.count): \(piece.name.printable), "
+        + NumberFormatting.seconds(piece.duration))
   }
 }
 
@@ -98,12 +111,16 @@ extension CompiledPattern {
 
   init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {
     self.init(
-      name: name, plans: try engine.profiles.map { try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate) },
+      name: name,
+      plans: try engine.profiles.map {
+        try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate)
+      },
       duration: pattern.duration)
   }
 }
 
-/// Plays one piece at a time, each start with a player of its own, so that what played before fades out beside it.
+/// Plays one piece at a time, each start with a player of its own, so that what played before fades
+/// out beside it.
 final class SingleTrackPlayer {
   static let keys = [("space", "pause"), ("r", "again")]
 
@@ -117,7 +134,10 @@ final class SingleTrackPlayer {
 
   /// - Parameter passCount: How often each piece is played; nil for endlessly.
   init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal, shares: [SendAutomation] = []) {
-    (self.engine, self.passCount, self.wake, self.shares) = (engine, passCount, wake, shares)
+    self.engine = engine
+    self.passCount = passCount
+    self.wake = wake
+    self.shares = shares
   }
 
   /// The frame at which the piece ended, or nothing while it plays or is still to come.
@@ -144,7 +164,8 @@ final class SingleTrackPlayer {
     player.endHandler = { wake.raise() }
     try player.loop(passCount: passCount)
     try player.start(at: time)
-    (self.player, self.piece) = (player, piece)
+    self.player = player
+    self.piece = piece
   }
 
   func stop() throws {
@@ -154,16 +175,28 @@ final class SingleTrackPlayer {
     isPaused = false
   }
 
-  func restart() throws { if let piece { try play(piece) } }
+  func restart() throws {
+    if let piece {
+      try play(piece)
+    }
+  }
 
   /// Pauses or resumes the piece; one that was still to come starts when resumed.
   func togglePause() throws {
     guard let player, let piece, endFrame == nil else { return }
     if isPaused {
       isPaused = false
-      if player.startFrame == nil { try play(piece) } else { try player.resume() }
+      if player.startFrame == nil {
+        try play(piece)
+      } else {
+        try player.resume()
+      }
     } else {
-      if player.startFrame == nil { try player.cancel() } else { try player.pause() }
+      if player.startFrame == nil {
+        try player.cancel()
+      } else {
+        try player.pause()
+      }
       isPaused = true
     }
   }

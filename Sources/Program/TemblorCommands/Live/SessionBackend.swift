@@ -21,23 +21,33 @@ struct SystemBackend: SessionBackend {
   var time: any TimeSource { SystemTimeSource() }
   func keyboard() -> (any Keyboard)? { RawTerminal() }
 
-  /// Opens an output on a thread of its own, so that a signal and a limit in time end the wait for one that hangs.
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
+  /// Opens an output on a thread of its own, so that a signal and a limit in time end the wait for
+  /// one that hangs.
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  {
     let box = Locked<Result<OpenedOutput, OutputError>?>(nil)
     let thread: BackgroundThread
     do throws(PlaybackError) {
       thread = try BackgroundThread { [outputs, time] in
-        let opened = Result { () throws(OutputError) in try outputs.open(output, request, time: time) }
+        let opened = Result { () throws(OutputError) in
+          try outputs.open(output, request, time: time)
+        }
         box.withLock { $0 = opened }
       }
-    } catch { throw OutputError(.other, output: output, error.description) }
+    } catch {
+      throw OutputError(.other, output: output, error.description)
+    }
     let notice = InterruptSignal()
     var watched = [PollDescriptor(thread.end.descriptor), PollDescriptor(notice.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: Self.limit)
     guard watched[0].received != 0, let result = box.withLock({ $0.take() }) else {
       throw OutputError(
         .unresponsive, output: output,
-        "the device does not respond; reconnect it, restart its sound server, or choose another device")
+        """
+        the device does not respond; reconnect it, restart its sound server, or choose another \
+        device
+        """
+      )
     }
     thread.wait(within: .zero)
     // Nobody else has it any more.
@@ -50,21 +60,26 @@ struct SystemBackend: SessionBackend {
     eventHandler: @escaping LivePlayback.EventHandler
   ) throws(PlaybackError) -> any EngineDriver {
     // A sound server does not excuse being late.
-    try LivePlayback(engine, sink: output.sink, wantsRealTime: true, recording: recording, eventHandler: eventHandler)
+    try LivePlayback(
+      engine, sink: output.sink, wantsRealTime: true, recording: recording,
+      eventHandler: eventHandler)
   }
 }
 
 protocol EngineDriver: AnyObject {
-  /// Fades out and lets the rest be heard, within a limit; nil for as long as the sink may take in good order.
+  /// Fades out and lets the rest be heard, within a limit; nil for as long as the sink may take in
+  /// good order.
   func stop(within limit: Duration?) -> Bool
 
-  /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
+  /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are
+  /// dropped.
   func takeBlockTimings() -> [BlockTiming]
 }
 
 extension LivePlayback: EngineDriver {}
 
-/// No device, a clock that runs as fast as the machine can, and keys at steady times; used by one thread.
+/// No device, a clock that runs as fast as the machine can, and keys at steady times; used by one
+/// thread.
 final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
@@ -82,7 +97,8 @@ final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked S
   var isClosed: Bool { false }
   func timeout(at now: Duration) -> Duration? { nil }
 
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  {
     var request = request
     request.periodSize = Self.periodSize
     request.bufferSize = Self.periodSize

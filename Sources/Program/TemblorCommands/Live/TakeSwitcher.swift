@@ -1,10 +1,13 @@
-/// Takes that run in step under one play head, of which one is heard, and the part of them that repeats.
+/// Takes that run in step under one play head, of which one is heard, and the part of them that
+/// repeats.
 final class TakeSwitcher {
   /// Seconds of the cross-fade from one take to another.
   static let crossfade = 0.01
-  /// Seconds of the fade to silence, and of the one from it, where takes are changed through silence.
+  /// Seconds of the fade to silence, and of the one from it, where takes are changed through
+  /// silence.
   static let dip = 0.005
-  /// Seconds from asking for a change through silence to its first frame: well behind what is rendered ahead.
+  /// Seconds from asking for a change through silence to its first frame: well behind what is
+  /// rendered ahead.
   static let dipLead = 0.03
   static let stepShare = 1.0 / 16
   /// Where a take that does not repeat ends: longer than anything that plays.
@@ -22,14 +25,19 @@ final class TakeSwitcher {
   /// Where the play head was put, and where the last block still has it.
   private var sought: (place: Double, left: Double)?
 
-  /// A deck whose takes are about to start, silent all but one, with `gap` seconds of silence between two passes.
+  /// A deck whose takes are about to start, silent all but one, with `gap` seconds of silence
+  /// between two passes.
   init(
-    _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil, isLooping: Bool = true,
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil,
+    isLooping: Bool = true,
     gap: Double = 0, gains: [Double]
   ) throws {
-    (self.engine, self.gap, self.isLooping) = (engine, gap, isLooping)
+    self.engine = engine
+    self.gap = gap
+    self.isLooping = isLooping
     duration = pieces.map(\.duration).max() ?? 0
-    group = PlayerGroup(try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    group = PlayerGroup(
+      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
     self.region = region
     try group.setGains(gains, over: 0)
     try applyLoop()
@@ -64,11 +72,15 @@ final class TakeSwitcher {
     let silent = frame + FrameConversion.frame(seconds: Self.dip, rate: engine.rate)
     try group.seek(to: beginning, at: .frame(silent))
     sought = nil
-    if isPaused { try group.resume(at: .frame(silent)) }
+    if isPaused {
+      try group.resume(at: .frame(silent))
+    }
     isPaused = false
   }
 
-  private var dipFrame: Int64 { engine.position + FrameConversion.frame(seconds: Self.dipLead, rate: engine.rate) }
+  private var dipFrame: Int64 {
+    engine.position + FrameConversion.frame(seconds: Self.dipLead, rate: engine.rate)
+  }
 
   func togglePause() throws {
     if isAtEnd {
@@ -87,12 +99,16 @@ final class TakeSwitcher {
   /// Puts the play head somewhere; behind the end of what repeats, at its start.
   func move(to seconds: Double) throws {
     var seconds = min(max(0, seconds), duration)
-    if isLooping, let region, seconds >= region.upperBound { seconds = region.lowerBound }
+    if isLooping, let region, seconds >= region.upperBound {
+      seconds = region.lowerBound
+    }
     try group.seek(to: seconds)
     sought = (seconds, group.position)
   }
 
-  func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
+  func step(_ count: Double) throws {
+    try move(to: min(place, duration) + count * duration * Self.stepShare)
+  }
 
   /// Repeats from the play head to the end of the region, or of the whole where that lies before.
   func beginRegionHere() throws {
@@ -102,7 +118,8 @@ final class TakeSwitcher {
     try setRegion(start...(end - start < PatternPlayer.shortestLoop ? duration : end))
   }
 
-  /// Repeats from the start of the region, or of the whole where that lies behind, to the play head.
+  /// Repeats from the start of the region, or of the whole where that lies behind, to the play
+  /// head.
   func endRegionHere() throws {
     let end = min(max(place, PatternPlayer.shortestLoop), duration)
     let start = region?.lowerBound ?? 0
@@ -122,25 +139,36 @@ final class TakeSwitcher {
   }
 
   static let keys = [
-    ("space", "pause"), ("left right", "move"), ("home", "beginning"), ("[ ]", "set loop start, end"),
+    ("space", "pause"), ("left right", "move"), ("home", "beginning"),
+    ("[ ]", "set loop start, end"),
     ("backspace", "loop everything"), ("l", "loop on or off"),
   ]
 
   func press(_ key: KeyPress) throws -> Bool {
     switch key {
-    case .character(" "): try togglePause()
-    case .left: try step(-1)
-    case .right: try step(1)
-    case .pageUp: try step(-4)
-    case .pageDown: try step(4)
-    case .home: try move(to: beginning)
-    case .character("["): try beginRegionHere()
-    case .character("]"): try endRegionHere()
-    case .backspace: try setRegion(nil)
+    case .character(" "):
+      try togglePause()
+    case .left:
+      try step(-1)
+    case .right:
+      try step(1)
+    case .pageUp:
+      try step(-4)
+    case .pageDown:
+      try step(4)
+    case .home:
+      try move(to: beginning)
+    case .character("["):
+      try beginRegionHere()
+    case .character("]"):
+      try endRegionHere()
+    case .backspace:
+      try setRegion(nil)
     case .character("l"), .character("L"):
       isLooping.toggle()
       try applyLoop()
-    default: return false
+    default:
+      return false
     }
     return true
   }
@@ -167,11 +195,14 @@ struct LoopPart: Equatable {
     let numbers = parts.map { Double($0) }
     guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
       parts[1].isEmpty || numbers[1]?.isFinite == true
-    else { throw UsageError.takes("--loop-range", "a range in seconds, such as '0.5-1.2'", not: word) }
+    else {
+      throw UsageError.takes("--loop-range", "a range in seconds, such as '0.5-1.2'", not: word)
+    }
     self.start = start
     end = numbers[1]
     if let end, end - start < PatternPlayer.shortestLoop {
-      throw UsageError("the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
+      throw UsageError(
+        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
     }
   }
 
@@ -179,7 +210,12 @@ struct LoopPart: Equatable {
     guard let start else { return nil }
     let end = min(end ?? duration, duration)
     guard end - start >= PatternPlayer.shortestLoop else {
-      throw UsageError("the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))")
+      throw UsageError(
+        """
+        the loop range \(word.inQuotes) starts after the end at \
+        \(NumberFormatting.seconds(duration))
+        """
+      )
     }
     return start...end
   }

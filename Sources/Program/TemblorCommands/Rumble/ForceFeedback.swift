@@ -23,7 +23,8 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   var delay = 0.0
   var envelope = Envelope()
 
-  /// The levels of both motors, or of the one vibration, so long after it was played so many times; nil once it is over.
+  /// The levels of both motors, or of the one vibration, so long after it was played so many times;
+  /// nil once it is over.
   func levels(at time: Double, count: Int) -> (first: Double, second: Double)? {
     var time = time
     if length > 0 {
@@ -33,8 +34,10 @@ struct ForceFeedbackEffect: Equatable, Sendable {
     time -= delay
     guard time >= 0 else { return (0, 0) }
     switch kind {
-    case .rumble(let strong, let weak): return (strong, weak)
-    case .periodic(_, let level), .constant(let level): return (enveloped(level, at: time), 0)
+    case .rumble(let strong, let weak):
+      return (strong, weak)
+    case .periodic(_, let level), .constant(let level):
+      return (enveloped(level, at: time), 0)
     case .ramp(let from, let to):
       let share = length > 0 ? time / length : 0
       return (enveloped(from + (to - from) * share, at: time), 0)
@@ -54,7 +57,8 @@ struct ForceFeedbackEffect: Equatable, Sendable {
 
   /// Seconds until its levels move by themselves: until the next turn where they move all the time.
   func rest(at time: Double, count: Int) -> Double {
-    let place = length > 0 ? time.truncatingRemainder(dividingBy: delay + length) - delay : time - delay
+    let place =
+      length > 0 ? time.truncatingRemainder(dividingBy: delay + length) - delay : time - delay
     if place < 0 { return -place }
     if case .ramp = kind { return RumbleMixer.step }
     if place < envelope.attackLength { return RumbleMixer.step }
@@ -65,12 +69,14 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   }
 }
 
-/// Plays effects of force feedback: a low hum for slow motors, a high one for fast ones; belongs to one thread.
+/// Plays effects of force feedback: a low hum for slow motors, a high one for fast ones; belongs to
+/// one thread.
 final class RumbleMixer {
   /// Seconds between two levels where one moves by itself, and in which levels glide.
   static let step = 0.01
   /// The sharpness of the hum of slow motors and of that of fast ones.
-  private static let (low, high): (Float, Float) = (0.2, 0.8)
+  private static let low: Float = 0.2
+  private static let high: Float = 0.8
   /// Seconds of a hum, which is repeated.
   private static let length = 3_600.0
 
@@ -114,14 +120,20 @@ final class RumbleMixer {
       // The nearest that the profile has.
       let law = (engine.profiles.first ?? .phone).frequency
       let places = (0...100).map { Double($0) / 100 }
-      let nearest = places.min { abs(law.hertz(atSharpness: $0) - hertz) < abs(law.hertz(atSharpness: $1) - hertz) }
+      let nearest = places.min {
+        abs(law.hertz(atSharpness: $0) - hertz) < abs(law.hertz(atSharpness: $1) - hertz)
+      }
       tones[id] = try Self.tone(engine, sharpness: Float(nearest ?? 0))
     }
     effects[id] = effect
   }
 
   private func hertz(of id: Int16) -> Double? {
-    if case .periodic(let hertz, _)? = effects[id]?.kind { hertz } else { nil }
+    if case .periodic(let hertz, _)? = effects[id]?.kind {
+      hertz
+    } else {
+      nil
+    }
   }
 
   private func release(_ id: Int16) throws { try tones.removeValue(forKey: id)?.player.cancel() }
@@ -132,13 +144,16 @@ final class RumbleMixer {
   }
 
   func erase(_ id: Int16) throws {
-    (effects[id], playing[id]) = (nil, nil)
+    effects[id] = nil
+    playing[id] = nil
     try release(id)
   }
 
   /// Moves all levels to where they are to be; seconds until that is due again.
   func perform(at now: Duration) throws -> Double {
-    var (low, high, rest) = (0.0, 0.0, Double.infinity)
+    var low = 0.0
+    var high = 0.0
+    var rest = Double.infinity
     var own: [Int16: Double] = [:]
     for (id, play) in playing {
       let time = (now - play.start).inSeconds
@@ -150,12 +165,15 @@ final class RumbleMixer {
       if case .periodic = effect.kind {
         own[id] = levels.first
       } else {
-        (low, high) = (low + levels.first, high + levels.second)
+        low = low + levels.first
+        high = high + levels.second
       }
     }
     try move(strong, to: low)
     try move(weak, to: high)
-    for (id, tone) in tones { try move(tone, to: own[id] ?? 0) }
+    for (id, tone) in tones {
+      try move(tone, to: own[id] ?? 0)
+    }
     return max(0.001, rest)
   }
 

@@ -21,7 +21,8 @@ protocol RumblePad: AnyObject {
 final class UInputPad: RumblePad {
   private static let path = "/dev/uinput"
   /// What games know as the pad of an Xbox 360.
-  private static let (vendor, product): (UInt16, UInt16) = (0x045E, 0x028E)
+  private static let vendor: UInt16 = 0x045E
+  private static let product: UInt16 = 0x028E
 
   private let pad: Int32
   /// The pad whose buttons and axes are passed through.
@@ -30,7 +31,8 @@ final class UInputPad: RumblePad {
 
   var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
 
-  /// - Parameter copied: The device of a pad that is grabbed and whose buttons and axes are those of this one.
+  /// - Parameter copied: The device of a pad that is grabbed and whose buttons and axes are those
+  ///   of this one.
   init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -40,14 +42,16 @@ final class UInputPad: RumblePad {
       guard other >= 0 else {
         let code = errno
         close(pad)
-        throw FileError.system(copied, "cannot be opened; name a pad of /dev/input that this user may read", code: code)
+        throw FileError.system(
+          copied, "cannot be opened; name a pad of /dev/input that this user may read", code: code)
       }
       original = other
     } else {
       original = nil
     }
     let made =
-      unsafe original.map { cuinput_copy_pad(pad, $0) } ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
+      unsafe original.map { cuinput_copy_pad(pad, $0) }
+      ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
     guard made >= 0 else {
       // What is open is closed with this object.
       let code = errno
@@ -57,34 +61,54 @@ final class UInputPad: RumblePad {
 
   deinit {
     close(pad)
-    if let original { close(original) }
+    if let original {
+      close(original)
+    }
   }
 
   static func refusal(_ code: Int32) -> FileError {
     switch code {
-    case ENOENT, ENODEV: FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")
+    case ENOENT, ENODEV:
+      FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")
     case EACCES, EPERM:
       FileError(
         path,
         "this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run "
-          + "'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in again")
-    default: FileError.system(path, "cannot be opened", code: code)
+          + """
+          'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in \
+          again
+          """
+      )
+    default:
+      FileError.system(path, "cannot be opened", code: code)
     }
   }
 
   func next() throws -> PadEvent? {
     if let original {
-      while var event = Self.read(original) { _ = unsafe write(pad, &event, MemoryLayout<input_event>.size) }
-      if errno == ENODEV { throw FileError(originalPath, "is gone; plug the pad in and start again") }
+      while var event = Self.read(original) {
+        _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
+      }
+      if errno == ENODEV {
+        throw FileError(originalPath, "is gone; plug the pad in and start again")
+      }
     }
     while let event = Self.read(pad) {
       switch Int32(event.type) {
-      case EV_UINPUT where event.code == 1: if let upload = upload(UInt32(bitPattern: event.value)) { return upload }
-      case EV_UINPUT where event.code == 2: if let erase = erase(UInt32(bitPattern: event.value)) { return erase }
-      case EV_FF where Int32(event.code) == FF_GAIN: return .gain(Double(event.value) / 65_535)
+      case EV_UINPUT where event.code == 1:
+        if let upload = upload(UInt32(bitPattern: event.value)) {
+          return upload
+        }
+      case EV_UINPUT where event.code == 2:
+        if let erase = erase(UInt32(bitPattern: event.value)) {
+          return erase
+        }
+      case EV_FF where Int32(event.code) == FF_GAIN:
+        return .gain(Double(event.value) / 65_535)
       case EV_FF where Int32(event.code) < FF_GAIN:
         return .play(id: Int16(clamping: event.code), count: Int(event.value))
-      default: break
+      default:
+        break
       }
     }
     return nil
@@ -101,7 +125,9 @@ final class UInputPad: RumblePad {
     var given = cuinput_effect()
     guard unsafe cuinput_begin_upload(pad, request, &given) == 0 else { return nil }
     let effect = ForceFeedbackEffect(given)
-    guard cuinput_end_upload(pad, request, effect == nil ? -EINVAL : 0) == 0, let effect else { return nil }
+    guard cuinput_end_upload(pad, request, effect == nil ? -EINVAL : 0) == 0, let effect else {
+      return nil
+    }
     return .upload(effect, id: Int16(clamping: given.id))
   }
 
@@ -117,11 +143,16 @@ extension ForceFeedbackEffect {
     func level(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
     func seconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }
     switch effect.type {
-    case FF_RUMBLE: kind = .rumble(strong: Double(effect.first) / 65_535, weak: Double(effect.second) / 65_535)
-    case FF_PERIODIC: kind = .periodic(hertz: 1_000 / Double(max(1, effect.period)), level: level(effect.first))
-    case FF_CONSTANT: kind = .constant(level: level(effect.first))
-    case FF_RAMP: kind = .ramp(from: level(effect.first), to: level(effect.second))
-    default: return nil
+    case FF_RUMBLE:
+      kind = .rumble(strong: Double(effect.first) / 65_535, weak: Double(effect.second) / 65_535)
+    case FF_PERIODIC:
+      kind = .periodic(hertz: 1_000 / Double(max(1, effect.period)), level: level(effect.first))
+    case FF_CONSTANT:
+      kind = .constant(level: level(effect.first))
+    case FF_RAMP:
+      kind = .ramp(from: level(effect.first), to: level(effect.second))
+    default:
+      return nil
     }
     length = seconds(effect.length)
     delay = seconds(effect.delay)

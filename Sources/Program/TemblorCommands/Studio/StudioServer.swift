@@ -24,10 +24,12 @@ final class StudioServer {
 
   /// Listens on the loopback address alone; port 0 takes one that is free.
   init(port: UInt16 = 0) throws(FileError) {
-    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let kind =
+      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_INET, kind, 0)
     var on: Int32 = 1
-    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    unsafe setsockopt(
+      descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -41,7 +43,9 @@ final class StudioServer {
     }
     guard descriptor >= 0, isListening else {
       let error = FileError.system("127.0.0.1:\(port)", "cannot be listened on")
-      if descriptor >= 0 { close(descriptor) }
+      if descriptor >= 0 {
+        close(descriptor)
+      }
       throw error
     }
     self.descriptor = descriptor
@@ -49,7 +53,9 @@ final class StudioServer {
   }
 
   deinit {
-    for connection in connections { close(connection.descriptor) }
+    for connection in connections {
+      close(connection.descriptor)
+    }
     close(descriptor)
   }
 
@@ -59,18 +65,29 @@ final class StudioServer {
       let isResting = restEnd > time.now
       let isOpen = connections.count < Self.maximumConnectionCount && !isResting
       var watched = [PollDescriptor(end)] + (isOpen ? [PollDescriptor(descriptor)] : [])
-      watched += connections.map { PollDescriptor($0.descriptor, events: Int16($0.answer == nil ? POLLIN : POLLOUT)) }
-      let next = (connections.map(\.deadline) + (isResting ? [restEnd] : [])).min().map { max($0 - time.now, .zero) }
+      watched += connections.map {
+        PollDescriptor($0.descriptor, events: Int16($0.answer == nil ? POLLIN : POLLOUT))
+      }
+      let next = (connections.map(\.deadline) + (isResting ? [restEnd] : [])).min().map {
+        max($0 - time.now, .zero)
+      }
       time.wait(for: &watched, timeout: next)
       if watched[0].received != 0 { return }
-      for index in connections.indices { serve(&connections[index], site) }
+      for index in connections.indices {
+        serve(&connections[index], site)
+      }
       let now = time.now
       let isDone = { (connection: Connection) in
-        connection.deadline <= now || connection.answer.map { connection.sentCount >= $0.count } ?? false
+        connection.deadline <= now
+          || connection.answer.map { connection.sentCount >= $0.count } ?? false
       }
-      for connection in connections where isDone(connection) { close(connection.descriptor) }
+      for connection in connections where isDone(connection) {
+        close(connection.descriptor)
+      }
       connections.removeAll(where: isDone)
-      if isOpen { accept(at: now) }
+      if isOpen {
+        accept(at: now)
+      }
     }
   }
 
@@ -78,7 +95,9 @@ final class StudioServer {
     while connections.count < Self.maximumConnectionCount {
       let client = Glibc.accept(descriptor, nil, nil)
       guard client >= 0 else {
-        if errno == EMFILE || errno == ENFILE { restEnd = now + Self.rest }
+        if errno == EMFILE || errno == ENFILE {
+          restEnd = now + Self.rest
+        }
         return
       }
       _ = fcntl(client, F_SETFD, FD_CLOEXEC)
@@ -88,7 +107,9 @@ final class StudioServer {
   }
 
   private func serve(_ connection: inout Connection, _ site: StudioSite) {
-    if connection.answer == nil { receive(&connection, site) }
+    if connection.answer == nil {
+      receive(&connection, site)
+    }
     guard let answer = connection.answer else { return }
     while connection.sentCount < answer.count {
       let count = unsafe answer.withUnsafeBufferPointer {
@@ -113,9 +134,12 @@ final class StudioServer {
       connection.received += buffer[..<count]
     }
     switch PageRequest.progress(of: connection.received) {
-    case .incomplete: break
-    case .refused(let response): connection.answer = response.bytes()
-    case .complete(let request): connection.answer = site.answer(request).bytes(isHead: request.method == "HEAD")
+    case .incomplete:
+      break
+    case .refused(let response):
+      connection.answer = response.bytes()
+    case .complete(let request):
+      connection.answer = site.answer(request).bytes(isHead: request.method == "HEAD")
     }
   }
 }

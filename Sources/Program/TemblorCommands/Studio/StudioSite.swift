@@ -17,7 +17,8 @@ struct PageRequest: Equatable {
     let end = Array("\r\n\r\n".utf8)
     let head = bytes.prefix(longestHead)
     guard let start = head.indices.first(where: { head[$0...].starts(with: end) }) else {
-      return bytes.count < longestHead ? .incomplete : .refused(PageResponse(431, "the head has over 16,384 bytes"))
+      return bytes.count < longestHead
+        ? .incomplete : .refused(PageResponse(431, "the head has over 16,384 bytes"))
     }
     let lines = String(decoding: head[..<start], as: UTF8.self).split(separator: "\r\n")
     let words = (lines.first ?? "").split(separator: " ")
@@ -28,11 +29,14 @@ struct PageRequest: Equatable {
     for line in lines.dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1)
       guard parts.count == 2 else { continue }
-      let value = parts[1].drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+      let value = parts[1].drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
+        .reversed()
       fields[parts[0].lowercased()] = String(value)
     }
     var request = PageRequest(method: String(words[0]), path: String(words[1]), fields: fields)
-    guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"), length >= 0 else {
+    guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"),
+      length >= 0
+    else {
       return .refused(PageResponse(411, "the length of the body is needed as Content-Length"))
     }
     guard length <= longestBody else {
@@ -58,28 +62,43 @@ struct PageResponse: Equatable {
   }
 
   init(_ status: Int = 200, type: String, tag: String? = nil, body: [UInt8]) {
-    (self.status, self.type, self.tag, self.body) = (status, type, tag, body)
+    self.status = status
+    self.type = type
+    self.tag = tag
+    self.body = body
   }
 
   private static let reasons = [
-    200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large", 428: "Precondition Required",
+    200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed",
+    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+    428: "Precondition Required",
     431: "Request Header Fields Too Large", 500: "Internal Server Error",
   ]
 
   func bytes(isHead: Bool = false) -> [UInt8] {
-    var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nConnection: close\r\nCache-Control: no-store\r\n"
+    var head =
+      """
+      HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nConnection: close\r\nCache-Control: \
+      no-store\r\n
+      """
     head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
-    if let tag { head += "ETag: \"\(tag)\"\r\n" }
-    if status != 204 { head += "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n" }
+    if let tag {
+      head += "ETag: \"\(tag)\"\r\n"
+    }
+    if status != 204 {
+      head += "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n"
+    }
     return Array((head + "\r\n").utf8) + (isHead ? [] : body)
   }
 }
 
-/// What the studio's page and its patterns are to a browser on this machine: files that can be read and saved.
+/// What the studio's page and its patterns are to a browser on this machine: files that can be read
+/// and saved.
 ///
-/// Anyone who knows the secret may read and write the named files and nothing else. Pages of other sites cannot: their
-/// requests carry another origin, or another host where a name was bent to this machine.
+/// Anyone who knows the secret may read and write the named files and nothing else. Pages of other
+/// sites cannot: their requests carry another origin, or another host where a name was bent to this
+/// machine.
 struct StudioSite {
   let page: StudioPage
   let paths: [String]
@@ -92,43 +111,64 @@ struct StudioSite {
   func answer(_ request: PageRequest) -> PageResponse {
     let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
     guard hosts.contains(request.fields["host"] ?? ""),
-      request.fields["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } }) ?? true
+      request.fields["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
+        ?? true
     else { return PageResponse(403, "only pages of \(address) may ask") }
-    let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 3, parts[0].isEmpty, parts[1] == secret else { return PageResponse(404, "not found") }
+    let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
+      String.init)
+    guard parts.count == 3, parts[0].isEmpty, parts[1] == secret else {
+      return PageResponse(404, "not found")
+    }
     do throws(FileError) {
       if parts[2].isEmpty {
-        guard ["GET", "HEAD"].contains(request.method) else { return PageResponse(405, "the page can only be read") }
+        guard ["GET", "HEAD"].contains(request.method) else {
+          return PageResponse(405, "the page can only be read")
+        }
         return PageResponse(type: "text/html; charset=utf-8", body: try html())
       }
-      guard let index = Int(parts[2]), paths.indices.contains(index) else { return PageResponse(404, "not found") }
+      guard let index = Int(parts[2]), paths.indices.contains(index) else {
+        return PageResponse(404, "not found")
+      }
       return try answer(request, about: paths[index])
-    } catch { return PageResponse(500, error.description) }
+    } catch {
+      return PageResponse(500, error.description)
+    }
   }
 
-  private func answer(_ request: PageRequest, about path: String) throws(FileError) -> PageResponse {
+  private func answer(_ request: PageRequest, about path: String) throws(FileError) -> PageResponse
+  {
     let bytes = try FileSystem.read(path)
     let tag = StudioPage.Slot.tag(of: bytes)
     let present = PageResponse(type: "application/octet-stream", tag: tag, body: bytes)
     switch request.method {
-    case "GET", "HEAD": return present
+    case "GET", "HEAD":
+      return present
     case "PUT":
       guard let expected = request.fields["if-match"] else {
         return PageResponse(428, "the version that is replaced is needed as If-Match")
       }
       // What somebody else has written meanwhile is given back instead of being lost.
-      guard expected == "\"\(tag)\"" else { return PageResponse(412, type: present.type, tag: tag, body: bytes) }
+      guard expected == "\"\(tag)\"" else {
+        return PageResponse(412, type: present.type, tag: tag, body: bytes)
+      }
       try AtomicFileWriter.write(request.body, to: path)
       return PageResponse(204, type: "", tag: StudioPage.Slot.tag(of: request.body), body: [])
-    default: return PageResponse(405, "a pattern can be read (GET) and saved (PUT)")
+    default:
+      return PageResponse(405, "a pattern can be read (GET) and saved (PUT)")
     }
   }
 
   private func html() throws(FileError) -> [UInt8] {
     var slots: [StudioPage.Slot] = []
     for (index, path) in paths.enumerated() {
-      slots.append(.init(name: FileSystem.name(of: path), bytes: try FileSystem.read(path), address: "\(index)"))
+      slots.append(
+        .init(
+          name: FileSystem.name(of: path), bytes: try FileSystem.read(path), address: "\(index)"))
     }
-    do throws(ReviewPageError) { return try page.html(slots) } catch { throw FileError("studio", error.description) }
+    do throws(ReviewPageError) {
+      return try page.html(slots)
+    } catch {
+      throw FileError("studio", error.description)
+    }
   }
 }

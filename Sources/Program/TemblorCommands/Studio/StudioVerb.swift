@@ -5,9 +5,14 @@ enum StudioVerb {
     CommandDescription(
       "studio", abstract: "Write or serve an HTML page that edits patterns and plays them.",
       discussion: """
-        The page has the renderer in it, works offline in any current browser, and plays a pattern while it is changed. Without a pattern it is empty; files are dropped on it. Saving downloads the file, or writes it again where the browser supports that.
+        The page has the renderer in it, works offline in any current browser, and plays a patter\
+        n while it is changed. Without a pattern it is empty; files are dropped on it. Saving do\
+        wnloads the file, or writes it again where the browser supports that.
 
-        With --serve, the page is served to browsers on this machine alone, under an address that contains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed in the meantime, nothing is written and the page offers both versions. A link that is found in a folder is not served.
+        With --serve, the page is served to browsers on this machine alone, under an address that c\
+        ontains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed\
+         in the meantime, nothing is written and the page offers both versions. A link that is fou\
+        nd in a folder is not served.
 
         \(SharedOptions.withoutSettings)
         """,
@@ -19,19 +24,28 @@ enum StudioVerb {
       ],
       options: [
         PageOutput.option(usualOutput),
-        Option("--serve", help: "Serve the page on this machine, and save to the files."), port.option,
+        Option("--serve", help: "Serve the page on this machine, and save to the files."),
+        port.option,
         SharedOptions.profile, PageOutput.open, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),
-        .init("temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe", "Edit two files for a shaker."),
+        .init(
+          "temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe",
+          "Edit two files for a shaker."),
       ]
     ) { arguments, terminal in
-      let (inputs, problems) = PatternInput.find(arguments.values(SharedOptions.patternName), formats: formats)
+      let (inputs, problems) = PatternInput.find(
+        arguments.values(SharedOptions.patternName), formats: formats)
       var work = BatchWork(on: terminal, problems: problems)
       guard problems.isEmpty else { return work.status }
       guard inputs.count <= StudioPage.slotCount else {
-        throw UsageError("\(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A and B")
+        throw UsageError(
+          """
+          \(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A \
+          and B
+          """
+        )
       }
       try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
       let page = try page(arguments)
@@ -39,26 +53,34 @@ enum StudioVerb {
         try serve(inputs, page, arguments, terminal, &work)
         return work.status
       }
-      if try arguments[port] != nil { throw UsageError("'--port' requires '--serve'") }
+      if try arguments[port] != nil {
+        throw UsageError("'--port' requires '--serve'")
+      }
       let path = arguments.value("--output") ?? usualOutput
       try PageOutput.check(path, arguments, terminal)
       try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
-      let html = try page.html(try inputs.map { StudioPage.Slot(name: name(of: $0), bytes: try $0.file().bytes) })
+      let html = try page.html(
+        try inputs.map { StudioPage.Slot(name: name(of: $0), bytes: try $0.file().bytes) })
       try PageOutput.write(html, to: path, saying: "written", arguments, &work, terminal)
       return work.status
     }
   }
 
-  private static let port = Option("--port", value: "N", help: "Port to serve on; by default one that is free.")
-    .int(in: 1...65_535)
+  private static let port = Option(
+    "--port", value: "N", help: "Port to serve on; by default one that is free."
+  )
+  .int(in: 1...65_535)
 
   private static func page(_ arguments: ParsedArguments) throws -> StudioPage {
     let generator = "Temblor \(temblorVersion)"
-    guard let word = arguments.value("--profile") else { return StudioPage(generator: generator, profile: "phone") }
+    guard let word = arguments.value("--profile") else {
+      return StudioPage(generator: generator, profile: "phone")
+    }
     let input = try ProfileInput.find(word)
     let profile = try input.profile()
     let isShipped = input.entry.map { $0.path == nil } ?? false
-    return StudioPage(generator: generator, profile: profile.name, profileText: isShipped ? nil : input.text)
+    return StudioPage(
+      generator: generator, profile: profile.name, profileText: isShipped ? nil : input.text)
   }
 
   /// A name with its ending, since that is what is saved.
@@ -71,10 +93,13 @@ enum StudioVerb {
   }
 
   private static func serve(
-    _ inputs: [PatternInput], _ page: StudioPage, _ arguments: ParsedArguments, _ terminal: Terminal,
+    _ inputs: [PatternInput], _ page: StudioPage, _ arguments: ParsedArguments,
+    _ terminal: Terminal,
     _ work: inout BatchWork
   ) throws {
-    for input in inputs { try input.checkRewriting() }
+    for input in inputs {
+      try input.checkRewriting()
+    }
     let paths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {
         throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not one")
@@ -86,8 +111,12 @@ enum StudioVerb {
     let site = StudioSite(page: page, paths: paths, secret: secret(), port: server.port)
     // A program that starts this reads the address here.
     try terminal.output.line(site.address)
-    if !arguments.flag("--quiet") { terminal.report("Serving this machine's browsers; Ctrl-C ends.") }
-    if arguments.flag("--open") { try work.attempt { _ in try PageOutput.open(site.address, "is served") } }
+    if !arguments.flag("--quiet") {
+      terminal.report("Serving this machine's browsers; Ctrl-C ends.")
+    }
+    if arguments.flag("--open") {
+      try work.attempt { _ in try PageOutput.open(site.address, "is served") }
+    }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 

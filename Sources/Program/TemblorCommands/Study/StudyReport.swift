@@ -38,7 +38,9 @@ enum StudyReport {
       }
       try terminal.output.write(table.text, wraps: false)
     } else {
-      if simulated == "true" { try terminal.output.line("Simulated answers:") }
+      if simulated == "true" {
+        try terminal.output.line("Simulated answers:")
+      }
       try terminal.output.write(ColumnText.text(lines.map { [$0.stimulus, $0.sentence] }))
     }
     return .done
@@ -113,14 +115,18 @@ enum StudyReport {
     var sentence: String
 
     var fields: JSONMembers {
-      ["stimulus": stimulus, "count": count, "figure": figure, "low": low, "high": high, "pValue": pValue]
+      [
+        "stimulus": stimulus, "count": count, "figure": figure, "low": low, "high": high,
+        "pValue": pValue,
+      ]
     }
   }
 
   static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws -> [Line] {
     // Each run of a staircase is one by itself.
     func name(_ row: [String: String]) -> String {
-      procedure == .staircase ? "\(row["participant"] ?? "") (seed \(row["seed"] ?? ""))" : row["tested"] ?? ""
+      procedure == .staircase
+        ? "\(row["participant"] ?? "") (seed \(row["seed"] ?? ""))" : row["tested"] ?? ""
     }
     var groups: [(name: String, rows: [[String: String]])] = []
     for row in rows {
@@ -140,23 +146,34 @@ enum StudyReport {
         let p = BinomialTest.pValue(ofAtLeast: right, in: rows.count)
         return Line(
           stimulus: name, count: rows.count, figure: Double(right), pValue: p,
-          sentence: "\(right) of \(rows.count) right; guessing does as well \(ABXResult.percent(p)) of the time")
+          sentence:
+            """
+            \(right) of \(rows.count) right; guessing does as well \(ABXResult.percent(p)) of \
+            the time
+            """
+        )
       case .staircase:
         var staircase = Staircase()
         for row in rows {
-          _ = staircase.take(isRight: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
+          _ = staircase.take(
+            isRight: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
         }
-        let found = staircase.threshold.map { "threshold \(NumberFormatting.fixed($0, places: 2))" } ?? "no threshold"
+        let found =
+          staircase.threshold.map { "threshold \(NumberFormatting.fixed($0, places: 2))" }
+          ?? "no threshold"
         return Line(
           stimulus: name, count: rows.count, figure: staircase.threshold,
           sentence: "\(found) after \(rows.count) trials")
       case .magnitude, .rating:
         let isRatio = procedure == .magnitude
         let (mean, half) = meanAndHalf(isRatio ? answers.map(log) : answers)
-        let ends = isRatio ? (exp(mean), exp(mean - half), exp(mean + half)) : (mean, mean - half, mean + half)
+        let ends =
+          isRatio
+          ? (exp(mean), exp(mean - half), exp(mean + half)) : (mean, mean - half, mean + half)
         let texts = [ends.0, ends.1, ends.2].map { NumberFormatting.fixed($0, places: 1) }
         return Line(
-          stimulus: name, count: answers.count, figure: ends.0, low: answers.count > 1 ? ends.1 : nil,
+          stimulus: name, count: answers.count, figure: ends.0,
+          low: answers.count > 1 ? ends.1 : nil,
           high: answers.count > 1 ? ends.2 : nil,
           sentence: texts[0] + (answers.count > 1 ? ", from \(texts[1]) to \(texts[2])" : "")
             + "; \(answers.count.counted("answer"))")
@@ -173,12 +190,16 @@ enum StudyReport {
     return (mean, studentT(values.count - 1) * (variance / count).squareRoot())
   }
 
-  /// The two-sided 5 % point of Student's t, by the series of Hill (1970), within 0.1 %; exact for one and two degrees.
+  /// The two-sided 5 % point of Student's t, by the series of Hill (1970), within 0.1 %; exact for
+  /// one and two degrees.
   static func studentT(_ degrees: Int) -> Double {
     if degrees == 1 { return 12.7062 }
     if degrees == 2 { return 4.3027 }
-    let (z, n) = (1.959_964, Double(degrees))
-    let (z3, z5, z7) = (z * z * z, z * z * z * z * z, z * z * z * z * z * z * z)
+    let z = 1.959_964
+    let n = Double(degrees)
+    let z3 = z * z * z
+    let z5 = z * z * z * z * z
+    let z7 = z * z * z * z * z * z * z
     let first = (z3 + z) / 4
     let second = (5 * z5 + 16 * z3 + 3 * z) / 96
     let third = (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384

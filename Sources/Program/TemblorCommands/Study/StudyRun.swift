@@ -1,10 +1,11 @@
 enum StudyProcedure: String, CaseIterable {
   /// The reference, another stimulus and one of the two again; which was it?
   case abx
-  /// The reference and another stimulus; the one of the greater value is right, or else the other one.
+  /// The reference and another stimulus; the one of the greater value is right, or else the other
+  /// one.
   case twoChoices = "2afc"
-  /// The same with the other stimulus chosen by the answers: one step down after two right ones, up after a wrong one,
-  /// which ends where 70.7 % are right (Levitt 1971).
+  /// The same with the other stimulus chosen by the answers: one step down after two right ones, up
+  /// after a wrong one, which ends where 70.7 % are right (Levitt 1971).
   case staircase
   /// One stimulus; a number for how strong it is.
   case magnitude
@@ -52,7 +53,8 @@ struct StudyRun {
 
   let procedure: StudyProcedure
   private let reference: Int
-  /// The places of stimuli in the order they are tested; of a staircase from the weakest to the strongest.
+  /// The places of stimuli in the order they are tested; of a staircase from the weakest to the
+  /// strongest.
   private let order: [Int]
   private let values: [Double?]
   private var numbers: SplitMix64
@@ -61,12 +63,16 @@ struct StudyRun {
   private var step: Int
   private(set) var staircase = Staircase()
 
-  /// - Parameter values: How strong each stimulus is, where that is known; `reference` is a place among them.
+  /// - Parameter values: How strong each stimulus is, where that is known; `reference` is a place
+  ///   among them.
   init(_ procedure: StudyProcedure, values: [Double?], reference: Int, repeats: Int, seed: UInt64) {
-    (self.procedure, self.reference, self.values) = (procedure, reference, values)
+    self.procedure = procedure
+    self.reference = reference
+    self.values = values
     numbers = SplitMix64(seed: seed)
     let places = Array(values.indices)
-    let tested = procedure == .magnitude || procedure == .rating ? places : places.filter { $0 != reference }
+    let tested =
+      procedure == .magnitude || procedure == .rating ? places : places.filter { $0 != reference }
     if procedure == .staircase {
       order = tested.sorted { (values[$0] ?? 0) < (values[$1] ?? 0) }
     } else {
@@ -91,12 +97,15 @@ struct StudyRun {
     }
     let isFirst = numbers.next() >> 63 == 0
     switch procedure {
-    case .magnitude: return Trial(intervals: [tested], right: nil, tested: tested)
-    case .rating: return Trial(intervals: [reference, tested], right: nil, tested: tested)
+    case .magnitude:
+      return Trial(intervals: [tested], right: nil, tested: tested)
+    case .rating:
+      return Trial(intervals: [reference, tested], right: nil, tested: tested)
     case .twoChoices, .staircase:
       let isWeaker = (values[tested] ?? .infinity) < (values[reference] ?? -.infinity)
       return Trial(
-        intervals: isFirst ? [tested, reference] : [reference, tested], right: isFirst != isWeaker ? 1 : 2,
+        intervals: isFirst ? [tested, reference] : [reference, tested],
+        right: isFirst != isWeaker ? 1 : 2,
         tested: tested)
     case .abx:
       let pair = isFirst ? [tested, reference] : [reference, tested]
@@ -138,7 +147,9 @@ struct Staircase {
     let move = !isRight ? 1 : rightInARow == 2 ? -1 : 0
     guard move != 0 else { return 0 }
     rightInARow = 0
-    if lastMove != 0, move != lastMove { reversals.append(value) }
+    if lastMove != 0, move != lastMove {
+      reversals.append(value)
+    }
     lastMove = move
     return move
   }
@@ -154,11 +165,13 @@ struct StudyResults {
 
   /// The columns of files that have no conditions; their answers may be simulated.
   private static let firstColumns = [
-    "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value", "answer", "right",
+    "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value",
+    "answer", "right",
     "time", "seconds",
   ]
   static let columns = firstColumns + ["strength", "device", "program", "simulated"]
-  private static let rule = Rule.error("study-results", "study", "Results must be those of the study.")
+  private static let rule = Rule.error(
+    "study-results", "study", "Results must be those of the study.")
 
   private(set) var rows: [Row] = []
 
@@ -167,7 +180,9 @@ struct StudyResults {
   /// Reads results; in a file without conditions, these are empty.
   init(_ path: String, bytes: [UInt8]) throws {
     let table: CSVTable
-    do throws(CSVTable.Problem) { table = try CSVTable(bytes) } catch {
+    do throws(CSVTable.Problem) {
+      table = try CSVTable(bytes)
+    } catch {
       throw Self.error(path, error.line, error.reason)
     }
     guard [Self.columns, Self.firstColumns].contains(table.columns) else {
@@ -182,7 +197,9 @@ struct StudyResults {
   }
 
   static func error(_ path: String, _ line: Int, _ message: String) -> InputError {
-    InputError(Finding(rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)), message))
+    InputError(
+      Finding(rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)), message)
+    )
   }
 
   /// Adds an answer, by its columns.
@@ -193,7 +210,9 @@ struct StudyResults {
   /// The file.
   var text: String {
     var table = CSVTable(columns: Self.columns)
-    for row in rows { table.append(Self.columns.map { row.fields[$0] ?? "" }) }
+    for row in rows {
+      table.append(Self.columns.map { row.fields[$0] ?? "" })
+    }
     return table.text
   }
 }

@@ -1,4 +1,5 @@
-/// The stimuli of a study: the rows of a table, each a tap, a hum or a pattern file, with the level it is played at.
+/// The stimuli of a study: the rows of a table, each a tap, a hum or a pattern file, with the level
+/// it is played at.
 struct StudyTable {
   struct Stimulus {
     let id: String
@@ -20,9 +21,12 @@ struct StudyTable {
     let levels: Levels
   }
 
-  static let numbers = ["intensity", "sharpness", "duration", "attack", "decay", "release", "level"]
+  static let numbers = [
+    "intensity", "sharpness", "duration", "attack", "decay", "release", "level",
+  ]
   static let columns = ["id", "file", "profile"] + numbers
-  private static let rule = Rule.error("study-table", "study", "A table of stimuli must have the columns it needs.")
+  private static let rule = Rule.error(
+    "study-table", "study", "A table of stimuli must have the columns it needs.")
   /// How far a level may be from the one that is asked for, in decibels.
   private static let tolerance = 0.01
 
@@ -32,20 +36,26 @@ struct StudyTable {
   let stimuli: [Stimulus]
 
   init(_ path: String, bytes: [UInt8], hash: String, formats: FormatRegistry) throws {
-    (self.path, self.hash) = (path, hash)
+    self.path = path
+    self.hash = hash
     let table: CSVTable
-    do throws(CSVTable.Problem) { table = try CSVTable(bytes) } catch {
+    do throws(CSVTable.Problem) {
+      table = try CSVTable(bytes)
+    } catch {
       throw Self.error(path, error.line, error.column, error.reason)
     }
     for column in table.columns where !Self.columns.contains(column) {
-      throw Self.error(path, 1, column, "is unknown; the columns are \(Self.columns.joined(separator: ", "))")
+      throw Self.error(
+        path, 1, column, "is unknown; the columns are \(Self.columns.joined(separator: ", "))")
     }
     guard table.columns.contains("id"), table.rows.count > 0 else {
       throw Self.error(path, 1, nil, "a table has a column 'id' and a row for each stimulus")
     }
     var stimuli: [Stimulus] = []
     for row in table.rows {
-      let fields = Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)).filter { !$0.value.isEmpty }
+      let fields = Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)).filter {
+        !$0.value.isEmpty
+      }
       let id = fields["id"] ?? ""
       if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
         throw Self.error(path, row.line, "id", "must be a word without spaces and slashes")
@@ -64,7 +74,9 @@ struct StudyTable {
     func number(_ column: String, in range: ClosedRange<Double>) throws -> Double? {
       guard let text = fields[column] else { return nil }
       guard let number = Double(text), range.contains(number) else {
-        throw error(path, line, column, "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
+        throw error(
+          path, line, column,
+          "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
       }
       return number
     }
@@ -72,7 +84,9 @@ struct StudyTable {
     let intensity = try number("intensity", in: 0...1)
     var profile: TransducerProfile?
     if let name = fields["profile"] {
-      do { profile = try SharedOptions.profile(named: name) } catch {
+      do {
+        profile = try SharedOptions.profile(named: name)
+      } catch {
         throw Self.error(path, line, "profile", Failure.message(error))
       }
     }
@@ -83,41 +97,60 @@ struct StudyTable {
       let beside = file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
       let (inputs, problems) = PatternInput.find(
         [FileSystem.entry(at: beside) == .file ? beside : file], formats: formats)
-      if let problem = problems.first { throw error(path, line, "file", "\(problem)") }
-      guard inputs.count == 1 else { throw error(path, line, "file", "\(file.inQuotes) is not one pattern") }
+      if let problem = problems.first {
+        throw error(path, line, "file", "\(problem)")
+      }
+      guard inputs.count == 1 else {
+        throw error(path, line, "file", "\(file.inQuotes) is not one pattern")
+      }
       let pattern = try LoadedPattern(inputs[0])
       return Stimulus(
-        id: id, line: line, pattern: pattern, composition: pattern.composition, profile: profile, level: level,
+        id: id, line: line, pattern: pattern, composition: pattern.composition, profile: profile,
+        level: level,
         value: level)
     }
     let duration = try number("duration", in: 0...30) ?? 0
     var event = HapticEvent(
-      kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0, duration: duration > 0 ? duration : nil)
+      kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0,
+      duration: duration > 0 ? duration : nil)
     event.parameters[.hapticIntensity] = Float(intensity ?? 1)
-    if let sharpness = try number("sharpness", in: 0...1) { event.parameters[.hapticSharpness] = Float(sharpness) }
-    for (column, id) in [("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime)] {
-      if let time = try number(column, in: 0...1) { event.parameters[id] = Float(time) }
+    if let sharpness = try number("sharpness", in: 0...1) {
+      event.parameters[.hapticSharpness] = Float(sharpness)
+    }
+    for (column, id) in [
+      ("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime),
+    ] {
+      if let time = try number(column, in: 0...1) {
+        event.parameters[id] = Float(time)
+      }
     }
     return Stimulus(
-      id: id, line: line, pattern: nil, composition: HapticComposition(HapticPattern(events: [event])),
+      id: id, line: line, pattern: nil,
+      composition: HapticComposition(HapticPattern(events: [event])),
       profile: profile, level: level, value: level ?? intensity)
   }
 
-  /// Refuses what a staircase cannot go by: steps without a value, of two kinds, or not above the reference.
+  /// Refuses what a staircase cannot go by: steps without a value, of two kinds, or not above the
+  /// reference.
   func checkStaircase(reference: Int) throws {
     let lowest = stimuli[reference].value ?? -.infinity
     for (place, stimulus) in stimuli.enumerated() {
       if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
         throw Self.error(
-          path, stimulus.line, nil, "a staircase needs a level of each stimulus, or an intensity of each")
+          path, stimulus.line, nil,
+          "a staircase needs a level of each stimulus, or an intensity of each")
       }
       if place != reference, (stimulus.value ?? 0) <= lowest {
-        throw Self.error(path, stimulus.line, nil, "a staircase needs stimuli that are stronger than the reference")
+        throw Self.error(
+          path, stimulus.line, nil, "a staircase needs stimuli that are stronger than the reference"
+        )
       }
     }
   }
 
-  private static func error(_ path: String, _ line: Int, _ column: String?, _ message: String) -> InputError {
+  private static func error(_ path: String, _ line: Int, _ column: String?, _ message: String)
+    -> InputError
+  {
     InputError(
       Finding(
         rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)),
@@ -125,20 +158,25 @@ struct StudyTable {
   }
 
   /// Compiles a stimulus for profiles and finds the gain at which it has its level.
-  func rendering(of stimulus: Stimulus, for profiles: [TransducerProfile], job: RenderJob) throws -> Rendering {
+  func rendering(of stimulus: Stimulus, for profiles: [TransducerProfile], job: RenderJob) throws
+    -> Rendering
+  {
     let profiles = stimulus.profile.map { profile in profiles.map { _ in profile } } ?? profiles
     let rate = Double(job.rate)
     let plans =
       try stimulus.pattern?.plans(for: profiles, rate: rate)
       ?? profiles.map { try RenderPlan(compiling: stimulus.composition, profile: $0, rate: rate) }
     var job = job
-    if let profile = stimulus.profile { job.profile = profile }
+    if let profile = stimulus.profile {
+      job.profile = profile
+    }
     func levels(_ gain: Double) throws -> Levels {
       job.strength = gain
       var rendering = OfflineRenderer(plan: plans[0], settings: job.settings(for: [plans[0]]))
       return try Levels(of: Signal(rendering.samples(), rate: rate))
     }
-    var (gain, found) = (1.0, try levels(1))
+    var gain = 1.0
+    var found = try levels(1)
     guard let level = stimulus.level else { return Rendering(plans: plans, gain: 1, levels: found) }
     for _ in 0..<4 where abs(found.rmsDecibels - level) > Self.tolerance && found.rms > 0 {
       gain *= Decibels.factor(level - found.rmsDecibels)
@@ -147,8 +185,12 @@ struct StudyTable {
     guard abs(found.rmsDecibels - level) <= Self.tolerance else {
       throw Self.error(
         path, stimulus.line, "level",
-        "\(NumberFormatting.fixed(level, places: 1)) dBFS cannot be reached; \(stimulus.id.inQuotes) has at most "
-          + "\(NumberFormatting.fixed(found.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS")
+        """
+        \(NumberFormatting.fixed(level, places: 1)) dBFS cannot be reached; \
+        \(stimulus.id.inQuotes) has at most 
+        """
+          + "\(NumberFormatting.fixed(found.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS"
+      )
     }
     return Rendering(plans: plans, gain: gain, levels: found)
   }

@@ -1,10 +1,16 @@
 enum StudyVerb {
   private static let procedure = Option(
     "--procedure", value: "NAME",
-    help: "How stimuli become trials: with the reference (abx, 2afc, staircase, rating) or alone (magnitude)."
+    help:
+      """
+      How stimuli become trials: with the reference (abx, 2afc, staircase, rating) or alone \
+      (magnitude).
+      """
   ).choice(default: StudyProcedure.twoChoices)
-  private static let repeats = Option("--repeats", value: "N", help: "How often each stimulus is tested.")
-    .int(in: 1...1_000, default: 1)
+  private static let repeats = Option(
+    "--repeats", value: "N", help: "How often each stimulus is tested."
+  )
+  .int(in: 1...1_000, default: 1)
   private static let breakEvery = Option(
     "--break-every", value: "N", help: "Rest after each N trials, until a key is pressed."
   ).int(in: 1...10_000)
@@ -13,25 +19,44 @@ enum StudyVerb {
     CommandDescription(
       "study", abstract: "Run an experiment from a table of stimuli.",
       discussion: """
-        TABLE is a CSV file with one row per stimulus. Columns: 'id', a unique name; either 'file', a pattern file in the table's folder, or 'intensity', 'sharpness', 'duration' (empty for a tap), 'attack', 'decay' and 'release' of an event; 'level', the RMS playback level in dBFS, accurate to 0.01 dB at strength 1; and 'profile', if the rows use different profiles. The reference is the stimulus with the id 'reference' or, if there is none, the first row.
+        TABLE is a CSV file with one row per stimulus. Columns: 'id', a unique name; either 'f\
+        ile', a pattern file in the table's folder, or 'intensity', 'sharpness', 'duration' (empt\
+        y for a tap), 'attack', 'decay' and 'release' of an event; 'level', the RMS playback l\
+        evel in dBFS, accurate to 0.01 dB at strength 1; and 'profile', if the rows use di\
+        fferent profiles. The reference is the stimulus with the id 'reference' or, if there is no\
+        ne, the first row.
 
-        Each answer is saved immediately, with its time, strength, device, profile and program version. To resume a study, run the same command again. The trial order depends on the seed, which is stored in the results. A staircase starts at the strongest stimulus, decreases one step after two correct answers, increases one step after a wrong one, ends after eight reversals, and estimates the 70.7 % point.
+        Each answer is saved immediately, with its time, strength, device, profile and program vers\
+        ion. To resume a study, run the same command again. The trial order depends on the seed, w\
+        hich is stored in the results. A staircase starts at the strongest stimulus, decreases o\
+        ne step after two correct answers, increases one step after a wrong one, ends afte\
+        r eight reversals, and estimates the 70.7 % point.
 
-        No key changes the strength or mutes during a study. If a strength is saved by 'temblor setup', the study stops: give --strength 1 to play the levels of the table, or another strength, which scales all stimuli and is stored in the results.
+        No key changes the strength or mutes during a study. If a strength is saved by 'temblor \
+        setup', the study stops: give --strength 1 to play the levels of the table, or another st\
+        rength, which scales all stimuli and is stored in the results.
 
-        The report lists the number of correct answers per stimulus and how often guessing does as well; for a staircase the threshold of each participant; for magnitudes the geometric mean, and for ratings the mean, with their 95 % confidence intervals. Simulated answers are not pooled with those of people, nor results at different strengths.
+        The report lists the number of correct answers per stimulus and how often guessing does a\
+        s well; for a staircase the threshold of each participant; for magnitudes the geometric me\
+        an, and for ratings the mean, with their 95 % confidence intervals. Simulated answers \
+        are not pooled with those of people, nor results at different strengths.
 
-        Tell participants what they may feel, begin with weak stimuli, and let them stop at any time: q stops immediately.
+        Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
+        time: q stops immediately.
         """,
       arguments: [
         Argument(
-          "TABLE", help: "The stimuli; the results of participants with --report.", completion: .file(endingIn: "csv"),
+          "TABLE", help: "The stimuli; the results of participants with --report.",
+          completion: .file(endingIn: "csv"),
           isRepeatable: true)
       ],
       options: [
-        procedure, repeats, Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"),
+        procedure, repeats,
+        Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"),
         ABXOptions.seedOption, breakEvery, AuditionVerb.gap,
-        Option("--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"),
+        Option(
+          "--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"
+        ),
         Option(
           "--save", value: "FILE", help: "Results file.",
           defaultText: "study-TABLE-PARTICIPANT.csv; none with --simulate",
@@ -39,7 +64,11 @@ enum StudyVerb {
         Option(
           "--render", value: "FOLDER",
           help:
-            "Write the stimuli as WAV files with their levels, and play nothing. A file that exists is never replaced."),
+            """
+            Write the stimuli as WAV files with their levels, and play nothing. A file that \
+            exists is never replaced.
+            """
+        ),
         Option(
           "--simulate", value: "ANSWERS",
           help:
@@ -47,16 +76,20 @@ enum StudyVerb {
             + "they are right. "
             + "Results are written only with --save."),
         Option("--report", help: "Pool results instead of running a study: several files of one."),
-        Option("--json", help: "Print the report as JSON."), Option("--csv", help: "Print the report as a table."),
+        Option("--json", help: "Print the report as JSON."),
+        Option("--csv", help: "Print the report as a table."),
         LiveOptions.quiet,
       ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
-        .init("temblor study steps.csv --procedure staircase --participant anna", "Find a threshold."),
+        .init(
+          "temblor study steps.csv --procedure staircase --participant anna", "Find a threshold."),
         .init("temblor study steps.csv --render sounds", "Write the stimuli."),
         .init("temblor study --report study-*.csv", "Pool the results of all participants."),
       ]
     ) { arguments, terminal in
-      try run(arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed, now: { .now })
+      try run(
+        arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed,
+        now: { .now })
     }
   }
 
@@ -64,7 +97,9 @@ enum StudyVerb {
     _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: @escaping () -> CalendarTime
   ) throws -> ExitStatus {
-    if arguments.flag("--report") { return try StudyReport.run(arguments, terminal) }
+    if arguments.flag("--report") {
+      return try StudyReport.run(arguments, terminal)
+    }
     let path = arguments.values("TABLE")[0]
     guard arguments.values("TABLE").count == 1 else { throw UsageError("a study has one table") }
     let bytes = try FileSystem.read(path)
@@ -85,22 +120,29 @@ enum StudyVerb {
     guard table.stimuli.count > (kind == .magnitude ? 0 : 1) else {
       throw FileError(path, "needs a reference and another stimulus for '\(kind.rawValue)'")
     }
-    if kind == .staircase { try table.checkStaircase(reference: reference) }
+    if kind == .staircase {
+      try table.checkStaircase(reference: reference)
+    }
     let simulation = arguments.value("--simulate")
     let defaultPath =
       simulation == nil ? "study-\(FileSystem.stem(of: path))-\(participant).csv" : nil
     let save = arguments.value("--save") ?? defaultPath
     let past = try save.flatMap { try pastResults(at: $0, reading: path) }
-    if simulation == nil { try refuseSavedStrength(live.strength, arguments) }
+    if simulation == nil {
+      try refuseSavedStrength(live.strength, arguments)
+    }
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let number = try arguments[ABXOptions.seedOption].map { UInt64($0) } ?? known ?? seed()
     let run = StudyRun(
-      kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats], seed: number)
+      kind, values: table.stimuli.map(\.value), reference: reference,
+      repeats: try arguments[repeats], seed: number)
     let conditions = StudyConditions(
       participant: participant, seed: number, profile: live.profile.name,
       strength: simulation == nil ? live.strength : nil)
     var record = StudyRecord(run: run, table: table, conditions: conditions, path: save, now: now)
-    if let past, let save { try record.resume(past, from: save) }
+    if let past, let save {
+      try record.resume(past, from: save)
+    }
     guard record.run.trial != nil else {
       try terminal.output.line("\(record.sentence); already complete, nothing was played")
       return .done
@@ -110,16 +152,20 @@ enum StudyVerb {
     } else {
       let session = live.session(on: backend, terminal)
       guard session.hasKeys else {
-        throw FileError("standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
+        throw FileError(
+          "standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
       }
       let (outcome, task) = try live.play(in: session) { engine in
         var job = job
         job.rate = Int(engine.rate)
-        let renderings = try table.stimuli.map { try table.rendering(of: $0, for: engine.profiles, job: job) }
+        let renderings = try table.stimuli.map {
+          try table.rendering(of: $0, for: engine.profiles, job: job)
+        }
         record.note(device: session.device?.name)
         return try StudyTask(
           record, renderings, on: engine, gap: try arguments[AuditionVerb.gap],
-          question: arguments.value("--question") ?? kind.question, breakEvery: try arguments[breakEvery],
+          question: arguments.value("--question") ?? kind.question,
+          breakEvery: try arguments[breakEvery],
           console: session.console)
       }
       record = task.record
@@ -145,20 +191,29 @@ enum StudyVerb {
     let text = NumberFormatting.short(strength)
     throw UsageError(
       "\(origin.printable) sets the strength to \(text), which changes the levels of the study; "
-        + "use '--strength 1' to play them exactly, or '--strength \(text)' to scale and record them")
+        + """
+        use '--strength 1' to play them exactly, or '--strength \(text)' to scale and record \
+        them
+        """
+    )
   }
 
   /// Writes each stimulus to a file that is named after it.
   ///
-  /// The names come from the table. So a file that exists is kept: it must be equal to its stimulus.
-  private static func render(_ table: StudyTable, _ job: RenderJob, to folder: String, _ terminal: Terminal) throws
+  /// The names come from the table. So a file that exists is kept: it must be equal to its
+  /// stimulus.
+  private static func render(
+    _ table: StudyTable, _ job: RenderJob, to folder: String, _ terminal: Terminal
+  ) throws
     -> ExitStatus
   {
     var paths: [ReceivedPath] = []
     var existing: Set<Int> = []
     for stimulus in table.stimuli {
       let path = try ReceivedPath("\(stimulus.id).wav", in: folder)
-      if try path.state() == .occupied { existing.insert(paths.count) }
+      if try path.state() == .occupied {
+        existing.insert(paths.count)
+      }
       paths.append(path)
     }
     var lines = [[String]](repeating: [], count: paths.count)
@@ -167,7 +222,8 @@ enum StudyVerb {
       let sound = try sound(of: table.stimuli[index], in: table, job)
       let path = paths[index].path
       guard try FileSystem.read(path) == sound.bytes else {
-        throw FileError(path, "exists and is not the stimulus of this table; choose another '--render'")
+        throw FileError(
+          path, "exists and is not the stimulus of this table; choose another '--render'")
       }
       lines[index] = [path.printable] + sound.levels
     }
@@ -181,16 +237,21 @@ enum StudyVerb {
   }
 
   /// Renders a stimulus as the bytes of a WAV file, and states its levels.
-  private static func sound(of stimulus: StudyTable.Stimulus, in table: StudyTable, _ job: RenderJob) throws
+  private static func sound(
+    of stimulus: StudyTable.Stimulus, in table: StudyTable, _ job: RenderJob
+  ) throws
     -> (bytes: [UInt8], levels: [String])
   {
     let rendering = try table.rendering(of: stimulus, for: [job.profile], job: job)
     var job = job
-    if let profile = stimulus.profile { job.profile = profile }
+    if let profile = stimulus.profile {
+      job.profile = profile
+    }
     job.strength = rendering.gain
     let bytes = try job.bytes(of: [rendering.plans[0]], title: stimulus.id)
     let rms = NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)
-    let peak = NumberFormatting.fixed(Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)
+    let peak = NumberFormatting.fixed(
+      Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)
     return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
   }
 }
@@ -247,7 +308,9 @@ struct StudyRecord {
     ]
   }
 
-  private static func text(_ number: Double) -> String { number == number.rounded() ? "\(Int(number))" : "\(number)" }
+  private static func text(_ number: Double) -> String {
+    number == number.rounded() ? "\(Int(number))" : "\(number)"
+  }
 
   /// Continues after saved answers, which must be those of this study.
   mutating func resume(_ past: StudyResults, from path: String) throws {
@@ -288,7 +351,9 @@ struct StudyRecord {
     fields["program"] = "temblor \(temblorVersion)"
     results.append(fields)
     run.answer(answer)
-    if let path { try AtomicFileWriter.write(Array(results.text.utf8), to: path) }
+    if let path {
+      try AtomicFileWriter.write(Array(results.text.utf8), to: path)
+    }
   }
 
   mutating func simulate(_ word: String) throws {
@@ -302,11 +367,13 @@ struct StudyRecord {
         let value = table.stimuli[trial.tested].value ?? 0.5
         try answer(
           word == "random"
-            ? Double(chance.next() % 100 + 1) : min(100, max(1, 100 * (value > 0 ? value : Decibels.factor(value)))),
+            ? Double(chance.next() % 100 + 1)
+            : min(100, max(1, 100 * (value > 0 ? value : Decibels.factor(value)))),
           after: 0)
         continue
       }
-      let isRight = threshold.map { (table.stimuli[trial.tested].value ?? 0) >= $0 } ?? (word == "right")
+      let isRight =
+        threshold.map { (table.stimuli[trial.tested].value ?? 0) >= $0 } ?? (word == "right")
       let guess = Double(chance.next() >> 63) + 1
       try answer(isRight ? right : word == "wrong" ? 3 - right : guess, after: 0)
     }
@@ -323,13 +390,15 @@ struct StudyRecord {
 
   private var findings: [String] {
     switch run.procedure {
-    case .abx, .twoChoices: return ["\(run.answers.count { $0.answer == $0.trial.right }) right"]
+    case .abx, .twoChoices:
+      return ["\(run.answers.count { $0.answer == $0.trial.right }) right"]
     case .staircase:
       let threshold = run.staircase.threshold.map {
         "threshold \(NumberFormatting.fixed($0, places: 2))"
       }
       return [threshold ?? (run.trial == nil ? "no threshold" : "no threshold yet")]
-    case .magnitude, .rating: return []
+    case .magnitude, .rating:
+      return []
     }
   }
 }
@@ -350,7 +419,8 @@ final class StudyTask: SessionTask {
   private var announcement: String?
 
   init(
-    _ record: StudyRecord, _ renderings: [StudyTable.Rendering], on engine: PlaybackEngine, gap: Double,
+    _ record: StudyRecord, _ renderings: [StudyTable.Rendering], on engine: PlaybackEngine,
+    gap: Double,
     question: String, breakEvery: Int?, console: LiveConsole
   ) throws {
     self.record = record
@@ -391,7 +461,9 @@ final class StudyTask: SessionTask {
 
   private func play() throws {
     guard let trial = record.run.trial else { return }
-    for player in players { try player.stop() }
+    for player in players {
+      try player.stop()
+    }
     players = []
     var frame = engine.position + FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
     for place in trial.intervals {
@@ -408,7 +480,9 @@ final class StudyTask: SessionTask {
 
   func perform(at now: Duration) throws -> SessionStep {
     guard record.run.trial != nil else { return .over }
-    if let announcement { console.remark(announcement) }
+    if let announcement {
+      console.remark(announcement)
+    }
     announcement = nil
     return .wait(nil)
   }
@@ -422,11 +496,17 @@ final class StudyTask: SessionTask {
     switch key {
     case .character(let digit) where digit.isASCII && (digit.isNumber || digit == "."):
       // Of two answers there is one digit.
-      typed = record.run.procedure.hasTwoAnswers ? String(digit) : String((typed + String(digit)).prefix(12))
-    case .backspace, .escape: typed = ""
-    case .character("r"), .character("R"): try play()
-    case .enter: try confirm()
-    default: return false
+      typed =
+        record.run.procedure.hasTwoAnswers
+        ? String(digit) : String((typed + String(digit)).prefix(12))
+    case .backspace, .escape:
+      typed = ""
+    case .character("r"), .character("R"):
+      try play()
+    case .enter:
+      try confirm()
+    default:
+      return false
     }
     return true
   }

@@ -3,13 +3,26 @@ enum ABXVerb {
     CommandDescription(
       "abx", abstract: "Run a blind test: can anybody tell two patterns or recordings apart?",
       discussion: """
-        In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, b and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to confirm. A confirmed answer is final. The keys that move the play head and set the loop are those of 'temblor audition'; no key changes the strength or mutes. A short silence separates the sounds, so that the switch itself gives no clue.
+        In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, \
+        b and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to c\
+        onfirm. A confirmed answer is final. The keys that move the play head and set the loop ar\
+        e those of 'temblor audition'; no key changes the strength or mutes. A short silence separa\
+        tes the sounds, so that the switch itself gives no clue.
 
-        The result includes a p-value: the probability that guessing would do at least as well. Choose the number of trials in advance, because stopping early inflates the result. If you quit or the device disconnects, the answers so far are saved as an incomplete test. If A and B are identical, sample for sample, the result is void.
+        The result includes a p-value: the probability that guessing would do at least as well. Cho\
+        ose the number of trials in advance, because stopping early inflates the result. If you \
+        quit or the device disconnects, the answers so far are saved as an incomplete test. If A an\
+        d B are identical, sample for sample, the result is void.
 
-        A and B play at their own levels, so that a difference in level is part of the test. Use --match to hide a difference in level that you do not want to test, such as that of two recordings: loudness matches perceived loudness (LUFS), which describes hearing and gives little weight to 20 to 40 Hz, where shakers work; felt matches weighted vibrotactile energy. If a take is too quiet for a loudness measurement, both are matched by vibrotactile energy. If matching makes A and B identical, the test stops.
+        A and B play at their own levels, so that a difference in level is part of the test. Use \
+        --match to hide a difference in level that you do not want to test, such as that\
+         of two recordings: loudness matches perceived loudness (LUFS), which describes hearing an\
+        d gives little weight to 20 to 40 Hz, where shakers work; felt matches weighted vibro\
+        tactile energy. If a take is too quiet for a loudness measurement, both are mat\
+        ched by vibrotactile energy. If matching makes A and B identical, the test stops.
 
-        A strength, saved or given, scales A and B alike; the record contains it. Recordings play as in 'temblor audition'.
+        A strength, saved or given, scales A and B alike; the record contains it. Recordings pla\
+        y as in 'temblor audition'.
         """,
       arguments: [
         Argument(
@@ -19,7 +32,8 @@ enum ABXVerb {
       ],
       options: ABXOptions.options + [
         AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes,
-        Option("--json", help: "Print the record as JSON instead of the result as text."), LiveOptions.quiet,
+        Option("--json", help: "Print the record as JSON instead of the result as text."),
+        LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
@@ -29,7 +43,9 @@ enum ABXVerb {
           "Run ten trials of two recordings whose levels differ by chance."),
       ]
     ) { arguments, terminal in
-      try run(arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed, now: { .now })
+      try run(
+        arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed,
+        now: { .now })
     }
   }
 
@@ -44,9 +60,13 @@ enum ABXVerb {
     let words = [arguments.argument("A"), arguments.argument("B")]
     let (read, status) = try AuditionTake.read(words, arguments, formats, terminal)
     guard let takes = read else { return status }
-    guard takes.count == 2 else { throw UsageError("A and B must each be one pattern or sound file, not a folder") }
+    guard takes.count == 2 else {
+      throw UsageError("A and B must each be one pattern or sound file, not a folder")
+    }
 
-    if let path = options.path { try OutputGuard(reading: takes.sources).check(path, option: "--save") }
+    if let path = options.path {
+      try OutputGuard(reading: takes.sources).check(path, option: "--save")
+    }
     try live.checkOutputs(reading: takes.sources)
 
     let isSimulated = options.listener != nil
@@ -54,10 +74,13 @@ enum ABXVerb {
     let backend = isSimulated ? SimulatedBackend(keys: options.keys(seed: test.seed)) : backend
     let session = live.session(on: backend, terminal, isWatched: !isSimulated)
     guard session.hasKeys else {
-      throw FileError("standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
+      throw FileError(
+        "standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
     }
     let start = now()
-    let path = options.path ?? (isSimulated ? nil : "abx-\(takes[0].stem)-\(takes[1].stem)-\(start.fileText).json")
+    let path =
+      options.path
+      ?? (isSimulated ? nil : "abx-\(takes[0].stem)-\(takes[1].stem)-\(start.fileText).json")
     // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
     var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
     var blind: ABXTask?
@@ -82,12 +105,15 @@ enum ABXVerb {
             "A and B are identical, sample for sample; the result will be void.")
         }
         let audition = try ABXTask(
-          test, prepared, gains: levels.gains, on: engine, region: try part.region(of: prepared.duration), gap: gap,
+          test, prepared, gains: levels.gains, on: engine,
+          region: try part.region(of: prepared.duration), gap: gap,
           session: session)
         blind = audition
         return audition
       }
-    } catch { failure = error }
+    } catch {
+      failure = error
+    }
     // Whatever ended the test, the trials that were done are kept.
     if let done = blind?.test {
       var record = Self.record(done, takes, prepared, options, live)
@@ -107,7 +133,8 @@ enum ABXVerb {
   }
 
   private static func record(
-    _ test: ABXTest, _ takes: [AuditionTake], _ prepared: PreparedTakes, _ options: ABXOptions, _ live: LiveOptions
+    _ test: ABXTest, _ takes: [AuditionTake], _ prepared: PreparedTakes, _ options: ABXOptions,
+    _ live: LiveOptions
   ) -> ABXRecord {
     let levels = prepared.levels(by: options.match)
     let sides = takes.indices.map { index in
@@ -116,26 +143,33 @@ enum ABXVerb {
         duration: prepared.pieces[index].duration)
     }
     return ABXRecord(
-      test: test, a: sides[0], b: sides[1], match: levels.match.rawValue, profile: live.profile.name,
+      test: test, a: sides[0], b: sides[1], match: levels.match.rawValue,
+      profile: live.profile.name,
       strength: live.strength, program: "temblor \(temblorVersion)",
       renderingModel: RenderPlan.modelVersion,
       startTime: nil, device: nil, isSimulated: options.listener != nil)
   }
 
-  private static func report(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
+  private static func report(
+    _ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal
+  ) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.line(record.test.result.sentence)
     if record.match == LevelMatch.none.rawValue, !record.test.isVoid {
-      try terminal.output.line("Levels were not matched; a difference in level alone may explain the result.")
+      try terminal.output.line(
+        "Levels were not matched; a difference in level alone may explain the result.")
     }
-    if let path, !record.test.trials.isEmpty { try terminal.output.line("\(path.printable): written") }
+    if let path, !record.test.trials.isEmpty {
+      try terminal.output.line("\(path.printable): written")
+    }
   }
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
     guard levels.match != .none else {
       return console.remark("The levels are not matched: a difference in level alone can be heard.")
     }
-    let (a, b) = (NumberFormatting.gain(levels.gains[0]), NumberFormatting.gain(levels.gains[1]))
+    let a = NumberFormatting.gain(levels.gains[0])
+    let b = NumberFormatting.gain(levels.gains[1])
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
     console.remark("Levels matched by \(measure): A \(a), B \(b).")
   }
@@ -161,27 +195,36 @@ struct ABXOptions {
   static let options: [any OptionDeclaration] = [
     trials, levelMatch,
     Option(
-      "--save", value: "FILE", help: "Write the record to this JSON file, or its trials to this CSV file.",
+      "--save", value: "FILE",
+      help: "Write the record to this JSON file, or its trials to this CSV file.",
       defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
       completion: .file(endingIn: "json", "csv"), writes: ["json", "csv"]), seedOption,
     Option(
       "--simulate", value: "ANSWERS",
-      help: "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "
-        + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
+      help:
+        """
+        Simulate the answers, without a listener or device: one letter per trial, such as abba, \
+        or 
+        """
+          + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
   ]
 
   private static let trials = Option(
-    "--trials", value: "N", help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
+    "--trials", value: "N",
+    help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
     defaultText: "\(defaultTrialCount)"
   ).int(in: 0...maximumTrialCount)
   private static let levelMatch = Option("--match", value: "MATCH", help: "Level matching.")
     .choice(default: LevelMatch.none)
   static let seedOption = Option(
-    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"
+    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).",
+    defaultText: "random"
   ).int(in: 0...Int(ABXTest.greatestSeed))
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    listener = try arguments.value("--simulate").map { (text) throws(UsageError) in try SimulatedListener(text) }
+    listener = try arguments.value("--simulate").map { (text) throws(UsageError) in
+      try SimulatedListener(text)
+    }
     let asked = try arguments[Self.trials]
     let natural = listener?.count ?? Self.defaultTrialCount
     guard natural <= Self.maximumTrialCount else {
@@ -203,8 +246,9 @@ struct ABXOptions {
   }
 }
 
-/// A blind test under way: A, B and X under one play head. Every change goes through silence, each trial begins with A,
-/// and both takes run all the time: nothing but the sound of X depends on what it is.
+/// A blind test under way: A, B and X under one play head. Every change goes through silence, each
+/// trial begins with A, and both takes run all the time: nothing but the sound of X depends on what
+/// it is.
 final class ABXTask: SessionTask {
   private let deck: TakeSwitcher
   private let gains: [Double]
@@ -215,17 +259,22 @@ final class ABXTask: SessionTask {
   private var pending: Side?
 
   init(
-    _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine, region: ClosedRange<Double>?,
+    _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine,
+    region: ClosedRange<Double>?,
     gap: Double, session: LiveSession
   ) throws {
-    (self.test, self.gains, self.engine) = (test, gains, engine)
+    self.test = test
+    self.gains = gains
+    self.engine = engine
     console = session.console
-    deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
+    deck = try TakeSwitcher(
+      takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
     self.test.note(.a)
   }
 
   var keys: [KeyHelp] {
-    [("a b x", "listen"), ("1", "X is A"), ("2", "X is B"), ("enter", "confirm the answer")] + TakeSwitcher.keys
+    [("a b x", "listen"), ("1", "X is A"), ("2", "X is B"), ("enter", "confirm the answer")]
+      + TakeSwitcher.keys
   }
 
   var state: PlaybackStatus.State { deck.state }
@@ -305,7 +354,8 @@ struct SimulatedListener: Equatable {
     letters = word == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
     guard word != nil || (letters.count == text.count && !letters.isEmpty) else {
       let words = Word.allCases.map(\.rawValue).joinedWithOr
-      throw UsageError.takes("--simulate", "\(words), or one letter per trial, such as 'abba'", not: text)
+      throw UsageError.takes(
+        "--simulate", "\(words), or one letter per trial, such as 'abba'", not: text)
     }
   }
 
@@ -321,8 +371,11 @@ struct SimulatedListener: Equatable {
     }
   }
 
-  /// The keys that give answers: for each trial X is listened to, then the answer, then its confirmation.
+  /// The keys that give answers: for each trial X is listened to, then the answer, then its
+  /// confirmation.
   static func keys(for answers: [Side]) -> [KeyPress] {
-    answers.flatMap { answer -> [KeyPress] in [.character("x"), .character(answer == .a ? "1" : "2"), .enter] }
+    answers.flatMap { answer -> [KeyPress] in
+      [.character("x"), .character(answer == .a ? "1" : "2"), .enter]
+    }
   }
 }

@@ -1,11 +1,16 @@
 enum AuditionVerb {
   static let take = Argument(
     "TAKE",
-    help: "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
-      + "input; two to \(AuditionTake.most).", completion: .takes(.standard), isRepeatable: true)
+    help:
+      """
+      A pattern file of any format, the name of a shipped pattern, a sound file, or - for \
+      standard 
+      """
+        + "input; two to \(AuditionTake.most).", completion: .takes(.standard), isRepeatable: true)
 
   static let loop = Option(
-    "--loop-range", value: "FROM-TO", help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
+    "--loop-range", value: "FROM-TO",
+    help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
     defaultText: "all")
 
   static let gap = Option("--gap", value: "SECONDS", help: "Silence before the takes restart.")
@@ -18,11 +23,15 @@ enum AuditionVerb {
     CommandDescription(
       "audition", abstract: "Play patterns and recordings in sync and switch between them.",
       discussion: """
-        All takes run in sync and loop. Keys switch between them without clicks, move the play head and set the loop range; ? lists them. A plays first.
+        All takes run in sync and loop. Keys switch between them without clicks, move the play h\
+        ead and set the loop range; ? lists them. A plays first.
 
-        A recording plays unprocessed on the haptic channels: its first channel on the first of them, and so on; if it has more channels, their mean. No profile is applied.
+        A recording plays unprocessed on the haptic channels: its first channel on the first of th\
+        em, and so on; if it has more channels, their mean. No profile is applied.
 
-        Levels are unchanged until you match them with g or --match: all takes are then attenuated to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quiet for a loudness measurement, all are matched by weighted energy.
+        Levels are unchanged until you match them with g or --match: all takes are then attenuated\
+         to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quie\
+        t for a loudness measurement, all are matched by weighted energy.
 
         Without a terminal, each take plays once, one after the other.
         """, arguments: [take],
@@ -45,7 +54,8 @@ enum AuditionVerb {
     var match = try arguments[match]
     let part = try LoopPart(arguments)
     let gap = try arguments[gap]
-    let (read, status) = try AuditionTake.read(arguments.values(take.name), arguments, formats, terminal)
+    let (read, status) = try AuditionTake.read(
+      arguments.values(take.name), arguments, formats, terminal)
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)
@@ -54,28 +64,34 @@ enum AuditionVerb {
 
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
       prepared = try takes.prepared(for: engine)
-      if prepared.areEqual { session.console.report("The takes are equal, sample for sample.") }
+      if prepared.areEqual {
+        session.console.report("The takes are equal, sample for sample.")
+      }
       return try part.region(of: prepared.duration)
     }
     let outcome: LiveOutcome
     if session.hasKeys {
-      let (ended, audition) = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+      let (ended, audition) = try options.play(in: session, recordingsOf: takes.channelCounts) {
+        engine in
         let region = try region(on: engine)
         return try AuditionTask(prepared, on: engine, match: match, region: region, gap: gap)
       }
-      (outcome, match) = (ended, audition.match)
+      outcome = ended
+      match = audition.match
     } else {
       (outcome, _) = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
         let region = try region(on: engine)
         return try SequentialAuditionTask(
-          prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region, gap: gap,
+          prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region,
+          gap: gap,
           session: session)
       }
     }
     let levels = prepared.levels(by: match)
     let fields = prepared.pieces.enumerated().map { index, piece -> JSONMembers in
       [
-        "letter": Take.letter(index), "name": piece.name, "sha256": takes[index].hash, "seconds": piece.duration,
+        "letter": Take.letter(index), "name": piece.name, "sha256": takes[index].hash,
+        "seconds": piece.duration,
         "gain": levels.gains[index],
       ]
     }
@@ -91,17 +107,24 @@ final class AuditionTask: SessionTask {
   private(set) var match: LevelMatch
   private(set) var chosen = 0
 
-  init(_ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch, region: ClosedRange<Double>?, gap: Double)
+  init(
+    _ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch,
+    region: ClosedRange<Double>?, gap: Double
+  )
     throws
   {
-    (self.takes, self.match) = (takes, match)
+    self.takes = takes
+    self.match = match
     let levels = takes.levels(by: match)
     self.levels[match] = levels
-    deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: Self.only(0, of: levels.gains))
+    deck = try TakeSwitcher(
+      takes.pieces, on: engine, region: region, gap: gap, gains: Self.only(0, of: levels.gains))
   }
 
   var keys: [KeyHelp] {
-    [(choiceKeys, "choose"), ("tab", "next take")] + TakeSwitcher.keys + [("g", "match levels: none, loudness, felt")]
+    [(choiceKeys, "choose"), ("tab", "next take")] + TakeSwitcher.keys + [
+      ("g", "match levels: none, loudness, felt")
+    ]
   }
 
   private var choiceKeys: String {
@@ -132,12 +155,15 @@ final class AuditionTask: SessionTask {
       let all = LevelMatch.allCases
       match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
       try choose(chosen)
-    case .tab: try choose((chosen + 1) % takes.pieces.count)
-    case .backTab: try choose((chosen + takes.pieces.count - 1) % takes.pieces.count)
+    case .tab:
+      try choose((chosen + 1) % takes.pieces.count)
+    case .backTab:
+      try choose((chosen + takes.pieces.count - 1) % takes.pieces.count)
     case .character(let character):
       guard let index = Self.index(of: character), index < takes.pieces.count else { return false }
       try choose(index)
-    default: return false
+    default:
+      return false
     }
     return true
   }
@@ -149,7 +175,9 @@ final class AuditionTask: SessionTask {
     return found
   }
 
-  static func only(_ index: Int, of gains: [Double]) -> [Double] { gains.indices.map { $0 == index ? gains[$0] : 0 } }
+  static func only(_ index: Int, of gains: [Double]) -> [Double] {
+    gains.indices.map { $0 == index ? gains[$0] : 0 }
+  }
 
   /// The take of a figure, or of a letter that means nothing else.
   private static func index(of character: Character) -> Int? {
@@ -181,20 +209,24 @@ final class SequentialAuditionTask: SessionTask {
   /// A take, and the engine's frames of its first sample and behind its last.
   private typealias Part = (name: String, start: Int64, end: Int64)
 
-  /// Everything is planned to the frame; `gap` in seconds, `region` nil for each take as long as it is.
+  /// Everything is planned to the frame; `gap` in seconds, `region` nil for each take as long as it
+  /// is.
   init(
-    _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double], region: ClosedRange<Double>?, gap: Double,
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double],
+    region: ClosedRange<Double>?, gap: Double,
     session: LiveSession
   ) throws {
     self.engine = engine
     console = session.console
-    group = PlayerGroup(try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    group = PlayerGroup(
+      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
     var frame = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
     var parts: [Part] = []
     try group.loop(end: 2 * FrameConversion.longest)
     for (index, piece) in pieces.enumerated() {
       let heard = region ?? 0...piece.duration
-      let length = FrameConversion.frame(seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
+      let length = FrameConversion.frame(
+        seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
       parts.append((piece.name, frame, frame + length))
       try group.setGains(AuditionTask.only(index, of: gains), over: 0, at: .frame(frame))
       try group.start(at: .frame(frame), from: heard.lowerBound)
@@ -208,7 +240,10 @@ final class SequentialAuditionTask: SessionTask {
 
   var place: (position: Double, duration: Double?) {
     guard let current else { return (0, nil) }
-    return (Double(engine.position - current.start) / engine.rate, Double(current.end - current.start) / engine.rate)
+    return (
+      Double(engine.position - current.start) / engine.rate,
+      Double(current.end - current.start) / engine.rate
+    )
   }
 
   func perform(at now: Duration) throws -> SessionStep {

@@ -1,11 +1,16 @@
 enum CompareVerb {
   private static let align = Option(
-    "--align", value: "HOW", help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
+    "--align", value: "HOW",
+    help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
     defaultText: "auto; none between two patterns"
   ).choice(default: ComparisonOptions.Alignment.auto)
   private static let match = Option(
     "--match", value: "HOW",
-    help: "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
+    help:
+      """
+      Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before \
+      comparing.
+      """,
     defaultText: "the common level difference is reported and removed"
   ).choice(of: LevelMatch.self)
   private static let search = Option(
@@ -16,37 +21,56 @@ enum CompareVerb {
     CommandDescription(
       "compare", abstract: "Describe the differences between patterns or sound files.",
       discussion: """
-        The first TAKE is the reference; the others are compared with it. Patterns are rendered, at the sample rate of the sound file if there is one; haptic patterns longer than a minute at 8 kHz. Two patterns are compared event by event; other takes are aligned with the reference, matched in level and compared sound by sound. Differences are ordered by perceptual impact; those below published thresholds are listed separately.
+        The first TAKE is the reference; the others are compared with it. Patterns are rendered,\
+         at the sample rate of the sound file if there is one; haptic patterns longer than a minu\
+        te at 8 kHz. Two patterns are compared event by event; other takes are aligned with the ref\
+        erence, matched in level and compared sound by sound. Differences are ordered by per\
+        ceptual impact; those below published thresholds are listed separately.
 
-        A pattern is compared with a recording of it event by event: the delay (to 11 s, or --search), level, polarity, tempo, noise and hum of the whole are reported apart from events that are missing, added, moved, stronger, weaker, sharper or duller. What the noise hides is reported, not judged.
+        A pattern is compared with a recording of it event by event: the delay (to 11 s, or --s\
+        earch), level, polarity, tempo, noise and hum of the whole are reported apart from events t\
+        hat are missing, added, moved, stronger, weaker, sharper or duller. What the noise h\
+        ides is reported, not judged.
 
-        With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each excess is listed with value, limit and place; without it, differences do not affect the exit status. An omitted limit is 0. A difference in tempo is judged in percent and by the largest shift it causes. Missing or added events always exceed the tolerance, as does a recording too noisy to verify a limit.
+        With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each ex\
+        cess is listed with value, limit and place; without it, differences do not affect the exit \
+        status. An omitted limit is 0. A difference in tempo is judged in percent and by the larges\
+        t shift it causes. Missing or added events always exceed the tolerance, as does a record\
+        ing too noisy to verify a limit.
 
-        Documentation/comparison.schema.json describes the output of --json. Times are those of the files, whatever the alignment.
+        Documentation/comparison.schema.json describes the output of --json. Times are those of the\
+         files, whatever the alignment.
 
         \(SharedOptions.withoutSettings)
 
-        With --output, also write an HTML page that compares any two of up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
+        With --output, also write an HTML page that compares any two o\
+        f up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture \
+        and heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
         """,
       arguments: [
         Argument(
-          "TAKE", help: "A PATTERN or a sound file; two or more.", completion: .takes(formats), isRepeatable: true)
+          "TAKE", help: "A PATTERN or a sound file; two or more.", completion: .takes(formats),
+          isRepeatable: true)
       ],
       options: [
         Option(
           "--tolerance", value: "LIMITS",
-          help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."), align, match, search,
+          help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."), align,
+        match, search,
         Option(
           "-o", "--output", value: "FILE",
           help: "Also write a self-contained HTML page with players, plots and a blind test.",
-          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings), PageOutput.open, PageOutput.studio,
+          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings), PageOutput.open,
+        PageOutput.studio,
         Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile,
         SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
         .init("temblor compare old.ahap new.ahap -o report.html", "Write a report for a browser."),
-        .init("temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap", "Guard a pattern in a build."),
+        .init(
+          "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
+          "Guard a pattern in a build."),
       ]
     ) { arguments, terminal in
       let words = arguments.values("TAKE")
@@ -54,28 +78,40 @@ enum CompareVerb {
         throw UsageError("'--open' requires '--output'")
       }
       let options = ComparisonOptions(
-        alignment: try arguments[align], levelMatch: try arguments[match], search: try arguments[search])
+        alignment: try arguments[align], levelMatch: try arguments[match],
+        search: try arguments[search])
       let tolerance = try arguments.value("--tolerance").map { try ToleranceText($0) }
       var job = try SharedOptions.job(arguments)
       let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
-      let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
-      for problem in problems { terminal.report("\(problem)") }
+      let (inputs, problems) = TakeInput.find(
+        words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+      for problem in problems {
+        terminal.report("\(problem)")
+      }
       guard problems.isEmpty else { return .failure }
-      guard inputs.count > 1 else { throw UsageError("missing TAKE to compare with \(words[0].inQuotes)") }
+      guard inputs.count > 1 else {
+        throw UsageError("missing TAKE to compare with \(words[0].inQuotes)")
+      }
       let takes: [Take]
-      do { takes = try TakeInput.takes(inputs, job, rate: rate) } catch {
+      do {
+        takes = try TakeInput.takes(inputs, job, rate: rate)
+      } catch {
         terminal.report(Failure.message(error))
         return Failure.status(of: error)
       }
-      if let path = arguments.value("--output") { try OutputNames.checkInputs(path, of: inputs) }
+      if let path = arguments.value("--output") {
+        try OutputNames.checkInputs(path, of: inputs)
+      }
       let comparisons = compare(takes, options)
       var page: PageOutput?
       if let path = arguments.value("--output") {
         job.rate = Int(takes[0].signal.rate)
         let byteCount = try ReportOutput.write(
-          to: path, inputs: inputs, takes: takes, comparisons: comparisons, levelMatch: options.levelMatch,
+          to: path, inputs: inputs, takes: takes, comparisons: comparisons,
+          levelMatch: options.levelMatch,
           tolerance: tolerance?.tolerance, studio: arguments.value("--studio"), job: job,
-          command: "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
+          command:
+            "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
         page = PageOutput(path: path, byteCount: byteCount, isOpened: arguments.flag("--open"))
       }
       if arguments.flag("--json") {
@@ -84,7 +120,9 @@ enum CompareVerb {
       } else {
         let text = ComparisonText(comparisons: comparisons, isComplete: arguments.flag("--all"))
         try terminal.output.write(text.text(for: terminal.output))
-        if let tolerance { try terminal.output.write(tolerance.judgement(of: comparisons)) }
+        if let tolerance {
+          try terminal.output.write(tolerance.judgement(of: comparisons))
+        }
       }
       page?.report("written", on: terminal)
       try page?.open()
@@ -107,7 +145,8 @@ enum CompareVerb {
   private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONMembers {
     guard let first = comparisons.first else { return [:] }
     let reference: JSONMembers = [
-      "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
+      "label": first.options.referenceLabel, "name": first.reference.name,
+      "source": first.reference.sourceName,
       "figures": first.measurements[0].fields,
     ]
     let limits = tolerance.map {
@@ -115,10 +154,13 @@ enum CompareVerb {
     }
     let list = comparisons.map { comparison in
       let excesses = tolerance.map { comparison.excesses(over: $0) }
-      return comparison.fields + ["withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields)]
+      return comparison.fields + [
+        "withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields),
+      ]
     }
     return [
-      "reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate,
+      "reference": reference, "profile": first.reference.profile.name,
+      "rate": first.reference.signal.rate,
       "tolerance": limits, "comparisons": list,
     ]
   }
@@ -131,8 +173,12 @@ struct ComparisonText {
   func text(for output: Output) -> String {
     guard let first = comparisons.first else { return "" }
     var text = takeLine(first.options.referenceLabel, first.reference, for: output)
-    for comparison in comparisons { text += takeLine(comparison.options.otherLabel, comparison.other, for: output) }
-    for comparison in comparisons { text += "\n" + words(comparison, for: output) }
+    for comparison in comparisons {
+      text += takeLine(comparison.options.otherLabel, comparison.other, for: output)
+    }
+    for comparison in comparisons {
+      text += "\n" + words(comparison, for: output)
+    }
     return text + "\n" + table(for: output)
   }
 
@@ -143,7 +189,9 @@ struct ComparisonText {
 
   private func words(_ comparison: Comparison, for output: Output) -> String {
     var lines = comparison.notes
-    if let verdict = comparison.verdict { lines.append(verdict) }
+    if let verdict = comparison.verdict {
+      lines.append(verdict)
+    }
     let count = isComplete ? comparison.differences.count : Comparison.maximumSentenceCount
     let listed = comparison.differences.prefix(count)
     lines += listed.filter(\.isNoticeable).map(\.sentence.printable)
@@ -153,7 +201,9 @@ struct ComparisonText {
       lines += faint.map { "  " + $0 }
     }
     let more = comparison.differences.count - listed.count
-    if more > 0 { lines.append("\(more) more; use --all to list them.") }
+    if more > 0 {
+      lines.append("\(more) more; use --all to list them.")
+    }
     lines += comparison.limits.map { output.styled($0, .dim) }
     return lines.map { $0 + "\n" }.joined()
   }
@@ -168,7 +218,9 @@ struct ComparisonText {
     var cells = [header]
     for (row, figure) in first.measurements[0].figures.enumerated() {
       let others = comparisons.map { $0.measurements[1].figures[row] }
-      cells.append([figure.name, figure.unit, figure.text] + others.flatMap { [$0.text, $0.change(from: figure)] })
+      cells.append(
+        [figure.name, figure.unit, figure.text]
+          + others.flatMap { [$0.text, $0.change(from: figure)] })
     }
     let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
     var text = ""
@@ -188,7 +240,8 @@ struct ToleranceText {
   private(set) var tolerance = Tolerance()
   private var units: Set<String> = []
 
-  /// Reads limits as people write them, `0.5dB,5ms,2%` in any order, or `0`; what is left out allows nothing.
+  /// Reads limits as people write them, `0.5dB,5ms,2%` in any order, or `0`; what is left out
+  /// allows nothing.
   init(_ words: String) throws(UsageError) {
     if words == "0" {
       units = ["db", "ms", "%"]
@@ -223,7 +276,8 @@ struct ToleranceText {
       let number = value.text(3)
       return "\(number) \(name)" + (units.contains(unit) ? "" : " (not given)")
     }
-    return limit(tolerance.decibels, "dB", "db") + ", " + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "
+    return limit(tolerance.decibels, "dB", "db") + ", "
+      + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "
       + limit(tolerance.percent, "%", "%")
   }
 
@@ -233,7 +287,8 @@ struct ToleranceText {
         let label = comparison.options.otherLabel
         let excesses = comparison.excesses(over: tolerance)
         guard !excesses.isEmpty else { return "\(label) is within the tolerance of \(text).\n" }
-        return "\(label) exceeds the tolerance of \(text):\n" + excesses.map { "  \($0.text.printable)\n" }.joined()
+        return "\(label) exceeds the tolerance of \(text):\n"
+          + excesses.map { "  \($0.text.printable)\n" }.joined()
       }.joined()
   }
 }

@@ -12,7 +12,11 @@ enum ConvertVerb {
   ).double(in: 1...192_000)
   private static let amplitude = Option(
     "--amplitude", value: "LAW",
-    help: "How intensity follows from amplitude in formats that hold amplitudes: its square root, or equal to it."
+    help:
+      """
+      How intensity follows from amplitude in formats that hold amplitudes: its square root, or \
+      equal to it.
+      """
   ).choice(default: AmplitudeLaw.root)
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
@@ -20,11 +24,22 @@ enum ConvertVerb {
     return CommandDescription(
       "convert", abstract: "Convert patterns to another format.",
       discussion: """
-        Each file is named after its pattern and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --to does. The format of a pattern is recognized by its content. Files are replaced atomically; inputs are never replaced.
+        Each file is named after its pattern and written to the current folder, or to the file or\
+         folder given by --output, whose ending selects the format unless --to does. The form\
+        at of a pattern is recognized by its content. Files are replaced atomically; inputs ar\
+        e never replaced.
 
-        Sound files that a pattern names, and that its new format can name, are copied to the same paths below the folder of the output, and each copy is printed. A file that is missing, that is not a sound file, or whose path has a part that starts with a dot is not copied but reported as dropped, as is every event that plays sound in a format of haptics alone. A copy never replaces a file and never follows a link: if a file of its name exists with other content, nothing is written and the exit status is 1. With --output - no sound files are copied.
+        Sound files that a pattern names, and that its new format can name, are copied to the sam\
+        e paths below the folder of the output, and each copy is printed. A file that is missing, \
+        that is not a sound file, or whose path has a part that starts with a dot is not cop\
+        ied but reported as dropped, as is every event that plays sound in a format of haptics a\
+        lone. A copy never replaces a file and never follows a link: if a file of its name exis\
+        ts with other content, nothing is written and the exit status is 1. With --output - no soun\
+        d files are copied.
 
-        Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows what to expect.
+        Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: M\
+        ESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows \
+        what to expect.
 
         \(SharedOptions.withoutSettings)
         """, arguments: [SharedOptions.pattern(formats)],
@@ -34,8 +49,10 @@ enum ConvertVerb {
           choices: writable.map(\.id)),
         Option(
           "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
-          defaultText: "recognized by content", choices: formats.formats.map(\.id)), OutputNames.option("patterns"),
-        Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."), SharedOptions.json,
+          defaultText: "recognized by content", choices: formats.formats.map(\.id)),
+        OutputNames.option("patterns"),
+        Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."),
+        SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),
       ],
       groups: [
@@ -44,26 +61,41 @@ enum ConvertVerb {
           Option(
             "--dialect", value: "NAME",
             help: "Variant of the format: "
-              + writable.filter { !$0.dialects.isEmpty }.map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(
-                separator: "; ") + ".", defaultText: "the first", completion: .words(writable.flatMap(\.dialects))),
+              + writable.filter { !$0.dialects.isEmpty }.map {
+                "\($0.dialects.joinedWithOr) for \($0.id)"
+              }.joined(
+                separator: "; ") + ".", defaultText: "the first",
+            completion: .words(writable.flatMap(\.dialects))),
           Option(
             "--split",
-            help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
+            help:
+              """
+              Write parts that act on their own to files of their own, NAME_PART, wherever the \
+              format has them.
+              """
+          ),
           Option("--merge", help: "Write one file even where its parts then act on each other."),
-          Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."), reduce,
+          Option(
+            "--bake",
+            help: "Write what the format cannot hold as sound files that the pattern plays."),
+          reduce,
           loops, rate), OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
         .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
-        .init("temblor convert --strict --to ahap clips -o out", "Convert a folder, refusing what is not exact."),
+        .init(
+          "temblor convert --strict --to ahap clips -o out",
+          "Convert a folder, refusing what is not exact."),
       ]
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(
-        arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
+        arguments.values(SharedOptions.patternName), formats: formats,
+        sounds: try SharedOptions.sounds(arguments))
       var work = BatchWork(on: terminal, problems: problems)
       let outputs = try ConvertOutputs(
-        arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count, formats: formats,
+        arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
+        formats: formats,
         isFound: inputs.contains(where: \.isFromFolder))
       var conversion = try conversion(arguments, to: outputs.format, formats)
       var plan = OutputPlan(inputs: outputs.inputs)
@@ -83,25 +115,33 @@ enum ConvertVerb {
           let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
           var planned = PlannedConversion(
             input: input, source: result.source, losses: result.losses + sounds.losses)
-          for loss in planned.losses { terminal.report(loss.text.printable) }
+          for loss in planned.losses {
+            terminal.report(loss.text.printable)
+          }
           if arguments.flag("--strict"), !planned.losses.isEmpty {
             let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
-            work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
+            work.fail(
+              "\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
           } else if isStream {
             guard result.files.count == 1 else {
-              throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+              throw FileError(
+                input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
             }
             let bytes = result.files[0].bytes
             try terminal.output.write(bytes.span)
           } else {
             planned.files.outputs = outputs.files(result.files, at: path)
-            for file in planned.files.outputs { plan.add(output: file.path) }
+            for file in planned.files.outputs {
+              plan.add(output: file.path)
+            }
             planned.files.copies = sounds.copies.compactMap { plan.add($0) }
           }
           conversions.append(planned)
         }
       }
-      for conflict in plan.conflicts { work.fail(conflict.description, .failure) }
+      for conflict in plan.conflicts {
+        work.fail(conflict.description, .failure)
+      }
       var fields: [JSONMembers] = []
       for planned in conversions {
         try work.attempt { _ in
@@ -109,27 +149,36 @@ enum ConvertVerb {
           fields.append(planned.fields(to: conversion.target, files: paths))
         }
       }
-      if arguments.flag("--json") { try terminal.output.write(json: ["conversions": fields]) }
+      if arguments.flag("--json") {
+        try terminal.output.write(json: ["conversions": fields])
+      }
       return work.status
     }
   }
 
-  private static func conversion(_ arguments: ParsedArguments, to target: HapticFormat, _ formats: FormatRegistry)
+  private static func conversion(
+    _ arguments: ParsedArguments, to target: HapticFormat, _ formats: FormatRegistry
+  )
     throws -> PatternConversion
   {
     try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
     if let dialect = arguments.value("--dialect"), !target.dialects.contains(dialect) {
-      guard !target.dialects.isEmpty else { throw UsageError("the format \(target.id) has no dialects") }
+      guard !target.dialects.isEmpty else {
+        throw UsageError("the format \(target.id) has no dialects")
+      }
       throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
     }
     let amplitude = try arguments[amplitude]
     var conversion = PatternConversion(
       to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
-      reading: ReadingOptions(curveTimes: try arguments[SharedOptions.curveTimes], amplitude: amplitude),
+      reading: ReadingOptions(
+        curveTimes: try arguments[SharedOptions.curveTimes], amplitude: amplitude),
       writing: WritingOptions(
-        dialect: arguments.value("--dialect"), tolerance: try arguments[reduce], amplitude: amplitude,
+        dialect: arguments.value("--dialect"), tolerance: try arguments[reduce],
+        amplitude: amplitude,
         loops: try arguments[loops],
-        split: arguments.flag("--split") ? .always : arguments.flag("--merge") ? .never : .automatic,
+        split: arguments.flag("--split")
+          ? .always : arguments.flag("--merge") ? .never : .automatic,
         isBaked: arguments.flag("--bake"), rate: try arguments[rate]))
     conversion.leavesOutSounds = arguments.flag("--without-sounds")
     return conversion
@@ -167,8 +216,15 @@ struct ConvertOutputs {
         !formats.formats(named: output).contains(where: { $0.id == id })
       {
         throw UsageError(
-          "the extension of \(output.inQuotes) selects \(other.id), but \(option.inQuotes) is \(id); leave out "
-            + "\(option.inQuotes), or name a file ending in \(target.endings.map { ".\($0)" }.joinedWithOr)")
+          """
+          the extension of \(output.inQuotes) selects \(other.id), but \(option.inQuotes) is \
+          \(id); leave out 
+          """
+            + """
+            \(option.inQuotes), or name a file ending in \
+            \(target.endings.map { ".\($0)" }.joinedWithOr)
+            """
+        )
       }
     } else {
       format = try Self.format(ofName: place.isFolder ? nil : output, formats, option, standard)
@@ -180,7 +236,9 @@ struct ConvertOutputs {
     paths = inputs.map { place.file($0.outputStem, ending) }
     try OutputNames.refuseClashes(zip(inputs, paths).map { ($0.name, $1) })
     if isFound {
-      for path in paths { try place.checkLinks(to: path) }
+      for path in paths {
+        try place.checkLinks(to: path)
+      }
     }
     self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
     for path in paths where path != OutputNames.standardOutput {
@@ -213,7 +271,9 @@ struct ConvertOutputs {
     let candidates = named.filter(\.isWritable)
     guard let first = candidates.first else {
       throw UsageError(
-        named.first.map { "the format \($0.id) cannot be written; choose another with \(option.inQuotes)" }
+        named.first.map {
+          "the format \($0.id) cannot be written; choose another with \(option.inQuotes)"
+        }
           ?? "unknown file extension of \(output.inQuotes); set the format with \(option.inQuotes)")
     }
     guard candidates.count == 1 else {

@@ -1,9 +1,12 @@
 enum EditVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
-      "edit", abstract: "Change values and parts of a pattern and leave the rest of its text as it is.",
+      "edit",
+      abstract: "Change values and parts of a pattern and leave the rest of its text as it is.",
       discussion: """
-        Without a change, the parts are listed with their paths. The changes are made at once, with the paths of the listing, and the file is replaced atomically; layout, unknown keys and spellings of numbers stay byte for byte:
+        Without a change, the parts are listed with their paths. The changes are made at once, w\
+        ith the paths of the listing, and the file is replaced atomically; layout, unknown k\
+        eys and spellings of numbers stay byte for byte:
 
           set PATH VALUE           set a field: events[3].intensity 0.6
           remove PATH              remove a part or a field
@@ -11,24 +14,36 @@ enum EditVerb {
           add ENTRY [after PATH]   add an entry of Pattern, written in JSON
           add-point CURVE TIME VALUE   add a control point
 
-        Fields of events are \(fields(of: "events")); of parameters \(fields(of: "parameters")); of curves \(fields(of: "curves")); of points \(fields(of: "points")). Times are in seconds, those of points from the start of their curve. A change that would make the file invalid is refused. In zsh, quote paths.
+        Fields of events are \(fields(of: "events")); of parameters \(fields(of: "parameters")); \
+        of curves \(fields(of: "curves")); of points \(fields(of: "points")). Times are in \
+        seconds, those of points from the start of their curve. A change that would make the file \
+        invalid is refused. In zsh, quote paths.
         """,
       arguments: [
-        Argument("FILE", help: "An AHAP file, the name of a shipped pattern, or -.", completion: .patterns(formats)),
         Argument(
-          "CHANGE", help: "Changes, one after the other.", completion: .words(verbs), isRepeatable: true,
+          "FILE", help: "An AHAP file, the name of a shipped pattern, or -.",
+          completion: .patterns(formats)),
+        Argument(
+          "CHANGE", help: "Changes, one after the other.", completion: .words(verbs),
+          isRepeatable: true,
           isOptional: true),
       ],
       options: [
         Option(
-          "-o", "--output", value: "OUT", help: "File to write; - for standard output.", defaultText: "FILE itself",
+          "-o", "--output", value: "OUT", help: "File to write; - for standard output.",
+          defaultText: "FILE itself",
           completion: .file, writes: []),
-        Option("--dry-run", help: "Write nothing; print the lines that would change, as a patch."), SharedOptions.json,
+        Option("--dry-run", help: "Write nothing; print the lines that would change, as a patch."),
+        SharedOptions.json,
       ],
       examples: [
         .init("temblor edit mine.ahap", "List parts with their paths."),
-        .init("temblor edit mine.ahap set events[3].intensity 0.6 set events[3].time 1.25", "Change an event."),
-        .init("temblor edit mine.ahap remove curves[0] --dry-run", "See what removing a curve changes."),
+        .init(
+          "temblor edit mine.ahap set events[3].intensity 0.6 set events[3].time 1.25",
+          "Change an event."),
+        .init(
+          "temblor edit mine.ahap remove curves[0] --dry-run",
+          "See what removing a curve changes."),
       ]
     ) { arguments, terminal in
       let word = arguments.argument("FILE")
@@ -36,7 +51,9 @@ enum EditVerb {
       let isDry = arguments.flag("--dry-run")
       let asked = arguments.value("--output")
       guard !changes.isEmpty || !isDry && asked == nil else { throw UsageError("missing CHANGE") }
-      if isDry, asked != nil { throw UsageError("'--dry-run' and '--output' exclude each other") }
+      if isDry, asked != nil {
+        throw UsageError("'--dry-run' and '--output' exclude each other")
+      }
       var work = BatchWork(on: terminal)
       try work.attempt { _ in try edit(word, changes, asked, arguments, formats, terminal) }
       return work.status
@@ -57,18 +74,27 @@ enum EditVerb {
     let format = try formats.format(of: file)
     guard let editor = try format.editor?(file) else {
       throw FileError(
-        input.name, "the format '\(format.id)' cannot be edited; 'temblor convert --to ahap' makes a text that can")
+        input.name,
+        """
+        the format '\(format.id)' cannot be edited; 'temblor convert --to ahap' makes a text \
+        that can
+        """
+      )
     }
     let asJSON = arguments.flag("--json")
     guard !changes.isEmpty else {
       let rows = rows(of: editor.pattern, pointOrder: editor.pointOrder)
       return try terminal.output.write(
-        arguments, json: ["file": input.name, "parts": rows.map(\.fields)], text: ColumnText.text(rows.map(\.words)))
+        arguments, json: ["file": input.name, "parts": rows.map(\.fields)],
+        text: ColumnText.text(rows.map(\.words)))
     }
     let text = try editor.applying(changes).text
     let patch = LinePatch(from: file.bytes, to: text)
     if isDry {
-      if !asJSON { return try terminal.output.write(patch.text(name: input.name, isShown: terminal.output.isTerminal)) }
+      if !asJSON {
+        return try terminal.output.write(
+          patch.text(name: input.name, isShown: terminal.output.isTerminal))
+      }
     } else {
       try write(text, to: asked, of: input, isChanged: text != file.bytes, asJSON, terminal)
     }
@@ -80,20 +106,28 @@ enum EditVerb {
     } else if terminal.error.isTerminal {
       let count = changes.count.counted("change")
       terminal.report(
-        "\((asked ?? input.name).printable): \(count), \(patch.removedCount) lines become \(patch.addedCount)")
+        """
+        \((asked ?? input.name).printable): \(count), \(patch.removedCount) lines become \
+        \(patch.addedCount)
+        """
+      )
     }
   }
 
   private static let verbs = ["set", "remove", "duplicate", "add", "after", "add-point"]
 
-  private static func fields(of list: String) -> String { PatternChange.fields(of: list).joined(separator: ", ") }
+  private static func fields(of list: String) -> String {
+    PatternChange.fields(of: list).joined(separator: ", ")
+  }
 
   static func changes(_ words: [String]) throws(UsageError) -> [PatternChange] {
     var changes: [PatternChange] = []
     var rest = words[...]
     while let verb = rest.popFirst() {
       func next(_ what: String) throws(UsageError) -> String {
-        guard let word = rest.popFirst() else { throw UsageError("missing \(what) after '\(verb)'") }
+        guard let word = rest.popFirst() else {
+          throw UsageError("missing \(what) after '\(verb)'")
+        }
         return word
       }
       func number(_ what: String) throws(UsageError) -> Double {
@@ -104,9 +138,12 @@ enum EditVerb {
         return number
       }
       switch verb {
-      case "set": changes.append(.set(try next("PATH"), to: .text(try next("VALUE"))))
-      case "remove": changes.append(.remove(try next("PATH")))
-      case "duplicate": changes.append(.duplicate(try next("PATH")))
+      case "set":
+        changes.append(.set(try next("PATH"), to: .text(try next("VALUE"))))
+      case "remove":
+        changes.append(.remove(try next("PATH")))
+      case "duplicate":
+        changes.append(.duplicate(try next("PATH")))
       case "add":
         let entry = Array(try next("ENTRY").utf8)
         var path: String?
@@ -118,17 +155,21 @@ enum EditVerb {
       case "add-point":
         let path = try next("CURVE")
         changes.append(.addPoint(time: try number("TIME"), value: try number("VALUE"), to: path))
-      default: throw UsageError.unknown("change", verb, among: verbs)
+      default:
+        throw UsageError.unknown("change", verb, among: verbs)
       }
     }
     return changes
   }
 
   private static func write(
-    _ text: [UInt8], to output: String?, of input: PatternInput, isChanged: Bool, _ asJSON: Bool, _ terminal: Terminal
+    _ text: [UInt8], to output: String?, of input: PatternInput, isChanged: Bool, _ asJSON: Bool,
+    _ terminal: Terminal
   ) throws {
     if output == OutputNames.standardOutput || output == nil && input.origin == .standardInput {
-      guard !asJSON else { throw UsageError("the text and '--json' cannot both go to standard output") }
+      guard !asJSON else {
+        throw UsageError("the text and '--json' cannot both go to standard output")
+      }
       return try terminal.output.write(text.span)
     }
     if let output { return try AtomicFileWriter.write(text, to: output) }
@@ -136,7 +177,9 @@ enum EditVerb {
       throw FileError(input.name, "cannot be changed; it is not a file; name one with '--output'")
     }
     try input.checkRewriting()
-    if isChanged { try AtomicFileWriter.write(text, to: path) }
+    if isChanged {
+      try AtomicFileWriter.write(text, to: path)
+    }
   }
 
   private struct Row {
@@ -152,7 +195,9 @@ enum EditVerb {
 
     var fields: JSONMembers {
       var fields: JSONMembers = ["path": path, "time": time, "kind": kind.isEmpty ? nil : kind]
-      for (name, value) in values { fields = fields + [(name.isEmpty ? "value" : name): value] }
+      for (name, value) in values {
+        fields = fields + [(name.isEmpty ? "value" : name): value]
+      }
       return fields
     }
   }
@@ -161,9 +206,13 @@ enum EditVerb {
     var rows: [Row] = []
     for (index, event) in pattern.events.enumerated() {
       var row = Row(path: "events[\(index)]", time: event.time, kind: event.kind.label)
-      if let duration = event.duration { row.values.append(("duration", duration)) }
+      if let duration = event.duration {
+        row.values.append(("duration", duration))
+      }
       for field in PatternChange.fields(of: "events") {
-        guard let id = PatternChange.parameter(of: field), let value = event.parameters[id] else { continue }
+        guard let id = PatternChange.parameter(of: field), let value = event.parameters[id] else {
+          continue
+        }
         row.values.append((field, (Double(value) * 1e6).rounded() / 1e6))
       }
       rows.append(row)
@@ -179,7 +228,9 @@ enum EditVerb {
       let places = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
       for (place, point) in places {
         rows.append(
-          Row(path: "curves[\(index)].points[\(place)]", time: point.time, values: [("", Double(point.value))]))
+          Row(
+            path: "curves[\(index)].points[\(place)]", time: point.time,
+            values: [("", Double(point.value))]))
       }
     }
     return rows
@@ -193,38 +244,51 @@ struct LinePatch {
   private let new: [ArraySlice<UInt8>]
   private var hunks: [Hunk] = []
 
-  /// More lines than this between the first and the last difference are one piece: finding the least is quadratic.
+  /// More lines than this between the first and the last difference are one piece: finding the
+  /// least is quadratic.
   private static let longest = 4_000
 
   init(from old: [UInt8], to new: [UInt8]) {
     self.old = Self.lines(old)
     self.new = Self.lines(new)
-    let (old, new) = (self.old, self.new)
+    let old = self.old
+    let new = self.new
     let shorter = min(old.count, new.count)
     let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
-    let end = (0..<shorter - start).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - start
-    let (oldRest, newRest) = (start..<old.count - end, start..<new.count - end)
+    let end =
+      (0..<shorter - start).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter
+      - start
+    let oldRest = start..<old.count - end
+    let newRest = start..<new.count - end
     guard oldRest.count + newRest.count <= Self.longest else {
       hunks = [(oldRest, newRest)]
       return
     }
     let difference = new[newRest].difference(from: old[oldRest])
-    var (removed, added): (Set<Int>, Set<Int>) = ([], [])
+    var removed: Set<Int> = []
+    var added: Set<Int> = []
     for change in difference {
       switch change {
       case .remove(let place, _, _): removed.insert(place)
       case .insert(let place, _, _): added.insert(place)
       }
     }
-    var (i, j) = (0, 0)
+    var i = 0
+    var j = 0
     while i < oldRest.count || j < newRest.count {
-      let (first, second) = (i, j)
-      while removed.contains(i) { i += 1 }
-      while added.contains(j) { j += 1 }
+      let first = i
+      let second = j
+      while removed.contains(i) {
+        i += 1
+      }
+      while added.contains(j) {
+        j += 1
+      }
       if i > first || j > second {
         hunks.append((start + first..<start + i, start + second..<start + j))
       } else {
-        (i, j) = (i + 1, j + 1)
+        i = i + 1
+        j = j + 1
       }
     }
   }
@@ -232,20 +296,24 @@ struct LinePatch {
   var removedCount: Int { hunks.reduce(0) { $0 + $1.old.count } }
   var addedCount: Int { hunks.reduce(0) { $0 + $1.new.count } }
 
-  /// The lines as `patch` takes them, without context; what a terminal would obey is escaped where it is shown on one.
+  /// The lines as `patch` takes them, without context; what a terminal would obey is escaped where
+  /// it is shown on one.
   func text(name: String, isShown: Bool) -> String {
     guard !hunks.isEmpty else { return "" }
     func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
       let isWhole = line.last == UInt8(ascii: "\n")
       let text = String(decoding: isWhole ? line.dropLast() : line, as: UTF8.self)
-      return mark + (isShown ? text.printable : text) + (isWhole ? "\n" : "\n\\ No newline at end of file\n")
+      return mark + (isShown ? text.printable : text)
+        + (isWhole ? "\n" : "\n\\ No newline at end of file\n")
     }
     func range(_ range: Range<Int>) -> String {
       // Where there are no lines, the one in front of them is named.
-      "\(range.isEmpty ? range.lowerBound : range.lowerBound + 1)" + (range.count == 1 ? "" : ",\(range.count)")
+      "\(range.isEmpty ? range.lowerBound : range.lowerBound + 1)"
+        + (range.count == 1 ? "" : ",\(range.count)")
     }
     return hunks.reduce("--- \(name.printable)\n+++ \(name.printable)\n") { text, hunk in
-      text + "@@ -\(range(hunk.old)) +\(range(hunk.new)) @@\n" + old[hunk.old].map { line("-", $0) }.joined()
+      text + "@@ -\(range(hunk.old)) +\(range(hunk.new)) @@\n"
+        + old[hunk.old].map { line("-", $0) }.joined()
         + new[hunk.new].map { line("+", $0) }.joined()
     }
   }

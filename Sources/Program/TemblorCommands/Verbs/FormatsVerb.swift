@@ -4,7 +4,10 @@ enum FormatsVerb {
     return CommandDescription(
       "formats", abstract: "List the formats of patterns, or what a conversion loses.",
       discussion: """
-        Without arguments, the formats are listed with their file endings, whether they are read and written, and their dialects. With FROM, or FROM and TO, examples are converted and read again, and what arrives is measured: exact, close (within 1 % of full scale), approximate, or nothing.
+        Without arguments, the formats are listed with their file endings, whether they are r\
+        ead and written, and their dialects. With FROM, or FROM and TO, examples are converted a\
+        nd read again, and what arrives is measured: exact, close (within 1 % of full scale), appro\
+        ximate, or nothing.
         """,
       arguments: [
         Argument("FROM", help: "The format to read.", choices: ids, isOptional: true),
@@ -16,11 +19,13 @@ enum FormatsVerb {
       ]
     ) { arguments, terminal in
       guard let from = arguments.value("FROM").flatMap(formats.format(id:)) else {
-        try terminal.output.write(arguments, json: ["formats": formats.formats.map(fields)], text: text(formats))
+        try terminal.output.write(
+          arguments, json: ["formats": formats.formats.map(fields)], text: text(formats))
         return .done
       }
       let targets =
-        arguments.value("TO").flatMap(formats.format(id:)).map { [$0] } ?? formats.formats.filter(\.isWritable)
+        arguments.value("TO").flatMap(formats.format(id:)).map { [$0] }
+        ?? formats.formats.filter(\.isWritable)
       let rows = targets.flatMap { target in
         FormatMatrix.Content.allCases.map { content in
           Row(
@@ -28,7 +33,8 @@ enum FormatsVerb {
             measured: FormatMatrix.measure(content, from: from, to: target))
         }
       }
-      try terminal.output.write(arguments, json: ["conversions": rows.map(\.fields)], text: rows.map(\.text).joined())
+      try terminal.output.write(
+        arguments, json: ["conversions": rows.map(\.fields)], text: rows.map(\.text).joined())
       return .done
     }
   }
@@ -57,15 +63,19 @@ enum FormatsVerb {
         case .none: "nothing"
         }
       let gap = String(repeating: " ", count: max(1, 12 - name.utf8.count))
-      return "\(from) to \(to): \(name)\(gap)\(grade)\n" + measured.losses.map { "  \($0)\n" }.joined()
+      return "\(from) to \(to): \(name)\(gap)\(grade)\n"
+        + measured.losses.map { "  \($0)\n" }.joined()
     }
   }
 
   private static func text(_ formats: FormatRegistry) -> String {
     let rows = formats.formats.map { format in
       [
-        format.id, format.endings.map { ".\($0)" }.joined(separator: " "), format.isWritable ? "read, write" : "read",
-        format.title + (format.dialects.isEmpty ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
+        format.id, format.endings.map { ".\($0)" }.joined(separator: " "),
+        format.isWritable ? "read, write" : "read",
+        format.title
+          + (format.dialects.isEmpty
+            ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
       ]
     }
     return ColumnText.text(rows)
@@ -73,7 +83,8 @@ enum FormatsVerb {
 
   private static func fields(_ format: HapticFormat) -> JSONMembers {
     [
-      "format": format.id, "title": format.title, "endings": format.endings, "writable": format.isWritable,
+      "format": format.id, "title": format.title, "endings": format.endings,
+      "writable": format.isWritable,
       "dialects": format.dialects,
     ]
   }
@@ -84,7 +95,10 @@ enum FormatVerb {
     CommandDescription(
       "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
-        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible; other formats are set alike. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files. A link that is found in a folder is not rewritten.
+        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event paramet\
+        ers and control points are written one per line, and numbers as short as possible; other \
+        formats are set alike. Unknown keys are kept. Without options, the result goes to standard \
+        output; use --in-place to rewrite files. A link that is found in a folder is not rewritten.
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option("-i", "--in-place", help: "Rewrite files that change."),
@@ -110,7 +124,9 @@ enum FormatVerb {
               throw FileError(input.name, "cannot be rewritten; it is not a file")
             }
             try input.checkRewriting()
-            if file.bytes != canonical { try AtomicFileWriter.write(canonical, to: path) }
+            if file.bytes != canonical {
+              try AtomicFileWriter.write(canonical, to: path)
+            }
           } else {
             try terminal.output.write(canonical.span)
           }

@@ -1,7 +1,8 @@
 import Synchronization
 
 enum GalleryVerb {
-  /// The rate of a gallery's sounds in hertz, but for patterns that need more: haptics end below 1 kHz.
+  /// The rate of a gallery's sounds in hertz, but for patterns that need more: haptics end below 1
+  /// kHz.
   static let rate = 8_000
   private static let usualOutput = "gallery.html"
 
@@ -9,20 +10,28 @@ enum GalleryVerb {
     CommandDescription(
       "gallery", abstract: "Write an HTML page of many patterns.",
       discussion: """
-        The page is self-contained and works offline. Every pattern is drawn on one scale of time and has a player, a detail with its values and source, downloads, and a comparison with any other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
+        The page is self-contained and works offline. Every pattern is drawn on one scale of time \
+        and has a player, a detail with its values and source, downloads, and a comparison with any\
+         other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the\
+         haptic band, so each pattern is included twice: rendered with the chosen profile and w\
+        ith the profile speaker.
 
-        Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page.
+        Patterns that cannot be read are reported and skipped. The same patterns and options \
+        give an identical page.
 
         \(SharedOptions.withoutSettings)
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
         PageOutput.option(usualOutput),
-        Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
+        Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
+        SharedOptions.profile,
         PageOutput.open, PageOutput.studio, SharedOptions.curveTimes, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
-        .init("temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe", "Write gallery.html for a shaker."),
+        .init(
+          "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
+          "Write gallery.html for a shaker."),
       ]
     ) { arguments, terminal in
       var job = try SharedOptions.job(arguments)
@@ -32,13 +41,18 @@ enum GalleryVerb {
       let (inputs, problems) = PatternInput.find(
         arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
-      let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: arguments.flag("--quiet"))
+      let results = ReviewTakes.read(
+        inputs, job: job, on: terminal, isQuiet: arguments.flag("--quiet"))
       var work = BatchWork(on: terminal, problems: problems)
       var takes: [ReviewTakes] = []
-      for result in results { try work.attempt { _ in takes.append(try result.get()) } }
+      for result in results {
+        try work.attempt { _ in takes.append(try result.get()) }
+      }
       guard !takes.isEmpty else { return work.status }
-      let page = try page(takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
-      try PageOutput.write(page, to: path, saying: takes.count.counted("pattern"), arguments, &work, terminal)
+      let page = try page(
+        takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
+      try PageOutput.write(
+        page, to: path, saying: takes.count.counted("pattern"), arguments, &work, terminal)
       return work.status
     }
   }
@@ -46,7 +60,8 @@ enum GalleryVerb {
   private static let usualTitle = "Haptic patterns"
 
   static func page(_ takes: [ReviewTakes], title: String, studio: String? = nil) throws -> [UInt8] {
-    let gallery = PatternGallery(title: title, generator: "Temblor \(temblorVersion)", studio: studio)
+    let gallery = PatternGallery(
+      title: title, generator: "Temblor \(temblorVersion)", studio: studio)
     return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))
   }
 }
@@ -69,31 +84,40 @@ struct ReviewTakes: Sendable {
     }
     take = try TakeInput.render(pattern, job)
     take.name = input.outputStem
-    sounds = PageSounds(actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
+    sounds = PageSounds(
+      actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }
 
   /// Reads and renders patterns on all cores; each comes out by itself.
-  static func read(_ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool) -> [Result<
-    ReviewTakes, any Error
-  >] {
+  static func read(_ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool)
+    -> [Result<
+      ReviewTakes, any Error
+    >]
+  {
     let results = Mutex([Result<ReviewTakes, any Error>?](repeating: nil, count: inputs.count))
     var line = ProgressLine(on: terminal)
     WorkerPool.run(inputs.count) { index in
       let result = Result {
-        if job.isCancelled() { throw FileError(inputs[index].name, "interrupted") }
+        if job.isCancelled() {
+          throw FileError(inputs[index].name, "interrupted")
+        }
         return try ReviewTakes(inputs[index], job: job)
       }
       results.withLock { $0[index] = result }
     } meanwhile: { done in
-      if !isQuiet { line.show("\(done) of \(inputs.count) patterns") }
+      if !isQuiet {
+        line.show("\(done) of \(inputs.count) patterns")
+      }
     }
     line.clear()
     return results.withLock { $0 }.compactMap(\.self)
   }
 
-  /// What small speakers play of a pattern; nothing for a sound, or where the job is for them anyway.
+  /// What small speakers play of a pattern; nothing for a sound, or where the job is for them
+  /// anyway.
   static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
-    guard case .pattern(let pattern) = input, pattern.origin != .standardInput, job.profile.name != speakerProfile,
+    guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
+      job.profile.name != speakerProfile,
       let profile = ProfileCatalog.profile(named: speakerProfile)
     else { return nil }
     var job = job
@@ -103,18 +127,24 @@ struct ReviewTakes: Sendable {
 }
 
 enum ReportOutput {
-  /// Writes the page, its levels matched by loudness where `levelMatch` is nil or none; returns its size in bytes.
+  /// Writes the page, its levels matched by loudness where `levelMatch` is nil or none; returns its
+  /// size in bytes.
   static func write(
-    to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
+    to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison],
+    levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
-    guard path != OutputNames.standardOutput else { throw UsageError("'--output' requires a file name") }
+    guard path != OutputNames.standardOutput else {
+      throw UsageError("'--output' requires a file name")
+    }
     let sounds = try pageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,
-      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness, tolerance: tolerance,
+      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness,
+      tolerance: tolerance,
       origins: inputs.map(origin), studio: studio)
-    let page = try report.html(takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
+    let page = try report.html(
+      takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
     try AtomicFileWriter.write(page, to: path)
     return page.count
   }
@@ -122,17 +152,24 @@ enum ReportOutput {
   /// Where a take is from; nil for what can be read once only, as standard input.
   private static func origin(of input: TakeInput) -> TakeOrigin? {
     if let path = input.path {
-      guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else { return nil }
+      guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
+        return nil
+      }
       return TakeOrigin(path: path, modified: FileSystem.modified(path), bytes: bytes)
     }
-    guard case .pattern(let pattern) = input, pattern.origin != .standardInput, let file = try? pattern.file() else {
+    guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
+      let file = try? pattern.file()
+    else {
       return nil
     }
     return TakeOrigin(path: "\(input.name), a shipped pattern", bytes: file.bytes)
   }
 
-  /// What the page plays of each take, at the lowest rate that holds it: patterns rendered at it, recordings resampled.
-  private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws -> [PageSounds] {
+  /// What the page plays of each take, at the lowest rate that holds it: patterns rendered at it,
+  /// recordings resampled.
+  private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws
+    -> [PageSounds]
+  {
     var sounds: [PageSounds] = []
     for (input, take) in zip(inputs, takes) {
       var job = job
@@ -143,25 +180,34 @@ enum ReportOutput {
         ? GalleryVerb.rate : Int(PageSounds.lowestRate(holding: take.signal))
       sounds.append(
         PageSounds(
-          actuator: try signal(of: input, take: take, job: job), speaker: try ReviewTakes.speakerSignal(input, job: job)
+          actuator: try signal(of: input, take: take, job: job),
+          speaker: try ReviewTakes.speakerSignal(input, job: job)
         ))
     }
     // Some takes for small speakers and others not would not be comparable.
-    guard sounds.allSatisfy({ $0.speaker != nil }) else { return sounds.map { PageSounds(actuator: $0.actuator) } }
+    guard sounds.allSatisfy({ $0.speaker != nil }) else {
+      return sounds.map { PageSounds(actuator: $0.actuator) }
+    }
     return sounds
   }
 
   private static func signal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
     let rate = Double(job.rate)
     guard rate != take.signal.rate else { return take.signal }
-    if case .pattern(let pattern) = input, pattern.origin != .standardInput { return try input.take(job).signal }
+    if case .pattern(let pattern) = input, pattern.origin != .standardInput {
+      return try input.take(job).signal
+    }
     let sound = Sound(
-      interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count), rate: take.signal.rate)
+      interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count),
+      rate: take.signal.rate)
     let resampled = try sound.resampled(to: rate, path: take.name)
-    return Signal(interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate)
+    return Signal(
+      interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate
+    )
   }
 
-  /// The takes without folders, and patterns without endings, in their names where these still differ.
+  /// The takes without folders, and patterns without endings, in their names where these still
+  /// differ.
   private static func named(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let stems = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem

@@ -7,7 +7,10 @@ enum InfoVerb {
         Argument(
           "PATTERN",
           help:
-            "A sound file, a pattern file of any format, a folder of patterns, the name of a shipped pattern, or - for standard input.",
+            """
+            A sound file, a pattern file of any format, a folder of patterns, the name of a \
+            shipped pattern, or - for standard input.
+            """,
           completion: .takes(formats), isRepeatable: true)
       ],
       options: [
@@ -15,12 +18,21 @@ enum InfoVerb {
         Option(
           "--weighting", value: "NAME",
           help:
-            "Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or a whole body on a seat.",
-          defaultText: VibrotactileWeighting.hand.name, choices: VibrotactileWeighting.all.map(\.name)),
+            """
+            Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a \
+            handle, or a whole body on a seat.
+            """,
+          defaultText: VibrotactileWeighting.hand.name,
+          choices: VibrotactileWeighting.all.map(\.name)),
         SharedOptions.json, SharedOptions.csv,
         Option(
           "--tracks",
-          help: "Add to --json the corners of intensity and sharpness of each haptic event, before its envelope."),
+          help:
+            """
+            Add to --json the corners of intensity and sharpness of each haptic event, before \
+            its envelope.
+            """
+        ),
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
@@ -30,7 +42,9 @@ enum InfoVerb {
       try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
       let isText = !arguments.flag("--json") && !arguments.flag("--csv")
       let hasTracks = arguments.flag("--tracks")
-      if hasTracks, !arguments.flag("--json") { throw UsageError("'--tracks' requires '--json'") }
+      if hasTracks, !arguments.flag("--json") {
+        throw UsageError("'--tracks' requires '--json'")
+      }
       var job = try SharedOptions.job(arguments)
       job.rate = try arguments[SharedOptions.rate]
       let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
@@ -41,18 +55,29 @@ enum InfoVerb {
       for input in inputs {
         try work.attempt { work in
           let (text, object, complaints) = try report(input, job, weighting, hasTracks, terminal)
-          if isText { try terminal.output.write(text) } else { fields.append(object) }
-          for complaint in complaints { work.fail(complaint, .invalidInput) }
+          if isText {
+            try terminal.output.write(text)
+          } else {
+            fields.append(object)
+          }
+          for complaint in complaints {
+            work.fail(complaint, .invalidInput)
+          }
         }
       }
-      if arguments.flag("--json") { try terminal.output.write(json: ["takes": fields]) }
-      if arguments.flag("--csv") { try terminal.output.write(csv: fields) }
+      if arguments.flag("--json") {
+        try terminal.output.write(json: ["takes": fields])
+      }
+      if arguments.flag("--csv") {
+        try terminal.output.write(csv: fields)
+      }
       return work.status
     }
   }
 
   private static func report(
-    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ hasTracks: Bool, _ terminal: Terminal
+    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ hasTracks: Bool,
+    _ terminal: Terminal
   ) throws -> (text: String, fields: JSONMembers, complaints: [String]) {
     switch input {
     case .pattern(let input):
@@ -92,7 +117,9 @@ struct PatternSummary {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
-      for index in 0..<count { sum += Double(block[index]) * Double(block[index]) }
+      for index in 0..<count {
+        sum += Double(block[index]) * Double(block[index])
+      }
     }
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
@@ -103,38 +130,55 @@ struct PatternSummary {
   /// The name of one, the key for programs, and how many there are.
   private var counts: [(noun: String, key: String, count: Int)] {
     let patterns = pattern.composition.layers.map(\.pattern)
-    func count(_ kind: HapticEvent.Kind) -> Int { patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } } }
+    func count(_ kind: HapticEvent.Kind) -> Int {
+      patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } }
+    }
     let keys = ["transients", "continuous", "audioContinuous", "audioCustom"]
     return zip(HapticEvent.Kind.allCases, keys).map { ($0.noun, $1, count($0)) } + [
       ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
       ("curve", "curves", patterns.reduce(0) { $0 + $1.curves.count }),
-      ("control point", "controlPoints", patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }),
+      (
+        "control point", "controlPoints",
+        patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }
+      ),
       ("sampled signal", "signals", pattern.composition.layers.reduce(0) { $0 + $1.signals.count }),
     ]
   }
 
   var text: String {
-    let counted = counts.filter { $0.count > 0 }.map { $0.count.counted($0.noun) }.joined(separator: ", ")
+    let counted = counts.filter { $0.count > 0 }.map { $0.count.counted($0.noun) }.joined(
+      separator: ", ")
     let voices = plan.maximumVoiceCount
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
     let levels = LevelText(statistics, rate: plan.rate)
     var lines = [
       name.printable,
       "  length     \(NumberFormatting.seconds(plan.duration))"
-        + (plan.soundEnd < plan.length ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
-      "  contents   \(counted.isEmpty ? "no events" : counted)", "  profile    \(profile.name): \(band)",
-      "  level      \(levels.peak), RMS \(level.text(1)) dBFS, " + (levels.limiting ?? "never limited"),
+        + (plan.soundEnd < plan.length
+          ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
+      "  contents   \(counted.isEmpty ? "no events" : counted)",
+      "  profile    \(profile.name): \(band)",
+      "  level      \(levels.peak), RMS \(level.text(1)) dBFS, "
+        + (levels.limiting ?? "never limited"),
       "  polyphony  \(voices.counted("voice")) at most",
     ]
-    if let feeling = pattern.composition.notes { lines.insert("  about      \(feeling.printable)", at: 1) }
+    if let feeling = pattern.composition.notes {
+      lines.insert("  about      \(feeling.printable)", at: 1)
+    }
     let places = pattern.composition.places.map(\.title)
-    if !places.isEmpty { lines.insert("  places     \(places.joined(separator: ", ").printable)", at: 3) }
-    if usesAbsoluteCurveTimes { lines.append("  curves     absolute times, converted to relative") }
+    if !places.isEmpty {
+      lines.insert("  places     \(places.joined(separator: ", ").printable)", at: 3)
+    }
+    if usesAbsoluteCurveTimes {
+      lines.append("  curves     absolute times, converted to relative")
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 
   private var soundSeconds: Double { Double(plan.soundEnd) / plan.rate }
-  private var usesAbsoluteCurveTimes: Bool { pattern.details.contains { $0 == ("curveTimes", "absolute") } }
+  private var usesAbsoluteCurveTimes: Bool {
+    pattern.details.contains { $0 == ("curveTimes", "absolute") }
+  }
 
   private var band: String {
     guard let frequencies else { return "no haptic events" }
@@ -143,7 +187,9 @@ struct PatternSummary {
       return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
     let asked = text(frequencies)
-    guard let played = playedFrequencies.map(text), played != asked else { return "events at \(asked)" }
+    guard let played = playedFrequencies.map(text), played != asked else {
+      return "events at \(asked)"
+    }
     return "events at \(asked), played at \(played)"
   }
 
@@ -151,7 +197,8 @@ struct PatternSummary {
     let played = playedFrequencies == frequencies ? nil : playedFrequencies
     return [
       "pattern": name, "duration": plan.duration, "soundSeconds": soundSeconds,
-      "counts": counts.reduce([:] as JSONMembers) { $0 + [$1.key: $1.count] }, "profile": profile.name,
+      "counts": counts.reduce([:] as JSONMembers) { $0 + [$1.key: $1.count] },
+      "profile": profile.name,
       "lowestHertz": frequencies?.lowerBound, "highestHertz": frequencies?.upperBound,
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
       "peakDecibels": NumberFormatting.decibels(statistics.peak),
@@ -188,7 +235,9 @@ struct SoundSummary {
   private let felt: [WeightedEnergy]
   private let spectrum: Spectrum?
 
-  init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in }) throws {
+  init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in })
+    throws
+  {
     name = path
     self.weighting = weighting
     measurement = try SoundMeasurement(path, progress: progress)
@@ -198,18 +247,26 @@ struct SoundSummary {
 
   var complaints: [String] {
     var complaints: [String] = []
-    if let truncation = measurement.truncation { complaints.append(truncation.text) }
+    if let truncation = measurement.truncation {
+      complaints.append(truncation.text)
+    }
     let count = measurement.whole.nonFiniteCount
     let all = measurement.frameCount * measurement.channels.count
     if count > 0 {
       complaints.append(
-        "\(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are treated as silence")
+        """
+        \(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are \
+        treated as silence
+        """
+      )
     }
     return complaints.map { "\(name.printable): \($0)" }
   }
 
   private var duration: Double { Double(measurement.frameCount) / measurement.rate }
-  private var wholeFelt: WeightedEnergy? { spectrum.map { WeightedEnergy(of: $0, weighting: weighting) } }
+  private var wholeFelt: WeightedEnergy? {
+    spectrum.map { WeightedEnergy(of: $0, weighting: weighting) }
+  }
 
   var text: String {
     let count = measurement.channels.count
@@ -217,18 +274,22 @@ struct SoundSummary {
       name.printable,
       "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
         + "\(measurement.rate.text(3)) Hz",
-      "  contents   \(count.counted("channel")), \(measurement.encoding) in " + measurement.container,
+      "  contents   \(count.counted("channel")), \(measurement.encoding) in "
+        + measurement.container,
       "  level      \(level(measurement.whole))",
     ]
     if measurement.whole.samplePeak > 0 {
       lines.append(
-        "  loudness   " + (measurement.whole.integratedLoudness.map { "\($0.text(1)) LUFS" } ?? "below -70 LUFS"))
+        "  loudness   "
+          + (measurement.whole.integratedLoudness.map { "\($0.text(1)) LUFS" } ?? "below -70 LUFS"))
     }
     if measurement.whole.rms > 0, let wholeFelt {
       lines.append("  weighted   \(decibels(wholeFelt.decibels)) dB for a \(weighting.bodyPart)")
       lines.append("  spectrum   \(bands)")
     }
-    if let onsets = measurement.onsets { lines.append("  onsets     \(text(of: onsets))") }
+    if let onsets = measurement.onsets {
+      lines.append("  onsets     \(text(of: onsets))")
+    }
     if count > 1 {
       for (index, levels) in measurement.channels.enumerated() {
         lines.append(
@@ -242,7 +303,10 @@ struct SoundSummary {
   private func level(_ levels: Levels) -> String {
     guard levels.samplePeak > 0 else { return "silent" }
     return "peak \(decibels(levels.samplePeakDecibels)) dBFS, "
-      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, RMS \(decibels(levels.rmsDecibels)) dBFS, "
+      + """
+      true peak \(decibels(levels.truePeakDecibels)) dBTP, RMS \(decibels(levels.rmsDecibels)) \
+      dBFS, 
+      """
       + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(levels.dc.text(5))"
   }
 
@@ -271,7 +335,8 @@ struct SoundSummary {
   private func text(of onsets: [Onset]) -> String {
     if onsets.isEmpty { return "none" }
     let times = onsets.prefix(Self.mostTimes).map { $0.time.text(3) }
-    return "\(onsets.count), at \(times.joined(separator: ", "))" + (onsets.count > Self.mostTimes ? " … s" : " s")
+    return "\(onsets.count), at \(times.joined(separator: ", "))"
+      + (onsets.count > Self.mostTimes ? " … s" : " s")
   }
 
   var fields: JSONMembers {
@@ -282,12 +347,16 @@ struct SoundSummary {
         "decibels": Decibels.of(power: bandPower(index)),
       ]
     }
-    let onsets = measurement.onsets?.map { ["time": $0.time, "strength": $0.strength] as JSONMembers }
+    let onsets = measurement.onsets?.map {
+      ["time": $0.time, "strength": $0.strength] as JSONMembers
+    }
     return [
-      "sound": name, "duration": duration, "frames": measurement.frameCount, "rate": measurement.rate,
+      "sound": name, "duration": duration, "frames": measurement.frameCount,
+      "rate": measurement.rate,
       "container": measurement.container, "encoding": measurement.encoding,
     ] + fields(of: measurement.whole, felt: wholeFelt) + [
-      "loudness": measurement.whole.integratedLoudness?.json ?? JSONPiece.null, "weighting": weighting.name,
+      "loudness": measurement.whole.integratedLoudness?.json ?? JSONPiece.null,
+      "weighting": weighting.name,
       "centroidHertz": spectrum?.centroid?.json ?? JSONPiece.null, "bands": bands, "onsets": onsets,
       "channels": zip(measurement.channels, felt).map { fields(of: $0, felt: $1) },
     ]
@@ -296,8 +365,10 @@ struct SoundSummary {
   private func fields(of levels: Levels, felt: WeightedEnergy?) -> JSONMembers {
     [
       "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
-      "rmsDecibels": levels.rmsDecibels, "crestDecibels": levels.crestDecibels?.json ?? JSONPiece.null, "dc": levels.dc,
-      "weightedDecibels": felt?.decibels ?? Decibels.silence, "nonFiniteSamples": levels.nonFiniteCount,
+      "rmsDecibels": levels.rmsDecibels,
+      "crestDecibels": levels.crestDecibels?.json ?? JSONPiece.null, "dc": levels.dc,
+      "weightedDecibels": felt?.decibels ?? Decibels.silence,
+      "nonFiniteSamples": levels.nonFiniteCount,
     ]
   }
 }

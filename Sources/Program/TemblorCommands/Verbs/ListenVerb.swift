@@ -11,36 +11,52 @@ enum ListenVerb {
     CommandDescription(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
-        Commands are read from standard input and from clients of the Unix socket, which only your user can access. At the end of standard input, patterns play to their end, loops to the end of the current pass or their scheduled stop, and the program exits. With --socket it runs until a signal or the command shutdown stops it.
+        Commands are read from standard input and from clients of the Unix socket, which only yo\
+        ur user can access. At the end of standard input, patterns play to their end, loops to the\
+         end of the current pass or their scheduled stop, and the program exits. With --socket \
+        it runs until a signal or the command shutdown stops it.
 
-        As a service of systemd with socket activation it takes the socket that systemd has created, reports when it is ready and what was lost, and feeds its watchdog while both commands and sound go on; Examples/systemd has the units.
+        As a service of systemd with socket activation it takes the socket that systemd has c\
+        reated, reports when it is ready and what was lost, and feeds its watchdog while both comma\
+        nds and sound go on; Examples/systemd has the units.
 
-        After \(Int(restDelay / .seconds(1))) seconds in which nothing plays the device is stopped until the next command, so that it and the computer can sleep; time goes on. On a sound server the first sound after that comes about 0.1 seconds later than others. --keep-awake and --record prevent it; a JACK client keeps running.
+        After \(Int(restDelay / .seconds(1))) seconds in which nothing plays the device is stopped \
+        until the next command, so that it and the computer can sleep; time goes on. On a sound \
+        server the first sound after that comes about 0.1 seconds later than others. --keep-awake \
+        and --record prevent it; a JACK client keeps running.
 
-        If the default device cannot be opened, commands still run, without output, so that scripts keep working.
+        If the default device cannot be opened, commands still run, without output, so that scrip\
+        ts keep working.
 
 
         """ + ListenGrammar.discussion,
       options: [
         Option(
-          "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.", completion: .file),
+          "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
+          completion: .file),
         Option(
           "--folder", value: "DIR",
-          help: "Open pattern files in and below this folder only; other names are relative to it.", completion: .file),
+          help: "Open pattern files in and below this folder only; other names are relative to it.",
+          completion: .file),
         Option(
           "--metrics", value: "FILE",
-          help: "Write what stats counts to a file as OpenMetrics text, every \(fileSeconds) seconds.",
+          help:
+            "Write what stats counts to a file as OpenMetrics text, every \(fileSeconds) seconds.",
           completion: .file, writes: []),
-        untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve, LiveOptions.quiet,
+        untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve,
+        LiveOptions.quiet,
       ], groups: LiveOptions.groups,
       examples: [
-        .init("printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen", "Play two patterns in sequence."),
+        .init(
+          "printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen",
+          "Play two patterns in sequence."),
         .init(
           "temblor listen --socket $XDG_RUNTIME_DIR/temblor < /dev/null &",
           "Serve other programs until a signal stops it."),
       ]
     ) { arguments, terminal in
-      try run(arguments, terminal, on: SystemBackend(), standard: LineConnection(), formats: formats)
+      try run(
+        arguments, terminal, on: SystemBackend(), standard: LineConnection(), formats: formats)
     }
   }
 
@@ -50,7 +66,8 @@ enum ListenVerb {
   static let restDelay = Duration.seconds(10)
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend, standard: LineConnection,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    standard: LineConnection,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
@@ -66,9 +83,12 @@ enum ListenVerb {
       return real
     }
     let upkeep = ListenUpkeep(
-      file: arguments.value("--metrics"), watchdogLimit: ServiceManager.watchdogLimit, notify: ServiceManager.notify
+      file: arguments.value("--metrics"), watchdogLimit: ServiceManager.watchdogLimit,
+      notify: ServiceManager.notify
     ) { terminal.report($0) }
-    let backend = ListenBackend(backend, needsDevice: options.device.isNamed) { terminal.report($0) }
+    let backend = ListenBackend(backend, needsDevice: options.device.isNamed) {
+      terminal.report($0)
+    }
     let session = LiveSession(
       on: backend, terminal: terminal,
       // Where lines are typed, no other is to be in their way.
@@ -81,9 +101,12 @@ enum ListenVerb {
       ServiceManager.notify("READY=1")
       return ListenTask(
         ListenSession(
-          engine, device: device?.name ?? "none", array: options.routing.array, start: time(nil), wake: session.wake,
-          formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard,
-        listener: listener, inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit,
+          engine, device: device?.name ?? "none", array: options.routing.array, start: time(nil),
+          wake: session.wake,
+          formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)),
+        standard: standard,
+        listener: listener, inbox: backend.inbox, time: backend.time, period: .inSeconds(period),
+        idleLimit: idleLimit,
         upkeep: upkeep)
     }
     ServiceManager.notify("STOPPING=1")
@@ -107,18 +130,29 @@ final class ListenTask: SessionTask {
   private var queues: [SocketListener.Client: ListenQueue] = [:]
   private var isFinishing = false
 
-  /// - Parameter idleLimit: How long there may be no client and no sound before it is over; nil for ever.
+  /// - Parameter idleLimit: How long there may be no client and no sound before it is over; nil for
+  ///   ever.
   init(
-    _ session: ListenSession, standard: LineConnection, listener: SocketListener?, inbox: EventInbox,
-    time: any TimeSource, period: Duration, idleLimit: Duration? = nil, upkeep: ListenUpkeep = ListenUpkeep()
+    _ session: ListenSession, standard: LineConnection, listener: SocketListener?,
+    inbox: EventInbox,
+    time: any TimeSource, period: Duration, idleLimit: Duration? = nil,
+    upkeep: ListenUpkeep = ListenUpkeep()
   ) {
-    (self.session, self.standard, self.listener, self.inbox, self.time) = (session, standard, listener, inbox, time)
-    (self.period, self.idleLimit, self.upkeep) = (period, idleLimit, upkeep)
+    self.session = session
+    self.standard = standard
+    self.listener = listener
+    self.inbox = inbox
+    self.time = time
+    self.period = period
+    self.idleLimit = idleLimit
+    self.upkeep = upkeep
   }
 
   var watched: [PollDescriptor] {
     standard.isHeld = !standardQueue.isEmpty
-    for client in listener?.clients ?? [] { listener?.hold(client, queues[client]?.isEmpty == false) }
+    for client in listener?.clients ?? [] {
+      listener?.hold(client, queues[client]?.isEmpty == false)
+    }
     return standard.watched + (listener?.watched() ?? [])
   }
 
@@ -129,9 +163,14 @@ final class ListenTask: SessionTask {
     standard.flush()
     takeEvents()
     standardQueue.add(standard.lines())
-    var isOver = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
-    if obeyClients(at: now) { isOver = true }
-    let due = ([standardQueue] + queues.values).compactMap { $0.next(period: period) }.map { max(.zero, $0 - now) }
+    var isOver =
+      standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
+    if obeyClients(at: now) {
+      isOver = true
+    }
+    let due = ([standardQueue] + queues.values).compactMap { $0.next(period: period) }.map {
+      max(.zero, $0 - now)
+    }
     let next = [due.min(), session.foldedTimeout(at: now), upkeep.perform(at: now, on: session)]
       .compactMap(\.self).min()
     let step = isOver ? SessionStep.over : step(at: now, next: next)
@@ -160,14 +199,20 @@ final class ListenTask: SessionTask {
       let ending = queues[client]?.execute(by: session, client: client, at: now, period: period) {
         listener.send($0, to: client)
       }
-      if ending != nil { listener.end(client) }
-      if ending == .shutdown { isOver = true }
+      if ending != nil {
+        listener.end(client)
+      }
+      if ending == .shutdown {
+        isOver = true
+      }
     }
     return isOver
   }
 
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
-    guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing, let left = session.secondsLeft() else {
+    guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
+      let left = session.secondsLeft()
+    else {
       idleSince = nil
       return (false, nil)
     }
@@ -183,7 +228,9 @@ final class ListenTask: SessionTask {
     if idle.isOver { return .over }
     let limit = [next, standard.timeout, session.timeout(), idle.limit].compactMap { $0 }.min()
     guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
-    if !isFinishing { isFinishing = session.finishPlaying() }
+    if !isFinishing {
+      isFinishing = session.finishPlaying()
+    }
     guard isFinishing else { return .wait(period) }
     guard let left = session.secondsLeft() else { return .wait(limit) }
     return left > 0 ? .wait(.inSeconds(left)) : .over
@@ -191,7 +238,9 @@ final class ListenTask: SessionTask {
 
   private func takeEvents() {
     let now = time.now
-    for case .notice(let notice) in inbox.take() { session.note(notice, at: now) }
+    for case .notice(let notice) in inbox.take() {
+      session.note(notice, at: now)
+    }
     session.reportFolded(at: now)
   }
 
@@ -223,7 +272,8 @@ final class EventInbox: Sendable {
   }
 }
 
-/// A backend without keys, which plays without output where there is no device, so that scripts keep working.
+/// A backend without keys, which plays without output where there is no device, so that scripts
+/// keep working.
 final class ListenBackend: SessionBackend {
   let inbox = EventInbox()
   private let backend: any SessionBackend
@@ -231,17 +281,24 @@ final class ListenBackend: SessionBackend {
   private let report: @Sendable (String) -> Void
   private let granted = Mutex<DeviceSummary?>(nil)
 
-  init(_ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
-    (self.backend, self.needsDevice, self.report) = (backend, needsDevice, report)
+  init(
+    _ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void
+  ) {
+    self.backend = backend
+    self.needsDevice = needsDevice
+    self.report = report
   }
 
   var time: any TimeSource { backend.time }
   var device: DeviceSummary? { granted.withLock { $0 } }
   func keyboard() -> (any Keyboard)? { nil }
 
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  {
     let opened: OpenedOutput
-    do throws(OutputError) { opened = try backend.open(output, request) } catch {
+    do throws(OutputError) {
+      opened = try backend.open(output, request)
+    } catch {
       guard !needsDevice else { throw error }
       report("\(error.message); continuing without sound")
       opened = OpenedOutput(sink: NullSink(request.format, time: time), name: "none")
@@ -266,7 +323,8 @@ final class ListenBackend: SessionBackend {
 
 /// What a service manager such as systemd exchanges with a program through its environment.
 package enum ServiceManager {
-  /// The first socket that was created for this process: `LISTEN_PID` and `LISTEN_FDS` of sd_listen_fds(3).
+  /// The first socket that was created for this process: `LISTEN_PID` and `LISTEN_FDS` of
+  /// sd_listen_fds(3).
   package static var activatedSocket: Int32? {
     guard variable("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
       let count = variable("LISTEN_FDS").flatMap({ Int($0) }), count > 0
@@ -275,28 +333,38 @@ package enum ServiceManager {
     return 3
   }
 
-  /// How long the service manager waits for a sign of life, where it does: `WATCHDOG_USEC` of sd_watchdog_enabled(3).
+  /// How long the service manager waits for a sign of life, where it does: `WATCHDOG_USEC` of
+  /// sd_watchdog_enabled(3).
   package static var watchdogLimit: Duration? {
     guard variable("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else { return nil }
-    return variable("WATCHDOG_USEC").flatMap { Int64($0) }.flatMap { $0 > 0 ? .microseconds($0) : nil }
+    return variable("WATCHDOG_USEC").flatMap { Int64($0) }.flatMap {
+      $0 > 0 ? .microseconds($0) : nil
+    }
   }
 
-  /// Reports a state to the service manager, such as `READY=1`, where it wants to know: sd_notify(3).
+  /// Reports a state to the service manager, such as `READY=1`, where it wants to know:
+  /// sd_notify(3).
   package static func notify(_ state: String) {
     guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
       var address = try? SocketFile.address(path)
     else { return }
     // A name without a file begins with a zero.
-    if path.hasPrefix("@") { address.sun_path.0 = 0 }
+    if path.hasPrefix("@") {
+      address.sun_path.0 = 0
+    }
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     let text = Array(state.utf8)
-    _ = unsafe SocketFile.withAddress(&address, length: MemoryLayout<sa_family_t>.size + path.utf8.count) {
+    _ = unsafe SocketFile.withAddress(
+      &address, length: MemoryLayout<sa_family_t>.size + path.utf8.count
+    ) {
       unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, $1)
     }
   }
 
-  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+  private static func variable(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
 }

@@ -3,10 +3,14 @@ enum PatternsVerb {
     "patterns", abstract: "List the shipped patterns, or print one.",
     arguments: [
       Argument(
-        "NAME", help: "Print the AHAP text of this pattern.", completion: Completion(query: "patterns --names"),
+        "NAME", help: "Print the AHAP text of this pattern.",
+        completion: Completion(query: "patterns --names"),
         isOptional: true)
     ],
-    options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json, SharedOptions.csv],
+    options: [
+      Option("--names", help: "Print only the names, one per line."), SharedOptions.json,
+      SharedOptions.csv,
+    ],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
@@ -26,7 +30,8 @@ enum PatternsVerb {
       return .done
     }
     let rows = try ShippedPatterns.names.map { name in
-      let (plan, pattern) = try RenderJob().plan(PatternInput(origin: .shipped(name), outputStem: name))
+      let (plan, pattern) = try RenderJob().plan(
+        PatternInput(origin: .shipped(name), outputStem: name))
       return (name, plan.duration, pattern.composition.notes ?? "")
     }
     let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONMembers }
@@ -34,7 +39,8 @@ enum PatternsVerb {
       let length = NumberFormatting.seconds(duration)
       return [name, String(repeating: " ", count: max(0, 7 - length.count)) + length, feeling]
     }
-    try terminal.output.write(arguments, json: ["patterns": fields], csv: fields, text: ColumnText.text(lines))
+    try terminal.output.write(
+      arguments, json: ["patterns": fields], csv: fields, text: ColumnText.text(lines))
     return .done
   }
 }
@@ -49,11 +55,16 @@ struct SoundCard: Equatable {
   /// The card without conversion, which has its own channels only.
   let hardware: String
 
-  /// The output of an entry, or nil where that is another kind of device, or another way to the same one.
+  /// The output of an entry, or nil where that is another kind of device, or another way to the
+  /// same one.
   init?(_ listing: OutputListing) {
-    guard listing.name.hasPrefix(Self.converting), listing.name.mentions("CARD=") else { return nil }
+    guard listing.name.hasPrefix(Self.converting), listing.name.mentions("CARD=") else {
+      return nil
+    }
     let first = ",DEV=0"
-    device = (listing.name.hasSuffix(first) ? String(listing.name.dropLast(first.count)) : listing.name).printable
+    device =
+      (listing.name.hasSuffix(first) ? String(listing.name.dropLast(first.count)) : listing.name)
+      .printable
     hardware = String(listing.name.dropFirst(4))
     // Behind the last comma ALSA says how it converts.
     let end = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
@@ -65,9 +76,15 @@ enum DevicesVerb {
   static let description = CommandDescription(
     "devices", abstract: "List output devices.",
     discussion: """
-      Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. A device that does not respond within two seconds is listed as such. The first device is the default. The sinks of PipeWire and PulseAudio are listed with the option that plays on them.
+      Each device is opened briefly to query its capabilities; nothing is played, and busy device\
+      s are skipped. A device that does not respond within two seconds is listed as such. The \
+      first device is the default. The sinks of PipeWire and PulseAudio are listed with the option\
+       that plays on them.
       """,
-    options: [Option("--names", help: "Print only the names, one per line; no device is opened."), SharedOptions.json],
+    options: [
+      Option("--names", help: "Print only the names, one per line; no device is opened."),
+      SharedOptions.json,
+    ],
     examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in
     guard !arguments.flag("--names") else {
@@ -97,7 +114,8 @@ enum DevicesVerb {
       return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
     }
     let noun = sinks.isEmpty ? "a card" : cards.isEmpty ? "a sink" : "a card or a sink"
-    return "To play on \(noun), use its option, or save it with 'temblor setup':\n" + ColumnText.text(rows)
+    return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
+      + ColumnText.text(rows)
   }
 
   static func text(_ devices: [OutputListing], for output: Output) -> String {
@@ -111,7 +129,8 @@ enum DevicesVerb {
         text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
       } else if let problem = device.problem {
         // That it has a name means only that the configuration would know it.
-        let reason = problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
+        let reason =
+          problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
         text += "    " + output.styled(reason, .dim) + "\n"
       }
     }
@@ -127,9 +146,11 @@ enum DevicesVerb {
     let periods = abilities.periodSizes
     return [
       "\(channels) channel\(channels == "1" ? "" : "s")",
-      abilities.rates.map(String.init).joined(separator: ", ") + " Hz", abilities.encodings.joined(separator: ", "),
+      abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
+      abilities.encodings.joined(separator: ", "),
       periods.upperBound > longestPeriod
-        ? "periods of any length" : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
+        ? "periods of any length"
+        : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
     ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
   }
 
@@ -160,7 +181,9 @@ enum DevicesVerb {
         "hardware": $0.isHardware,
       ]
     }
-    return ["name": device.name, "description": device.description, "busy": device.problem?.kind == .busy] + abilities
+    return [
+      "name": device.name, "description": device.description, "busy": device.problem?.kind == .busy,
+    ] + abilities
       + ["problem": device.problem?.description]
   }
 }

@@ -2,7 +2,10 @@ enum PlayVerb {
   private static let loop = Option(
     "--loop", value: "N",
     help:
-      "Play each pattern N times, further passes between its loop points if it has some; 0 repeats it until you skip."
+      """
+      Play each pattern N times, further passes between its loop points if it has some; 0 \
+      repeats it until you skip.
+      """
   ).int(in: 0...1_000_000, default: 1)
   private static let gap = Option("--gap", value: "SECONDS", help: "Silence between two patterns.")
     .double(in: 0...3_600, default: 0.5)
@@ -11,11 +14,17 @@ enum PlayVerb {
     CommandDescription(
       "play", abstract: "Play patterns on a device.",
       discussion: """
-        Patterns play one after the other. On a terminal, a status line shows the time, the level of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. Ctrl-C fades out and quits.
+        Patterns play one after the other. On a terminal, a status line shows the time, the level \
+        of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them.\
+         Ctrl-C fades out and quits.
 
-        Without a device nothing is played or written, and the exit status is 1. To get a sound file instead, name one with --device wav:FILE, or use 'temblor render'.
+        Without a device nothing is played or written, and the exit status is 1. To get a sou\
+        nd file instead, name one with --device wav:FILE, or use 'temblor render'.
         """, arguments: [SharedOptions.pattern(formats)],
-      options: [loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
+      options: [
+        loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json,
+        LiveOptions.quiet,
+      ]
         + SharedOptions.soundOptions, groups: LiveOptions.groups,
       examples: [
         .init("temblor play heartbeat", "Feel a shipped pattern."),
@@ -23,8 +32,11 @@ enum PlayVerb {
           "temblor play mine.ahap --loop 0 --device plughw:1",
           "Repeat a pattern on the second sound card until you press q."),
         .init(
-          "temblor play mine.ahap --haptics 3,4 --audio 1,2", "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
-        .init("temblor play mine.ahap --array seat.json --pan 0:-1,2:1", "Pan a pattern across the shakers of a seat."),
+          "temblor play mine.ahap --haptics 3,4 --audio 1,2",
+          "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
+        .init(
+          "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
+          "Pan a pattern across the shakers of a seat."),
       ]
     ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
   }
@@ -34,7 +46,8 @@ enum PlayVerb {
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
-    let (loop, gap) = (try arguments[loop], try arguments[gap])
+    let loop = try arguments[loop]
+    let gap = try arguments[gap]
     var patterns = try LivePatterns(arguments, formats, terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
@@ -43,10 +56,13 @@ enum PlayVerb {
     let placeCount = patterns.loaded.map(\.composition.placeCount).max() ?? 0
     let (outcome, _) = try options.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
-        patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
+        patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop,
+        gap: gap,
         shares: options.routing.shares(rate: engine.rate), session: session)
     }
-    return Failure.worst([patterns.status, try options.report(outcome, ["patterns": patterns.fields], terminal)])
+    return Failure.worst([
+      patterns.status, try options.report(outcome, ["patterns": patterns.fields], terminal),
+    ])
   }
 }
 
@@ -58,14 +74,21 @@ struct LivePatterns {
   init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
     let reading = try SharedOptions.reading(arguments)
     let (inputs, problems) = PatternInput.find(
-      arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
-    for problem in problems { fail(problem.path, problem, terminal) }
+      arguments.values(SharedOptions.patternName), formats: formats,
+      sounds: try SharedOptions.sounds(arguments))
+    for problem in problems {
+      fail(problem.path, problem, terminal)
+    }
     for input in inputs {
       do {
         let pattern = try LoadedPattern(input, reading: reading)
         loaded.append(pattern)
-        for warning in FindingFolding.fold(pattern.warnings()) { terminal.report(warning.description.printable) }
-      } catch { fail(input.name, error, terminal) }
+        for warning in FindingFolding.fold(pattern.warnings()) {
+          terminal.report(warning.description.printable)
+        }
+      } catch {
+        fail(input.name, error, terminal)
+      }
     }
   }
 
@@ -82,9 +105,13 @@ struct LivePatterns {
     for pattern in loaded {
       do {
         pieces.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
-        if let finding = pattern.mergedPlaces(on: engine.profiles) { terminal.report(finding.description.printable) }
+        if let finding = pattern.mergedPlaces(on: engine.profiles) {
+          terminal.report(finding.description.printable)
+        }
         left.append(pattern)
-      } catch { fail(pattern.input.name, error, terminal) }
+      } catch {
+        fail(pattern.input.name, error, terminal)
+      }
     }
     loaded = left
     return pieces
@@ -100,8 +127,10 @@ struct LivePatterns {
 enum TapVerb {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
     in: 1...10_000, default: 1)
-  private static let gap = Option("--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60.")
-    .double(in: 0.005...60, default: 0.25)
+  private static let gap = Option(
+    "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60."
+  )
+  .double(in: 0.005...60, default: 0.25)
 
   static let description = CommandDescription(
     "tap", abstract: "Play one transient (a tap).",
@@ -110,7 +139,8 @@ enum TapVerb {
       Argument("SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp)."),
     ], options: [count, gap, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
     examples: [
-      .init("temblor tap 1 0.5", "Test the output."), .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
+      .init("temblor tap 1 0.5", "Test the output."),
+      .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
       .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is the second channel."),
     ]
   ) { arguments, terminal in
@@ -119,10 +149,12 @@ enum TapVerb {
     let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
     let sharpness = try arguments.double("SHARPNESS", in: 0...1) ?? 0.5
     let pattern = taps(
-      try arguments[count], gap: try arguments[gap], intensity: Float(intensity), sharpness: Float(sharpness))
+      try arguments[count], gap: try arguments[gap], intensity: Float(intensity),
+      sharpness: Float(sharpness))
     let session = options.session(on: SystemBackend(), terminal)
     let (outcome, _) = try options.play(in: session) { engine in
-      try Playlist([CompiledPattern(name: "tap", pattern, for: engine)], on: engine, session: session)
+      try Playlist(
+        [CompiledPattern(name: "tap", pattern, for: engine)], on: engine, session: session)
     }
     return try options.report(outcome, [:], terminal)
   }
@@ -141,16 +173,25 @@ enum WatchVerb {
   private static let loop = Option(
     "--loop", value: "N",
     help:
-      "Play each version N times, further passes between its loop points if it has some; 0 repeats it until the next."
+      """
+      Play each version N times, further passes between its loop points if it has some; 0 \
+      repeats it until the next.
+      """
   ).int(in: 0...1_000_000, default: 1)
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "watch", abstract: "Play a pattern and replay it whenever it is saved.",
       discussion: """
-        If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
-        """, arguments: [Argument("FILE", help: "A pattern file of any format.", completion: .patterns(formats))],
-      options: [loop, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet] + SharedOptions.soundOptions,
+        If a saved version has errors, they are shown as by 'temblor check' and the last valid \
+        version stays loaded. Sound files used by the pattern are watched, too. Keys pause and re\
+        peat; ? lists them. q or Ctrl-C quits.
+        """,
+      arguments: [
+        Argument("FILE", help: "A pattern file of any format.", completion: .patterns(formats))
+      ],
+      options: [loop, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
+        + SharedOptions.soundOptions,
       groups: LiveOptions.groups,
       examples: [
         .init("temblor watch mine.ahap", "Feel every save."),
@@ -170,18 +211,22 @@ enum WatchVerb {
     guard FileSystem.entry(at: path) == .file else {
       throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
     }
-    var input = PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
+    var input = PatternInput(
+      origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
     input.sounds = try SharedOptions.sounds(arguments)
     try options.checkOutputs(reading: input.sources)
     let session = options.session(on: backend, terminal)
     let placeCount = (try? LoadedPattern(input, reading: reading))?.composition.placeCount ?? 0
     let (outcome, saved) = try options.play(in: session, placeCount: placeCount) { engine in
       try SavedPattern(
-        input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop, session: session,
+        input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop,
+        session: session,
         output: terminal.error)
     }
     return try options.report(
-      outcome, ["file": path, "goodVersions": saved.goodCount, "brokenVersions": saved.brokenCount], terminal)
+      outcome,
+      ["file": path, "goodVersions": saved.goodCount, "brokenVersions": saved.brokenCount], terminal
+    )
   }
 }
 
@@ -199,10 +244,15 @@ final class SavedPattern: SessionTask {
   private(set) var brokenCount = 0
 
   init(
-    _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine, passCount: Int?,
+    _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine,
+    passCount: Int?,
     session: LiveSession, output: Output
   ) throws {
-    (self.path, self.input, self.reading, self.engine, self.output) = (path, input, reading, engine, output)
+    self.path = path
+    self.input = input
+    self.reading = reading
+    self.engine = engine
+    self.output = output
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
     // Before it is read, so that no save is missed.
@@ -241,7 +291,9 @@ final class SavedPattern: SessionTask {
       let pattern = try LoadedPattern(input, reading: reading)
       try watch.watch([path] + pattern.sources.filter(isInside))
       piece = try CompiledPattern(name: path, pattern, for: engine)
-      for warning in FindingFolding.fold(pattern.warnings()) { console.report(warning.description.printable) }
+      for warning in FindingFolding.fold(pattern.warnings()) {
+        console.report(warning.description.printable)
+      }
     } catch {
       brokenCount += 1
       return show(error)
@@ -250,11 +302,17 @@ final class SavedPattern: SessionTask {
     goodCount += 1
     let text = "\(path.printable): \(NumberFormatting.seconds(piece.duration))"
     // What is loaded at first is known; a log has every later version.
-    if goodCount + brokenCount > 1 { console.announce(text) } else { console.remark(text) }
+    if goodCount + brokenCount > 1 {
+      console.announce(text)
+    } else {
+      console.remark(text)
+    }
   }
 
   /// Whether a sound file's path stays below the pattern's folder as far as its text shows.
-  private func isInside(_ path: String) -> Bool { path != self.path && !path.split(separator: "/").contains("..") }
+  private func isInside(_ path: String) -> Bool {
+    path != self.path && !path.split(separator: "/").contains("..")
+  }
 
   private func show(_ error: any Error) {
     let findings = (try? CheckVerb.examine(input))?.filter { $0.severity != .note } ?? []
@@ -263,6 +321,8 @@ final class SavedPattern: SessionTask {
     } else {
       console.report(Failure.message(error))
     }
-    if goodCount > 0 { console.remark("The last valid version stays loaded.") }
+    if goodCount > 0 {
+      console.remark("The last valid version stays loaded.")
+    }
   }
 }

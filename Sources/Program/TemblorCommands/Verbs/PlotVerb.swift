@@ -13,11 +13,17 @@ enum PlotVerb {
     CommandDescription(
       "plot", abstract: "Draw patterns and sounds.",
       discussion: """
-        Without --output, the plot is drawn as text for a terminal or a log. With --output, a file is written; its extension selects png, svg or pdf. Several plots are written to the folder given by --output; those of a folder are not written through links below it. Files are replaced atomically.
+        Without --output, the plot is drawn as text for a terminal or a log. With --output, a \
+        file is written; its extension selects png, svg or pdf. Several plots are written to the\
+         folder given by --output; those of a folder are not written through links below it. Fi\
+        les are replaced atomically.
 
-        A score shows the events as designed: height is intensity, colour is sharpness, after curves. A sound file has level and frequency instead, and no band of a profile, unless --profile names the one that made it.
+        A score shows the events as designed: height is intensity, colour is sharpness, after cu\
+        rves. A sound file has level and frequency instead, and no band of a profile, unless --\
+        profile names the one that made it.
 
-        With --overlay, all inputs share one picture, its axes and its scales: what all have is grey, what only one has is in its colour.
+        With --overlay, all inputs share one picture, its axes and its scales: what all have is gre\
+        y, what only one has is in its colour.
 
         An SVG follows the colour scheme of the page that shows it, unless --theme sets one.
 
@@ -26,16 +32,27 @@ enum PlotVerb {
       arguments: [
         Argument(
           "FILE",
-          help: "A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, or - for "
-            + "standard input.", completion: .takes(formats), isRepeatable: true)
+          help:
+            """
+            A pattern file of any format, a sound file, a folder of patterns, a shipped \
+            pattern's name, or - for 
+            """
+              + "standard input.", completion: .takes(formats), isRepeatable: true)
       ],
       options: [
         OutputNames.option("pictures"), format, width, theme,
         Option(
           "--show", value: "LIST",
-          help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
-            + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
-        Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
+          help:
+            """
+            Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several \
+            separated by commas 
+            """
+              + "between.", defaultText: "all",
+          completion: .words(PlotPart.allCases.map(\.rawValue))),
+        Option(
+          "--overlay",
+          help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
         SharedOptions.from, SharedOptions.to, SharedOptions.profile, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -53,27 +70,38 @@ enum PlotVerb {
       if arguments.flag("--overlay") {
         let count = inputs.count + problems.count
         guard (2...Plot.maximumSubjectCount).contains(count) else {
-          throw UsageError("'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+          throw UsageError(
+            "'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
         }
         groups = problems.isEmpty ? [inputs] : []
       }
       let outputs = try arguments.value("--output").map {
         try PlotOutputs(
-          $0, format: try arguments[format], groups: groups, missing: arguments.flag("--overlay") ? 0 : problems.count)
+          $0, format: try arguments[format], groups: groups,
+          missing: arguments.flag("--overlay") ? 0 : problems.count)
       }
-      if outputs?.items.first?.path == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
+      if outputs?.items.first?.path == OutputNames.standardOutput {
+        try SharedOptions.checkStandardOutput(terminal)
+      }
       var work = BatchWork(on: terminal, problems: problems)
       for (index, group) in groups.enumerated() {
         do {
-          if SignalHandling.isRequested { throw FileError(group[0].name, "interrupted; nothing was written") }
-          let plot = try plot(group, job: job, style: style, hasProfile: arguments.value("--profile") != nil)
+          if SignalHandling.isRequested {
+            throw FileError(group[0].name, "interrupted; nothing was written")
+          }
+          let plot = try plot(
+            group, job: job, style: style, hasProfile: arguments.value("--profile") != nil)
           if let item = outputs?.items[index] {
             try write(plot, item, style: style, on: terminal)
           } else {
-            if index > 0 { try terminal.output.line() }
+            if index > 0 {
+              try terminal.output.line()
+            }
             try terminal.output.write(plot, width: style.columns)
           }
-        } catch let error as StreamError { throw error } catch {
+        } catch let error as StreamError {
+          throw error
+        } catch {
           work.fail(message(error, about: group), Failure.status(of: error))
         }
       }
@@ -84,11 +112,20 @@ enum PlotVerb {
   /// The width of a picture in pixels: what a page of text has space for.
   static let standardWidth = 860
 
-  private static func plot(_ inputs: [TakeInput], job: RenderJob, style: Style, hasProfile: Bool) throws -> Plot {
+  private static func plot(_ inputs: [TakeInput], job: RenderJob, style: Style, hasProfile: Bool)
+    throws -> Plot
+  {
     // Beside a sound, patterns are drawn by their sounds too.
-    let isOfPatterns = inputs.allSatisfy { input in if case .pattern = input { true } else { false } }
+    let isOfPatterns = inputs.allSatisfy { input in
+      if case .pattern = input {
+        true
+      } else {
+        false
+      }
+    }
     let subjects = try inputs.map { input in
-      try input.subject(job, needsSignal: style.parts != [.score] || !isOfPatterns, hasProfile: hasProfile)
+      try input.subject(
+        job, needsSignal: style.parts != [.score] || !isOfPatterns, hasProfile: hasProfile)
     }
     let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
     if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
@@ -97,7 +134,9 @@ enum PlotVerb {
     return plot
   }
 
-  private static func write(_ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal) throws {
+  private static func write(
+    _ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal
+  ) throws {
     let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
     if item.path == OutputNames.standardOutput {
       try terminal.output.write(bytes.span)
@@ -131,7 +170,9 @@ enum PlotVerb {
       let asked = try arguments[PlotVerb.width.int(in: isPicture ? Plot.widths : 20...1_000)]
       width = asked ?? PlotVerb.standardWidth
       columns = asked ?? terminal.output.width
-      if !isPicture, arguments.value("--format") != nil { throw UsageError("'--format' requires '--output'") }
+      if !isPicture, arguments.value("--format") != nil {
+        throw UsageError("'--format' requires '--output'")
+      }
       parts = try Self.parts(arguments.value("--show"))
     }
 
@@ -161,12 +202,16 @@ extension TakeInput {
     switch self {
     case .sound:
       let take = try take(job)
-      return PlotSubject(name: take.name, signal: take.signal, profile: hasProfile ? take.profile : nil)
+      return PlotSubject(
+        name: take.name, signal: take.signal, profile: hasProfile ? take.profile : nil)
     case .pattern(let input):
       let pattern = try LoadedPattern(input, reading: job.reading)
-      var subject = PlotSubject(name: input.name, composition: pattern.composition, profile: job.profile)
+      var subject = PlotSubject(
+        name: input.name, composition: pattern.composition, profile: job.profile)
       subject.samples = try pattern.samples(rate: Double(job.rate))
-      if needsSignal || !pattern.composition.isOfEvents { subject.signal = try Self.render(pattern, job).signal }
+      if needsSignal || !pattern.composition.isOfEvents {
+        subject.signal = try Self.render(pattern, job).signal
+      }
       return subject
     }
   }

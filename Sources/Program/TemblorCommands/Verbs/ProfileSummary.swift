@@ -9,7 +9,8 @@ struct ProfileSummary {
   static let rate = 48_000.0
 
   init(profile: TransducerProfile, origin: String) {
-    (self.profile, self.origin) = (profile, origin)
+    self.profile = profile
+    self.origin = origin
     placed = profile.bandMapped(rate: Self.rate)
     settings = profile.transducerSettings(rate: Self.rate)
   }
@@ -20,7 +21,9 @@ struct ProfileSummary {
     layout.heading("Rendering")
     layout.table(laws)
     layout.heading("By sharpness")
-    for line in bySharpness { layout.verbatim(line, indent: 2) }
+    for line in bySharpness {
+      layout.verbatim(line, indent: 2)
+    }
     if let settings {
       layout.heading("Adaptation to the hardware")
       layout.table(fit(settings))
@@ -31,7 +34,9 @@ struct ProfileSummary {
     }
     if !profile.sources.isEmpty {
       layout.heading("Sources")
-      for source in profile.sources { layout.lines(source.printable, indent: 2) }
+      for source in profile.sources {
+        layout.lines(source.printable, indent: 2)
+      }
     }
     return layout.text
   }
@@ -42,10 +47,14 @@ struct ProfileSummary {
     var rows = [
       ("origin", origin.printable),
       ("frequency", "\(profile.frequency.text), \(profile.frequency.scale.rawValue)\(change)"),
-      ("intensity", intensity), ("level", Self.level(profile.level) + " per continuous event at full intensity"),
+      ("intensity", intensity),
+      ("level", Self.level(profile.level) + " per continuous event at full intensity"),
       ("waveform", Self.sines(profile.partials.map { ($0.ratio, $0.gain) })), ("transients", burst),
       ("transient level", Self.level(transient.level)),
-      ("transient waveform", Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness),
+      (
+        "transient waveform",
+        Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness
+      ),
     ]
     if profile.duck != 1 {
       rows.append(("duck", "continuous events × \(profile.duck.text(3)) while a transient sounds"))
@@ -55,8 +64,10 @@ struct ProfileSummary {
 
   private var intensity: String {
     switch profile.intensity {
-    case .power(let exponent): "amplitude = intensity" + (exponent == 1 ? "" : " to the power of \(exponent.text(3))")
-    case .sensation(let decibels): "perceptually uniform; intensity 1 is \(decibels.text(1)) dB above threshold"
+    case .power(let exponent):
+      "amplitude = intensity" + (exponent == 1 ? "" : " to the power of \(exponent.text(3))")
+    case .sensation(let decibels):
+      "perceptually uniform; intensity 1 is \(decibels.text(1)) dB above threshold"
     }
   }
 
@@ -72,8 +83,11 @@ struct ProfileSummary {
       }
     let isOwn = transient.frequency != profile.frequency
     let floor = (transient.floor * 100).text(1)
-    let band = transient.frequency.text + Self.change(from: transient.frequency, to: placed.transient.frequency)
-    return length + (isOwn ? ", \(band)" : "") + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
+    let band =
+      transient.frequency.text
+      + Self.change(from: transient.frequency, to: placed.transient.frequency)
+    return length + (isOwn ? ", \(band)" : "")
+      + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
   }
 
   private var squareness: String {
@@ -86,7 +100,8 @@ struct ProfileSummary {
   private var bySharpness: [String] {
     let factors = placed.levelsOverSharpness(count: Self.steps, drive: settings)
     let isKnown = profile.hasKnownResponse
-    let head = ["sharpness", "frequency", "level"] + (isKnown ? ["response"] : []) + ["burst", "length"]
+    let head =
+      ["sharpness", "frequency", "level"] + (isKnown ? ["response"] : []) + ["burst", "length"]
     let rows = (0..<Self.steps).map { step in
       let sharpness = Double(step) / Double(Self.steps - 1)
       let hertz = placed.frequency.hertz(atSharpness: sharpness)
@@ -114,7 +129,10 @@ struct ProfileSummary {
       ("peakPower", "peak power", number(hardware.peakPower, " W")),
       ("acceleration", "acceleration", number(hardware.acceleration, " g")),
       ("excursion", "excursion", number(hardware.excursion, " mm")),
-      ("response", "response", hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"),
+      (
+        "response", "response",
+        hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"
+      ),
       ("thermal", "thermal", hardware.thermal.map { $0.text }),
     ]
     var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
@@ -125,14 +143,24 @@ struct ProfileSummary {
     }
     for mode in hardware.modes {
       let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
-      let figures = "\(mode.resonance.text(3)) Hz, quality factor \(mode.qualityFactor.text(3)), \(decibels.text(1)) dB"
+      let figures =
+        """
+        \(mode.resonance.text(3)) Hz, quality factor \(mode.qualityFactor.text(3)), \
+        \(decibels.text(1)) dB
+        """
       rows.append(("resonance", figures + (mode.gain < 0 ? ", inverted" : "")))
     }
     if hardware.model != nil {
       let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
       let factor = doubt.qualityFactor.text(2) + (hardware.uncertainty == nil ? " (assumed)" : "")
       rows.append(
-        ("uncertainty", "resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of \(factor)"))
+        (
+          "uncertainty",
+          """
+          resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of \
+          \(factor)
+          """
+        ))
     }
     if let measured = hardware.measured {
       let origin = "\(measured.date.printable), by \(measured.sensor.rawValue)"
@@ -149,7 +177,8 @@ struct ProfileSummary {
   private static func sines(_ partials: [(ratio: Double, gain: Double)]) -> String {
     if partials.count == 1, partials[0] == (1, 1) { return "a sine" }
     let list = partials.map { partial in "\(partial.gain.text(3)) at × \(partial.ratio.text(3))" }
-    return (partials.count == 1 ? "a sine: " : "\(partials.count) sines: ") + list.joined(separator: ", ")
+    return (partials.count == 1 ? "a sine: " : "\(partials.count) sines: ")
+      + list.joined(separator: ", ")
   }
 
   private static func milliseconds(_ seconds: Double) -> String { (seconds * 1_000).text(1) }
@@ -159,12 +188,14 @@ struct ProfileSummary {
     asked == placed ? "" : "; \(placed.text) played"
   }
 
-  /// What hardware makes of a level, relative to a full-scale sine at its best; in g where that is known.
+  /// What hardware makes of a level, relative to a full-scale sine at its best; in g where that is
+  /// known.
   func made(_ level: Double, atHertz hertz: Double) -> String {
     guard let hardware = profile.hardware else { return "" }
     let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonance) }
     let peak = hardware.response.map(\.decibels).max() ?? best ?? 0
-    let decibels = profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
+    let decibels =
+      profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
     guard let acceleration = hardware.acceleration else { return decibels.text(1) + " dB" }
     let drive = (settings?.limits.power ?? 1).squareRoot()
     let most = acceleration * drive
@@ -173,22 +204,28 @@ struct ProfileSummary {
 
   func fit(_ settings: TransducerSettings) -> [(label: String, help: String)] {
     let rows = [
-      ("high-pass", FrequencyMapping.hertz(settings.highPass) + " Hz"), ("resonance", resonance(settings)),
+      ("high-pass", FrequencyMapping.hertz(settings.highPass) + " Hz"),
+      ("resonance", resonance(settings)),
       ("levels", levels(settings)), ("excursion", movement(settings)), ("power", power(settings)),
     ]
-    let thermal = settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
+    let thermal =
+      settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
     return settings.limits.power == nil ? rows : rows + [("temperature", thermal)]
   }
 
   private func resonance(_ settings: TransducerSettings) -> String {
     guard let equaliser = settings.equaliser else {
-      return settings.model == nil ? "not equalised: resonance or Q factor unknown" : "not equalised"
+      return settings.model == nil
+        ? "not equalised: resonance or Q factor unknown" : "not equalised"
     }
     func text(_ model: TransducerModel) -> String {
       "\(FrequencyMapping.hertz(model.resonance)) Hz, Q \(model.qualityFactor.text(2))"
     }
     return
-      "from \(text(equaliser.model)) to \(text(equaliser.apparent)); gain \(equaliser.gain.text(3)) far above resonance"
+      """
+      from \(text(equaliser.model)) to \(text(equaliser.apparent)); gain \
+      \(equaliser.gain.text(3)) far above resonance
+      """
   }
 
   private func levels(_ settings: TransducerSettings) -> String {
@@ -199,8 +236,14 @@ struct ProfileSummary {
     let felt = profile.thresholds.count > 1 || profile.drive.feltBy == .hand ? "" : " on a seat"
     let contours = profile.hasConvergingContours ? ", contours converging" : ""
     let summation = profile.hasTemporalSummation ? ", bursts by temporal summation" : ""
-    let aim = profile.hasEqualSensation ? "equal sensation" + felt + contours + summation : "equal acceleration"
-    return "\(aim) at every sharpness, attenuated by up to \(abs(NumberFormatting.decibels(Float(least))).text(1)) dB"
+    let aim =
+      profile.hasEqualSensation
+      ? "equal sensation" + felt + contours + summation : "equal acceleration"
+    return
+      """
+      \(aim) at every sharpness, attenuated by up to \
+      \(abs(NumberFormatting.decibels(Float(least))).text(1)) dB
+      """
   }
 
   private func movement(_ settings: TransducerSettings) -> String {
@@ -210,7 +253,9 @@ struct ProfileSummary {
     let origin =
       if hardware.excursion != nil && hardware.acceleration != nil {
         "from hardware.excursion"
-      } else if settings.limits.power != nil { "excursion at peak power in the band" } else {
+      } else if settings.limits.power != nil {
+        "excursion at peak power in the band"
+      } else {
         "excursion at full scale in the band"
       }
     return "limited to \(excursion.text(2)) × that of a full-scale sine at resonance (\(origin))"

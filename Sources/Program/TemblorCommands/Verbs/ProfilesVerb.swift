@@ -2,13 +2,18 @@ enum ProfilesVerb {
   static let description = CommandDescription(
     "profiles", abstract: "List, show, check and create profiles.",
     discussion: """
-      User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default ~/.config/temblor/profiles); system profiles are in temblor/profiles in each folder of $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can replace a shipped one. Without a profile argument, the shipped phone is used.
+      User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (de\
+      fault ~/.config/temblor/profiles); system profiles are in temblor/profiles in each fold\
+      er of $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can re\
+      place a shipped one. Without a profile argument, the shipped phone is used.
 
       The exit status is 2 if a file in these folders is invalid.
-      """, options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
+      """,
+    options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
     verbs: [show, check, ProfilesNewVerb.description, schema],
     examples: [
-      .init("temblor profiles", "List the profiles."), .init("temblor profiles show phone", "Show a profile."),
+      .init("temblor profiles", "List the profiles."),
+      .init("temblor profiles show phone", "Show a profile."),
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile."),
     ]
   ) { arguments, terminal in
@@ -21,10 +26,13 @@ enum ProfilesVerb {
     try terminal.output.write(
       arguments, json: ["profiles": rows.map(\.fields)], text: ColumnText.text(rows.map(\.columns)))
     var work = BatchWork(on: terminal)
-    for error in rows.compactMap(\.error) { try work.attempt { _ in throw error } }
+    for error in rows.compactMap(\.error) {
+      try work.attempt { _ in throw error }
+    }
     for path in library.misnamedFiles() {
       work.fail(
-        "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json", .invalidInput)
+        "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json",
+        .invalidInput)
     }
     return work.status
   }
@@ -33,7 +41,8 @@ enum ProfilesVerb {
     "show", abstract: "Show a profile.",
     arguments: [
       Argument(
-        "PROFILE", help: "A profile's name or file, or - for standard input.", completion: SharedOptions.profileNames)
+        "PROFILE", help: "A profile's name or file, or - for standard input.",
+        completion: SharedOptions.profileNames)
     ], options: [Option("--json", help: "Print the profile file as it stands.")],
     examples: [
       .init("temblor profiles show buttkicker-lfe", "Read what one does."),
@@ -58,24 +67,30 @@ enum ProfilesVerb {
   private static let check = CommandDescription(
     "check", abstract: "Check profiles for errors.",
     discussion: """
-      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a profile from being used; warnings and notes do not. The exit status is 2 if there is an error.
+      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors pr\
+      event a profile from being used; warnings and notes do not. The exit status is 2 if there \
+      is an error.
       """,
     arguments: [
       Argument(
         "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
         completion: SharedOptions.profileNames, isRepeatable: true)
-    ], options: [SharedOptions.json], examples: [.init("temblor profiles check mine.json", "Check a profile.")]
+    ], options: [SharedOptions.json],
+    examples: [.init("temblor profiles check mine.json", "Check a profile.")]
   ) { arguments, terminal in
     let words = arguments.values("PROFILE")
     var findings: [Finding] = []
     var failures: [String] = []
     for word in words {
-      do { findings += try ProfileInput.find(word, takesInput: true).findings } catch {
+      do {
+        findings += try ProfileInput.find(word, takesInput: true).findings
+      } catch {
         failures.append(Failure.message(error))
       }
     }
     try terminal.output.write(
-      arguments, json: ["findings": findings.map(\.fields)], text: CheckVerb.text(findings, for: terminal.output),
+      arguments, json: ["findings": findings.map(\.fields)],
+      text: CheckVerb.text(findings, for: terminal.output),
       wraps: false)
     return CheckVerb.finish(findings, failures, of: words.count, "profile", terminal)
   }
@@ -86,7 +101,8 @@ enum ProfilesVerb {
       Editors with JSON Schema support complete and validate a profile that refers to the schema:
 
         "$schema": "./profile.schema.json"
-      """, examples: [.init("temblor profiles schema > profile.schema.json", "Put it beside a profile.")]
+      """,
+    examples: [.init("temblor profiles schema > profile.schema.json", "Put it beside a profile.")]
   ) { _, terminal in
     try terminal.output.write(ProfileSchema.text().span)
     return .done
@@ -102,7 +118,13 @@ struct ProfileRow {
     reading = Result { try ProfileFile.read(text: entry.text(), name: entry.textName) }
   }
 
-  var error: (any Error)? { if case .failure(let error) = reading { error } else { nil } }
+  var error: (any Error)? {
+    if case .failure(let error) = reading {
+      error
+    } else {
+      nil
+    }
+  }
 
   var columns: [String] {
     switch reading {
@@ -111,7 +133,8 @@ struct ProfileRow {
         entry.name, profile.frequency.text, entry.origin.text + hiding,
         (profile.hardware?.product ?? profile.summary).printable,
       ]
-    case .failure: [entry.name, "–", entry.origin.text + hiding, "invalid"]
+    case .failure:
+      [entry.name, "–", entry.origin.text + hiding, "invalid"]
     }
   }
 
@@ -132,7 +155,8 @@ struct ProfileRow {
         "summary": profile.summary, "low": profile.frequency.low, "high": profile.frequency.high,
         "product": profile.hardware?.product,
       ]
-    case .failure(let error): return fields + ["error": "\(error)"]
+    case .failure(let error):
+      return fields + ["error": "\(error)"]
     }
   }
 }
@@ -166,15 +190,21 @@ enum ProfilesNewVerb {
   static let description = CommandDescription(
     "new", abstract: "Create a profile.",
     discussion: """
-      The file is written to the folder of user profiles, where --profile finds it by name, or to --output. An existing file is not replaced unless --force is given.
-      """, arguments: [Argument("NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -.")],
+      The file is written to the folder of user profiles, where --profile finds it by name, \
+      or to --output. An existing file is not replaced unless --force is given.
+      """,
+    arguments: [
+      Argument("NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -.")
+    ],
     options: [
       Option(
-        "--from", value: "PROFILE", help: "Copy this profile (name or file), including hardware and sources.",
+        "--from", value: "PROFILE",
+        help: "Copy this profile (name or file), including hardware and sources.",
         completion: SharedOptions.profileNames), low, high,
       Option(
         "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-        completion: .file(endingIn: "json"), writes: ["json"]), Option("--force", help: "Replace an existing file."),
+        completion: .file(endingIn: "json"), writes: ["json"]),
+      Option("--force", help: "Replace an existing file."),
     ],
     examples: [
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
@@ -186,14 +216,17 @@ enum ProfilesNewVerb {
       try terminal.output.write(text.span)
       return .done
     }
-    let (name, output) = (arguments.argument("NAME"), arguments.value("--output"))
+    let name = arguments.argument("NAME")
+    let output = arguments.value("--output")
     guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: name) else {
       throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
     }
     if FileSystem.entry(at: path) != .nothing && !arguments.flag("--force") {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
-    if output == nil { try FileSystem.makeFolder(FileSystem.folder(of: path)) }
+    if output == nil {
+      try FileSystem.makeFolder(FileSystem.folder(of: path))
+    }
     try AtomicFileWriter.write(text, to: path)
     try terminal.output.write(advice(name, path: path, isFound: output == nil))
     return .done
@@ -204,8 +237,10 @@ enum ProfilesNewVerb {
     guard ProfileName.isValid(name) else {
       throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
-    let (low, high) = (try arguments[low], try arguments[high])
-    var profile = TransducerProfile(name: name, summary: "A custom transducer.", frequency: defaultBand)
+    let low = try arguments[low]
+    let high = try arguments[high]
+    var profile = TransducerProfile(
+      name: name, summary: "A custom transducer.", frequency: defaultBand)
     var schema: String?
     if let word = arguments.value("--from") {
       let input = try ProfileInput.find(word)
@@ -217,10 +252,15 @@ enum ProfilesNewVerb {
     let isFollowed = profile.transient.frequency == profile.frequency
     profile.frequency.low = low ?? profile.frequency.low
     profile.frequency.high = high ?? profile.frequency.high
-    if isFollowed { profile.transient.frequency = profile.frequency }
+    if isFollowed {
+      profile.transient.frequency = profile.frequency
+    }
     guard profile.frequency.low <= profile.frequency.high else {
       throw UsageError(
-        "the band runs from \(profile.frequency.low.text(3)) down to \(profile.frequency.high.text(3)) Hz; set '--low' and '--high'"
+        """
+        the band runs from \(profile.frequency.low.text(3)) down to \
+        \(profile.frequency.high.text(3)) Hz; set '--low' and '--high'
+        """
       )
     }
     return ProfileFile.write(profile, schema: schema)
@@ -229,7 +269,9 @@ enum ProfilesNewVerb {
   private static func advice(_ name: String, path: String, isFound: Bool) -> String {
     let word = isFound ? name : ProfileFile.isPath(path) ? path : "./" + path
     var text = "\(path.printable): written\n"
-    if isFound, ProfileCatalog.names.contains(name) { text += "It replaces the shipped profile \(name).\n" }
+    if isFound, ProfileCatalog.names.contains(name) {
+      text += "It replaces the shipped profile \(name).\n"
+    }
     return text + "Edit it, then: temblor profiles check \(word.printable)\n"
       + "Hear it with:  temblor play heartbeat --profile \(word.printable)\n"
   }
@@ -259,15 +301,19 @@ struct ProfileInput {
   private static func find(named word: String) throws -> ProfileInput {
     let entry = try entry(for: word, in: .fromEnvironment())
     return ProfileInput(
-      name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : entry.name)
+      name: entry.textName, text: try entry.text(), entry: entry,
+      stem: entry.path == nil ? nil : entry.name)
   }
 
-  /// Returns the profile with a name, or else the only profile whose name or product contains the words.
+  /// Returns the profile with a name, or else the only profile whose name or product contains the
+  /// words.
   ///
   /// - Parameters:
   ///   - words: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
   ///   - library: The profiles to search.
-  static func entry(for words: String, in library: ProfileLibrary) throws(UsageError) -> ProfileEntry {
+  static func entry(for words: String, in library: ProfileLibrary) throws(UsageError)
+    -> ProfileEntry
+  {
     if let entry = library.entry(named: words) { return entry }
     let found = library.entries(spelled: words)
     if found.count == 1 { return found[0] }
@@ -279,19 +325,27 @@ struct ProfileInput {
 
   private static func hint(at word: String, in library: ProfileLibrary) -> String {
     let names = library.entries(matching: word).map(\.name.inQuotes)
-    if 1...mostHinted ~= names.count { return "; did you mean \(names.joinedWithOr)?" }
+    if 1...mostHinted ~= names.count {
+      return "; did you mean \(names.joinedWithOr)?"
+    }
     let question = Suggestion.question(word, among: library.entries().map(\.name))
     return question.isEmpty ? "; 'temblor profiles' lists them" : question
   }
 
   func profile() throws(ProfileRefusal) -> TransducerProfile {
-    do { return try ProfileFile.read(text: text, name: name) } catch { throw ProfileRefusal(error: error) }
+    do {
+      return try ProfileFile.read(text: text, name: name)
+    } catch {
+      throw ProfileRefusal(error: error)
+    }
   }
 
   var findings: [Finding] {
     guard ArrayCheckResult.isArrayText(by: text) else { return examine().findings }
-    return ArrayCheckResult(text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment())
-      .findings
+    return ArrayCheckResult(
+      text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment()
+    )
+    .findings
   }
 
   func examine() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
@@ -303,6 +357,7 @@ struct ProfileRefusal: Error, CustomStringConvertible {
 
   var description: String {
     let others = error.otherErrorCount
-    return error.description + (others > 0 ? " (and \(others) more; see 'temblor profiles check')" : "")
+    return error.description
+      + (others > 0 ? " (and \(others) more; see 'temblor profiles check')" : "")
   }
 }

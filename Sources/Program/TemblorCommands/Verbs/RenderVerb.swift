@@ -1,12 +1,19 @@
 enum RenderVerb {
-  private static let sampleFormat = Option("--sample-format", value: "FORMAT", help: "Sample format.")
-    .choice(default: SampleFormat.s16)
+  private static let sampleFormat = Option(
+    "--sample-format", value: "FORMAT", help: "Sample format."
+  )
+  .choice(default: SampleFormat.s16)
   private static let channels = Option(
-    "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "one, or as many as are routed"
+    "--channels", value: "N", help: "Number of channels, 1 to 64.",
+    defaultText: "one, or as many as are routed"
   ).int(in: OutputRouting.channelCounts)
   private static let loop = Option(
     "--loop", value: "N",
-    help: "Play N times, further passes between the loop points if there are some; 0 repeats until --duration."
+    help:
+      """
+      Play N times, further passes between the loop points if there are some; 0 repeats until \
+      --duration.
+      """
   ).int(in: 0...1_000_000, default: 1)
   private static let duration = Option(
     "--duration", value: "SECONDS",
@@ -22,14 +29,19 @@ enum RenderVerb {
     CommandDescription(
       "render", abstract: "Render patterns to sound files.",
       discussion: """
-        Each sound file is named after its pattern and written to the current folder, or to the file or folder given by --output. Files are replaced atomically. Folders are searched recursively, without following links to folders, and the output keeps their structure; it is not written through links below the output folder.
+        Each sound file is named after its pattern and written to the current folder, or to the \
+        file or folder given by --output. Files are replaced atomically. Folders are searched recur\
+        sively, without following links to folders, and the output keeps their structure; it\
+         is not written through links below the output folder.
 
-        The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
+        The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same \
+        pattern and options give identical files, except for the serial number of an ogg stream.
 
         \(SharedOptions.withoutSettings)
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
-        OutputNames.option("patterns"), RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
+        OutputNames.option("patterns"), RenderOutputs.container, sampleFormat, SharedOptions.rate,
+        channels,
         RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
       ],
       groups: [
@@ -39,22 +51,37 @@ enum RenderVerb {
           Option(
             "--acceleration",
             help:
-              "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
+              """
+              Write the simulated acceleration of the profile's transducer instead of the drive \
+              signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range \
+              of the format are clipped. Channels without haptics are unchanged.
+              """
           ),
           Option(
             "--raw",
             help:
-              "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond full scale."
-          ), Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio.")),
+              """
+              Write the model's signal as it is, without limiter, removal of offsets, hardware \
+              stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF \
+              and HMPG keep their own amplitudes and frequencies. It may click; \
+              '--sample-format float' keeps what is beyond full scale.
+              """
+          ),
+          Option(
+            "--stems",
+            help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio.")),
         OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [
         .init("temblor render heartbeat", "Write heartbeat.wav."),
-        .init("temblor render Patterns -o sounds --profile speaker", "Render a folder for laptop speakers."),
+        .init(
+          "temblor render Patterns -o sounds --profile speaker",
+          "Render a folder for laptop speakers."),
         .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
         .init(
-          "temblor render mine.ahap --array seat.json --pan 0:-1,2:1", "Write a channel for each shaker of a seat."),
+          "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
+          "Write a channel for each shaker of a seat."),
       ]
     ) { arguments, terminal in
       let job = try job(arguments)
@@ -78,7 +105,9 @@ enum RenderVerb {
     job.isNormalized = arguments.flag("--normalize")
     job.rendersAcceleration = arguments.flag("--acceleration")
     job.isRaw = arguments.flag("--raw")
-    for other in ["--acceleration", "--normalize"] { try SharedOptions.refuseBoth("--raw", other, in: arguments) }
+    for other in ["--acceleration", "--normalize"] {
+      try SharedOptions.refuseBoth("--raw", other, in: arguments)
+    }
     job.passCount = try arguments[loop]
     job.duration = try arguments[duration]
     job.tail = try arguments[tail]
@@ -87,16 +116,29 @@ enum RenderVerb {
       throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
     }
     guard job.channelCount >= job.routing.minimumChannelCount else {
-      throw UsageError("channel \(job.routing.minimumChannelCount) is routed, but '--channels' is \(job.channelCount)")
+      throw UsageError(
+        """
+        channel \(job.routing.minimumChannelCount) is routed, but '--channels' is \
+        \(job.channelCount)
+        """
+      )
     }
     let profiles = job.channels().profiles
     guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
       throw UsageError(
-        "'render' supports one profile per file; render each separately, or record both with 'temblor play --record'")
+        """
+        'render' supports one profile per file; render each separately, or record both with \
+        'temblor play --record'
+        """
+      )
     }
     if job.rendersAcceleration, profiles[0].hardware?.model == nil {
       throw UsageError(
-        "'--acceleration' requires a profile with resonance and Q factor; \(profiles[0].name.inQuotes) has none")
+        """
+        '--acceleration' requires a profile with resonance and Q factor; \
+        \(profiles[0].name.inQuotes) has none
+        """
+      )
     }
     return job
   }
@@ -121,11 +163,14 @@ struct RenderReport {
           guard !isQuiet else { return }
           line.show(
             items.count == 1
-              ? "\(items[0].name.printable): \(Int(fraction * 100)) %" : "\(done) of \(items.count) sounds")
+              ? "\(items[0].name.printable): \(Int(fraction * 100)) %"
+              : "\(done) of \(items.count) sounds")
         })
     line.clear()
     report(results, on: terminal, isQuiet: isQuiet)
-    if asJSON { try terminal.output.write(json: ["files": fields(results)]) }
+    if asJSON {
+      try terminal.output.write(json: ["files": fields(results)])
+    }
     let statuses: [ExitStatus] = results.map {
       switch $0 {
       case .written: .done
@@ -146,7 +191,9 @@ struct RenderReport {
       case .written(let seconds, let statistics, let warnings):
         written += 1
         guard !isQuiet else { continue }
-        for warning in FindingFolding.fold(warnings) { terminal.report(warning.description.printable) }
+        for warning in FindingFolding.fold(warnings) {
+          terminal.report(warning.description.printable)
+        }
         // Of two stems one is often silent, and strength 0 is silent on purpose.
         if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
           terminal.report(
@@ -158,21 +205,32 @@ struct RenderReport {
         let text = level.whole + (protection.map { ", \($0.text)" } ?? "")
         let isFile = if case .file = item.destination { true } else { false }
         if batch.items.count <= 2, isFile || terminal.error.isTerminal {
-          terminal.report("\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
+          terminal.report(
+            "\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
         } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
           changed.append("\(item.name.printable): \(text)")
         }
-      case .failed(let error as StreamError) where error.isBrokenPipe: continue
-      case .failed(let error): failures.append(Failure.message(error))
+      case .failed(let error as StreamError) where error.isBrokenPipe:
+        continue
+      case .failed(let error):
+        failures.append(Failure.message(error))
       }
     }
-    for line in changed.prefix(Self.greatestChangeCount) { terminal.report(line) }
+    for line in changed.prefix(Self.greatestChangeCount) {
+      terminal.report(line)
+    }
     let more = changed.count - Self.greatestChangeCount
-    if more > 0 { terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited") }
-    for failure in failures { terminal.report(failure) }
+    if more > 0 {
+      terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited")
+    }
+    for failure in failures {
+      terminal.report(failure)
+    }
     let count = batch.items.count + problems.count
     guard count > 2, !failures.isEmpty || !isQuiet else { return }
-    terminal.report("\(written) of \(count) sounds written" + (failures.isEmpty ? "" : ", \(failures.count) failed"))
+    terminal.report(
+      "\(written) of \(count) sounds written"
+        + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 
   private func fields(_ results: [RenderBatch.Outcome]) -> [JSONMembers] {
@@ -183,8 +241,11 @@ struct RenderReport {
         return names + [
           "seconds": seconds, "peakDecibels": NumberFormatting.decibels(statistics.peak),
           "limitedFrames": Int(statistics.limitedFrameCount),
-        ] + ProtectionSummary(statistics)?.fields + ["warnings": warnings.isEmpty ? nil : warnings.map(\.fields)]
-      case .failed(let error): return names + ["error": Failure.message(error)]
+        ] + ProtectionSummary(statistics)?.fields + [
+          "warnings": warnings.isEmpty ? nil : warnings.map(\.fields)
+        ]
+      case .failed(let error):
+        return names + ["error": Failure.message(error)]
       }
     }
     return files + problems.map { ["pattern": $0.path, "error": $0.description] }
@@ -224,7 +285,9 @@ struct ProtectionSummary: Equatable, Sendable {
   var peakExcursion = 0.0
 
   var cause: Cause? {
-    if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 { return nil }
+    if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 {
+      return nil
+    }
     return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
   }
 
@@ -240,8 +303,10 @@ struct ProtectionSummary: Equatable, Sendable {
 
   var fields: JSONMembers {
     [
-      "excursionLimitedFrames": excursionLimitedFrameCount, "powerLimitedFrames": powerLimitedFrameCount,
-      "gainReductionDecibels": NumberFormatting.decibels(leastGain), "temperatureRise": temperatureRise,
+      "excursionLimitedFrames": excursionLimitedFrameCount,
+      "powerLimitedFrames": powerLimitedFrameCount,
+      "gainReductionDecibels": NumberFormatting.decibels(leastGain),
+      "temperatureRise": temperatureRise,
       "peakExcursion": peakExcursion,
     ]
   }

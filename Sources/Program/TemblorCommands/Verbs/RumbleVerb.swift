@@ -4,23 +4,35 @@ enum RumbleVerb {
   static let description = CommandDescription(
     "rumble", abstract: "Make a game pad whose rumble is felt on a shaker.",
     discussion: """
-      Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum, its fast motor a high one. Choose the pad in the game or start the game afterwards. With --copy, the pad has the buttons and axes of one that is plugged in, which is used through it until the program ends.
+      Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum\
+      , its fast motor a high one. Choose the pad in the game or start the game afterwards. With --\
+      copy, the pad has the buttons and axes of one that is plugged in, which is used through it \
+      until the program ends.
 
-      Effects that are rumbles, constant, ramps or vibrations of a frequency are played with their lengths, delays, repeats, envelopes and the gain of the game; others are refused. What a game leaves behind ends with it.
+      Effects that are rumbles, constant, ramps or vibrations of a frequency are played with \
+      their lengths, delays, repeats, envelopes and the gain of the game; others are refused. W\
+      hat a game leaves behind ends with it.
 
-      Making pads needs /dev/uinput: the module uinput of the kernel, and a right that the rule 70-temblor-rumble.rules gives the user who is logged in.
+      Making pads needs /dev/uinput: the module uinput of the kernel, and a right that the\
+       rule 70-temblor-rumble.rules gives the user who is logged in.
       """,
     options: [
       Option("--name", value: "NAME", help: "Name of the pad.", defaultText: usualName),
       Option(
-        "--copy", value: "EVENT", help: "Pass the buttons and axes of a pad through, such as /dev/input/event7.",
+        "--copy", value: "EVENT",
+        help: "Pass the buttons and axes of a pad through, such as /dev/input/event7.",
         completion: .file), LiveOptions.json, LiveOptions.quiet,
     ], groups: LiveOptions.groups,
     examples: [
-      .init("temblor rumble --device plughw:1 --profile dayton-bst-1", "Feel a game on the second sound card."),
-      .init("temblor rumble --copy /dev/input/event7", "Use a plugged-in pad, whose rumble is felt on the shaker."),
+      .init(
+        "temblor rumble --device plughw:1 --profile dayton-bst-1",
+        "Feel a game on the second sound card."),
+      .init(
+        "temblor rumble --copy /dev/input/event7",
+        "Use a plugged-in pad, whose rumble is felt on the shaker."),
     ]
-  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) { try UInputPad(name: $0, copying: $1) }
+  ) { arguments, terminal in
+    try run(arguments, terminal, on: SystemBackend()) { try UInputPad(name: $0, copying: $1) }
   }
 
   static func run(
@@ -32,7 +44,8 @@ enum RumbleVerb {
     let pad = try pad(arguments.value("--name") ?? usualName, arguments.value("--copy"))
     let session = options.session(on: backend, terminal)
     let (outcome, task) = try options.play(in: session) { try RumbleTask(pad, on: $0) }
-    return try options.report(outcome, ["uploads": task.uploadCount, "plays": task.playCount], terminal)
+    return try options.report(
+      outcome, ["uploads": task.uploadCount, "plays": task.playCount], terminal)
   }
 }
 
@@ -44,7 +57,8 @@ final class RumbleTask: SessionTask {
   private(set) var playCount = 0
 
   init(_ pad: any RumblePad, on engine: PlaybackEngine) throws {
-    (self.engine, self.pad) = (engine, pad)
+    self.engine = engine
+    self.pad = pad
     mixer = try RumbleMixer(engine)
   }
 
@@ -62,11 +76,13 @@ final class RumbleTask: SessionTask {
       case .upload(let effect, let id):
         uploadCount += 1
         try mixer.upload(effect, as: id)
-      case .erase(let id): try mixer.erase(id)
+      case .erase(let id):
+        try mixer.erase(id)
       case .play(let id, let count):
         playCount += count > 0 ? 1 : 0
         mixer.play(id, count: count, at: now)
-      case .gain(let gain): mixer.gain = gain
+      case .gain(let gain):
+        mixer.gain = gain
       }
     }
     let rest = try mixer.perform(at: now)

@@ -1,25 +1,39 @@
 enum SetupVerb {
   private static let haptics = Option(
-    "--haptics", value: "LIST", help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")
-  private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(in: 0...1)
+    "--haptics", value: "LIST",
+    help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")
+  private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
+    .double(in: 0...1)
   private static let choosing = "'--device', '--profile', '--haptics', '--channel' or '--strength'"
 
   static func description(_ choices: Choices) -> CommandDescription {
     CommandDescription(
       "setup", abstract: "Choose device, profile, channel and level once, for all verbs that play.",
       discussion: """
-        At a terminal, setup asks for the device and the profile, then taps on one channel after the other, weak at first. Keys choose the channel and raise the level until a tap is clearly felt. What an option gives is not asked for.
+        At a terminal, setup asks for the device and the profile, then taps on one channel af\
+        ter the other, weak at first. Keys choose the channel and raise the level until a tap is \
+        clearly felt. What an option gives is not asked for.
 
-        The settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default ~/.config/temblor/config.json). Verbs that play use them and name them on standard error. Verbs that judge or write files do not use them: name a profile with --profile there. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank the file. Channels and strength are used on the saved device only.
+        The settings are saved in $XDG_CONFIG_HOME/temblor/config.json (\
+        default ~/.config/temblor/config.json). Verbs that play use them and name them on standard\
+         error. Verbs that judge or write files do not use them: name a profile with --profile th\
+        ere. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank th\
+        e file. Channels and strength are used on the saved device only.
         """,
       options: [
         DeviceOptions.device,
         Option(
           "--profile", value: "WORDS",
-          help: "Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', or a file.",
+          help:
+            """
+            Profile of the transducer: a name from 'temblor profiles', words of one such as \
+            'BST-1', or a file.
+            """,
           completion: SharedOptions.profileNames), haptics, RoutingOptions.channel, strength,
-        Option("--save", help: "Save what the options give, without questions; other settings stay."),
-        Option("--show", help: "Show what is saved."), Option("--forget", help: "Remove what is saved."),
+        Option(
+          "--save", help: "Save what the options give, without questions; other settings stay."),
+        Option("--show", help: "Show what is saved."),
+        Option("--forget", help: "Remove what is saved."),
       ],
       examples: [
         .init("temblor setup", "Answer questions, feel taps, save."),
@@ -27,19 +41,25 @@ enum SetupVerb {
           "temblor setup --device plughw:CARD=Device --profile BST-1 --haptics 2 --save",
           "A shaker on the right channel of a stereo card."),
         .init(
-          "temblor setup --channel 1=haptics,crossover=low:60 --channel 2=haptics,crossover=high:60 --save",
-          "A shaker and a subwoofer with a crossover."), .init("temblor setup --forget", "Start again."),
+          """
+          temblor setup --channel 1=haptics,crossover=low:60 --channel \
+          2=haptics,crossover=high:60 --save
+          """,
+          "A shaker and a subwoofer with a crossover."),
+        .init("temblor setup --forget", "Start again."),
       ]
     ) { arguments, terminal in
       try run(
-        arguments, terminal, choices: choices, on: SystemBackend(), outputs: { OutputRegistry.standard.outputs() },
+        arguments, terminal, choices: choices, on: SystemBackend(),
+        outputs: { OutputRegistry.standard.outputs() },
         answer: { readLine() })
     }
   }
 
   /// - Parameter answer: A line that the user types; nil where no more comes.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, choices: Choices, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, choices: Choices,
+    on backend: any SessionBackend,
     outputs: () -> [OutputListing], answer: @escaping () -> String?
   ) throws -> ExitStatus {
     try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
@@ -65,14 +85,21 @@ enum SetupVerb {
     given.haptics = channels ?? []
     let routed = try RoutingOptions.channels(arguments)
     given.channels = arguments.values("--channel")
-    if !routed.isEmpty { try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments) }
+    if !routed.isEmpty {
+      try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments)
+    }
     given.strength = try arguments[strength]
     var chosen = try choices.read()
     if arguments.flag("--save") {
-      guard given != SavedChoices() || channels != nil else { throw UsageError("'--save' needs \(choosing)") }
+      guard given != SavedChoices() || channels != nil else {
+        throw UsageError("'--save' needs \(choosing)")
+      }
       chosen.device = given.device ?? chosen.device
       chosen.profile = given.profile ?? chosen.profile
-      if channels != nil || !routed.isEmpty { (chosen.haptics, chosen.channels) = (given.haptics, given.channels) }
+      if channels != nil || !routed.isEmpty {
+        chosen.haptics = given.haptics
+        chosen.channels = given.channels
+      }
       chosen.strength = given.strength ?? chosen.strength
       try check(chosen, on: backend)
     } else {
@@ -81,8 +108,11 @@ enum SetupVerb {
       }
       let questions = SetupQuestions(terminal: terminal, answer: answer)
       let hasChannels = channels != nil || !routed.isEmpty
-      let found = try questions.choices(given, hasChannels: hasChannels, outputs: outputs, on: backend)
-      guard let found, let path = choices.path, questions.confirms("Save these settings in \(path.printable)?") else {
+      let found = try questions.choices(
+        given, hasChannels: hasChannels, outputs: outputs, on: backend)
+      guard let found, let path = choices.path,
+        questions.confirms("Save these settings in \(path.printable)?")
+      else {
         terminal.report("Nothing was saved.")
         return .done
       }
@@ -101,9 +131,11 @@ enum SetupVerb {
     guard options.file == nil else { return }
     do {
       let output = try backend.open(name, options.request)
-      let (device, has) = (output.name, output.format.channelCount)
+      let device = output.name
+      let has = output.format.channelCount
       guard has >= count else {
-        throw UsageError("channel \(count) is routed, and \(device.inQuotes) has \(has.counted("channel"))")
+        throw UsageError(
+          "channel \(count) is routed, and \(device.inQuotes) has \(has.counted("channel"))")
       }
     } catch let error as OutputError where error.kind == .busy {}
   }
@@ -134,31 +166,41 @@ struct SetupQuestions {
   let answer: () -> String?
 
   /// The choices; nil where the user gave up.
-  func choices(_ given: SavedChoices, hasChannels: Bool, outputs: () -> [OutputListing], on backend: any SessionBackend)
+  func choices(
+    _ given: SavedChoices, hasChannels: Bool, outputs: () -> [OutputListing],
+    on backend: any SessionBackend
+  )
     throws -> SavedChoices?
   {
     var chosen = given
     var channelCount = 2
     if chosen.device == nil {
       guard let (name, count) = try device(outputs()) else { return nil }
-      (chosen.device, channelCount) = (name, count)
+      chosen.device = name
+      channelCount = count
     }
     if chosen.profile == nil {
       guard let name = profile() else { return nil }
       chosen.profile = name
     }
     if hasChannels, chosen.strength != nil { return chosen }
-    guard ask("Turn the amplifier's volume down, and press Enter to start the taps.") != nil else { return nil }
+    guard ask("Turn the amplifier's volume down, and press Enter to start the taps.") != nil else {
+      return nil
+    }
     let profile = try SharedOptions.profile(named: chosen.profile ?? TransducerProfile.phone.name)
     let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
     let options = DeviceOptions(
-      chosen.device ?? DeviceOptions.defaultDevice, channelCount: max(channelCount, chosen.haptics.max() ?? 1))
+      chosen.device ?? DeviceOptions.defaultDevice,
+      channelCount: max(channelCount, chosen.haptics.max() ?? 1))
     let (_, made) = try session.run(options) { granted in
-      let task = try TapTask(profile, on: granted, channel: chosen.haptics.first, strength: chosen.strength)
+      let task = try TapTask(
+        profile, on: granted, channel: chosen.haptics.first, strength: chosen.strength)
       return (task.engine, task)
     }
     guard made.isAccepted else { return nil }
-    if !hasChannels { chosen.haptics = made.channel.map { [$0] } ?? [] }
+    if !hasChannels {
+      chosen.haptics = made.channel.map { [$0] } ?? []
+    }
     chosen.strength = made.savedStrength
     return chosen
   }
@@ -190,11 +232,16 @@ struct SetupQuestions {
     }
     guard !rows.isEmpty else {
       throw OutputError(
-        .other, output: DeviceOptions.defaultDevice, "no sound card was found; connect one and run setup again")
+        .other, output: DeviceOptions.defaultDevice,
+        "no sound card was found; connect one and run setup again")
     }
     terminal.report("Devices:")
-    let lines = rows.enumerated().map { ["  \($0.offset + 1)", $0.element.words, "--device \($0.element.name)"] }
-    for line in ColumnText.lines(lines) { terminal.report(line) }
+    let lines = rows.enumerated().map {
+      ["  \($0.offset + 1)", $0.element.words, "--device \($0.element.name)"]
+    }
+    for line in ColumnText.lines(lines) {
+      terminal.report(line)
+    }
     while let word = ask("Number of the device with the transducer (Enter: 1):") {
       if let number = word.isEmpty ? 1 : Int(word), 1...rows.count ~= number {
         return (rows[number - 1].name, rows[number - 1].channelCount)
@@ -206,12 +253,16 @@ struct SetupQuestions {
 
   private func profile() -> String? {
     let usual = TransducerProfile.phone.name
-    while let words = ask("Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(usual)):") {
+    while let words = ask(
+      "Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(usual)):")
+    {
       do {
         let name = try SetupVerb.profileName(words.isEmpty ? usual : words)
         terminal.report("Profile \(name.printable).")
         return name
-      } catch { terminal.report(Failure.message(error)) }
+      } catch {
+        terminal.report(Failure.message(error))
+      }
     }
     return nil
   }
@@ -234,25 +285,35 @@ final class TapTask: SessionTask {
   private var heldFrameCount: Int64 = 0
 
   /// - Parameter strength: The strength to start with; nil for a weak one.
-  init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?) throws {
+  init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?)
+    throws
+  {
     let count = device.format.channelCount
     // An array of all channels: a bus for each.
     let array = TransducerArray(
       name: "setup",
-      transducers: (1...count).map { .init(channel: $0, position: ArrayPosition(Double($0)), profile: profile) })
+      transducers: (1...count).map {
+        .init(channel: $0, position: ArrayPosition(Double($0)), profile: profile)
+      })
     var routing = ChannelRouting()
     routing.array = array
-    let (channels, profiles) = routing.routing(channelCount: count, rate: device.format.rate, profile: profile)
-    let engine = PlaybackEngine(rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
+    let (channels, profiles) = routing.routing(
+      channelCount: count, rate: device.format.rate, profile: profile)
+    let engine = PlaybackEngine(
+      rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
     let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
     let piece = try CompiledPattern(name: "tap", tap, for: engine)
     players = try (0...count).map { number in
-      let shares = number == 0 ? [] : PanPath(at: ArrayPosition(Double(number))).sendGains(on: array, rate: engine.rate)
+      let shares =
+        number == 0
+        ? [] : PanPath(at: ArrayPosition(Double(number))).sendGains(on: array, rate: engine.rate)
       return try engine.player(for: piece.plans, duration: piece.duration, shares: shares)
     }
     self.engine = engine
     self.channel = min(channel ?? 1, count)
-    decibels = strength.map { max(NumberFormatting.decibels(Float($0)), Self.levels.least) } ?? Self.levels.start
+    decibels =
+      strength.map { max(NumberFormatting.decibels(Float($0)), Self.levels.least) }
+      ?? Self.levels.start
     setLevel()
   }
 
@@ -284,28 +345,41 @@ final class TapTask: SessionTask {
 
   func press(_ key: KeyPress) throws -> Bool {
     switch key {
-    case .enter: isAccepted = true
-    case .character("+"), .character("="), .up: change(by: 3)
-    case .character("-"), .character("_"), .down: change(by: -3)
-    case .right: change(by: 1)
-    case .left: change(by: -1)
-    case .character("a"), .character("A"): channel = nil
+    case .enter:
+      isAccepted = true
+    case .character("+"), .character("="), .up:
+      change(by: 3)
+    case .character("-"), .character("_"), .down:
+      change(by: -3)
+    case .right:
+      change(by: 1)
+    case .left:
+      change(by: -1)
+    case .character("a"), .character("A"):
+      channel = nil
     case .character(let digit):
-      guard let number = Int(String(digit)), players.indices.dropFirst().contains(number) else { return false }
+      guard let number = Int(String(digit)), players.indices.dropFirst().contains(number) else {
+        return false
+      }
       channel = number
-    default: return false
+    default:
+      return false
     }
     return true
   }
 
-  /// Raises or lowers the level; not above full strength, nor where protection holds it down already.
+  /// Raises or lowers the level; not above full strength, nor where protection holds it down
+  /// already.
   private func change(by step: Double) {
-    let held = engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
+    let held =
+      engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
     if step > 0, held > heldFrameCount { return }
     heldFrameCount = held
     decibels = min(max(decibels + step, Self.levels.least), 0)
     setLevel()
   }
 
-  private func setLevel() { engine.strength = Float(NumberFormatting.amplitude(decibels: decibels)) }
+  private func setLevel() {
+    engine.strength = Float(NumberFormatting.amplitude(decibels: decibels))
+  }
 }

@@ -1,13 +1,18 @@
 enum TraceVerb {
   private static let kind = Option(
     "--as", value: "KIND",
-    help: "What the sound is: a recording of a transducer or of 'render' (vibration), any other sound, or detected."
+    help:
+      """
+      What the sound is: a recording of a transducer or of 'render' (vibration), any other \
+      sound, or detected.
+      """
   ).choice(default: TracingOptions.Kind.automatic)
   private static let style = Option(
     "--style", value: "STYLE", help: "What of a sound is followed; of vibration everything is."
   ).choice(default: TracingOptions.Style.full)
   private static let events = Option(
-    "--events", value: "N", help: "Write at most N events, the strongest; 1 to 100000.", defaultText: "all"
+    "--events", value: "N", help: "Write at most N events, the strongest; 1 to 100000.",
+    defaultText: "all"
   ).int(in: 1...100_000)
   private static let tolerance = Option(
     "--tolerance", value: "DB", help: "Largest error of curves, in decibels of level, 0.1 to 12.",
@@ -18,7 +23,8 @@ enum TraceVerb {
     help: "Level relative to the loudest, in decibels, below which nothing counts, -80 to -6."
   ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
   private static let channel = Option(
-    "--channel", value: "N", help: "Use one channel of the sound, from 1.", defaultText: "the mean of all"
+    "--channel", value: "N", help: "Use one channel of the sound, from 1.",
+    defaultText: "the mean of all"
   ).int(in: 1...1_024)
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
@@ -26,47 +32,70 @@ enum TraceVerb {
     return CommandDescription(
       "trace", abstract: "Make patterns from sounds.",
       discussion: """
-        A recording of vibration becomes the transients and continuous events whose rendering it is. Any other sound becomes a pattern of its onsets, its level and its brightness.
+        A recording of vibration becomes the transients and continuous events whose rendering it \
+        is. Any other sound becomes a pattern of its onsets, its level and its brightness.
 
-        Each file is named after its sound and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --format does. Files are replaced atomically; inputs are never replaced. The copy that --with-sound makes is printed. It never replaces a file and never follows a link: if a file of its name exists with other content, nothing is written and the exit status is 1.
+        Each file is named after its sound and written to the current folder, or to the file or\
+         folder given by --output, whose ending selects the format unless --format does. Fi\
+        les are replaced atomically; inputs are never replaced. The copy that --with-sound m\
+        akes is printed. It never replaces a file and never follows a link: if a file of its name\
+         exists with other content, nothing is written and the exit status is 1.
 
         A sound may have 72 million samples: 12 minutes of 48 kHz stereo.
 
-        Printed for each sound: what it was taken for, the transients, continuous events and control points of the pattern, and how well its rendering agrees with the sound: the correlation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN' shows both.
+        Printed for each sound: what it was taken for, the transients, continuous events and \
+        control points of the pattern, and how well its rendering agrees with the sound: the corr\
+        elation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN\
+        ' shows both.
 
         \(SharedOptions.withoutSettings)
         """,
       arguments: [
         Argument(
           "SOUND", help: "A sound file, or a folder of them.",
-          completion: Completion(paths: .files(endings: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
+          completion: Completion(
+            paths: .files(endings: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
           isRepeatable: true)
       ],
       options: [
         OutputNames.option("patterns"),
         Option(
           "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
-          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, events, tolerance, threshold,
+          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, events,
+        tolerance, threshold,
         Option("--taps-only", help: "Write transients (taps) alone."),
         Option("--hums-only", help: "Write continuous events (hums) alone."),
-        Option("--with-sound", help: "Let the pattern play the sound, too, and copy it beside the pattern."), channel,
+        Option(
+          "--with-sound",
+          help: "Let the pattern play the sound, too, and copy it beside the pattern."), channel,
         SharedOptions.from, SharedOptions.to,
         Option(
           "--profile", value: "PROFILE",
-          help: "Profile that the vibration was made with, or that the pattern is for: a name or a file.",
+          help:
+            """
+            Profile that the vibration was made with, or that the pattern is for: a name or a \
+            file.
+            """,
           defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileNames),
         Option("--plot", help: "Draw sound and pattern as text."), SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print what was found."),
       ],
       examples: [
         .init("temblor trace boom.wav -o boom.ahap", "Make a pattern of an effect."),
-        .init("temblor trace take.wav --as vibration --profile dayton-bst-1", "Read back a recording of a shaker."),
-        .init("temblor trace sounds --events 20 --format haptic -o clips", "Trace a folder, 20 events each."),
+        .init(
+          "temblor trace take.wav --as vibration --profile dayton-bst-1",
+          "Read back a recording of a shaker."),
+        .init(
+          "temblor trace sounds --events 20 --format haptic -o clips",
+          "Trace a folder, 20 events each."),
       ]
     ) { arguments, terminal in
       for (one, other) in [
-        ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"), ("--with-sound", "--to"),
-      ] { try SharedOptions.refuseBoth(one, other, in: arguments) }
+        ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"),
+        ("--with-sound", "--to"),
+      ] {
+        try SharedOptions.refuseBoth(one, other, in: arguments)
+      }
       if try arguments[kind] == .vibration, arguments.flag("--style") {
         throw UsageError("'--style' is for sounds; of vibration everything is followed")
       }
@@ -77,18 +106,24 @@ enum TraceVerb {
       }
       let (paths, isFolder, problems) = sounds(arguments.values("SOUND"))
       let outputs = try ConvertOutputs(
-        arguments, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count, formats: formats,
+        arguments, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count,
+        formats: formats,
         isFound: isFolder, option: "--format", standard: .ahap)
-      if outputs.paths.first == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
+      if outputs.paths.first == OutputNames.standardOutput {
+        try SharedOptions.checkStandardOutput(terminal)
+      }
       let options = TracingOptions(
         kind: try arguments[kind], style: try arguments[style], eventLimit: try arguments[events],
         tolerance: try arguments[tolerance], threshold: try arguments[threshold],
-        parts: arguments.flag("--taps-only") ? .transients : arguments.flag("--hums-only") ? .continuous : .all)
+        parts: arguments.flag("--taps-only")
+          ? .transients : arguments.flag("--hums-only") ? .continuous : .all)
       let copies =
         arguments.flag("--with-sound") ? TracedSoundCopies(of: paths, outputs: outputs) : nil
       var work = BatchWork(on: terminal, problems: problems)
       if let copies, !copies.conflicts.isEmpty {
-        for conflict in copies.conflicts { work.fail(conflict.description, .failure) }
+        for conflict in copies.conflicts {
+          work.fail(conflict.description, .failure)
+        }
         return work.status
       }
       var run = TraceRun(
@@ -98,7 +133,8 @@ enum TraceVerb {
         terminal: terminal, work: work)
       var line = ProgressLine(on: terminal)
       for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
-        line.show(paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
+        line.show(
+          paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
         if SignalHandling.isRequested {
           run.work.fail("\(path.printable): interrupted; not written", .failure)
           break
@@ -106,13 +142,17 @@ enum TraceVerb {
         try run.trace(path, to: output) { line.clear() }
       }
       line.clear()
-      if arguments.flag("--json") { try terminal.output.write(json: ["sounds": run.fields]) }
+      if arguments.flag("--json") {
+        try terminal.output.write(json: ["sounds": run.fields])
+      }
       return run.work.status
     }
   }
 
   /// The files that words stand for: themselves, or the sounds in a folder.
-  private static func sounds(_ words: [String]) -> (paths: [String], isFolder: Bool, problems: [FileError]) {
+  private static func sounds(_ words: [String]) -> (
+    paths: [String], isFolder: Bool, problems: [FileError]
+  ) {
     var paths: [String] = []
     var isFolder = false
     var problems: [FileError] = []
@@ -121,15 +161,21 @@ enum TraceVerb {
         switch FileSystem.entry(at: word) {
         case .folder:
           isFolder = true
-          let found = try FileSystem.names(in: word).sorted().map { FileSystem.join(word, $0) }.filter {
-            FileSystem.entry(at: $0) == .file && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSound($0))
-          }
+          let found = try FileSystem.names(in: word).sorted().map { FileSystem.join(word, $0) }
+            .filter {
+              FileSystem.entry(at: $0) == .file
+                && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSound($0))
+            }
           if found.isEmpty { throw FileError(word, "contains no sound files") }
           paths += found
-        case .nothing: throw FileError(word, "no such file or folder")
-        default: paths.append(word)
+        case .nothing:
+          throw FileError(word, "no such file or folder")
+        default:
+          paths.append(word)
         }
-      } catch { problems.append(error) }
+      } catch {
+        problems.append(error)
+      }
     }
     return (paths, isFolder, problems)
   }
@@ -145,7 +191,9 @@ struct TracedSoundCopies {
   init(of sounds: [String], outputs: ConvertOutputs) {
     guard Self.namesSounds(outputs.format) else { return }
     var plan = OutputPlan(inputs: outputs.inputs)
-    for output in outputs.paths { plan.add(output: output) }
+    for output in outputs.paths {
+      plan.add(output: output)
+    }
     for (sound, output) in zip(sounds, outputs.paths) {
       let folder = FileSystem.folder(of: output)
       let name = FileSystem.name(of: sound)
@@ -153,7 +201,9 @@ struct TracedSoundCopies {
       do throws(FileError) {
         let copy = SoundCopy(source: sound, destination: try ReceivedPath(name, in: folder))
         copies[sound] = plan.add(copy)
-      } catch { conflicts.append(error) }
+      } catch {
+        conflicts.append(error)
+      }
     }
     conflicts += plan.conflicts
   }
@@ -163,7 +213,9 @@ struct TracedSoundCopies {
     let event = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
     let composition = HapticComposition(HapticPattern(events: [event]))
-    guard let written = try? format.write(composition, options: WritingOptions()) else { return false }
+    guard let written = try? format.write(composition, options: WritingOptions()) else {
+      return false
+    }
     return written.losses.allSatisfy { $0.kind != .dropped }
   }
 }
@@ -187,12 +239,15 @@ private struct TraceRun {
       var pattern = trace.pattern
       if copies != nil {
         pattern.events.append(
-          HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
+          HapticEvent(
+            kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
       }
-      let composition = HapticComposition(layers: [.init(pattern)], title: FileSystem.stem(of: path))
+      let composition = HapticComposition(
+        layers: [.init(pattern)], title: FileSystem.stem(of: path))
       let isStream = output == OutputNames.standardOutput
       let name = FileSystem.name(of: FileSystem.stem(of: isStream ? path : output))
-      guard let written = try outputs.format.write(composition, options: WritingOptions(name: name)) else { return }
+      guard let written = try outputs.format.write(composition, options: WritingOptions(name: name))
+      else { return }
       done()
       var files: [String] = []
       if isStream {
@@ -205,24 +260,33 @@ private struct TraceRun {
         files = try planned.write(on: terminal)
       }
       let losses = written.losses.map {
-        PatternConversion.PlacedLoss(loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output))
+        PatternConversion.PlacedLoss(
+          loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output))
       }
-      for loss in losses { terminal.report(loss.text.printable) }
-      if !isQuiet { terminal.report("\(path.printable): \(Self.sentence(trace))") }
+      for loss in losses {
+        terminal.report(loss.text.printable)
+      }
+      if !isQuiet {
+        terminal.report("\(path.printable): \(Self.sentence(trace))")
+      }
       let subjects = [
         PlotSubject(name: path, signal: signal),
         PlotSubject(name: "pattern", composition: composition, profile: job.profile),
       ]
       for subject in plots ? subjects : [] {
-        try terminal.output.write(Plot(of: [subject], parts: [.score], seconds: nil), width: terminal.output.width)
+        try terminal.output.write(
+          Plot(of: [subject], parts: [.score], seconds: nil), width: terminal.output.width)
       }
       fields.append([
-        "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
+        "input": path, "files": files, "kind": trace.kind.rawValue,
+        "transients": trace.transientCount,
         "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount,
         "omittedEvents": trace.omittedCount, "correlation": trace.agreement.correlation,
         "decibels": trace.agreement.decibels, "losses": losses.map(\.fields),
       ])
-    } catch let error as AnalysisError { work.fail("\(path.printable): \(error.description)", .invalidInput) } catch {
+    } catch let error as AnalysisError {
+      work.fail("\(path.printable): \(error.description)", .invalidInput)
+    } catch {
       try work.attempt { _ in throw error }
     }
   }
@@ -232,27 +296,36 @@ private struct TraceRun {
     if let channel {
       guard channel <= signal.channels.count else {
         let count = signal.channels.count
-        throw AnalysisError(.unsupportedChannelCount, "has \(count.counted("channel")); '--channel' is \(channel)")
+        throw AnalysisError(
+          .unsupportedChannelCount, "has \(count.counted("channel")); '--channel' is \(channel)")
       }
       signal = Signal(signal.channels[channel - 1], rate: signal.rate)
     }
     guard let part else { return signal }
     let first = Int(min(part.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
-      throw AnalysisError(.unsupportedLength, "'--from' is after the end (\(signal.duration.text(3)) s)")
+      throw AnalysisError(
+        .unsupportedLength, "'--from' is after the end (\(signal.duration.text(3)) s)")
     }
     let last = min(signal.frameCount, Int(min(part.upperBound * signal.rate, 1e15).rounded()))
-    return Signal(channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
+    return Signal(
+      channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
   }
 
-  /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering: correlation 0.998, …`.
+  /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering:
+  /// correlation 0.998, …`.
   private static func sentence(_ trace: SoundTrace) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
-      return "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
+      return
+        "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
     }
-    let omitted = trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
+    let omitted =
+      trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
     return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
-      + "\(trace.continuousCount.counted("continuous event")), \(trace.pointCount.counted("control point"))\(omitted); "
+      + """
+      \(trace.continuousCount.counted("continuous event")), \
+      \(trace.pointCount.counted("control point"))\(omitted); 
+      """
       + "levels of its rendering: correlation \(trace.agreement.correlation.text(3)), "
       + "distance \(trace.agreement.decibels.text(1)) dB"
   }

@@ -120,7 +120,8 @@ import Testing
     """#)
 
   @Test(arguments: refusals) func refusesWithOneLine(_ row: TableRow) throws {
-    let document = try AHAPDocument(text: Array(row.input.replacing("␍", with: "\r").utf8), name: "t.ahap")
+    let document = try AHAPDocument(
+      text: Array(row.input.replacing("␍", with: "\r").utf8), name: "t.ahap")
     let error = try #require(#expect(throws: InputError.self) { try document.read() })
     #expect(["\(error.finding.foreignCode ?? 0) \(error.rule.text) \(error)"] == row.lines)
     let examination = document.examine()
@@ -145,7 +146,9 @@ import Testing
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     let errors = document.examine().findings.filter { $0.severity == .error }
     #expect(
-      errors.map(\.rule) == ["negative-time", "unknown-event-type", "negative-duration", "missing-key", "missing-key"])
+      errors.map(\.rule) == [
+        "negative-time", "unknown-event-type", "negative-duration", "missing-key", "missing-key",
+      ])
     let error = #expect(throws: InputError.self) { try document.read() }
     #expect(error?.finding == errors[0])
     #expect(error?.otherErrorCount == 4)

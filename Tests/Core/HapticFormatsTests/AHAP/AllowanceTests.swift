@@ -13,14 +13,19 @@ import Testing
     }
   }
 
-  static func tap(_ time: String) -> String { "{\"Event\": {\"Time\": \(time), \"EventType\": \"HapticTransient\"}}" }
+  static func tap(_ time: String) -> String {
+    "{\"Event\": {\"Time\": \(time), \"EventType\": \"HapticTransient\"}}"
+  }
 
   static let close = [tap("0"), tap("0.02")].joined(separator: ", ")
 
   @Test func turnsWarningsIntoNotesWithTheReason() throws {
     #expect(
       try findings(#"{"transient-gap": "one\u2028rough\nhit"}"#, events: Self.close) == [
-        "note transient-gap: the transient follows after 20.0 ms; at least 50 ms are needed to feel two "
+        """
+        note transient-gap: the transient follows after 20.0 ms; at least 50 ms are needed to \
+        feel two 
+        """
           + "(allowed: one rough hit)"
       ])
   }
@@ -48,7 +53,10 @@ import Testing
 
   @Test(arguments: [
     ("[]", "warning wrong-type: AllowedRules should be an object, not an array"),
-    (#"{"harsh": true}"#, "warning wrong-type: the reason for an allowed rule should be a string, not a boolean"),
+    (
+      #"{"harsh": true}"#,
+      "warning wrong-type: the reason for an allowed rule should be a string, not a boolean"
+    ),
   ]) func reportsAllowancesOfTheWrongType(allowed: String, message: String) throws {
     #expect(try findings(allowed, events: Self.tap("0")) == [message])
   }

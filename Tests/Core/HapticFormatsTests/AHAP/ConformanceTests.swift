@@ -19,12 +19,16 @@ import VendorFormats
   }
 
   @Test func readsAndRefusesAsItShould() throws {
-    let lines = String(decoding: try Self.file("parse/cases.tsv"), as: UTF8.self).split(separator: "\n").dropFirst()
+    let lines = String(decoding: try Self.file("parse/cases.tsv"), as: UTF8.self).split(
+      separator: "\n"
+    ).dropFirst()
     #expect(lines.count >= 120)
     for line in lines {
       let cells = line.split(separator: "\t")
       let isRead = (try? reading("parse/\(cells[0]).ahap")) != nil
-      if cells[1] != "either" { #expect(isRead == (cells[1] == "accept"), "\(line)") }
+      if cells[1] != "either" {
+        #expect(isRead == (cells[1] == "accept"), "\(line)")
+      }
     }
   }
 
@@ -41,16 +45,19 @@ import VendorFormats
   /// A time, an intensity and a sharpness.
   private typealias Corner = SIMD3<Double>
 
-  /// Intensity and sharpness at a time, on straight lines between corners; behind a jump where there is one.
+  /// Intensity and sharpness at a time, on straight lines between corners; behind a jump where
+  /// there is one.
   private func values(_ corners: [Corner], at time: Double) -> Corner {
     let index = (corners.firstIndex { $0.x > time } ?? corners.count) - 1
     guard index >= 0, index + 1 < corners.count else { return corners[max(index, 0)] }
-    let (from, to) = (corners[index], corners[index + 1])
+    let from = corners[index]
+    let to = corners[index + 1]
     return from + (to - from) * ((time - from.x) / (to.x - from.x))
   }
 
   @Test func controlsBendEventsAsTheyShould() throws {
-    let lines = String(decoding: try Self.file("model/cases.jsonl"), as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: try Self.file("model/cases.jsonl"), as: UTF8.self).split(
+      separator: "\n")
     #expect(lines.count >= 90)
     for line in lines {
       let expected = try JSONDecoder().decode(Case.self, from: Data(line.utf8))
@@ -69,8 +76,11 @@ import VendorFormats
         for step in 0...Int((wanted.end - event.time) * 1_000) {
           let time = event.time + Double(step) / 1_000
           // At a jump either side is right.
-          if step > 0, rightCorners.contains(where: { abs($0.x - time) < 1e-6 }) { continue }
-          let (had, right) = (values(hadCorners, at: time), values(rightCorners, at: time))
+          if step > 0, rightCorners.contains(where: { abs($0.x - time) < 1e-6 }) {
+            continue
+          }
+          let had = values(hadCorners, at: time)
+          let right = values(rightCorners, at: time)
           let isClose = abs(had.y - right.y) <= 0.005 && abs(had.z - right.z) <= 0.005
           #expect(isClose, "\(expected.id) at \(time): \(had), not \(right)")
         }

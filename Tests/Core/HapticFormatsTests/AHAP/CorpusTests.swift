@@ -37,13 +37,16 @@ import Testing
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
       let reading = try document.read()
       #expect(reading.eventCount(of: .hapticTransient) == row.count("ev_transient"), "\(row.path)")
-      #expect(reading.eventCount(of: .hapticContinuous) == row.count("ev_continuous"), "\(row.path)")
-      #expect(reading.eventCount(of: .audioContinuous) == row.count("ev_audio_continuous"), "\(row.path)")
+      #expect(
+        reading.eventCount(of: .hapticContinuous) == row.count("ev_continuous"), "\(row.path)")
+      #expect(
+        reading.eventCount(of: .audioContinuous) == row.count("ev_audio_continuous"), "\(row.path)")
       #expect(reading.eventCount(of: .audioCustom) == row.count("ev_audio_custom"), "\(row.path)")
       #expect(reading.pattern.parameters.count == row.count("dynamic_parameters"), "\(row.path)")
       #expect(reading.pattern.curves.count == row.count("curves"), "\(row.path)")
       #expect(
-        reading.pattern.curves.map(\.controlPoints.count).max() ?? 0 == row.count("max_control_points"), "\(row.path)")
+        reading.pattern.curves.map(\.controlPoints.count).max() ?? 0
+          == row.count("max_control_points"), "\(row.path)")
     }
   }
 
@@ -54,7 +57,8 @@ import Testing
       let again = try AHAPDocument(text: once, name: row.path)
       #expect(again.formatted() == once, "\(row.path)")
       #expect(try again.read() == document.read(), "\(row.path)")
-      #expect(again.examine().allFindings.count <= document.examine().allFindings.count, "\(row.path)")
+      #expect(
+        again.examine().allFindings.count <= document.examine().allFindings.count, "\(row.path)")
     }
   }
 
@@ -66,6 +70,8 @@ import Testing
       #expect(examination.pattern != nil, "\(row.path)")
       return examination.findings.contains { $0.rule == "trailing-comma" }
     }
-    #expect(loose.map(\.path) == rows.filter { $0.columns["strict_json"]?.hasPrefix("no") == true }.map(\.path))
+    #expect(
+      loose.map(\.path)
+        == rows.filter { $0.columns["strict_json"]?.hasPrefix("no") == true }.map(\.path))
   }
 }

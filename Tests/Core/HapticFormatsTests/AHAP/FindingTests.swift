@@ -18,7 +18,8 @@ import Testing
     let fixed = try HapticFormat.ahap.fixed(SourceFile(Array(text.utf8), name: "t"))
     #expect(
       fixed.map { String(decoding: $0, as: UTF8.self) }
-        == text.replacing("HapticReleaseTime", with: "ReleaseTime").replacing("Controll", with: "Control"))
+        == text.replacing("HapticReleaseTime", with: "ReleaseTime").replacing(
+          "Controll", with: "Control"))
   }
 
   func lines(_ text: String) throws -> [String] {
@@ -90,13 +91,17 @@ import Testing
   }
 
   @Test func cutsEachRuleAtAThousandAndCountsTheRest() throws {
-    let entry = #"{"Parameter":{"ParameterID":"HapticIntensityControl","ParameterValue":2,"Time":0}}"#
+    let entry =
+      #"{"Parameter":{"ParameterID":"HapticIntensityControl","ParameterValue":2,"Time":0}}"#
     let entries = Array(repeating: entry, count: 1_200).joined(separator: ",\n")
     let found = try lines("{\"Version\": 1, \"Pattern\": [\(Self.tap),\n\(entries)]}")
     #expect(found.count == 1_001)
     #expect(
       found.last
-        == "out-of-range t.ahap:1002:71: warning: 200 more out-of-range findings in this file (Pattern[1001].Parameter.ParameterValue)"
+        == """
+        out-of-range t.ahap:1002:71: warning: 200 more out-of-range findings in this file \
+        (Pattern[1001].Parameter.ParameterValue)
+        """
     )
   }
 
@@ -128,14 +133,20 @@ import Testing
 
   /// Editors write null for what does not apply.
   @Test func nullCountsAsAbsent() throws {
-    let keys = #""EventWaveformPath": null, "EventWaveformUseVolumeEnvelope": null, "EventParameters": null"#
+    let keys =
+      #""EventWaveformPath": null, "EventWaveformUseVolumeEnvelope": null, "EventParameters": null"#
     #expect(
-      try lines(pattern(#""Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, \#(keys)"#)).map {
+      try lines(
+        pattern(#""Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, \#(keys)"#)
+      ).map {
         $0.prefix { $0 != " " }
       } == ["parameter-not-applicable", "parameter-not-applicable", "null-value"])
     #expect(
       try lines(pattern(#""Time": 0, "EventType": "HapticTransient", "EventDuration": null"#)) == [
-        "null-value t.ahap:1:99: warning: EventDuration is null and counts as absent (Pattern[0].Event.EventDuration); leave the key out"
+        """
+        null-value t.ahap:1:99: warning: EventDuration is null and counts as absent \
+        (Pattern[0].Event.EventDuration); leave the key out
+        """
       ])
     #expect(
       try lines(
@@ -148,7 +159,10 @@ import Testing
       #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.2}, {"ParameterID": "HapticIntensity", "ParameterValue": 0.4}]"#
     #expect(
       try lines(pattern(#""Time": 0, "EventType": "HapticTransient", \#(twice)"#)) == [
-        "duplicate-parameter t.ahap:1:177: warning: HapticIntensity is given again; this value is used, not the one before (Pattern[0].Event.EventParameters[1].ParameterID)"
+        """
+        duplicate-parameter t.ahap:1:177: warning: HapticIntensity is given again; this value \
+        is used, not the one before (Pattern[0].Event.EventParameters[1].ParameterID)
+        """
       ])
   }
 
@@ -159,19 +173,26 @@ import Testing
   }
 
   @Test func suggestsSecondsAndSharesAndAWrapper() throws {
-    let milliseconds = try lines(pattern(#""Time": 600, "EventType": "HapticContinuous", "EventDuration": 500"#))
+    let milliseconds = try lines(
+      pattern(#""Time": 600, "EventType": "HapticContinuous", "EventDuration": 500"#))
     #expect(
       milliseconds.contains(
-        "time-unit t.ahap:1:47: warning: Time is 600.0 s; times are in seconds (Pattern[0].Event.Time); if milliseconds are meant, write 0.6"
+        """
+        time-unit t.ahap:1:47: warning: Time is 600.0 s; times are in seconds \
+        (Pattern[0].Event.Time); if milliseconds are meant, write 0.6
+        """
       ))
     #expect(
-      try lines(pattern(#""Time": 600.5, "EventType": "HapticTransient""#)).allSatisfy { !$0.hasPrefix("time-unit") })
+      try lines(pattern(#""Time": 600.5, "EventType": "HapticTransient""#)).allSatisfy {
+        !$0.hasPrefix("time-unit")
+      })
     let percent = try lines(
       pattern(
         #""Time": 0, "EventType": "HapticTransient", "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 80}]"#
       ))
     #expect(percent.first?.hasSuffix("; values are not percent: write 0.8") == true)
-    let bare = try lines(#"{"Version": 1, "Pattern": [{"Time": 0, "EventType": "HapticTransient"}]}"#)
+    let bare = try lines(
+      #"{"Version": 1, "Pattern": [{"Time": 0, "EventType": "HapticTransient"}]}"#)
     #expect(bare.contains { $0.hasSuffix(#"; put its contents into an object: {"Event": {…}}"#) })
   }
 
@@ -185,7 +206,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(2, false, "UTF-16LE"), (2, true, "UTF-16BE"), (4, false, "UTF-32LE"), (4, true, "UTF-32BE")])
+  @Test(arguments: [
+    (2, false, "UTF-16LE"), (2, true, "UTF-16BE"), (4, false, "UTF-32LE"), (4, true, "UTF-32BE"),
+  ])
   func readsEveryEncodingOfJSON(size: Int, isBig: Bool, name: String) throws {
     let text = #"{"Version": 1, "Metadata": {"Project": "地震 😀"}, "Pattern": [\#(Self.tap)]}"#
     for mark in [true, false] {
@@ -195,11 +218,16 @@ import Testing
       let found = HapticFormat.ahap.examine(file, options: ReadingOptions()).findings
       #expect(
         found.map(\.description) == [
-          "t.ahap:1:1: warning: the text is \(name); save it as UTF-8; Temblor and Apple read it, other readers may not"
+          """
+          t.ahap:1:1: warning: the text is \(name); save it as UTF-8; Temblor and Apple read \
+          it, other readers may not
+          """
         ])
     }
     var broken = encoded(text, size: size, isBig: isBig, mark: true)
     broken.removeLast()
-    #expect(throws: InputError.self) { try FormatRegistry.standard.read(SourceFile(broken, name: "t")) }
+    #expect(throws: InputError.self) {
+      try FormatRegistry.standard.read(SourceFile(broken, name: "t"))
+    }
   }
 }

@@ -8,13 +8,17 @@ import Testing
 
 /// The files of the Fixtures folder.
 enum Fixtures {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/")
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(
+    path: "../Fixtures/")
 
-  static func text(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: root.appending(path: path))) }
+  static func text(_ path: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: root.appending(path: path)))
+  }
 
   /// The names of the files in one folder.
   static func names(in folder: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path()).sorted()
+    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path())
+      .sorted()
   }
 }
 

@@ -12,12 +12,14 @@ import Testing
   @Test func writesOneCanonicalText() throws {
     #expect(
       try format(
-        "\u{FEFF}" + #"{"Pattern":[{"X":[1E0,{"b":1,"a":2},],"Event":{"EventParameters":[{"ParameterValue":1,"#
+        "\u{FEFF}"
+          + #"{"Pattern":[{"X":[1E0,{"b":1,"a":2},],"Event":{"EventParameters":[{"ParameterValue":1,"#
           + #""ParameterID":"Hapt\u0069cIntensity","Z":"\/",}],"Name":null,"EventType":"#
           + #""HapticTransient","Time":5e-2}},{"Parameter":{"Time":0,"ParameterValue":-0.50,"#
           + #""ParameterID":"AudioPanControl"}},{"ParameterCurve":{"Time":1,"#
           + #""ParameterCurveControlPoints":[{"ParameterValue":0,"Time":0},{"Time":1e0,"Note":{}}],"#
-          + #""ParameterID":"AudioPanControl"}}],"Later":1.50,"Metadata":{"Time":1},"Version":1}"#) == """
+          + #""ParameterID":"AudioPanControl"}}],"Later":1.50,"Metadata":{"Time":1},"Version":1}"#)
+          == """
           {
             "Version": 1.0,
             "Metadata": {
@@ -42,7 +44,8 @@ import Testing
                 ]
               },
               {
-                "Parameter": { "ParameterID": "AudioPanControl", "Time": 0.0, "ParameterValue": -0.5 }
+                "Parameter": { "ParameterID": "AudioPanControl", "Time": 0.0, "ParameterVal\
+          ue": -0.5 }
               },
               {
                 "ParameterCurve": {
@@ -100,9 +103,13 @@ import Testing
         == "{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n")
   }
 
-  @Test(arguments: [Double.nan, .infinity, -.infinity]) func refusesToWriteWhatIsNotFinite(time: Double) throws {
+  @Test(arguments: [Double.nan, .infinity, -.infinity]) func refusesToWriteWhatIsNotFinite(
+    time: Double
+  ) throws {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)])
     let error = #expect(throws: InputError.self) { try AHAPDocument(pattern: pattern, name: "new") }
-    #expect(error?.description == "new: error: non-finite numbers (NaN, infinity) cannot be written (events[0])")
+    #expect(
+      error?.description
+        == "new: error: non-finite numbers (NaN, infinity) cannot be written (events[0])")
   }
 }

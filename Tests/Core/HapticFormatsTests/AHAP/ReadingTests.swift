@@ -17,14 +17,22 @@ import Testing
     #expect(reading.metadata["Project"] == "Fixtures")
     #expect(
       reading.pattern.events == [
-        HapticEvent(kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.7]),
-        HapticEvent(kind: .hapticContinuous, time: 0.1, duration: 1, parameters: [.sustained: 1, .releaseTime: 0.5]),
+        HapticEvent(
+          kind: .hapticTransient, time: 0,
+          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.7]),
+        HapticEvent(
+          kind: .hapticContinuous, time: 0.1, duration: 1,
+          parameters: [.sustained: 1, .releaseTime: 0.5]),
         HapticEvent(kind: .audioContinuous, time: 1, duration: 0.5, parameters: [.audioPan: -1]),
         HapticEvent(
           kind: .audioCustom, time: 2,
-          waveform: AudioWaveform(path: "sounds/click.wav", usesVolumeEnvelope: false, isLooping: true)),
+          waveform: AudioWaveform(
+            path: "sounds/click.wav", usesVolumeEnvelope: false, isLooping: true)),
       ])
-    #expect(reading.pattern.parameters == [DynamicParameter(id: .hapticSharpnessControl, value: -0.5, time: 0.4)])
+    #expect(
+      reading.pattern.parameters == [
+        DynamicParameter(id: .hapticSharpnessControl, value: -0.5, time: 0.4)
+      ])
     #expect(
       reading.pattern.curves == [
         ParameterCurve(
@@ -38,7 +46,8 @@ import Testing
   @Test func takesTheLastOfTwoEqualKeys() throws {
     let reading = try read(
       """
-      {"Pattern": 0, "Pattern": [{"Event": {"Time": "x", "Time": 2, "EventType": "HapticTransient"}}]}
+      {"Pattern": 0, "Pattern": [{"Event": {"Time": "x", "Time": 2, "EventT\
+      ype": "HapticTransient"}}]}
       """)
     #expect(reading.pattern.events.map(\.time) == [2])
   }
@@ -61,7 +70,9 @@ import Testing
     #"{"Time": 0, "ParameterValue": 0}, {"Time": 0.5, "ParameterValue": 1}"#,
     #"{"Time": 1, "ParameterValue": 1}, {"Time": 3, "ParameterValue": 0}"#)
 
-  func times(_ reading: AHAPReading) -> [[Double]] { reading.pattern.curves.map { $0.controlPoints.map(\.time) } }
+  func times(_ reading: AHAPReading) -> [[Double]] {
+    reading.pattern.curves.map { $0.controlPoints.map(\.time) }
+  }
 
   /// The findings but that these patterns play nothing: their curves hold a control at 0.
   private func findings(in document: AHAPDocument) -> [Finding] {
@@ -76,7 +87,10 @@ import Testing
     let document = try AHAPDocument(text: Array(Self.chain.utf8), name: "t.ahap")
     #expect(
       findings(in: document).map(\.description) == [
-        "t.ahap:4:20: warning: the control points of this curve have absolute times; they are converted (Pattern[2].ParameterCurve); "
+        """
+        t.ahap:4:20: warning: the control points of this curve have absolute times; they are \
+        converted (Pattern[2].ParameterCurve); 
+        """
           + "make the times relative to the start of the curve"
       ])
   }
@@ -94,7 +108,8 @@ import Testing
     #expect(times(try read(Self.gap)) == [[0, 0.5], [1, 3]])
     let document = try AHAPDocument(text: Array(Self.gap.utf8), name: "t.ahap")
     #expect(findings(in: document).map(\.rule) == ["curve-absolute-times"])
-    let relative = Self.curves(#"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)
+    let relative = Self.curves(
+      #"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)
     #expect(times(try read(relative)) == [[0], [0.5]])
     let other = try AHAPDocument(text: Array(relative.utf8), name: "t.ahap")
     #expect(findings(in: other).isEmpty)

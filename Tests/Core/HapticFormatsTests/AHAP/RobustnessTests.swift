@@ -18,7 +18,8 @@ import Testing
 
   /// Pieces that change the meaning of a text when they are put in.
   static let pieces = [
-    "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}", "\"Time\"",
+    "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}",
+    "\"Time\"",
     "\"Pattern\"", "[[[[", "9999999999", "\"Event\": {", "\u{FEFF}", "/*", "0.0",
   ].map { Array($0.utf8) }
 
@@ -26,7 +27,9 @@ import Testing
     var numbers = SeededNumbers(state: 2026)
     var seeds: [[UInt8]] = []
     for folder in ["Valid", "Lossy"] {
-      for name in try Fixtures.names(in: folder) { seeds.append(try Fixtures.text("\(folder)/\(name)")) }
+      for name in try Fixtures.names(in: folder) {
+        seeds.append(try Fixtures.text("\(folder)/\(name)"))
+      }
     }
     var readable = 0
     for round in 0..<4_000 {
@@ -34,10 +37,14 @@ import Testing
       for _ in 0...numbers.next(below: 4) {
         let place = numbers.next(below: text.count + 1)
         switch numbers.next(below: 4) {
-        case 0 where place < text.count: text[place] = UInt8(numbers.next(below: 256))
-        case 1: text.insert(contentsOf: Self.pieces[numbers.next(below: Self.pieces.count)], at: place)
-        case 2: text.removeSubrange(place..<min(text.count, place + numbers.next(below: 12)))
-        default: text.removeSubrange(place..<min(text.count, place + 1))
+        case 0 where place < text.count:
+          text[place] = UInt8(numbers.next(below: 256))
+        case 1:
+          text.insert(contentsOf: Self.pieces[numbers.next(below: Self.pieces.count)], at: place)
+        case 2:
+          text.removeSubrange(place..<min(text.count, place + numbers.next(below: 12)))
+        default:
+          text.removeSubrange(place..<min(text.count, place + 1))
         }
       }
       guard let document = try? AHAPDocument(text: text, name: "t") else { continue }
@@ -63,7 +70,9 @@ import Testing
       #expect(throws: InputError.self) { try AHAPDocument(text: Array(text[..<length]), name: "t") }
     }
     var deep = Array("{\"Pattern\":".utf8)
-    for _ in 0..<100_000 { deep += Array("{\"Event\":".utf8) }
+    for _ in 0..<100_000 {
+      deep += Array("{\"Event\":".utf8)
+    }
     let error = #expect(throws: InputError.self) { try AHAPDocument(text: deep, name: "t") }
     #expect(error?.finding.message == "objects and arrays are nested more than 256 deep")
   }
@@ -93,7 +102,9 @@ import Testing
         :"HapticIntensity","ParameterValue":2}]}},
         """.utf8)
       var text = Array("{\"Pattern\":[".utf8)
-      for _ in 0..<count { text += entry }
+      for _ in 0..<count {
+        text += entry
+      }
       text += Array("]}".utf8)
       let start = threadSeconds
       let examination = try AHAPDocument(text: text, name: "t").examine()

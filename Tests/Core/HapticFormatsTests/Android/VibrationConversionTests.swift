@@ -14,12 +14,16 @@ import Testing
   private func read(_ text: String) throws -> HapticComposition { try V.examine(text).get() }
 
   /// Writes a composition and reads it back.
-  private func trip(_ composition: HapticComposition, _ dialect: String? = nil, format: HapticFormat? = nil)
+  private func trip(
+    _ composition: HapticComposition, _ dialect: String? = nil, format: HapticFormat? = nil
+  )
     throws -> (back: HapticComposition, losses: [String], text: String)
   {
     let format = format ?? xml
-    let writing = try #require(try format.write(composition, options: WritingOptions(dialect: dialect)))
-    let back = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+    let writing = try #require(
+      try format.write(composition, options: WritingOptions(dialect: dialect)))
+    let back = format.examine(
+      SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
     #expect(back.findings.map(\.description) == [])
     return (
       try back.get(), writing.losses.map { "\($0.kind): \($0.message)" },
@@ -33,9 +37,13 @@ import Testing
     #expect(
       pattern.events == [
         HapticEvent(
-          kind: .hapticContinuous, time: 0, duration: 0.1, parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
+          kind: .hapticContinuous, time: 0, duration: 0.1,
+          parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
       ])
-    #expect(pattern.curves.map { $0.controlPoints.map(\.time) } == [[0, 0.05, 0.08, 0.1], [0, 0.05, 0.08, 0.1]])
+    #expect(
+      pattern.curves.map { $0.controlPoints.map(\.time) } == [
+        [0, 0.05, 0.08, 0.1], [0, 0.05, 0.08, 0.1],
+      ])
     #expect(pattern.curves[0].controlPoints.map(\.value) == [0, 0.4, 1, 0])
     #expect(pattern.curves[1].controlPoints.map(\.value) == [0.5, 0.5, 0.25, 1])
   }
@@ -47,7 +55,8 @@ import Testing
       var points = (0..<count).map { _ in "\(unit()) \(unit()) \(1 + chance.next() % 900)" }
       points.append("0 \(unit()) \(1 + chance.next() % 900)")
       let attributes = chance.next() % 2 == 0 ? "" : " initialSharpness=\"\(unit())\""
-      let composition = try read(V.file(V.basic(points.joined(separator: ","), attributes: attributes)))
+      let composition = try read(
+        V.file(V.basic(points.joined(separator: ","), attributes: attributes)))
       let (back, losses, _) = try trip(composition)
       #expect(back == composition && losses == [])
     }
@@ -72,7 +81,8 @@ import Testing
   }
 
   @Test func stepsAreLevelsWithJumps() throws {
-    let text = V.file("<waveform-effect>\(V.entries("20 0,30 255,10 64,40 0,15 128"))</waveform-effect>")
+    let text = V.file(
+      "<waveform-effect>\(V.entries("20 0,30 255,10 64,40 0,15 128"))</waveform-effect>")
     let composition = try read(text)
     let events = composition.layers.flatMap(\.pattern.events)
     #expect(Set(events.map(\.time)) == [0.02, 0.1] && events.count == 2)
@@ -81,7 +91,8 @@ import Testing
     let half = Float((64.0 / 255).squareRoot())
     #expect(curve.controlPoints.map(\.value) == [1, 1, half, half])
     for format in [xml, arrays] {
-      let (back, losses, _) = try trip(composition, format.id == "android-xml" ? "waveform" : nil, format: format)
+      let (back, losses, _) = try trip(
+        composition, format.id == "android-xml" ? "waveform" : nil, format: format)
       #expect(back == composition && losses == [], "\(format.id)")
     }
     let json = try trip(composition, format: arrays).text
@@ -100,11 +111,13 @@ import Testing
     let composition = try read(V.file("<waveform-effect>\(V.entries(entries))</waveform-effect>"))
     let (_, losses, text) = try trip(composition, format: arrays)
     #expect(losses == [])
-    #expect(text.contains("\"amplitudes\": [\((0...255).map(String.init).joined(separator: ", "))]"))
+    #expect(
+      text.contains("\"amplitudes\": [\((0...255).map(String.init).joined(separator: ", "))]"))
   }
 
   @Test func silenceAtTheEndIsReported() throws {
-    let examination = V.examine(V.file("<waveform-effect>\(V.entries("20 9,50 0,5 0"))</waveform-effect>"))
+    let examination = V.examine(
+      V.file("<waveform-effect>\(V.entries("20 9,50 0,5 0"))</waveform-effect>"))
     #expect(examination.losses.map(\.size) == [55])
   }
 
@@ -141,7 +154,11 @@ import Testing
       V.file(
         "<primitive-effect name=\"click\" delayMs=\"5\"/>"
           + "<primitive-effect name=\"tick\" scale=\"0.5\" delayMs=\"80\"/>"
-          + "<primitive-effect name=\"low_tick\" delayMs=\"30\" delayType=\"relative_start_offset\"/>"))
+            + """
+            <primitive-effect name=\"low_tick\" delayMs=\"30\" \
+            delayType=\"relative_start_offset\"/>
+            """
+      ))
     let composition = try examination.get()
     let events = composition.layers[0].pattern.events
     // A click is taken to last 12 ms.
@@ -153,18 +170,25 @@ import Testing
     #expect(text.contains("<primitive-effect name=\"tick\" scale=\"0.5\" delayMs=\"80\" />"))
     for name in ["slow_rise", "quick_rise", "quick_fall", "spin", "thud"] {
       let own = V.examine(V.file("<primitive-effect name=\"\(name)\"/>"))
-      #expect(own.losses.allSatisfy { $0.message == "\(name) is a recording of the device; it is approximated" })
+      #expect(
+        own.losses.allSatisfy {
+          $0.message == "\(name) is a recording of the device; it is approximated"
+        })
       #expect(try own.get().duration > 0.07 && !own.losses.isEmpty)
     }
     #expect(
-      try read(V.file("<predefined-effect name=\"double_click\"/>")).layers[0].pattern.events.map(\.time) == [0, 0.1])
+      try read(V.file("<predefined-effect name=\"double_click\"/>")).layers[0].pattern.events.map(
+        \.time) == [0, 0.1])
   }
 
   @Test func anAHAPBecomesABasicEnvelope() throws {
     let pattern = HapticPattern(events: [
-      HapticEvent(kind: .hapticTransient, time: 0.1, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.75]),
       HapticEvent(
-        kind: .hapticContinuous, time: 0.2, duration: 0.3, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.25]),
+        kind: .hapticTransient, time: 0.1,
+        parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.75]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 0.2, duration: 0.3,
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.25]),
     ])
     let (_, losses, text) = try trip(HapticComposition(pattern))
     #expect(
@@ -197,9 +221,11 @@ import Testing
   @Test func eventsTogetherAreMerged() throws {
     let pattern = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0]),
+        kind: .hapticContinuous, time: 0, duration: 0.2,
+        parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0]),
       HapticEvent(
-        kind: .hapticContinuous, time: 0.1, duration: 0.2, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
+        kind: .hapticContinuous, time: 0.1, duration: 0.2,
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
     ])
     let (back, losses, _) = try trip(HapticComposition(pattern))
     let control = ControlTimeline(of: .hapticIntensityControl, in: back.layers[0].pattern)
@@ -212,15 +238,18 @@ import Testing
 
   @Test func rampsAreSampledAsHapticsStudioDoes() throws {
     var pattern = HapticPattern(events: [
-      HapticEvent(kind: .hapticContinuous, time: 0, duration: 3.5, parameters: [.hapticIntensity: 1])
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 3.5, parameters: [.hapticIntensity: 1])
     ])
     pattern.curves = [
       ParameterCurve(
-        id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 3.5, value: 1)],
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 3.5, value: 1)],
         interpolation: .squared)
     ]
     let writing = try #require(
-      try arrays.write(HapticComposition(pattern), options: WritingOptions(dialect: "studio", rate: 1)))
+      try arrays.write(
+        HapticComposition(pattern), options: WritingOptions(dialect: "studio", rate: 1)))
     #expect(
       String(decoding: writing.files[0].bytes, as: UTF8.self) == """
         {
@@ -232,20 +261,23 @@ import Testing
     // A tap of amplitude 0.5 on a level of 0.4, which it halves meanwhile: 0.5 + 0.2.
     var tapped = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: 0.1, parameters: [.hapticIntensity: Float(0.4.squareRoot())]),
+        kind: .hapticContinuous, time: 0, duration: 0.1,
+        parameters: [.hapticIntensity: Float(0.4.squareRoot())]),
       HapticEvent(
         kind: .hapticTransient, time: 0.04,
         parameters: [.hapticIntensity: Float(0.5.squareRoot()), .hapticSharpness: 1]),
     ])
     tapped.events[0].parameters[.hapticSharpness] = nil
-    let tap = try #require(try arrays.write(HapticComposition(tapped), options: WritingOptions(dialect: "studio")))
+    let tap = try #require(
+      try arrays.write(HapticComposition(tapped), options: WritingOptions(dialect: "studio")))
     let text = String(decoding: tap.files[0].bytes, as: UTF8.self)
     #expect(text.contains("\"amplitudes\": [102, 102, 102, 102, 178, 178, 102, 102, 102, 102]"))
   }
 
   @Test func arraysHaveRules() {
     func errors(_ text: String) -> [String] {
-      arrays.examine(SourceFile(Array(text.utf8), name: "a"), options: ReadingOptions()).findings.map(\.description)
+      arrays.examine(SourceFile(Array(text.utf8), name: "a"), options: ReadingOptions()).findings
+        .map(\.description)
     }
     #expect(
       errors("{\"timings\": [5, 5], \"amplitudes\": [1]}") == [
@@ -256,7 +288,10 @@ import Testing
         "a:1:14: error: 5.5 is not a whole number of at least 0 (timings[0])",
         "a:1:35: error: -2 is not a whole number from -1 to 255 (amplitudes[0])",
       ])
-    #expect(errors("{\"timings\": [0], \"amplitudes\": [1]}") == ["a:1:13: error: the timings are all 0 (timings)"])
+    #expect(
+      errors("{\"timings\": [0], \"amplitudes\": [1]}") == [
+        "a:1:13: error: the timings are all 0 (timings)"
+      ])
     #expect(
       errors("{\"timings\": [3], \"repeat\": 1}") == [
         "a:1:28: error: repeat must be the index of one of 1 timings, or -1 (repeat)"
@@ -278,7 +313,8 @@ import Testing
       #expect(writing.losses == [])
     }
     #expect(
-      format.examine(SourceFile(Array("[-1]".utf8), name: "x"), options: ReadingOptions()).findings.map(\.description)
+      format.examine(SourceFile(Array("[-1]".utf8), name: "x"), options: ReadingOptions()).findings
+        .map(\.description)
         == ["x:1:2: error: a duration must be a number of at least 0 ([0])"])
   }
 }

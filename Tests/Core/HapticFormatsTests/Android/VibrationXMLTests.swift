@@ -8,10 +8,13 @@ import Testing
 /// Texts of vibration XML, and what is said about them.
 enum Vibration {
   /// A file of one effect.
-  static func file(_ content: String) -> String { "<vibration-effect>\(content)</vibration-effect>" }
+  static func file(_ content: String) -> String {
+    "<vibration-effect>\(content)</vibration-effect>"
+  }
 
   static func examine(_ text: String) -> Examination {
-    HapticFormat.androidXML.examine(SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
+    HapticFormat.androidXML.examine(
+      SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
   }
 
   static func errors(_ text: String) -> [String] {
@@ -22,7 +25,8 @@ enum Vibration {
   static func basic(_ points: String, attributes: String = "") -> String {
     let points = points.split(separator: ",").map { point in
       let values = point.split(separator: " ")
-      return "<control-point intensity=\"\(values[0])\" sharpness=\"\(values[1])\" " + "durationMs=\"\(values[2])\"/>"
+      return "<control-point intensity=\"\(values[0])\" sharpness=\"\(values[1])\" "
+        + "durationMs=\"\(values[2])\"/>"
     }
     return "<basic-envelope-effect\(attributes)>\(points.joined())</basic-envelope-effect>"
   }
@@ -31,7 +35,8 @@ enum Vibration {
   static func envelope(_ points: String, attributes: String = "") -> String {
     let points = points.split(separator: ",").map { point in
       let values = point.split(separator: " ")
-      return "<control-point amplitude=\"\(values[0])\" frequencyHz=\"\(values[1])\" " + "durationMs=\"\(values[2])\"/>"
+      return "<control-point amplitude=\"\(values[0])\" frequencyHz=\"\(values[1])\" "
+        + "durationMs=\"\(values[2])\"/>"
     }
     return "<waveform-envelope-effect\(attributes)>\(points.joined())</waveform-envelope-effect>"
   }
@@ -50,24 +55,31 @@ enum Vibration {
 
   private static let accepted: [String] = [
     V.file("<predefined-effect name=\"tick\"/>"), V.file("<predefined-effect name=\"click\"/>"),
-    V.file("<predefined-effect name=\"heavy_click\"/>"), V.file("<predefined-effect name=\"double_click\"/>"),
+    V.file("<predefined-effect name=\"heavy_click\"/>"),
+    V.file("<predefined-effect name=\"double_click\"/>"),
     "<vibration><predefined-effect name=\"tick\"/></vibration>",
-    "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><!-- a --> \n" + V.file(tick) + "<!-- b --> ",
+    "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><!-- a --> \n" + V.file(tick)
+      + "<!-- b --> ",
     V.file("<!-- a -->\(tick)\n\t<!-- b --><?x y?>"),
     V.file(
       ["low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud"].map {
         "<primitive-effect name=\"\($0)\"></primitive-effect>"
-      }.joined()), V.file("<primitive-effect name=\"click\" scale=\"0\" delayMs=\"0\" delayType=\"pause\"/>"),
+      }.joined()),
+    V.file("<primitive-effect name=\"click\" scale=\"0\" delayMs=\"0\" delayType=\"pause\"/>"),
     V.file(
-      tick + "<primitive-effect scale=\"1.0\" name=\"thud\" delayMs=\"20\" " + "delayType=\"relative_start_offset\"/>"),
+      tick + "<primitive-effect scale=\"1.0\" name=\"thud\" delayMs=\"20\" "
+        + "delayType=\"relative_start_offset\"/>"),
     V.file("<waveform-effect>\(V.entries("0 0,10 default,25 255"))</waveform-effect>"),
     V.file("<waveform-effect><repeating>\(V.entries("10 1"))</repeating></waveform-effect>"),
     V.file(
-      "<waveform-effect>\(V.entries("0 9"))<repeating>\(V.entries("10 1,0 2"))</repeating>" + "</waveform-effect>"),
+      "<waveform-effect>\(V.entries("0 9"))<repeating>\(V.entries("10 1,0 2"))</repeating>"
+        + "</waveform-effect>"),
     V.file(V.basic("0.4 0.5 50,0 1 20")), V.file(V.basic("0 0 1")),
-    V.file(V.basic("1e-1 +.5 50,0.0 1. 20", attributes: " initialSharpness='0.2'")), V.file(V.envelope("0.4 150 50")),
+    V.file(V.basic("1e-1 +.5 50,0.0 1. 20", attributes: " initialSharpness='0.2'")),
+    V.file(V.envelope("0.4 150 50")),
     V.file(V.envelope("1 1000 50,0 20 9", attributes: " initialFrequencyHz=\"30\"")),
-    V.file("<repeating-effect><repeating>\(V.basic("0.4 0.5 50,0 1 20"))</repeating></repeating-effect>"),
+    V.file(
+      "<repeating-effect><repeating>\(V.basic("0.4 0.5 50,0 1 20"))</repeating></repeating-effect>"),
     V.file(
       "<repeating-effect><preamble>\(V.envelope("1 150 9"))</preamble><repeating>\(tick)\(tick)"
         + "</repeating></repeating-effect>"),
@@ -94,63 +106,99 @@ enum Vibration {
       1:1: error: the root is "haptics", not "vibration-effect" or "vibration-select" (haptics)
     <vibration-effect a="1"><primitive-effect name="tick"/></vibration-effect>
       1:19: error: unexpected attribute "a" (vibration-effect)
-    <vibration-effect><primitive-effect name="tick"/><predefined-effect name="tick"/></vibration-effect>
-      1:50: error: unexpected element "predefined-effect" in vibration-effect (vibration-effect.predefined-effect[1])
-    <vibration-effect><predefined-effect name="tick"/><primitive-effect name="tick"/></vibration-effect>
-      1:51: error: unexpected element "primitive-effect" in vibration-effect (vibration-effect.primitive-effect[1])
+    <vibration-effect><primitive-effect name="tick"/><predefined-eff\
+    ect name="tick"/></vibration-effect>
+      1:50: error: unexpected element "predefined-effect" in vibration-eff\
+    ect (vibration-effect.predefined-effect[1])
+    <vibration-effect><predefined-effect name="tick"/><primitive-eff\
+    ect name="tick"/></vibration-effect>
+      1:51: error: unexpected element "primitive-effect" in vibration-eff\
+    ect (vibration-effect.primitive-effect[1])
     <vibration-effect><predefined-effect name="thud"/></vibration-effect>
-      1:38: error: name is "thud"; must be one of tick, click, heavy_click, double_click (vibration-effect.predefined-effect[0])
+      1:38: error: name is "thud"; must be one of tick, click, heavy_click, double_cl\
+    ick (vibration-effect.predefined-effect[0])
     <vibration-effect><predefined-effect id="0"/></vibration-effect>
-      1:19: error: predefined-effect must have the attribute "name" (vibration-effect.predefined-effect[0])
+      1:19: error: predefined-effect must have the attribute "na\
+    me" (vibration-effect.predefined-effect[0])
     <vibration-effect><primitive-effect name="tick" scale="1.01"/></vibration-effect>
       1:49: error: scale is "1.01"; must be a number 0 to 1 (vibration-effect.primitive-effect[0])
     <vibration-effect><primitive-effect name="tick" delayMs="-1"/></vibration-effect>
-      1:49: error: delayMs is "-1"; must be a whole number of at least 0 (vibration-effect.primitive-effect[0])
+      1:49: error: delayMs is "-1"; must be a whole number of at leas\
+    t 0 (vibration-effect.primitive-effect[0])
     <vibration-effect><primitive-effect name="tick" delayType="later"/></vibration-effect>
-      1:49: error: delayType is "later"; must be pause or relative_start_offset (vibration-effect.primitive-effect[0])
-    <vibration-effect><primitive-effect name="tick"><primitive-effect name="tick"/></primitive-effect></vibration-effect>
-      1:49: error: unexpected element "primitive-effect" in primitive-effect (vibration-effect.primitive-effect[0].primitive-effect[0])
+      1:49: error: delayType is "later"; must be pause or relative_start_off\
+    set (vibration-effect.primitive-effect[0])
+    <vibration-effect><primitive-effect name="tick"><primitive-eff\
+    ect name="tick"/></primitive-effect></vibration-effect>
+      1:49: error: unexpected element "primitive-effect" in primitive-eff\
+    ect (vibration-effect.primitive-effect[0].primitive-effect[0])
     <vibration-effect><primitiv-effect name="tick"/></vibration-effect>
-      1:19: error: unexpected element "primitiv-effect" in vibration-effect (vibration-effect.primitiv-effect[0]); did you mean "primitive-effect"?
+      1:19: error: unexpected element "primitiv-effect" in vibration-eff\
+    ect (vibration-effect.primitiv-effect[0]); did you mean "primitive-effect"?
     <vibration-effect><waveform-effect></waveform-effect></vibration-effect>
       1:19: error: the durations of the waveform are all 0 (vibration-effect.waveform-effect[0])
-    <vibration-effect><waveform-effect><waveform-entry durationMs="0" amplitude="9"/><waveform-entry durationMs="0" amplitude="0"/></waveform-effect></vibration-effect>
+    <vibration-effect><waveform-effect><waveform-entry durationMs="0" amplitude="9"/><waveform-en\
+    try durationMs="0" amplitude="0"/></waveform-effect></vibration-effect>
       1:19: error: the durations of the waveform are all 0 (vibration-effect.waveform-effect[0])
-    <vibration-effect><waveform-effect><waveform-entry durationMs="5" amplitude="9"/><repeating/></waveform-effect></vibration-effect>
+    <vibration-effect><waveform-effect><waveform-entry durationMs=\
+    "5" amplitude="9"/><repeating/></waveform-effect></vibration-effect>
       1:82: error: repeating is empty (vibration-effect.waveform-effect[0].repeating[1])
-    <vibration-effect><waveform-effect><repeating><waveform-entry durationMs="5" amplitude="9"/></repeating><waveform-entry durationMs="5" amplitude="9"/></waveform-effect></vibration-effect>
-      1:105: error: unexpected element "waveform-entry" in waveform-effect (vibration-effect.waveform-effect[0].waveform-entry[1])
-    <vibration-effect><waveform-effect><waveform-entry durationMs="5" amplitude="256"/></waveform-effect></vibration-effect>
-      1:67: error: amplitude is "256"; must be 0 to 255 or default (vibration-effect.waveform-effect[0].waveform-entry[0])
-    <vibration-effect><waveform-effect><waveform-entry durationMs="5.5" amplitude="2"/></waveform-effect></vibration-effect>
-      1:52: error: durationMs is "5.5"; must be a whole number of at least 0 (vibration-effect.waveform-effect[0].waveform-entry[0])
+    <vibration-effect><waveform-effect><repeating><waveform-entry durationMs=\
+    "5" amplitude="9"/></repeating><waveform-entry durationMs=\
+    "5" amplitude="9"/></waveform-effect></vibration-effect>
+      1:105: error: unexpected element "waveform-entry" in waveform-eff\
+    ect (vibration-effect.waveform-effect[0].waveform-entry[1])
+    <vibration-effect><waveform-effect><waveform-entry durationMs=\
+    "5" amplitude="256"/></waveform-effect></vibration-effect>
+      1:67: error: amplitude is "256"; must be 0 to 255 or defa\
+    ult (vibration-effect.waveform-effect[0].waveform-entry[0])
+    <vibration-effect><waveform-effect><waveform-entry durationMs="5\
+    .5" amplitude="2"/></waveform-effect></vibration-effect>
+      1:52: error: durationMs is "5.5"; must be a whole number of at leas\
+    t 0 (vibration-effect.waveform-effect[0].waveform-entry[0])
     <vibration-effect><waveform-entry durationMs="5" amplitude="9"/></vibration-effect>
-      1:19: error: unexpected element "waveform-entry" in vibration-effect (vibration-effect.waveform-entry[0])
+      1:19: error: unexpected element "waveform-entry" in vibration-eff\
+    ect (vibration-effect.waveform-entry[0])
     <vibration-effect><basic-envelope-effect></basic-envelope-effect></vibration-effect>
-      1:19: error: basic-envelope-effect has no control-point (vibration-effect.basic-envelope-effect[0])
-    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0.5" durationMs="50"/></basic-envelope-effect></vibration-effect>
-      1:19: error: the envelope ends with intensity 0.4, not 0 (vibration-effect.basic-envelope-effect[0]); add a control-point with intensity 0
-    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0.5" durationMs="0"/><control-point intensity="0" sharpness="0" durationMs="1"/></basic-envelope-effect></vibration-effect>
-      1:89: error: durationMs is "0"; must be a whole number of at least 1 (vibration-effect.basic-envelope-effect[0].control-point[0])
-    <vibration-effect><basic-envelope-effect initialSharpness="-0.1"><control-point intensity="0" sharpness="0" durationMs="1"/></basic-envelope-effect></vibration-effect>
-      1:42: error: initialSharpness is "-0.1"; must be a number 0 to 1 (vibration-effect.basic-envelope-effect[0])
-    <vibration-effect><waveform-envelope-effect><control-point amplitude="0.4" frequencyHz="0" durationMs="50"/></waveform-envelope-effect></vibration-effect>
-      1:76: error: frequencyHz is "0"; must be a number greater than 0 (vibration-effect.waveform-envelope-effect[0].control-point[0])
+      1:19: error: basic-envelope-effect has no control-po\
+    int (vibration-effect.basic-envelope-effect[0])
+    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0\
+    .5" durationMs="50"/></basic-envelope-effect></vibration-effect>
+      1:19: error: the envelope ends with intensity 0.4, no\
+    t 0 (vibration-effect.basic-envelope-effect[0]); add a control-point with intensity 0
+    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0\
+    .5" durationMs="0"/><control-point intensity="0" sharpness=\
+    "0" durationMs="1"/></basic-envelope-effect></vibration-effect>
+      1:89: error: durationMs is "0"; must be a whole number of at leas\
+    t 1 (vibration-effect.basic-envelope-effect[0].control-point[0])
+    <vibration-effect><basic-envelope-effect initialSharpness="-0.1"><control-point intensity=\
+    "0" sharpness="0" durationMs="1"/></basic-envelope-effect></vibration-effect>
+      1:42: error: initialSharpness is "-0.1"; must be a number 0 t\
+    o 1 (vibration-effect.basic-envelope-effect[0])
+    <vibration-effect><waveform-envelope-effect><control-point amplitude="0.4" frequencyHz=\
+    "0" durationMs="50"/></waveform-envelope-effect></vibration-effect>
+      1:76: error: frequencyHz is "0"; must be a number greater tha\
+    n 0 (vibration-effect.waveform-envelope-effect[0].control-point[0])
     <vibration-effect><repeating-effect></repeating-effect></vibration-effect>
       1:19: error: repeating-effect has no repeating (vibration-effect.repeating-effect[0])
-    <vibration-effect><repeating-effect><preamble><primitive-effect name="tick"/></preamble></repeating-effect></vibration-effect>
+    <vibration-effect><repeating-effect><preamble><primitive-eff\
+    ect name="tick"/></preamble></repeating-effect></vibration-effect>
       1:19: error: repeating-effect has no repeating (vibration-effect.repeating-effect[0])
     <vibration-effect><repeating-effect><repeating/></repeating-effect></vibration-effect>
       1:37: error: repeating is empty (vibration-effect.repeating-effect[0].repeating[0])
     <vibration-effect><repeating-effect><repeating><repeating-effect/></repeating></repeating-effect></vibration-effect>
-      1:48: error: unexpected element "repeating-effect" in repeating (vibration-effect.repeating-effect[0].repeating[0].repeating-effect[0])
+      1:48: error: unexpected element "repeating-effect" in repeat\
+    ing (vibration-effect.repeating-effect[0].repeating[0].repeating-effect[0])
     <vibration-effect><vendor-effect>AAAA</vendor-effect></vibration-effect>
       1:34: error: text is not accepted; use attributes and elements alone
     <vibration-effect><vendor-effect/></vibration-effect>
       1:19: error: a vendor effect cannot be read (vibration-effect.vendor-effect[0])
     <vibration-select><vibration/></vibration-select>
-      1:19: error: unexpected element "vibration" in vibration-select (vibration-select.vibration[0]); did you mean "vibration-effect"?
-    <vibration-effect><primitive-effect name="tick"/></vibration-effect><vibration-effect><primitive-effect name="tick"/></vibration-effect>
+      1:19: error: unexpected element "vibration" in vibration-select (vibration-select.vibration[0\
+    ]); did you mean "vibration-effect"?
+    <vibration-effect><primitive-eff\
+    ect name="tick"/></vibration-effect><vibration-effect><primitive-eff\
+    ect name="tick"/></vibration-effect>
       1:69: error: the text is not valid XML: junk after document element
     text<vibration-effect><primitive-effect name="tick"/></vibration-effect>
       1:5: error: the text is not valid XML: not well-formed (invalid token)
@@ -166,9 +214,11 @@ enum Vibration {
       1:49: error: the text is not valid XML: duplicate attribute
     <vibration-effect><primitive-effect name="&x;"/></vibration-effect>
       1:19: error: the text is not valid XML: undefined entity
-    <!DOCTYPE vibration-effect [<!ENTITY x SYSTEM "/etc/passwd">]><vibration-effect><primitive-effect name="tick"/></vibration-effect>
+    <!DOCTYPE vibration-effect [<!ENTITY x SYSTEM "/etc/passwd">]><vibration-effect><primitive-eff\
+    ect name="tick"/></vibration-effect>
       1:28: error: a document type declaration is not accepted; remove it
-    <!DOCTYPE vibration-effect SYSTEM "file:///etc/passwd"><vibration-effect><primitive-effect name="tick"/></vibration-effect>
+    <!DOCTYPE vibration-effect SYSTEM "file:///etc/passwd"><vibration-effect><primitive-eff\
+    ect name="tick"/></vibration-effect>
       1:55: error: a document type declaration is not accepted; remove it
     """)
 
@@ -182,7 +232,8 @@ enum Vibration {
     let text = V.file("<primitive-effect name=\"tick\" scale=\"\(value)\"/>")
     #expect(
       V.errors(text) == [
-        "v.xml:1:49: error: scale is \"\(value)\"; must be a number 0 to 1 " + "(vibration-effect.primitive-effect[0])"
+        "v.xml:1:49: error: scale is \"\(value)\"; must be a number 0 to 1 "
+          + "(vibration-effect.primitive-effect[0])"
       ])
   }
 
@@ -191,16 +242,24 @@ enum Vibration {
     let deep = String(repeating: "<a>", count: 100_000)
     #expect(V.errors(deep) == ["v.xml:1:97: error: elements are nested more than 32 deep"])
     let large = String(repeating: " ", count: 10_000_001)
-    #expect(V.errors(large) == ["v.xml:1:1: error: the text has 10000001 bytes; at most 10 MB are read"])
+    #expect(
+      V.errors(large) == ["v.xml:1:1: error: the text has 10000001 bytes; at most 10 MB are read"])
     let wide: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
-    let examination = HapticFormat.androidXML.examine(SourceFile(wide, name: "w"), options: ReadingOptions())
-    #expect(examination.findings.map(\.description) == ["w:1:1: error: the text is UTF-16; save it as UTF-8"])
+    let examination = HapticFormat.androidXML.examine(
+      SourceFile(wide, name: "w"), options: ReadingOptions())
+    #expect(
+      examination.findings.map(\.description) == [
+        "w:1:1: error: the text is UTF-16; save it as UTF-8"
+      ])
     let bytes: [UInt8] = Array("<a".utf8) + [0xFF, 0xFE]
-    #expect(HapticFormat.androidXML.examine(SourceFile(bytes, name: "w"), options: ReadingOptions()).composition == nil)
+    #expect(
+      HapticFormat.androidXML.examine(SourceFile(bytes, name: "w"), options: ReadingOptions())
+        .composition == nil)
   }
 
   @Test func placesCountLinesAndCharacters() {
-    let text = "<vibration-effect>\r\n  <!-- ä𝄞 --><primitive-effect\n name=\"x\"/>\n</vibration-effect>"
+    let text =
+      "<vibration-effect>\r\n  <!-- ä𝄞 --><primitive-effect\n name=\"x\"/>\n</vibration-effect>"
     #expect(
       V.errors(text) == [
         "v.xml:3:2: error: name is \"x\"; must be one of low_tick, tick, click, slow_rise, "
@@ -269,7 +328,8 @@ enum Vibration {
   @Test func numbersBeyondAllRangesAreRefused() {
     for number in ["1e999", "NaN", "-Infinity", "1e400"] {
       for (text, id) in [
-        (RichTap.he(RichTap.tap(intensity: number)), "he"), (RichTap.oh(RichTap.tap("\"StartTime\": \(number)")), "oh"),
+        (RichTap.he(RichTap.tap(intensity: number)), "he"),
+        (RichTap.oh(RichTap.tap("\"StartTime\": \(number)")), "oh"),
         ("{\"timings\": [\(number)]}", "android-arrays"), ("[\(number)]", "vibrate"),
       ] {
         let format = Self.formats.first { $0.id == id }
@@ -295,7 +355,8 @@ enum Vibration {
     let texts = [
       RichTap.he(RichTap.tap(), RichTap.hum()),
       RichTap.oh(RichTap.tap("\"StartTime\": 0"), RichTap.hum("\"StartTime\": 1")),
-      Vibration.file(Vibration.basic("1 0.5 5,0 0 1")), "{\"timings\": [5, 6], \"amplitudes\": [7, 8]}",
+      Vibration.file(Vibration.basic("1 0.5 5,0 0 1")),
+      "{\"timings\": [5, 6], \"amplitudes\": [7, 8]}",
     ]
     for (text, format) in zip(texts, Self.formats) {
       let bytes = Array(text.utf8)

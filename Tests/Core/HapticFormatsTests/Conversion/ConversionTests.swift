@@ -35,20 +35,26 @@ import Testing
     var worst = 0.0
     var index = 0
     for point in given {
-      while index + 2 < kept.count, kept[index + 1].time < point.time { index += 1 }
+      while index + 2 < kept.count, kept[index + 1].time < point.time {
+        index += 1
+      }
       let line = EnvelopePoint.between(kept[index], kept[index + 1], at: point.time)
       worst = max(worst, abs(line.level - point.level))
     }
     return worst
   }
 
-  @Test(arguments: [0.0, 0.01, 0.05, 0.2]) func reductionKeepsWithinTheToleranceAndReportsItsError(tolerance: Double) {
+  @Test(arguments: [0.0, 0.01, 0.05, 0.2]) func reductionKeepsWithinTheToleranceAndReportsItsError(
+    tolerance: Double
+  ) {
     let given = curve(5000, 3)
     let reduced = PointReduction(given, tolerance: tolerance)
     #expect(reduced.error <= tolerance)
     #expect(abs(distance(given, reduced.points) - reduced.error) < 1e-9)
     #expect(reduced.points.first == given.first && reduced.points.last == given.last)
-    if tolerance == 0.05 { #expect(reduced.points.count < given.count / 2) }
+    if tolerance == 0.05 {
+      #expect(reduced.points.count < given.count / 2)
+    }
   }
 
   @Test func reductionToACountTakesTheWorstFirst() {
@@ -69,17 +75,22 @@ import Testing
     let line = (0...9).map { EnvelopePoint(time: Double($0), level: Double($0) / 10, sharpness: 0) }
     #expect(PointReduction(line, tolerance: 1e-9).points == [line[0], line[9]])
     let jump = [
-      EnvelopePoint(time: 0, level: 0, sharpness: 0), EnvelopePoint(time: 1, level: 0, sharpness: 0),
-      EnvelopePoint(time: 1, level: 1, sharpness: 0), EnvelopePoint(time: 2, level: 1, sharpness: 0),
+      EnvelopePoint(time: 0, level: 0, sharpness: 0),
+      EnvelopePoint(time: 1, level: 0, sharpness: 0),
+      EnvelopePoint(time: 1, level: 1, sharpness: 0),
+      EnvelopePoint(time: 2, level: 1, sharpness: 0),
     ]
     #expect(PointReduction(jump, tolerance: 0.1).points == jump)
   }
 
   @Test func eventsWithCurvesUseTheFewestLayers() {
     var builder = LayerBuilder()
-    let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 1)])
+    let curve = ParameterCurve(
+      id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 1)])
     func add(_ start: Double, _ end: Double) -> Int {
-      builder.add(HapticEvent(kind: .hapticContinuous, time: start, duration: end - start), curves: [curve], until: end)
+      builder.add(
+        HapticEvent(kind: .hapticContinuous, time: start, duration: end - start), curves: [curve],
+        until: end)
     }
     let tap = builder.add(HapticEvent(kind: .hapticTransient, time: 0.5))
     let numbers = [add(0, 2), add(1, 3), add(2, 4), add(3, 5), add(1.5, 1.75)]
@@ -93,11 +104,13 @@ import Testing
 
   @Test func aLoopIsPlayedFromItsStartAgain() {
     var pattern = HapticPattern(events: [
-      HapticEvent(kind: .hapticContinuous, time: 0, duration: 3), HapticEvent(kind: .hapticTransient, time: 1.5),
+      HapticEvent(kind: .hapticContinuous, time: 0, duration: 3),
+      HapticEvent(kind: .hapticTransient, time: 1.5),
     ])
     pattern.curves = [
       ParameterCurve(
-        id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 2, value: 1)])
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 2, value: 1)])
     ]
     var composition = HapticComposition(pattern)
     composition.loop = .init(start: 1, end: 2)
@@ -107,24 +120,33 @@ import Testing
     #expect(long.layers[0].pattern.events.map(\.time) == [0, 1.5, 2, 2.5, 3, 3.5])
     #expect(long.layers[0].pattern.events.compactMap(\.duration) == [2, 1, 1])
     let control = ControlTimeline(of: .hapticIntensityControl, in: long.layers[0].pattern)
-    #expect([0.5, 1.5, 2.25, 2.75, 3.25].map(control.value(at:)) == [0.25, 0.75, 0.625, 0.875, 0.625])
-    #expect(losses.finish() == [Loss(.approximated, .composition, "the loop from 1.0 s to 2.0 s is written 3 times")])
+    #expect(
+      [0.5, 1.5, 2.25, 2.75, 3.25].map(control.value(at:)) == [0.25, 0.75, 0.625, 0.875, 0.625])
+    #expect(
+      losses.finish() == [
+        Loss(.approximated, .composition, "the loop from 1.0 s to 2.0 s is written 3 times")
+      ])
   }
 
   @Test func equalLossesAreJoinedAndManyAreCounted() {
     var log = LossLog(limit: 2)
     log.add(.approximated, .layer(0), "rounded", size: 0.1)
     log.add(.approximated, .layer(0), "rounded", size: 0.3)
-    for index in 1...4 { log.add(.approximated, .layer(index), "rounded") }
+    for index in 1...4 {
+      log.add(.approximated, .layer(index), "rounded")
+    }
     #expect(
       log.finish() == [
-        Loss(.approximated, .layer(0), "rounded", size: 0.3), Loss(.approximated, .layer(1), "rounded"),
+        Loss(.approximated, .layer(0), "rounded", size: 0.3),
+        Loss(.approximated, .layer(1), "rounded"),
         Loss(.approximated, .composition, "3 more: rounded"),
       ])
   }
 
   @Test func anOutlineHasTheKeysOfATextWithErrors() throws {
-    let text = Array("\u{FEFF} {\"a\": [ {\"b\": \"c\", \"d\\\"\": 1}], \"e\": {\"f\": [1, {\"g\": 2}]}, \"h\" x".utf8)
+    let text = Array(
+      "\u{FEFF} {\"a\": [ {\"b\": \"c\", \"d\\\"\": 1}], \"e\": {\"f\": [1, {\"g\": 2}]}, \"h\" x"
+        .utf8)
     let made = JSONOutline(text.span)
     let outline = try #require(made)
     #expect(outline.keys == ["a", "e", "h"])

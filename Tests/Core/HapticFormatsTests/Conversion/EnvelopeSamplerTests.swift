@@ -8,12 +8,14 @@ import Testing
 /// Envelopes of events against the laws stated plainly.
 @Suite struct EnvelopeSamplerTests {
   private func hum(
-    _ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float = 0.5, _ more: EventParameters = [:]
+    _ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float = 0.5,
+    _ more: EventParameters = [:]
   ) -> HapticEvent {
     var parameters = more
     parameters[.hapticIntensity] = intensity
     parameters[.hapticSharpness] = sharpness
-    return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+    return HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
   }
 
   private func value(_ points: [EnvelopePoint], at time: Double) -> EnvelopePoint {
@@ -29,29 +31,38 @@ import Testing
     #expect(envelopes.count == 1)
     #expect(
       envelopes[0].points == [
-        EnvelopePoint(time: 1, level: 0.5, sharpness: 0.25), EnvelopePoint(time: 3, level: 0.5, sharpness: 0.25),
+        EnvelopePoint(time: 1, level: 0.5, sharpness: 0.25),
+        EnvelopePoint(time: 3, level: 0.5, sharpness: 0.25),
       ])
-    #expect(EnvelopeSampler(.amplitude).envelopes(of: composition)[0].points.map(\.level) == [0.25, 0.25])
-    #expect(EnvelopeSampler(.amplitude, law: .linear).envelopes(of: composition)[0].points.map(\.level) == [0.5, 0.5])
+    #expect(
+      EnvelopeSampler(.amplitude).envelopes(of: composition)[0].points.map(\.level) == [0.25, 0.25])
+    #expect(
+      EnvelopeSampler(.amplitude, law: .linear).envelopes(of: composition)[0].points.map(\.level)
+        == [0.5, 0.5])
   }
 
   @Test func curvesAndStepsAreCornersAndSharpnessIsClampedWhereItMeetsItsBounds() {
     var pattern = HapticPattern(events: [hum(0, 4, 1, 0.5)])
     pattern.curves = [
       ParameterCurve(
-        id: .hapticSharpnessControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 4, value: 1)])
+        id: .hapticSharpnessControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 4, value: 1)])
     ]
     pattern.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 1)]
     let points = EnvelopeSampler(.intensity).envelopes(of: HapticComposition(pattern))[0].points
     #expect(
       points == [
-        EnvelopePoint(time: 0, level: 1, sharpness: 0.5), EnvelopePoint(time: 1, level: 1, sharpness: 0.75),
-        EnvelopePoint(time: 1, level: 0.5, sharpness: 0.75), EnvelopePoint(time: 2, level: 0.5, sharpness: 1),
+        EnvelopePoint(time: 0, level: 1, sharpness: 0.5),
+        EnvelopePoint(time: 1, level: 1, sharpness: 0.75),
+        EnvelopePoint(time: 1, level: 0.5, sharpness: 0.75),
+        EnvelopePoint(time: 2, level: 0.5, sharpness: 1),
         EnvelopePoint(time: 4, level: 0.5, sharpness: 1),
       ])
   }
 
-  @Test(arguments: [AmplitudeLaw.root, .linear]) func envelopeTimesScaleAmplitudeWithinTheTolerance(law: AmplitudeLaw) {
+  @Test(arguments: [AmplitudeLaw.root, .linear]) func envelopeTimesScaleAmplitudeWithinTheTolerance(
+    law: AmplitudeLaw
+  ) {
     let composition = HapticComposition(
       HapticPattern(events: [hum(0, 1, 0.8, 0.5, [.attackTime: 0.75, .releaseTime: 0.5])]))
     let attack = EnvelopeTimes.seconds(normalised: 0.75)
@@ -61,7 +72,8 @@ import Testing
     #expect(abs((points.last?.time ?? 0) - 1 - release) < 1e-12)
     for step in 0...1000 {
       let time = Double(step) / 1000 * (1 + release)
-      let gain = time < attack ? time / attack : time < 1 ? 1 : max(0, (1 + release - time) / release)
+      let gain =
+        time < attack ? time / attack : time < 1 ? 1 : max(0, (1 + release - time) / release)
       let exact = 0.8 * (law == .root ? gain.squareRoot() : gain)
       // The given intensity is a Float.
       #expect(abs(value(points, at: time).level - exact) <= 0.002 + 1e-6, "\(time)")
@@ -70,20 +82,24 @@ import Testing
 
   @Test func aTransientHasTheValuesOfItsOnset() {
     let tap = HapticEvent(
-      kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.25])
+      kind: .hapticTransient, time: 0.5,
+      parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.25])
     var pattern = HapticPattern(events: [tap])
     pattern.curves = [
       ParameterCurve(
-        id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
     ]
     let envelope = EnvelopeSampler(.intensity).envelopes(of: HapticComposition(pattern))[0]
     #expect(envelope.points == [EnvelopePoint(time: 0.5, level: 0.25, sharpness: 0.25)])
   }
 
   @Test func layersDoNotBendEachOther() {
-    let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0)])
+    let curve = ParameterCurve(
+      id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0)])
     let composition = HapticComposition(layers: [
-      .init(HapticPattern(events: [hum(0, 1, 1)], curves: [curve])), .init(HapticPattern(events: [hum(0, 1, 1)])),
+      .init(HapticPattern(events: [hum(0, 1, 1)], curves: [curve])),
+      .init(HapticPattern(events: [hum(0, 1, 1)])),
     ])
     let levels = EnvelopeSampler(.intensity).envelopes(of: composition).map { $0.points[0].level }
     #expect(levels == [0, 1])
@@ -95,11 +111,16 @@ import Testing
     let merged = MergedEnvelope(sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler)
     #expect(
       merged.points == [
-        EnvelopePoint(time: 0, level: 0.25, sharpness: 0), EnvelopePoint(time: 1, level: 0.25, sharpness: 0),
-        EnvelopePoint(time: 1, level: 1, sharpness: 0.4), EnvelopePoint(time: 2, level: 1, sharpness: 0.4),
-        EnvelopePoint(time: 2, level: 1, sharpness: 0.5), EnvelopePoint(time: 3, level: 1, sharpness: 0.5),
-        EnvelopePoint(time: 3, level: 0, sharpness: 0.5), EnvelopePoint(time: 4, level: 0, sharpness: 0.5),
-        EnvelopePoint(time: 4, level: 0.25, sharpness: 1), EnvelopePoint(time: 5, level: 0.25, sharpness: 1),
+        EnvelopePoint(time: 0, level: 0.25, sharpness: 0),
+        EnvelopePoint(time: 1, level: 0.25, sharpness: 0),
+        EnvelopePoint(time: 1, level: 1, sharpness: 0.4),
+        EnvelopePoint(time: 2, level: 1, sharpness: 0.4),
+        EnvelopePoint(time: 2, level: 1, sharpness: 0.5),
+        EnvelopePoint(time: 3, level: 1, sharpness: 0.5),
+        EnvelopePoint(time: 3, level: 0, sharpness: 0.5),
+        EnvelopePoint(time: 4, level: 0, sharpness: 0.5),
+        EnvelopePoint(time: 4, level: 0.25, sharpness: 1),
+        EnvelopePoint(time: 5, level: 0.25, sharpness: 1),
       ])
     #expect(merged.overlapping == [EventReference(event: 0), EventReference(event: 1)])
   }

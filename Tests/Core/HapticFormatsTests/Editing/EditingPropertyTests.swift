@@ -6,14 +6,17 @@ import ShippedFiles
 import TestSupport
 import Testing
 
-/// Random changes of real and unfriendly texts: each changes the pattern as it says, and no other bytes.
+/// Random changes of real and unfriendly texts: each changes the pattern as it says, and no other
+/// bytes.
 @Suite struct EditingPropertyTests {
   /// Texts as few tools write them and all may meet them.
   static let unfriendly: [String] = [
     EditingTests.pretty, EditingTests.pretty.replacing("\n", with: "\r\n"),
-    "\u{FEFF}" + EditingTests.pretty.replacing("  ", with: "\t"), EditingTests.pretty.replacing("\n", with: " "),
+    "\u{FEFF}" + EditingTests.pretty.replacing("  ", with: "\t"),
+    EditingTests.pretty.replacing("\n", with: " "),
     EditingTests.pretty.replacing(",\n", with: " \t ,  \n\n"),
-    EditingTests.pretty.filter { !$0.isWhitespace }, #"{"Pattern":[]}"#, "{\n\t\"Pattern\": [\n\t]\n}\n",
+    EditingTests.pretty.filter { !$0.isWhitespace }, #"{"Pattern":[]}"#,
+    "{\n\t\"Pattern\": [\n\t]\n}\n",
     #"{ "Note": "\"Pattern\": [ {\\", "Pattern" : [ { "Note" : "]}{[ \\\" \u0000", "Event" : {"#
       + #" "Time" : 1e-3 , "Na}me" : "Ev\"ent" , "\u0045ventType" : "HapticContinuous" , "EventDur"#
       + #"ation" : 1.50E0 , "EventParameters" : [ ] } } , ] , }"#,
@@ -32,7 +35,8 @@ import Testing
     var all = unfriendly.map { SourceFile(Array($0.utf8), name: "unfriendly") }
     all += ShippedPatterns.names.map { SourceFile(ShippedPatterns.text(named: $0) ?? [], name: $0) }
     all += try CorpusTests.rows().map { SourceFile(try CorpusTests.text(of: $0), name: $0.path) }
-    let folders = try FormatsCorpus.folder.map { try FileManager.default.subpathsOfDirectory(atPath: $0) } ?? []
+    let folders =
+      try FormatsCorpus.folder.map { try FileManager.default.subpathsOfDirectory(atPath: $0) } ?? []
     all += try folders.filter { $0.hasSuffix(".ahap") }.sorted().map { try FormatsCorpus.file($0) }
     return all.filter { (try? AHAPEditor(text: $0.bytes, name: $0.name)) != nil }
   }
@@ -41,7 +45,9 @@ import Testing
     let sources = try Self.sources()
     try #require(sources.count >= Self.unfriendly.count + 37)
     let count = Mutation.caseCount(default: 3_000)
-    var (made, refused, round) = (0, 0, 0)
+    var made = 0
+    var refused = 0
+    var round = 0
     while made < count {
       defer { round += 1 }
       let source = sources[round % sources.count]
@@ -70,7 +76,8 @@ import Testing
         history.append(changed)
       }
       // All is taken back by what was before, which no change has touched.
-      #expect(history[0].text == first.text && (first.text == source.bytes || source.bytes[0] >= 0xFE))
+      #expect(
+        history[0].text == first.text && (first.text == source.bytes || source.bytes[0] >= 0xFE))
     }
     // Most changes are made: the walk is about texts and not about refusals.
     #expect(refused * 5 < made)
@@ -85,7 +92,9 @@ import Testing
       var single = editor
       for _ in 0..<30 {
         let (change, expected) = walk.next(in: editor)
-        guard case .set(let path, to: _) = change, expected != nil, changes[path] == nil, !path.hasSuffix("kind") else {
+        guard case .set(let path, to: _) = change, expected != nil, changes[path] == nil,
+          !path.hasSuffix("kind")
+        else {
           continue
         }
         changes[path] = change
@@ -93,19 +102,24 @@ import Testing
       }
       let order = changes.keys.sorted()
       #expect(
-        Self.isEqual(try editor.applying(order.compactMap { changes[$0] }).pattern, single.pattern), "\(source.name)")
+        Self.isEqual(try editor.applying(order.compactMap { changes[$0] }).pattern, single.pattern),
+        "\(source.name)")
     }
   }
 
   /// Times of control points that were made relative may differ in the last place.
   static func isEqual(_ one: HapticPattern, _ other: HapticPattern) -> Bool {
     if one == other { return true }
-    guard one.events == other.events, one.parameters == other.parameters, one.curves.count == other.curves.count else {
+    guard one.events == other.events, one.parameters == other.parameters,
+      one.curves.count == other.curves.count
+    else {
       return false
     }
     return zip(one.curves, other.curves).allSatisfy { a, b in
       a.id == b.id && a.time == b.time && a.controlPoints.count == b.controlPoints.count
-        && zip(a.controlPoints, b.controlPoints).allSatisfy { abs($0.time - $1.time) < 2e-9 && $0.value == $1.value }
+        && zip(a.controlPoints, b.controlPoints).allSatisfy {
+          abs($0.time - $1.time) < 2e-9 && $0.value == $1.value
+        }
     }
   }
 
@@ -114,14 +128,20 @@ import Testing
     let shorter = min(old.count, new.count)
     // The longest length that is equal, by halves, since comparing is fast and looping is not.
     func longest(_ limit: Int, _ isEqual: (Int) -> Bool) -> Int {
-      var (low, high) = (0, limit)
+      var low = 0
+      var high = limit
       while low < high {
         let middle = (low + high + 1) / 2
-        if isEqual(middle) { low = middle } else { high = middle - 1 }
+        if isEqual(middle) {
+          low = middle
+        } else {
+          high = middle - 1
+        }
       }
       return low
     }
-    let (one, other) = (Data(old), Data(new))
+    let one = Data(old)
+    let other = Data(new)
     let start = longest(shorter) { one.prefix($0) == other.prefix($0) }
     let end = longest(shorter - start) { one.suffix($0) == other.suffix($0) }
     return (
@@ -141,12 +161,20 @@ struct RandomChanges {
   mutating func next(in editor: AHAPEditor) -> (change: PatternChange, expected: HapticPattern?) {
     var pattern = editor.pattern
     var choices = [0]
-    if !pattern.events.isEmpty { choices += [1, 1, 1, 1, 1, 2, 3, 4] }
-    if !pattern.parameters.isEmpty { choices += [5, 5] }
-    if !pattern.curves.isEmpty { choices += [6, 6, 6, 7] }
+    if !pattern.events.isEmpty {
+      choices += [1, 1, 1, 1, 1, 2, 3, 4]
+    }
+    if !pattern.parameters.isEmpty {
+      choices += [5, 5]
+    }
+    if !pattern.curves.isEmpty {
+      choices += [6, 6, 6, 7]
+    }
     switch choices.randomElement(using: &chance) ?? 0 {
-    case 1: return setField(editor)
-    case 2: return removeField(editor)
+    case 1:
+      return setField(editor)
+    case 2:
+      return removeField(editor)
     case 3:
       let index = Int.random(in: pattern.events.indices, using: &chance)
       pattern.events.remove(at: index)
@@ -155,10 +183,14 @@ struct RandomChanges {
       let index = Int.random(in: pattern.events.indices, using: &chance)
       pattern.events.insert(pattern.events[index], at: index)
       return (.duplicate("events[\(index)]"), pattern)
-    case 5: return changeParameter(pattern)
-    case 6: return changePoint(editor)
-    case 7: return changeCurve(pattern)
-    default: return addEntry(editor)
+    case 5:
+      return changeParameter(pattern)
+    case 6:
+      return changePoint(editor)
+    case 7:
+      return changeCurve(pattern)
+    default:
+      return addEntry(editor)
     }
   }
 
@@ -182,7 +214,8 @@ struct RandomChanges {
       pattern.events[index].duration = duration
       return (.set(path + ".duration", to: .number(duration)), pattern)
     case 4 where event.kind != .audioCustom:
-      let kind = [HapticEvent.Kind.hapticTransient, .hapticContinuous, .audioContinuous].randomElement(using: &chance)
+      let kind = [HapticEvent.Kind.hapticTransient, .hapticContinuous, .audioContinuous]
+        .randomElement(using: &chance)
       pattern.events[index].kind = kind ?? .hapticTransient
       return (.set(path + ".kind", to: .text(kind?.rawValue ?? "")), pattern)
     case 5 where event.waveform != nil:
@@ -193,7 +226,8 @@ struct RandomChanges {
       return (.set(path + ".path", to: .text("x/\"é\".wav")), pattern)
     default:
       let (field, id) = Self.parameters.randomElement(using: &chance) ?? Self.parameters[0]
-      let value = field == "sustained" ? Double(Int.random(in: 0...1, using: &chance)) : number(-1.5...1.5)
+      let value =
+        field == "sustained" ? Double(Int.random(in: 0...1, using: &chance)) : number(-1.5...1.5)
       pattern.events[index].parameters[id] = clamped(value, id.range)
       // As sliders give it.
       let given = Bool.random(using: &chance) ? value : Double(Float(value))
@@ -202,8 +236,10 @@ struct RandomChanges {
   }
 
   static let parameters: [(String, EventParameterID)] = [
-    ("intensity", .hapticIntensity), ("sharpness", .hapticSharpness), ("attack", .attackTime), ("decay", .decayTime),
-    ("release", .releaseTime), ("sustained", .sustained), ("volume", .audioVolume), ("pan", .audioPan),
+    ("intensity", .hapticIntensity), ("sharpness", .hapticSharpness), ("attack", .attackTime),
+    ("decay", .decayTime),
+    ("release", .releaseTime), ("sustained", .sustained), ("volume", .audioVolume),
+    ("pan", .audioPan),
     ("pitch", .audioPitch), ("brightness", .audioBrightness),
   ]
 
@@ -218,13 +254,16 @@ struct RandomChanges {
       pattern.events[index].duration = nil
       return (.remove("events[\(index)].duration"), pattern)
     }
-    if Int.random(in: 0..<8, using: &chance) == 0 { return (.remove("events[\(index)].time"), nil) }
+    if Int.random(in: 0..<8, using: &chance) == 0 {
+      return (.remove("events[\(index)].time"), nil)
+    }
     let (field, id) = Self.parameters.randomElement(using: &chance) ?? Self.parameters[0]
     pattern.events[index].parameters[id] = nil
     return (.remove("events[\(index)].\(field)"), pattern)
   }
 
-  private mutating func changeParameter(_ pattern: HapticPattern) -> (PatternChange, HapticPattern?) {
+  private mutating func changeParameter(_ pattern: HapticPattern) -> (PatternChange, HapticPattern?)
+  {
     var pattern = pattern
     let index = Int.random(in: pattern.parameters.indices, using: &chance)
     let path = "parameters[\(index)]"
@@ -254,7 +293,8 @@ struct RandomChanges {
       pattern.curves[index].controlPoints[order.firstIndex(of: place) ?? 0]
     }
     let range = pattern.curves[index].id.range
-    let (time, value) = (number(0...5), number(-1.5...1.5))
+    let time = number(0...5)
+    let value = number(-1.5...1.5)
     let change: PatternChange
     if points.isEmpty || Int.random(in: 0..<4, using: &chance) == 0 {
       let before = points.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
@@ -309,9 +349,12 @@ struct RandomChanges {
   private mutating func addEntry(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
     var pattern = editor.pattern
     let time = number(0...9)
-    let entry = Array("{ \"Event\": {\"EventType\": \"HapticTransient\",\n\"Time\": \(time)} }".utf8)
+    let entry = Array(
+      "{ \"Event\": {\"EventType\": \"HapticTransient\",\n\"Time\": \(time)} }".utf8)
     let event = HapticEvent(kind: .hapticTransient, time: time)
-    guard let index = pattern.events.indices.randomElement(using: &chance), Bool.random(using: &chance) else {
+    guard let index = pattern.events.indices.randomElement(using: &chance),
+      Bool.random(using: &chance)
+    else {
       pattern.events.append(event)
       return (.add(entry), pattern)
     }
@@ -321,14 +364,20 @@ struct RandomChanges {
 
   /// Whether a change may take the place of some bytes by others.
   static func allows(_ change: PatternChange, _ old: String, _ new: String) -> Bool {
-    func isNumber(_ text: String) -> Bool { text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) } }
+    func isNumber(_ text: String) -> Bool {
+      text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+    }
     func isSpace(_ text: String) -> Bool { text.utf8.allSatisfy { $0 <= 0x20 } }
     switch change {
     case .set(_, to: .number):
-      return isNumber(old) && isNumber(new) || isSpace(old) || old.utf8.count <= 4 && new.utf8.count < 90
-    case .set: return old.isEmpty || !old.contains("\n") && !new.contains("\n")
-    case .remove: return new.isEmpty
-    default: return isSpace(old)
+      return isNumber(old) && isNumber(new) || isSpace(old)
+        || old.utf8.count <= 4 && new.utf8.count < 90
+    case .set:
+      return old.isEmpty || !old.contains("\n") && !new.contains("\n")
+    case .remove:
+      return new.isEmpty
+    default:
+      return isSpace(old)
     }
   }
 
@@ -336,11 +385,14 @@ struct RandomChanges {
   func inverse(of change: PatternChange, in editor: AHAPEditor) -> PatternChange? {
     switch change {
     case .duplicate(let path):
-      guard let open = path.lastIndex(of: "["), let index = Int(path[open...].dropFirst().dropLast()) else {
+      guard let open = path.lastIndex(of: "["),
+        let index = Int(path[open...].dropFirst().dropLast())
+      else {
         return nil
       }
       return .remove(path[...open] + "\(index + 1)]")
-    default: return nil
+    default:
+      return nil
     }
   }
 }

@@ -26,7 +26,8 @@ import Testing
           }
         },
         {
-          "Parameter": { "ParameterID": "HapticSharpnessControl", "Time": 0, "ParameterValue": -0.5 }
+          "Parameter": { "ParameterID": "HapticSharpnessControl", "Time": 0, "ParameterValue": -\
+    0.5 }
         },
         {
           "ParameterCurve": {
@@ -43,7 +44,9 @@ import Testing
 
     """
 
-  static func editor(_ text: String) throws -> AHAPEditor { try AHAPEditor(text: Array(text.utf8), name: "t") }
+  static func editor(_ text: String) throws -> AHAPEditor {
+    try AHAPEditor(text: Array(text.utf8), name: "t")
+  }
 
   static func text(_ editor: AHAPEditor) -> String { String(decoding: editor.text, as: UTF8.self) }
 
@@ -66,7 +69,9 @@ import Testing
 
   @Test func aNumberIsReplacedWhereItStands() throws {
     #expect(
-      try lines(.set("events[0].time", to: .number(1.25)), .set("curves[0].points[1].value", to: .number(0.5)))
+      try lines(
+        .set("events[0].time", to: .number(1.25)),
+        .set("curves[0].points[1].value", to: .number(0.5)))
         == [
           #"-{ "Time": 1, "ParameterValue": 1 }"#, #"-"Time": 0.50,"#, #"+"Time": 1.25,"#,
           #"+{ "Time": 1, "ParameterValue": 0.5 }"#,
@@ -81,7 +86,8 @@ import Testing
       let text = try edited(Self.pretty, .set("events[1].duration", to: .number(number)))
       #expect(text.contains("\"EventDuration\": \(written)\n"))
     }
-    #expect(try edited(Self.pretty, .set("events[0].time", to: .number(3))).contains("\"Time\": 3.0,"))
+    #expect(
+      try edited(Self.pretty, .set("events[0].time", to: .number(3))).contains("\"Time\": 3.0,"))
   }
 
   @Test func aValueThatIsAsItWasKeepsItsSpelling() throws {
@@ -106,11 +112,16 @@ import Testing
           #"+{ "ParameterID": "HapticSharpness", "ParameterValue": 0.4 }"#,
         ])
     let twice = try edited(
-      Self.pretty, .set("events[1].intensity", to: .number(0.25)), .set("events[1].attack", to: .number(0.5)),
+      Self.pretty, .set("events[1].intensity", to: .number(0.25)),
+      .set("events[1].attack", to: .number(0.5)),
       .set("events[0].duration", to: .number(0.1)))
     #expect(
       twice.contains(
-        "\"EventType\": \"HapticTransient\",\n        \"EventDuration\": 0.1,\n        \"EventParameters\""))
+        """
+        \"EventType\": \"HapticTransient\",\n        \"EventDuration\": 0.1,\n        \
+        \"EventParameters\"
+        """
+      ))
     #expect(
       twice.contains(
         """
@@ -125,7 +136,8 @@ import Testing
 
   @Test func compactTextStaysCompact() throws {
     let text = #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous"}}]}"#
-    let set = try edited(text, .set("events[0].duration", to: .number(1)), .set("events[0].release", to: .number(0.5)))
+    let set = try edited(
+      text, .set("events[0].duration", to: .number(1)), .set("events[0].release", to: .number(0.5)))
     #expect(
       set == #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":1.0,"#
         + #""EventParameters":[{"ParameterID":"ReleaseTime","ParameterValue":0.5}]}}]}"#)
@@ -145,30 +157,51 @@ import Testing
       (#"{"Event":{"EventType":"HapticTransient","Time":3,"EventParameters":[{"ParameterID":"Hapt"#
         + #"icIntensity","ParameterValue":0.5}]}}"#).utf8)
     let tabs =
-      "{\r\n\t\"Pattern\": [\r\n\t\t{\r\n\t\t\t\"Event\": {\"Time\": 0, \"EventType\": \"HapticTransient\"}\r\n\t\t}\r\n\t]\r\n}"
+      """
+      {\r\n\t\"Pattern\": [\r\n\t\t{\r\n\t\t\t\"Event\": {\"Time\": 0, \"EventType\": \
+      \"HapticTransient\"}\r\n\t\t}\r\n\t]\r\n}
+      """
     #expect(
       try edited(tabs, .add(entry, after: "events[0]"))
-        == "{\r\n\t\"Pattern\": [\r\n\t\t{\r\n\t\t\t\"Event\": {\"Time\": 0, \"EventType\": \"HapticTransient\"}\r\n\t\t},\r\n\t\t"
-        + "{\r\n\t\t\t\"Event\": {\r\n\t\t\t\t\"Time\": 3,\r\n\t\t\t\t\"EventType\": \"HapticTransient\",\r\n\t\t\t\t"
-        + "\"EventParameters\": [\r\n\t\t\t\t\t{ \"ParameterID\": \"HapticIntensity\", \"ParameterValue\": 0.5 }\r\n\t\t\t\t"
+        == """
+        {\r\n\t\"Pattern\": [\r\n\t\t{\r\n\t\t\t\"Event\": {\"Time\": 0, \"EventType\": \
+        \"HapticTransient\"}\r\n\t\t},\r\n\t\t
+        """
+          + """
+          {\r\n\t\t\t\"Event\": {\r\n\t\t\t\t\"Time\": 3,\r\n\t\t\t\t\"EventType\": \
+          \"HapticTransient\",\r\n\t\t\t\t
+          """
+          + """
+          \"EventParameters\": [\r\n\t\t\t\t\t{ \"ParameterID\": \"HapticIntensity\", \
+          \"ParameterValue\": 0.5 }\r\n\t\t\t\t
+          """
         + "]\r\n\t\t\t}\r\n\t\t}\r\n\t]\r\n}")
     let empty = "{\n    \"Pattern\": []\n}"
     #expect(
       try edited(empty, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8)))
-        == "{\n    \"Pattern\": [\n        {\n            \"Event\": {\n                \"Time\": 1,\n                "
+        == """
+        {\n    \"Pattern\": [\n        {\n            \"Event\": {\n                \"Time\": \
+        1,\n                
+        """
         + "\"EventType\": \"HapticTransient\"\n            }\n        }\n    ]\n}")
     #expect(
-      try edited(#"{"Pattern":[]}"#, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8)))
+      try edited(
+        #"{"Pattern":[]}"#, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8))
+      )
         == #"{"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient"}}]}"#)
   }
 
   @Test func whatIsInsertedAndRemovedAgainLeavesTheBytes() throws {
     let editor = try Self.editor(Self.pretty)
     for (change, back) in [
-      (PatternChange.set("events[0].sharpness", to: .number(0.4)), PatternChange.remove("events[0].sharpness")),
+      (
+        PatternChange.set("events[0].sharpness", to: .number(0.4)),
+        PatternChange.remove("events[0].sharpness")
+      ),
       (.set("events[1].intensity", to: .number(0.4)), .remove("events[1].intensity")),
       (.set("events[0].duration", to: .number(1)), .remove("events[0].duration")),
-      (.duplicate("events[0]"), .remove("events[1]")), (.duplicate("events[0]"), .remove("events[0]")),
+      (.duplicate("events[0]"), .remove("events[1]")),
+      (.duplicate("events[0]"), .remove("events[0]")),
       (.duplicate("curves[0]"), .remove("curves[1]")),
       (.addPoint(time: 0.5, value: 0.25, to: "curves[0]"), .remove("curves[0].points[1]")),
       (.addPoint(time: 2, value: 0.25, to: "curves[0]"), .remove("curves[0].points[2]")),
@@ -184,7 +217,8 @@ import Testing
     let editor = try Self.editor(Self.pretty)
     let changed = try editor.applying([
       .remove("events[0]"), .set("events[1].time", to: .number(4)), .duplicate("events[1]"),
-      .set("events[0].time", to: .number(9)), .remove("curves[0].points[0]"), .remove("curves[0].points[1]"),
+      .set("events[0].time", to: .number(9)), .remove("curves[0].points[0]"),
+      .remove("curves[0].points[1]"),
     ])
     #expect(changed.pattern.events.map(\.time) == [4, 0.001])
     #expect(changed.pattern.curves[0].controlPoints == [])
@@ -195,13 +229,17 @@ import Testing
     #expect(swapped.pattern.events.map(\.time) == [0.001, 0.001])
     #expect(try editor.applying([]).text == editor.text)
     #expect(
-      try editor.applying([.remove("events[0]"), .remove("events[1]"), .remove("parameters[0]"), .remove("curves[0]")])
-        .pattern == HapticPattern())
+      try editor.applying([
+        .remove("events[0]"), .remove("events[1]"), .remove("parameters[0]"), .remove("curves[0]"),
+      ])
+      .pattern == HapticPattern())
   }
 
   @Test func pointsAreNumberedAsTheyStand() throws {
-    let text = Self.pretty.replacing("\"Time\": 1, \"ParameterValue\": 1", with: "\"Time\": -0, \"ParameterValue\": 1")
-      .replacing("\"Time\": 0, \"ParameterValue\": 0 ", with: "\"Time\": 2, \"ParameterValue\": 0 ")
+    let text = Self.pretty.replacing(
+      "\"Time\": 1, \"ParameterValue\": 1", with: "\"Time\": -0, \"ParameterValue\": 1"
+    )
+    .replacing("\"Time\": 0, \"ParameterValue\": 0 ", with: "\"Time\": 2, \"ParameterValue\": 0 ")
     let editor = try Self.editor(text)
     #expect(editor.pointOrder(ofCurve: 0) == [1, 0] && editor.pointOrder(ofCurve: 1) == [])
     let changed = try editor.applying([.set("curves[0].points[0].time", to: .number(3))])
@@ -218,9 +256,13 @@ import Testing
       try edited(
         text, .set("events[0].time", to: .number(3)), .set("events[0].intensity", to: .number(0.5)),
         .set("events[0].duration", to: .number(4)))
-        == text.replacing(":2,", with: ":3,").replacing("0.2", with: "0.5").replacing("null", with: "4.0"))
+        == text.replacing(":2,", with: ":3,").replacing("0.2", with: "0.5").replacing(
+          "null", with: "4.0"))
     let bare = try edited(text, .remove("events[0].intensity"), .remove("events[0].duration"))
-    #expect(bare == #"{"Pattern":[],"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient","Time":2}}]}"#)
+    #expect(
+      bare
+        == #"{"Pattern":[],"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient","Time":2}}]}"#
+    )
   }
 
   @Test func anEntryThatHoldsSeveralThingsLosesOne() throws {
@@ -245,7 +287,8 @@ import Testing
     #expect(
       try edited(
         text, .set("events[0].loop", to: .flag(true)), .set("events[0].envelope", to: .number(0)),
-        .set("events[0].sustained", to: .number(0)), .set("events[0].path", to: .text("b \"c\".wav")))
+        .set("events[0].sustained", to: .number(0)),
+        .set("events[0].path", to: .text("b \"c\".wav")))
         == #"{"Pattern":[{"Event":{"Time":0,"EventType":"AudioCustom","EventWaveformPath":"b \"c\".wa"#
         + #"v","EventWaveformUseVolumeEnvelope":false,"EventWaveformLoopEnabled":1,"EventParameters""#
         + #":[{"ParameterID":"Sustained","ParameterValue":false}]}}]}"#)
@@ -265,71 +308,137 @@ import Testing
 
   @Test(
     arguments: [
-      (.set("events[9].time", to: .number(1)), "events[9].time: the pattern has 2 events (events[0] to events[1])"),
+      (
+        .set("events[9].time", to: .number(1)),
+        "events[9].time: the pattern has 2 events (events[0] to events[1])"
+      ),
       (.remove("parameters[1]"), "parameters[1]: the pattern has 1 parameter (parameters[0])"),
-      (.remove("curves[0].points[2]"), "curves[0].points[2]: the curve has 2 points (points[0] to points[1])"),
+      (
+        .remove("curves[0].points[2]"),
+        "curves[0].points[2]: the curve has 2 points (points[0] to points[1])"
+      ),
       (
         .set("events[0].intensty", to: .number(1)),
         "events[0].intensty: unknown field of an event; did you mean \"intensity\"?"
       ),
-      (.set("curves[0].value", to: .number(1)), "curves[0].value: unknown field of a curve; use time, id"),
-      (.set("event[0].time", to: .number(1)), "event[0].time: unknown list \"event\"; did you mean \"events\"?"),
-      (.set("events[0]", to: .number(1)), "events[0]: the path must end in a field; write events[0].time"),
-      (.set("events[0].time.x", to: .number(1)), "events[0].time.x: the path has more after a field; end it there"),
+      (
+        .set("curves[0].value", to: .number(1)),
+        "curves[0].value: unknown field of a curve; use time, id"
+      ),
+      (
+        .set("event[0].time", to: .number(1)),
+        "event[0].time: unknown list \"event\"; did you mean \"events\"?"
+      ),
+      (
+        .set("events[0]", to: .number(1)),
+        "events[0]: the path must end in a field; write events[0].time"
+      ),
+      (
+        .set("events[0].time.x", to: .number(1)),
+        "events[0].time.x: the path has more after a field; end it there"
+      ),
       (
         .remove("events[-1]"),
-        "events[-1]: the path is not valid; write events[3], parameters[0], curves[0].points[2] or a field of them"
+        """
+        events[-1]: the path is not valid; write events[3], parameters[0], curves[0].points[2] \
+        or a field of them
+        """
       ),
       (
         .remove("events"),
-        "events: the path is not valid; write events[3], parameters[0], curves[0].points[2] or a field of them"
+        """
+        events: the path is not valid; write events[3], parameters[0], curves[0].points[2] or a \
+        field of them
+        """
       ),
-      (.remove(""), ": the path is not valid; write events[3], parameters[0], curves[0].points[2] or a field of them"),
+      (
+        .remove(""),
+        """
+        : the path is not valid; write events[3], parameters[0], curves[0].points[2] or a field \
+        of them
+        """
+      ),
       (
         .remove("events[9999999999]"),
-        "events[9999999999]: the path is not valid; write events[3], parameters[0], curves[0].points[2] or a field of them"
+        """
+        events[9999999999]: the path is not valid; write events[3], parameters[0], \
+        curves[0].points[2] or a field of them
+        """
       ),
       (.set("events[0].time", to: .number(.nan)), "events[0].time: the number must be finite"),
-      (.set("events[0].time", to: .number(-1)), "events[0].time: Time is -1.0; it must not be negative"),
+      (
+        .set("events[0].time", to: .number(-1)),
+        "events[0].time: Time is -1.0; it must not be negative"
+      ),
       (.set("events[0].kind", to: .number(1)), "events[0].kind: the field takes a text"),
       (.set("events[0].loop", to: .number(2)), "events[0].loop: the field takes true or false"),
       (
         .set("events[0].kind", to: .text("HapticTransent")),
         "events[0].kind: unknown event type \"HapticTransent\"; did you mean \"HapticTransient\"?"
       ),
-      (.set("events[0].time", to: .text("soon")), "events[0].time: the field takes a number, not \"soon\""),
+      (
+        .set("events[0].time", to: .text("soon")),
+        "events[0].time: the field takes a number, not \"soon\""
+      ),
       (.remove("events[0].time"), "events[0].time: an event must have the key \"Time\""),
       (.duplicate("events[0].time"), "events[0].time: only whole parts are duplicated"),
-      (.addPoint(time: 0, value: 1, to: "events[0]"), "events[0]: control points are added to a curve"),
-      (.addPoint(time: -1, value: 1, to: "curves[0]"), "curves[0]: Time is -1.0; it must not be negative"),
-      (.addPoint(time: .infinity, value: 1, to: "curves[0]"), "curves[0]: the numbers must be finite"),
-      (.add(Array("{]".utf8)), "Pattern: the entry is not JSON: expected a key in double quotes, found \"]\":1:2"),
+      (
+        .addPoint(time: 0, value: 1, to: "events[0]"),
+        "events[0]: control points are added to a curve"
+      ),
+      (
+        .addPoint(time: -1, value: 1, to: "curves[0]"),
+        "curves[0]: Time is -1.0; it must not be negative"
+      ),
+      (
+        .addPoint(time: .infinity, value: 1, to: "curves[0]"),
+        "curves[0]: the numbers must be finite"
+      ),
+      (
+        .add(Array("{]".utf8)),
+        "Pattern: the entry is not JSON: expected a key in double quotes, found \"]\":1:2"
+      ),
       (
         .add(Array(#"{"EventType": 1}"#.utf8)),
-        "Pattern: an entry must be an object with an Event, Parameter or ParameterCurve; write {\"Event\": {…}}"
+        """
+        Pattern: an entry must be an object with an Event, Parameter or ParameterCurve; write \
+        {\"Event\": {…}}
+        """
       ),
       (
         .add(Array(#"{"Event": {}}"#.utf8), after: "curves[0].points[0]"),
         "curves[0].points[0]: an entry is added behind an event, parameter or curve"
       ),
-    ] as [(PatternChange, String)]) func whatCannotBeChangedIsRefused(change: PatternChange, message: String) throws
+    ] as [(PatternChange, String)]) func whatCannotBeChangedIsRefused(
+      change: PatternChange, message: String
+    ) throws
   {
     let editor = try Self.editor(Self.pretty)
     let error = #expect(throws: InputError.self) { try editor.applying([change]) }
     #expect(
-      error.map { "\($0.place.path): \($0.finding.message)" + ($0.finding.suggestion.map { "; \($0)" } ?? "") }
+      error.map {
+        "\($0.place.path): \($0.finding.message)" + ($0.finding.suggestion.map { "; \($0)" } ?? "")
+      }
         == message)
   }
 
   @Test func aValueOutOfRangeIsWrittenAsCheckOnlyWarns() throws {
-    let changed = try Self.editor(Self.pretty).applying([.set("events[0].intensity", to: .number(1.5))])
-    #expect(Self.text(changed).contains("1.5") && changed.pattern.events[0].parameters[.hapticIntensity] == 1)
+    let changed = try Self.editor(Self.pretty).applying([
+      .set("events[0].intensity", to: .number(1.5))
+    ])
+    #expect(
+      Self.text(changed).contains("1.5")
+        && changed.pattern.events[0].parameters[.hapticIntensity] == 1)
     let error = #expect(throws: InputError.self) {
       try Self.editor(#"{"Pattern":[]}"#).applying([.remove("events[0]")])
     }
-    #expect(error?.description == "t: error: the pattern has no events (events[0])" && error?.rule == "change")
+    #expect(
+      error?.description == "t: error: the pattern has no events (events[0])"
+        && error?.rule == "change")
     let broken = #expect(throws: InputError.self) {
-      try Self.editor(Self.pretty).applying([.set("events[0].time", to: .number(-1)), .remove("events[1].kind")])
+      try Self.editor(Self.pretty).applying([
+        .set("events[0].time", to: .number(-1)), .remove("events[1].kind"),
+      ])
     }
     #expect(broken?.rule == "negative-time" && broken?.place.path == "Pattern[0].Event.Time")
   }
@@ -338,19 +447,27 @@ import Testing
     let editor = try Self.editor(Self.pretty)
     for (path, part) in [
       ("Pattern[1].Event.Time", "events[1]"), ("Pattern[2].Parameter", "parameters[0]"),
-      ("Pattern[3].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue", "curves[0].points[1]"),
-      ("Pattern[3].ParameterCurve.Time", "curves[0]"), ("Pattern[3]", nil), ("Pattern[4].Event", nil), ("Version", nil),
+      (
+        "Pattern[3].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue",
+        "curves[0].points[1]"
+      ),
+      ("Pattern[3].ParameterCurve.Time", "curves[0]"), ("Pattern[3]", nil),
+      ("Pattern[4].Event", nil), ("Version", nil),
       ("Pattern[x].Event", nil), ("", nil), ("Pattern[0].Event.EventParameters[0]", "events[0]"),
-    ] { #expect(editor.path(ofValueAt: path) == part, "\(path)") }
+    ] {
+      #expect(editor.path(ofValueAt: path) == part, "\(path)")
+    }
   }
 
-  /// A megabyte on one line: what is looked at beside reading and copying grows with the changes and not with the text.
+  /// A megabyte on one line: what is looked at beside reading and copying grows with the changes
+  /// and not with the text.
   @Test func changesLookAtLittleMoreThanTheirParts() throws {
     let event =
       #"{"Event":{"Time":1,"EventType":"HapticTransient","EventParameters":[{"ParameterID":"Hapt"#
       + #"icIntensity","ParameterValue":0.5}]}}"#
     let count = 8_200
-    let text = #"{"Pattern":["# + Array(repeating: event, count: count).joined(separator: ",") + "]}"
+    let text =
+      #"{"Pattern":["# + Array(repeating: event, count: count).joined(separator: ",") + "]}"
     try #require(text.utf8.count > 1_000_000)
     let editor = try Self.editor(text)
     let one = try editor.applying([.set("events[4000].time", to: .number(2))])
@@ -360,6 +477,8 @@ import Testing
     #expect(changed.pattern.events.allSatisfy { $0.parameters[.hapticSharpness] == 0.5 })
     #expect(changed.visitedCount <= 300 * count)
     #expect(try editor.applying([.remove("events[4000]")]).visitedCount <= count + 300)
-    #expect(try editor.applying((0..<count).map { .remove("events[\($0)]") }).visitedCount <= 3 * text.utf8.count)
+    #expect(
+      try editor.applying((0..<count).map { .remove("events[\($0)]") }).visitedCount <= 3
+        * text.utf8.count)
   }
 }

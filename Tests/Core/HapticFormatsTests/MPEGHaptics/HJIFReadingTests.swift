@@ -8,7 +8,9 @@ import Testing
 @Suite struct HJIFReadingTests {
   private static let good = MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)]))
 
-  private func findings(_ text: String) -> [String] { MPEG.examine(text).findings.map(\.description) }
+  private func findings(_ text: String) -> [String] {
+    MPEG.examine(text).findings.map(\.description)
+  }
 
   private func findings(replacing old: String, with new: String) -> [String] {
     findings(Self.good.replacing(old, with: new))
@@ -19,7 +21,8 @@ import Testing
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
       examination.details.map { "\($0.name) \($0.value)" } == [
-        "version 2023", "profile Main@1", "date 2026-11-21", "timescale 1000", "modality Vibrotactile",
+        "version 2023", "profile Main@1", "date 2026-11-21", "timescale 1000",
+        "modality Vibrotactile",
       ])
   }
 
@@ -27,7 +30,8 @@ import Testing
     #expect(findings("[]") == ["t:1:1: error: the file must be an object, not an array"])
     #expect(
       findings("{\"perception\": []}").contains(
-        "t:1:1: error: the file must have the key \"perceptions\"; " + "rename \"perception\" to \"perceptions\""))
+        "t:1:1: error: the file must have the key \"perceptions\"; "
+          + "rename \"perception\" to \"perceptions\""))
     #expect(
       findings(replacing: "\"Transient\"", with: "\"Transiant\"") == [
         "t:5:50: error: unknown band_type \"Transiant\" "
@@ -42,7 +46,8 @@ import Testing
         "t:4:15: error: a channel must have the key \"bands\" (perceptions[0].channels[0]); "
           + "rename \"bonds\" to \"bands\""))
     #expect(
-      findings("{\"perceptions\": [").first == "t:1:18: error: the text ends inside the array that begins at 1:17")
+      findings("{\"perceptions\": [").first
+        == "t:1:18: error: the text ends inside the array that begins at 1:17")
     let wavelet = Self.good.replacing("\"Transient\"", with: "\"WaveletWave\"").replacing(
       "\"keyframes\": [", with: "\"wavelet_stream\": \"ab=\", \"keyframes\": [")
     #expect(
@@ -70,7 +75,8 @@ import Testing
     let examination = MPEG.examine(text)
     #expect(
       examination.findings.map(\.rule) == [
-        "hjif/whole-number", "hjif/out-of-range", "hjif/out-of-range", "hjif/clamped", "hjif/clamped",
+        "hjif/whole-number", "hjif/out-of-range", "hjif/out-of-range", "hjif/clamped",
+        "hjif/clamped",
       ])
     let event = try #require(examination.composition?.layers[0].pattern.events.first)
     #expect(event.time == 0.003 && event.value(of: .hapticIntensity) == 1)
@@ -83,10 +89,13 @@ import Testing
   }
 
   private static let silences: [Silence] = [
-    Silence(band: MPEG.tap, keys: [(0, nil, 90)], rules: ["missing-amplitude", "missing-keyframes"]),
+    Silence(
+      band: MPEG.tap, keys: [(0, nil, 90)], rules: ["missing-amplitude", "missing-keyframes"]),
     Silence(band: MPEG.wave, keys: [(0, 0.5, nil), (9, 0.5, nil)], rules: ["missing-frequency"]),
     Silence(band: MPEG.wave, keys: [(9, 0.5, 90), (0, 0.5, 90)], rules: ["keyframe-order"]),
-    Silence(band: MPEG.wave, keys: [(0, 0.5, 90), (9, 0.5, 1_500)], rules: ["frequency-outside-band", "clamped"]),
+    Silence(
+      band: MPEG.wave, keys: [(0, 0.5, 90), (9, 0.5, 1_500)],
+      rules: ["frequency-outside-band", "clamped"]),
     Silence(band: MPEG.wave, keys: [], rules: ["missing-keyframes"]),
     Silence(band: "\"band_type\": \"WaveletWave\"", keys: [], rules: ["block-length"]),
   ]
@@ -106,7 +115,8 @@ import Testing
         $0.contains("warning: comma before a closing bracket")
       })
     #expect(MPEG.examine("\u{FEFF}" + Self.good).findings.map(\.rule) == ["hjif/byte-order-mark"])
-    let doubled = Self.good.replacing("\"description\": \"d\"", with: "\"description\": \"e\", \"description\": \"d\"")
+    let doubled = Self.good.replacing(
+      "\"description\": \"d\"", with: "\"description\": \"e\", \"description\": \"d\"")
     #expect(MPEG.examine(doubled).findings.map(\.rule) == ["hjif/duplicate-key"])
     #expect(MPEG.examine(doubled).composition?.notes == "d")
     #expect(
@@ -124,7 +134,8 @@ import Testing
       for byte in [0x22, 0x30, 0x5D, 0x7B, 0xFF] as [UInt8] {
         var changed = bytes
         changed[index] = byte
-        let examination = HapticFormat.hjif.examine(SourceFile(changed, name: "t"), options: ReadingOptions())
+        let examination = HapticFormat.hjif.examine(
+          SourceFile(changed, name: "t"), options: ReadingOptions())
         #expect((examination.composition == nil) == (examination.errorCount > 0))
       }
     }

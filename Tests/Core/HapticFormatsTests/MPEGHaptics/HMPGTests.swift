@@ -7,7 +7,8 @@ import Testing
 
 /// The binary file: read, cut and damaged.
 @Suite struct HMPGTests {
-  /// Two transients at 0.2 and 3 s, a wave of 0.9 s at 0.1 s that swells, and one of 0.2 s at 0.5 s.
+  /// Two transients at 0.2 and 3 s, a wave of 0.9 s at 0.1 s that swells, and one of 0.2 s at 0.5
+  /// s.
   private static let file = """
     AAAAAAAAAAkgLAAeAAAAAAAAA+gAAAAAAAAABABGBDIwMjMETWFpbgEUMjAyMy0wMS0wMVQwMDowMDowMFoAAQAIABoAAAAGAAAAfoAAAACADAA0\
     AAAAAAD/gANG3AAGjbkBAAAAAAAAAAAAAAMQABgAAAAAAAAIICWAACAQABgBAAAAAEAIICWAACAQABgCAAAAAEAIICWAACAEAAAIAAAAAZAUACwA\
@@ -33,7 +34,9 @@ import Testing
     var places = [0]
     while let place = places.last, place < bytes.count {
       var reader = BitReader(bytes, subject: "")
-      guard (try? reader.skip(place * 8 + 36)) != nil, let length = try? reader.read(32) else { break }
+      guard (try? reader.skip(place * 8 + 36)) != nil, let length = try? reader.read(32) else {
+        break
+      }
       places.append(place + 9 + length)
     }
     return places
@@ -80,7 +83,9 @@ import Testing
         changed[index] ^= 1 << UInt8(bit)
         let examination = examine(changed)
         #expect((examination.composition == nil) == (examination.errorCount > 0))
-        for finding in examination.findings { #expect(finding.place.description.hasPrefix("t@")) }
+        for finding in examination.findings {
+          #expect(finding.place.description.hasPrefix("t@"))
+        }
       }
     }
   }
@@ -101,8 +106,13 @@ import Testing
         "t@27: warning: unknown packet type 20; the packet is skipped",
       ])
     var scale = bytes
-    for index in 16..<20 { scale[index] = 0 }
-    #expect(examine(scale).findings.map(\.description) == ["t@16: error: the timescale is 0 ticks a second"])
+    for index in 16..<20 {
+      scale[index] = 0
+    }
+    #expect(
+      examine(scale).findings.map(\.description) == [
+        "t@16: error: the timescale is 0 ticks a second"
+      ])
   }
 
   @Test func checksumsAreCompared() throws {
@@ -114,11 +124,15 @@ import Testing
     let timing = Array(bytes[9..<27])
     let checksum = Int(HMPGDecoder.remainder(timing[...], bits: 16))
     let header = HMPGDecoder.Packet.crc16.rawValue << 18 | 2 << 1
-    let packet = [header >> 16, header >> 8, header, checksum >> 8, checksum].map { UInt8(truncatingIfNeeded: $0) }
+    let packet = [header >> 16, header >> 8, header, checksum >> 8, checksum].map {
+      UInt8(truncatingIfNeeded: $0)
+    }
     var unit = Array(bytes[..<27]) + packet + Array(bytes[27...])
     // The length of the unit: 32 bits before the last four of its header.
     let length = (end - 9 + 5) << 4
-    for index in 5..<9 { unit[index] = UInt8(truncatingIfNeeded: length >> (8 * (8 - index))) }
+    for index in 5..<9 {
+      unit[index] = UInt8(truncatingIfNeeded: length >> (8 * (8 - index)))
+    }
     #expect(examine(unit).findings.isEmpty)
     unit[31] ^= 1
     #expect(examine(unit).findings.map(\.rule) == ["hmpg/crc"])
@@ -127,9 +141,13 @@ import Testing
 
   @Test func numbersHaveAnyLength() throws {
     // 101, then −3 in 25 bits, then 17 ones, then "é" behind its length and three bits of padding.
-    let bits = "101" + "1111111111111111111111101" + String(repeating: "1", count: 17) + "000000101100001110101001"
+    let bits =
+      "101" + "1111111111111111111111101" + String(repeating: "1", count: 17)
+      + "000000101100001110101001"
     let padded = Array(bits + "000")
-    let bytes = stride(from: 0, to: padded.count, by: 8).map { UInt8(String(padded[$0..<$0 + 8]), radix: 2) ?? 0 }
+    let bytes = stride(from: 0, to: padded.count, by: 8).map {
+      UInt8(String(padded[$0..<$0 + 8]), radix: 2) ?? 0
+    }
     var reader = BitReader(bytes, subject: "it")
     #expect(try reader.read(3) == 5)
     #expect(try reader.signed(25) == -3)

@@ -4,7 +4,8 @@ import Reading
 import HapticModel
 import Testing
 
-/// Files that the reference software wrote and synthesised, where the environment names a folder of them.
+/// Files that the reference software wrote and synthesised, where the environment names a folder of
+/// them.
 @Suite struct MPEGCorpusTests {
   private func isEqual(_ samples: [Int], toThoseOf name: String, in folder: String) throws {
     let expected = try MPEG.samples(ofWAV: MPEG.bytes(folder, name + ".rm8000.wav"))
@@ -14,7 +15,8 @@ import Testing
 
   @Test func textsAreSynthesisedAsTheReferenceDoes() throws {
     for name in try MPEG.corpus("hjif", ".hjif") {
-      try isEqual(ReferenceSynthesis.samples(hjif: MPEG.bytes("hjif", name)), toThoseOf: name, in: "hjif")
+      try isEqual(
+        ReferenceSynthesis.samples(hjif: MPEG.bytes("hjif", name)), toThoseOf: name, in: "hjif")
     }
   }
 
@@ -23,7 +25,9 @@ import Testing
       let file = SourceFile(try MPEG.bytes("hjif", name), name: "x")
       #expect(try FormatRegistry.standard.format(of: file).id == "hjif", "\(name)")
       let examination = FormatRegistry.standard.examine(file)
-      #expect(examination.findings.filter { $0.severity > .note && $0.rule != "hjif/clamped" }.isEmpty, "\(name)")
+      #expect(
+        examination.findings.filter { $0.severity > .note && $0.rule != "hjif/clamped" }.isEmpty,
+        "\(name)")
       #expect(examination.composition?.layers.contains { !$0.isEmpty } == true, "\(name)")
     }
   }

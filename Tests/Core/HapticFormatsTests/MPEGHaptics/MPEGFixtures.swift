@@ -59,7 +59,9 @@ enum MPEG {
   }
 
   /// A basis effect of keys: position, amplitude, frequency.
-  static func effect(at position: Int = 0, _ keys: [(Int, Double?, Double?)], more: String = "") -> String {
+  static func effect(at position: Int = 0, _ keys: [(Int, Double?, Double?)], more: String = "")
+    -> String
+  {
     let list = keys.map { key in
       let amplitude = key.1.map { ", \"amplitude_modulation\": \($0)" } ?? ""
       let frequency = key.2.map { ", \"frequency_modulation\": \($0)" } ?? ""
@@ -71,7 +73,9 @@ enum MPEG {
 
   static let wave = "\"band_type\": \"VectorialWave\""
   static let tap = "\"band_type\": \"Transient\""
-  static func curve(_ kind: String) -> String { "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\"" }
+  static func curve(_ kind: String) -> String {
+    "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\""
+  }
 
   static func examine(_ text: String) -> Examination {
     HapticFormat.hjif.examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions())

@@ -8,7 +8,8 @@ import Testing
 @Suite struct MPEGMappingTests {
   @Test func aSteadySineIsAnEvent() throws {
     let composition = try MPEG.composition(
-      MPEG.text(MPEG.wave, effects: MPEG.effect(at: 20, [(10, 0.3069, 182.5), (110, 0.3069, 182.5)])))
+      MPEG.text(
+        MPEG.wave, effects: MPEG.effect(at: 20, [(10, 0.3069, 182.5), (110, 0.3069, 182.5)])))
     let layer = composition.layers[0]
     #expect(composition.layers.count == 1 && layer.name == "c" && layer.signals.isEmpty)
     #expect(composition.notes == "d")
@@ -24,7 +25,8 @@ import Testing
     let composition = try MPEG.composition(
       MPEG.text(
         MPEG.wave,
-        effects: [moving, MPEG.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving].joined(separator: ",")))
+        effects: [moving, MPEG.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving].joined(
+          separator: ",")))
     #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
     #expect(composition.layers.map(\.pattern.curves.count) == [0, 2, 2])
     let pattern = composition.layers[1].pattern
@@ -40,14 +42,21 @@ import Testing
       MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
-        "approximated amplitudes above that of intensity 1 are clamped by up to 0.286 of full scale",
+        """
+        approximated amplitudes above that of intensity 1 are clamped by up to 0.286 of full \
+        scale
+        """,
         "approximated frequencies outside 65 to 300 Hz are clamped by up to 40 Hz",
       ])
-    #expect(examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
+    #expect(
+      examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
     #expect(examination.losses[0].place?.description == "t:6:44")
     #expect(
       examination.findings.map(\.description) == [
-        "t:6:44: warning: amplitudes above that of intensity 1 are clamped by up to 0.286 of full scale "
+        """
+        t:6:44: warning: amplitudes above that of intensity 1 are clamped by up to 0.286 of \
+        full scale 
+        """
           + "(perceptions[0].channels[0].bands[0].effects[0])",
         "t:6:44: warning: frequencies outside 65 to 300 Hz are clamped by up to 40 Hz "
           + "(perceptions[0].channels[0].bands[0].effects[0])",
@@ -77,7 +86,8 @@ import Testing
 
   @Test func transientsTakeTheirKeys() throws {
     let text = MPEG.text(
-      MPEG.tap, effects: MPEG.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]), gain: 0.5)
+      MPEG.tap, effects: MPEG.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]),
+      gain: 0.5)
     let events = try MPEG.composition(text).layers[0].pattern.events
     #expect(events.map(\.kind) == [.hapticTransient, .hapticTransient, .hapticTransient])
     #expect(events.map(\.time) == [0.01, 0.03, 0.05])
@@ -89,9 +99,12 @@ import Testing
   @Test func phaseShapeAndNegativeAmplitudesAreSignals() throws {
     for (keys, more) in [
       ([(0, 0.5, 100), (50, 0.5, 100)], ", \"phase\": 1"),
-      ([(0, 0.5, 100), (50, 0.5, 100)], ", \"base_signal\": \"Square\""), ([(0, 0.5, 100), (50, -0.5, 100)], ""),
+      ([(0, 0.5, 100), (50, 0.5, 100)], ", \"base_signal\": \"Square\""),
+      ([(0, 0.5, 100), (50, -0.5, 100)], ""),
     ] as [([(Int, Double?, Double?)], String)] {
-      let layers = try MPEG.composition(MPEG.text(MPEG.wave, effects: MPEG.effect(keys, more: more))).layers
+      let layers = try MPEG.composition(
+        MPEG.text(MPEG.wave, effects: MPEG.effect(keys, more: more))
+      ).layers
       #expect(layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
     }
     // Half a step of eight bits below 0 is silence.
@@ -123,12 +136,14 @@ import Testing
   @Test func sensesAreNamedInLosses() throws {
     func losses(_ modality: String) -> [String] {
       MPEG.examine(
-        MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)])).replacing("\"Vibrotactile\"", with: "\"\(modality)\"")
+        MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)])).replacing(
+          "\"Vibrotactile\"", with: "\"\(modality)\"")
       ).losses.map { "\($0.kind) \($0.message) \($0.place.map { "\($0)" } ?? "")" }
     }
     #expect(losses("Other") == [] && losses("User-defined Temporal") == [])
     #expect(losses("Force") == ["approximated Force is played as vibration t:4:15"])
-    #expect(losses("Stiffness") == ["dropped Stiffness cannot be played as vibration over time t:4:15"])
+    #expect(
+      losses("Stiffness") == ["dropped Stiffness cannot be played as vibration over time t:4:15"])
   }
 
   @Test func effectsOfEffectsAreBounded() {
@@ -136,10 +151,15 @@ import Testing
     var library = MPEG.effect([(0, 0.5, 90)], more: ", \"id\": 0")
     for level in 1...20 {
       let child = "{\"effect_type\": \"Reference\", \"id\": \(level - 1)}"
-      library += ", {\"effect_type\": \"Composite\", \"id\": \(level), \"composition\": [\(child), \(child)]}"
+      library +=
+        """
+        , {\"effect_type\": \"Composite\", \"id\": \(level), \"composition\": [\(child), \
+        \(child)]}
+        """
     }
     let deep = MPEG.examine(
-      MPEG.text(MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library))
+      MPEG.text(MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library)
+    )
     #expect(deep.composition == nil && deep.findings.allSatisfy { $0.rule == "hjif/too-large" })
     let circle = MPEG.examine(
       MPEG.text(
@@ -151,6 +171,9 @@ import Testing
     #expect(circle.composition == nil && circle.findings.first?.rule == "hjif/too-large")
     let long = MPEG.examine(
       MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
-    #expect(long.findings.map(\.message) == ["curves, wavelets and waves last too long to be played as samples"])
+    #expect(
+      long.findings.map(\.message) == [
+        "curves, wavelets and waves last too long to be played as samples"
+      ])
   }
 }

@@ -4,12 +4,12 @@ import Reading
 @testable import VendorFormats
 import Testing
 
-/// What the synthesizer of the reference software makes of a document, with its faults: the figures of
-/// conformance are those of its samples.
+/// What the synthesizer of the reference software makes of a document, with its faults: the figures
+/// of conformance are those of its samples.
 ///
-/// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, what its `Synthesizer` writes. Two faults that
-/// keep it from writing anything are not reproduced: it hangs at a transient without an amplitude and
-/// reads outside its memory where a curve has an even number of Bézier keys.
+/// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, what its `Synthesizer` writes. Two faults
+/// that keep it from writing anything are not reproduced: it hangs at a transient without an
+/// amplitude and reads outside its memory where a curve has an even number of Bézier keys.
 struct ReferenceSynthesis {
   typealias Effect = MPEGDocument.Effect
 
@@ -41,18 +41,21 @@ struct ReferenceSynthesis {
     }
     let ticks = channels.map { Self.ticks(of: $0, $1, timescale: document.timescale) }.max() ?? 0
     let synthesis = ReferenceSynthesis(
-      timescale: document.timescale, frameCount: Int((Double(rate) * ticks / Double(document.timescale)).rounded()))
+      timescale: document.timescale,
+      frameCount: Int((Double(rate) * ticks / Double(document.timescale)).rounded()))
     let first = try #require(channels.first)
     let gain = first.0.gain * tenfold(perception.unitExponent) / MPEGMapping.continuousAmplitude
     return synthesis.samples(of: first.1).map { MPEG.quantised(Float($0 * gain)) }
   }
 
-  /// The effects of a band with those of the library in place of references: its position is not added, and
-  /// composite effects are silent.
+  /// The effects of a band with those of the library in place of references: its position is not
+  /// added, and composite effects are silent.
   private static func resolved(_ band: MPEGDocument.Band, _ library: [Effect]) -> Band {
     var effects = band.effects.compactMap { effect -> Effect? in
       guard effect.kind == .reference else { return effect.kind == .basis ? effect : nil }
-      guard var named = library.first(where: { $0.id == effect.id }), named.kind == .basis else { return nil }
+      guard var named = library.first(where: { $0.id == effect.id }), named.kind == .basis else {
+        return nil
+      }
       named.position = effect.position
       return named
     }
@@ -64,7 +67,9 @@ struct ReferenceSynthesis {
     return Band(description: band, effects: effects)
   }
 
-  private static func ticks(of channel: MPEGDocument.Channel, _ bands: [Band], timescale: Int) -> Double {
+  private static func ticks(of channel: MPEGDocument.Channel, _ bands: [Band], timescale: Int)
+    -> Double
+  {
     if channel.sampling > 0, channel.sampleCount > 0 {
       return Double(timescale) * (Double(channel.sampleCount) / Double(channel.sampling))
     }
@@ -72,9 +77,12 @@ struct ReferenceSynthesis {
       guard let last = band.effects.last else { return nil }
       let length: Double
       switch band.description.kind {
-      case .wavelet: length = 0
-      case .transient: length = Double(last.keys.last?.position ?? 0) + transientSeconds * Double(timescale)
-      case .curve, .vectorial: length = Double(last.keys.last?.position ?? 0)
+      case .wavelet:
+        length = 0
+      case .transient:
+        length = Double(last.keys.last?.position ?? 0) + transientSeconds * Double(timescale)
+      case .curve, .vectorial:
+        length = Double(last.keys.last?.position ?? 0)
       }
       return Double(last.position) + length
     }.max() ?? 0
@@ -85,18 +93,32 @@ struct ReferenceSynthesis {
     var sum = [Double](repeating: 0, count: frameCount)
     for band in bands {
       switch band.description.kind {
-      case .transient: for effect in band.effects { addTransient(effect, to: &sum) }
-      case .vectorial: for effect in band.effects { addWave(effect, of: band.description, to: &sum) }
-      case .curve: for effect in band.effects { addCurve(effect, of: band.description, to: &sum) }
-      case .wavelet: addBlocks(of: band, to: &sum)
+      case .transient:
+        for effect in band.effects {
+          addTransient(effect, to: &sum)
+        }
+      case .vectorial:
+        for effect in band.effects {
+          addWave(effect, of: band.description, to: &sum)
+        }
+      case .curve:
+        for effect in band.effects {
+          addCurve(effect, of: band.description, to: &sum)
+        }
+      case .wavelet:
+        addBlocks(of: band, to: &sum)
       }
-      for index in sum.indices { sum[index] = min(max(sum[index], -1), 1) }
+      for index in sum.indices {
+        sum[index] = min(max(sum[index], -1), 1)
+      }
     }
     return sum
   }
 
   /// The ticks of a frame.
-  private func position(_ frame: Int) -> Double { Double(timescale) * (Double(frame) / Double(Self.rate)) }
+  private func position(_ frame: Int) -> Double {
+    Double(timescale) * (Double(frame) / Double(Self.rate))
+  }
 
   /// The frames from one tick to another, and a few beside them.
   private func frames(_ start: Double, _ end: Double) -> Range<Int> {
@@ -117,7 +139,9 @@ struct ReferenceSynthesis {
     }
   }
 
-  private func addWave(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]) {
+  private func addWave(
+    _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]
+  ) {
     let wave = ReferenceWave(effect, of: band, timescale: timescale)
     let start = Double(effect.position)
     let end = start + Double(effect.keys.last?.position ?? 0)
@@ -128,7 +152,9 @@ struct ReferenceSynthesis {
     }
   }
 
-  private func addCurve(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]) {
+  private func addCurve(
+    _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]
+  ) {
     // Two keys are interpolated and then forgotten.
     guard effect.keys.count > 2 else { return }
     // Seconds take the place of ticks twice, in 32 bits.
@@ -137,7 +163,8 @@ struct ReferenceSynthesis {
     func frame(_ ticks: Int32) -> Double { Double(Int(ticks) * Self.rate / timescale) }
     let first = frame(effect.keys[0].position)
     let points = effect.keys.enumerated().map { index, key in
-      CurveInterpolator.Point(x: index == 0 ? 0 : frame(key.position) - first, y: Double(key.amplitude))
+      CurveInterpolator.Point(
+        x: index == 0 ? 0 : frame(key.position) - first, y: Double(key.amplitude))
     }
     let samples = Self.samples(of: points, band.curve)
     for (index, sample) in samples.enumerated() where index + start >= 0 {
@@ -156,21 +183,27 @@ struct ReferenceSynthesis {
         let position = position(frame)
         guard position >= start else { continue }
         let index = Int(((position - start) * rate / Double(timescale)).rounded(.down))
-        if index < count { sum[frame] += samples[index] }
+        if index < count {
+          sum[frame] += samples[index]
+        }
       }
     }
   }
 
-  /// Curves as the software has them: a Bézier curve of an even number of keys ends at the last but one, and of a
-  /// quadratic spline each sample is the first of ten steps that is not before it.
-  private static func samples(of points: [CurveInterpolator.Point], _ kind: MPEGCurveKind) -> [Double] {
+  /// Curves as the software has them: a Bézier curve of an even number of keys ends at the last but
+  /// one, and of a quadratic spline each sample is the first of ten steps that is not before it.
+  private static func samples(of points: [CurveInterpolator.Point], _ kind: MPEGCurveKind)
+    -> [Double]
+  {
     let count = Int(points[points.count - 1].x) + 1
     switch kind {
     case .bezier where points.count % 2 == 0:
       let samples = CurveInterpolator(points: Array(points.dropLast())).samples(kind)
       return samples + Array(repeating: 0, count: count - samples.count)
-    case .bSpline where count > 1: return spline(points, count: count)
-    default: return CurveInterpolator(points: points).samples(kind)
+    case .bSpline where count > 1:
+      return spline(points, count: count)
+    default:
+      return CurveInterpolator(points: points).samples(kind)
     }
   }
 
@@ -200,7 +233,9 @@ struct ReferenceSynthesis {
     for index in 1..<max(last, 1) {
       while reached < Double(index), t < 1 {
         t += step
-        while knot + 1 < points.count + 1, t >= knots[knot] { knot += 1 }
+        while knot + 1 < points.count + 1, t >= knots[knot] {
+          knot += 1
+        }
         reached = blended(t, \.x)
       }
       samples[index] = blended(t, \.y)
@@ -210,8 +245,8 @@ struct ReferenceSynthesis {
   }
 }
 
-/// A vectorial wave whose phases count 1,000 ticks a second, whose averaged frequencies are clamped to the band,
-/// and whose phase jumps behind the last frequency.
+/// A vectorial wave whose phases count 1,000 ticks a second, whose averaged frequencies are clamped
+/// to the band, and whose phase jumps behind the last frequency.
 private struct ReferenceWave {
   private let effect: MPEGDocument.Effect
   private let amplitudes: [MPEGDocument.Key]
@@ -226,7 +261,8 @@ private struct ReferenceWave {
     amplitudes = effect.keys.filter { !$0.amplitude.isNaN }
     var phase = effect.phase
     for key in effect.keys where !key.frequency.isNaN {
-      let (position, hertz) = (Double(key.position), Double(key.frequency).rounded(.towardZero))
+      let position = Double(key.position)
+      let hertz = Double(key.frequency).rounded(.towardZero)
       if let last = frequencies.last {
         phase += .pi * (position - last.position) * 0.001 * (last.hertz + hertz)
       } else {
@@ -243,7 +279,8 @@ private struct ReferenceWave {
       let next = amplitudes.firstIndex { Double($0.position) >= position } ?? amplitudes.count
       level = Double(next < amplitudes.count ? amplitudes[next].amplitude : last.amplitude)
       if next > 0, next < amplitudes.count {
-        let (from, to) = (amplitudes[next - 1], amplitudes[next])
+        let from = amplitudes[next - 1]
+        let to = amplitudes[next]
         let share = (position - Double(from.position)) / Double(to.position - from.position)
         level = Double(from.amplitude) + (Double(to.amplitude) - Double(from.amplitude)) * share
       }

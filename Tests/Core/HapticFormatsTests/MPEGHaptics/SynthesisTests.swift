@@ -29,7 +29,9 @@ import Testing
     let text = MPEG.text(MPEG.curve(kind), effects: MPEG.effect(Self.keys))
     let samples = try quantised(text)
     #expect(samples.count == 800)
-    for (frame, value) in zip(Self.frames, expected) { #expect(abs(samples[frame] - value) <= 1, "\(kind) \(frame)") }
+    for (frame, value) in zip(Self.frames, expected) {
+      #expect(abs(samples[frame] - value) <= 1, "\(kind) \(frame)")
+    }
     // The right curve is the same where the reference has no fault, at six times the rate.
     let signal = try MPEG.signal(text)
     #expect(signal.rate == 48_000 && signal.time == 0 && signal.samples.count == 4_801)
@@ -40,7 +42,9 @@ import Testing
 
   private static let block =
     "axmAJlJjUMcZz6JtfUM1NetBABW9q+qGMJDAY8M4vGmM4T0QYbVPHcxIId8BeudfuACSBLX8fcPgwYzxg8O7h7DIAB9Ye/"
-    + "xzL9VOcSdDYGm6mga/MOTvxe+VDEOTaa3gxzuDJMdRrMl3AAAAAAAg2FyQmliUwCUKkCq+UK31N5bur1lCzTzRripSS2Ys"
+      + """
+      xzL9VOcSdDYGm6mga/MOTvxe+VDEOTaa3gxzuDJMdRrMl3AAAAAAAg2FyQmliUwCUKkCq+UK31N5bur1lCzTzRripSS2Ys
+      """
     + "jiyuE76AMAAAAAC50/YrfU6eroxX4"
 
   @Test func waveletsAreDecoded() throws {
@@ -49,15 +53,18 @@ import Testing
       effects: """
         {"effect_type": "Basis", "position": 0, "wavelet_stream": "\(Self.block)"}
         """
-    ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000").replacing(
-      "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 8000, \"sample_count\": 1024")
+    ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000")
+      .replacing(
+        "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 8000, \"sample_count\": 1024"
+      )
     let signal = try MPEG.signal(text)
     #expect(signal.rate == 8_000)
     let reference = try quantised(text)
     for samples in [reference, signal.samples.map(MPEG.quantised)] {
       #expect(
         stride(from: 0, to: samples.count, by: 64).map { samples[$0] } == [
-          -3630, 13305, 12265, -10183, -15381, 3198, 11324, 7925, -6406, -15851, 2124, 12540, 4519, -4191, -11786,
+          -3630, 13305, 12265, -10183, -15381, 3198, 11324, 7925, -6406, -15851, 2124, 12540, 4519,
+          -4191, -11786,
           -2145,
         ])
       #expect(samples.count == 1_024 && samples.max() == 18_125 && samples.min() == -19_096)
@@ -78,29 +85,37 @@ import Testing
     #expect(placed.time == 0.05 && abs(MPEG.quantised(placed.samples[960]) - 26_214) <= 1)
     // The first key may come later than the effect.
     let offset = MPEG.text(
-      MPEG.curve("Linear"), effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
+      MPEG.curve("Linear"),
+      effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
     #expect(try MPEG.signal(offset).time == 0.06)
   }
 
-  /// Beyond the profile, with amplitudes below 0, effects that meet at a frame, and keys between frames.
+  /// Beyond the profile, with amplitudes below 0, effects that meet at a frame, and keys between
+  /// frames.
   @Test func signalsAtARateAreThoseOfTheReference() throws {
     var options = ReadingOptions()
     options.signalRate = 8_000
     let meeting = [
-      MPEG.effect([(0, 0.9, 50), (60, 1, 50)]), MPEG.effect(at: 60, [(0, 0.7, 400), (40, -0.3, 500), (80, 0.1, 340)]),
+      MPEG.effect([(0, 0.9, 50), (60, 1, 50)]),
+      MPEG.effect(at: 60, [(0, 0.7, 400), (40, -0.3, 500), (80, 0.1, 340)]),
     ].joined(separator: ",")
     for text in [
-      MPEG.text(MPEG.wave, effects: MPEG.effect([(0, -1 / 255, 83), (250, 0.294, nil), (500, -1 / 255, 83)])),
+      MPEG.text(
+        MPEG.wave,
+        effects: MPEG.effect([(0, -1 / 255, 83), (250, 0.294, nil), (500, -1 / 255, 83)])),
       MPEG.text(MPEG.wave, effects: meeting, gain: 0.5),
       MPEG.text(MPEG.curve("Akima"), effects: MPEG.effect(Self.keys)),
       MPEG.text(MPEG.tap, effects: MPEG.effect(at: 5, [(0, 0.9, 65), (15, -0.5, nil)])),
-      MPEG.text(MPEG.tap, effects: MPEG.effect(at: 17, [(0, 0.9, nil), (310, 0.4, nil)]), timescale: 11_025),
+      MPEG.text(
+        MPEG.tap, effects: MPEG.effect(at: 17, [(0, 0.9, nil), (310, 0.4, nil)]), timescale: 11_025),
     ] {
       let file = SourceFile(Array(text.utf8), name: "t")
       let layers = try HapticFormat.hjif.examine(file, options: options).get().layers
       #expect(layers.count == 1 && layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
-      let (ours, theirs) = (layers[0].signals[0].samples.map(MPEG.quantised), try quantised(text))
-      #expect(ours.count == theirs.count && zip(ours, theirs).allSatisfy { abs($0 - $1) <= 1 }, "\(text)")
+      let ours = layers[0].signals[0].samples.map(MPEG.quantised)
+      let theirs = try quantised(text)
+      #expect(
+        ours.count == theirs.count && zip(ours, theirs).allSatisfy { abs($0 - $1) <= 1 }, "\(text)")
     }
   }
 
@@ -109,7 +124,8 @@ import Testing
       MPEG.text(
         MPEG.wave,
         effects: MPEG.effect(
-          [(0, 0.5, 80), (47 * factor, 0.2, 120), (120 * factor, 0.7, 60)], more: ", \"base_signal\": \"Triangle\""),
+          [(0, 0.5, 80), (47 * factor, 0.2, 120), (120 * factor, 0.7, 60)],
+          more: ", \"base_signal\": \"Triangle\""),
         timescale: timescale)
     }
     let one = try MPEG.signal(text(1_000, 1)).samples
@@ -120,12 +136,14 @@ import Testing
     #expect(zip(faulty, try quantised(text(1_000, 1))).contains { abs($0 - $1) > 1_000 })
   }
 
-  @Test(arguments: ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"]) func shapesHaveTheirFrequency(
+  @Test(arguments: ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"])
+  func shapesHaveTheirFrequency(
     shape: String
   ) throws {
     let text = MPEG.text(
       MPEG.wave,
-      effects: MPEG.effect([(0, 0.5, 100), (200, 0.5, 100)], more: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
+      effects: MPEG.effect(
+        [(0, 0.5, 100), (200, 0.5, 100)], more: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
     let samples = try MPEG.signal(text).samples.map { Double($0) * 0.6138 }
     #expect(samples.count == 9_601)
     // 20 periods, each of 480 samples.

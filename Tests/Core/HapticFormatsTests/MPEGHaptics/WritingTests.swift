@@ -8,10 +8,13 @@ import Testing
 @Suite struct MPEGWritingTests {
   private static let pattern = HapticPattern(events: [
     HapticEvent(
-      kind: .hapticContinuous, time: 0.1, duration: 0.5, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.4]),
+      kind: .hapticContinuous, time: 0.1, duration: 0.5,
+      parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.4]),
     HapticEvent(
-      kind: .hapticContinuous, time: 1, duration: 0.25, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.2]),
-    HapticEvent(kind: .hapticTransient, time: 0.3, parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.8]),
+      kind: .hapticContinuous, time: 1, duration: 0.25,
+      parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.2]),
+    HapticEvent(
+      kind: .hapticTransient, time: 0.3, parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.8]),
   ])
 
   private func again(_ composition: HapticComposition) throws -> HapticComposition {
@@ -38,10 +41,13 @@ import Testing
   }
 
   @Test func placesAreChannels() throws {
-    let taps = [0.1, 0.2, 0.3].map { HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: $0)]) }
+    let taps = [0.1, 0.2, 0.3].map {
+      HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: $0)])
+    }
     let read = try again(
       HapticComposition(layers: [
-        .init(taps[0], name: "thumb", place: .init(1, of: 2)), .init(taps[1], place: .init(2, of: 2)), .init(taps[2]),
+        .init(taps[0], name: "thumb", place: .init(1, of: 2)),
+        .init(taps[1], place: .init(2, of: 2)), .init(taps[2]),
       ]))
     // What is felt everywhere is in both.
     #expect(read.layers.map { $0.pattern.events.map(\.time) } == [[0.1, 0.3], [0.2, 0.3]])
@@ -55,7 +61,8 @@ import Testing
     pattern.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 1.1)]
     pattern.curves = [
       ParameterCurve(
-        id: .hapticSharpnessControl, time: 0, controlPoints: [.init(time: 0, value: -0.2), .init(time: 1, value: 0.4)])
+        id: .hapticSharpnessControl, time: 0,
+        controlPoints: [.init(time: 0, value: -0.2), .init(time: 1, value: 0.4)])
     ]
     let composition = HapticComposition(pattern)
     let sampler = EnvelopeSampler(.amplitude, law: .linear)
@@ -66,7 +73,8 @@ import Testing
       #expect(abs(one.start - other.start) < 1e-3 && abs(one.end - other.end) < 1e-3)
       for share in stride(from: 0.005, to: 1, by: 0.01) {
         let time = one.start + (one.end - one.start) * share
-        let (a, b) = (point(of: one, at: time), point(of: other, at: time))
+        let a = point(of: one, at: time)
+        let b = point(of: other, at: time)
         #expect(abs(a.level - b.level) < 0.012, "\(time)")
         #expect(abs(a.sharpness - b.sharpness) < 0.012, "\(time)")
       }
@@ -109,7 +117,8 @@ import Testing
     composition.title = "a title"
     composition.notes = "notes"
     let writing = try #require(try HapticFormat.hjif.write(composition))
-    #expect(writing.losses.contains { $0.kind == .dropped && $0.element == .event(.init(event: 3)) })
+    #expect(
+      writing.losses.contains { $0.kind == .dropped && $0.element == .event(.init(event: 3)) })
     #expect(try again(composition).notes == "a title: notes")
     pattern.events[0].time = .nan
     #expect(throws: InputError.self) { try HapticFormat.hjif.write(HapticComposition(pattern)) }

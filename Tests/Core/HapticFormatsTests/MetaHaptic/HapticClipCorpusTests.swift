@@ -11,21 +11,28 @@ import Testing
   private static let folders = ["haptic", "haptic-conformance"]
   private static let invalid: [String: RuleID] = [
     "invalid_empty_amplitude_envelope": "haptic/too-few-points",
-    "validation_v1_emphasis_amplitude_range": "haptic/emphasis-range", "invalid_fields_v1": "haptic/structure",
+    "validation_v1_emphasis_amplitude_range": "haptic/emphasis-range",
+    "invalid_fields_v1": "haptic/structure",
     "validation_v1_sequence": "haptic/time-order",
   ]
 
-  private func refusal(of file: SourceFile) -> RuleID? { Self.invalid.first { file.name.contains($0.key) }?.value }
+  private func refusal(of file: SourceFile) -> RuleID? {
+    Self.invalid.first { file.name.contains($0.key) }?.value
+  }
 
   @Test func aTapAloneReturnsAlone() throws {
     let pattern = HapticPattern(events: [
-      HapticEvent(kind: .hapticTransient, time: 0.25, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.5])
+      HapticEvent(
+        kind: .hapticTransient, time: 0.25,
+        parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.5])
     ])
     let writing = try #require(try HapticFormat.hapticClip.write(HapticComposition(pattern)))
     let examination = HapticFormat.hapticClip.examine(
       SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
     let layers = try examination.get().layers
-    #expect(layers.count == 1 && layers[0].pattern.curves.isEmpty && layers[0].pattern.events.map(\.time) == [0.25])
+    #expect(
+      layers.count == 1 && layers[0].pattern.curves.isEmpty
+        && layers[0].pattern.events.map(\.time) == [0.25])
     #expect(abs((layers[0].pattern.events.first?.value(of: .hapticIntensity) ?? 0) - 0.6) < 1e-6)
     let place = examination.places.place(of: .event(EventReference(event: 0)))
     #expect(place.path.hasSuffix(".emphasis"))
@@ -52,7 +59,8 @@ import Testing
   private func clip(_ file: SourceFile) throws -> HapticClip {
     var decoder = HapticClipDecoder()
     var read = HapticClipFile()
-    HapticClipDecoder.file.read(try JSONDocument(text: file.bytes, name: file.name).root, into: &read, &decoder)
+    HapticClipDecoder.file.read(
+      try JSONDocument(text: file.bytes, name: file.name).root, into: &read, &decoder)
     #expect(decoder.log.errorCount == 0, "\(file.name)")
     return read.clip
   }
@@ -61,9 +69,11 @@ import Testing
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
         for law in AmplitudeLaw.allCases {
-          let examination = HapticFormat.hapticClip.examine(file, options: ReadingOptions(amplitude: law))
+          let examination = HapticFormat.hapticClip.examine(
+            file, options: ReadingOptions(amplitude: law))
           let writing = try #require(
-            try HapticFormat.hapticClip.write(examination.get(), options: WritingOptions(amplitude: law)))
+            try HapticFormat.hapticClip.write(
+              examination.get(), options: WritingOptions(amplitude: law)))
           #expect(writing.losses == [], "\(file.name)")
           var given = try clip(file)
           var back = try clip(SourceFile(writing.files[0].bytes, name: file.name))

@@ -7,7 +7,9 @@ import Testing
 
 /// Haptic clips made here: rules, layers, and compositions of other kinds written as clips.
 @Suite struct HapticClipTests {
-  private func file(_ amplitude: String, _ frequency: String? = nil, version: String = "1") -> SourceFile {
+  private func file(_ amplitude: String, _ frequency: String? = nil, version: String = "1")
+    -> SourceFile
+  {
     let tones = frequency.map { ",\n \"frequency\": [\($0)]" } ?? ""
     return SourceFile(
       Array(
@@ -62,12 +64,25 @@ import Testing
           + "(signals.continuous.envelopes.amplitude) [haptic/too-few-points]"
       ])
     func rule(_ amplitude: String, _ frequency: String? = nil) -> [String] {
-      FormatRegistry.standard.examine(file(amplitude, frequency)).findings.map { "\($0.rule.text)\($0.place.position)" }
+      FormatRegistry.standard.examine(file(amplitude, frequency)).findings.map {
+        "\($0.rule.text)\($0.place.position)"
+      }
     }
-    #expect(rule(#"{"time": 0, "amplitude": 1}, {"time": 0, "amplitude": 1}"#) == ["haptic/no-length:2:15"])
-    #expect(rule(#"{"time": 0, "amplitude": 1.5}, {"time": 1, "amplitude": 1}"#) == ["haptic/out-of-range:2:41"])
-    #expect(rule(#"{"time": -1, "amplitude": 1}, {"time": 1, "amplitude": 1}"#).first == "haptic/out-of-range:2:25")
-    #expect(rule(#"{"time": 2, "amplitude": 1}, {"time": 1, "amplitude": 1}"#) == ["haptic/time-order:2:54"])
+    #expect(
+      rule(#"{"time": 0, "amplitude": 1}, {"time": 0, "amplitude": 1}"#) == [
+        "haptic/no-length:2:15"
+      ])
+    #expect(
+      rule(#"{"time": 0, "amplitude": 1.5}, {"time": 1, "amplitude": 1}"#) == [
+        "haptic/out-of-range:2:41"
+      ])
+    #expect(
+      rule(#"{"time": -1, "amplitude": 1}, {"time": 1, "amplitude": 1}"#).first
+        == "haptic/out-of-range:2:25")
+    #expect(
+      rule(#"{"time": 2, "amplitude": 1}, {"time": 1, "amplitude": 1}"#) == [
+        "haptic/time-order:2:54"
+      ])
     #expect(
       rule(
         #"{"time": 0, "amplitude": 0.5, "emphasis": {"amplitude": 0.4, "frequency": 0}}, "#
@@ -83,7 +98,10 @@ import Testing
           + #"{"time": 1, "amplitude": 1}"#, #"{"time": 3, "frequency": 1}"#) == [
           "haptic/same-time-emphasis:2:131", "haptic/frequency-behind-end:3:25",
         ])
-    #expect(rule(#"{"time": 1, "amplitude": 0.5}, {"time": 2, "amplitude": 1}"#) == ["haptic/starts-late:2:15"])
+    #expect(
+      rule(#"{"time": 1, "amplitude": 0.5}, {"time": 2, "amplitude": 1}"#) == [
+        "haptic/starts-late:2:15"
+      ])
     #expect(rule(#"{"time": 0, "amplitude": "1"}, {"time": 2}"#).first == "haptic/structure:2:41")
   }
 
@@ -98,19 +116,24 @@ import Testing
 
   // MARK: Writing
 
-  private func written(_ pattern: HapticPattern, tolerance: Double = 0.005) throws -> (clip: HapticClip, losses: [Loss])
-  {
+  private func written(_ pattern: HapticPattern, tolerance: Double = 0.005) throws -> (
+    clip: HapticClip, losses: [Loss]
+  ) {
     var log = LossLog()
     let clip = HapticClip(
-      approximating: HapticComposition(pattern), options: WritingOptions(tolerance: tolerance), losses: &log)
-    let file = SourceFile(HapticClipDecoder.file.text(HapticClipFile(clip: clip)), name: "out.haptic")
+      approximating: HapticComposition(pattern), options: WritingOptions(tolerance: tolerance),
+      losses: &log)
+    let file = SourceFile(
+      HapticClipDecoder.file.text(HapticClipFile(clip: clip)), name: "out.haptic")
     #expect(FormatRegistry.standard.examine(file).findings.filter { $0.severity == .error } == [])
     return (clip, log.finish())
   }
 
   @Test func tapsAloneStandOnSilence() throws {
     let taps = [0, 0.5].map { time in
-      HapticEvent(kind: .hapticTransient, time: time, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.25])
+      HapticEvent(
+        kind: .hapticTransient, time: time,
+        parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.25])
     }
     let (clip, losses) = try written(HapticPattern(events: taps))
     let tap = HapticClip.Emphasis(amplitude: 0.25, frequency: 0.25)
@@ -128,20 +151,28 @@ import Testing
         kind: .hapticContinuous, time: 0, duration: 1,
         parameters: [.hapticIntensity: 1, .attackTime: 0.5, .releaseTime: 0.4]),
       HapticEvent(
-        kind: .hapticContinuous, time: 1.5, duration: 1, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
+        kind: .hapticContinuous, time: 1.5, duration: 1,
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
     ])
     pattern.curves = [
       ParameterCurve(
-        id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0.2), .init(time: 2, value: 1)])
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0.2), .init(time: 2, value: 1)])
     ]
     for tolerance in [0.02, 0.005, 0.001] {
       let (clip, losses) = try written(pattern, tolerance: tolerance)
       let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-5)
-      let exact = MergedEnvelope(sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler).points
-      let points = clip.amplitude.map { EnvelopePoint(time: $0.time, level: Double($0.amplitude), sharpness: 0) }
+      let exact = MergedEnvelope(
+        sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler
+      ).points
+      let points = clip.amplitude.map {
+        EnvelopePoint(time: $0.time, level: Double($0.amplitude), sharpness: 0)
+      }
       for step in 0..<2499 {
         let time = (Double(step) + 0.5) / 1000
-        #expect(abs(level(points, time) - level(exact, time)) <= tolerance + 1e-4, "\(tolerance) at \(time)")
+        #expect(
+          abs(level(points, time) - level(exact, time)) <= tolerance + 1e-4,
+          "\(tolerance) at \(time)")
       }
       #expect(losses.count == 1 && (losses[0].size ?? 1) <= tolerance)
     }
@@ -156,11 +187,14 @@ import Testing
 
   @Test func whatAClipCannotHoldIsReported() throws {
     func hum(_ time: Double, _ intensity: Float) -> HapticEvent {
-      HapticEvent(kind: .hapticContinuous, time: time, duration: 2, parameters: [.hapticIntensity: intensity])
+      HapticEvent(
+        kind: .hapticContinuous, time: time, duration: 2, parameters: [.hapticIntensity: intensity])
     }
     let tap = HapticEvent(kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.1])
     let (clip, losses) = try written(
-      HapticPattern(events: [hum(0, 0.5), hum(1, 0.5), tap, HapticEvent(kind: .audioContinuous, time: 0, duration: 1)]))
+      HapticPattern(events: [
+        hum(0, 0.5), hum(1, 0.5), tap, HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
+      ]))
     #expect(
       losses.map { "\($0.kind) \($0.element)" } == [
         "dropped event(HapticModel.EventReference(layer: 0, event: 3))",

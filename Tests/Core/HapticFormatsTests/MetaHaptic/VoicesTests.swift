@@ -57,9 +57,15 @@ import Testing
       error(file(Self.levels, #"[{"time": 0, "amplitude": 1}], []"#, duration: 1))?.contains(
         "1 amplitudes of transients have 0 frequencies") == true)
     #expect(
-      error(file(Self.levels, #"[{"time": 0, "amplitude": 1}], [{"time": 0.1, "amplitude": 1}]"#, duration: 1))?
+      error(
+        file(
+          Self.levels, #"[{"time": 0, "amplitude": 1}], [{"time": 0.1, "amplitude": 1}]"#,
+          duration: 1))?
         .contains("is at 0.1 s, its amplitude at 0.0 s") == true)
-    #expect(error(file(Self.levels, "", duration: 0.25))?.hasPrefix("vij/out-of-range:2:50") == true)
-    #expect(error(SourceFile(Array(#"{"voices": 1}"#.utf8), name: "a"))?.hasPrefix("vij/structure:1:12") == true)
+    #expect(
+      error(file(Self.levels, "", duration: 0.25))?.hasPrefix("vij/out-of-range:2:50") == true)
+    #expect(
+      error(SourceFile(Array(#"{"voices": 1}"#.utf8), name: "a"))?.hasPrefix("vij/structure:1:12")
+        == true)
   }
 }

@@ -14,9 +14,13 @@ enum FormatCorpus {
     guard let folder else { return [] }
     return try folders.flatMap { name in
       let path = "\(folder)/\(name)"
-      let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted().filter { $0.hasSuffix(ending) }
+      let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted().filter {
+        $0.hasSuffix(ending)
+      }
       try #require(!names.isEmpty, "no \(ending) in \(name)")
-      return try names.map { SourceFile(Array(try Data(contentsOf: URL(filePath: "\(path)/\($0)"))), name: $0) }
+      return try names.map {
+        SourceFile(Array(try Data(contentsOf: URL(filePath: "\(path)/\($0)"))), name: $0)
+      }
     }
   }
 }
@@ -42,7 +46,8 @@ enum FormatCorpus {
   /// Files by the names of which OpenHarmony's tests say what its decoder does.
   @Test func acceptsAndRefusesAsOpenHarmonysTestsDo() throws {
     let files =
-      try FormatCorpus.files(in: "he-converter", ending: ".he") + FormatCorpus.files(in: "ohjson", ending: ".json")
+      try FormatCorpus.files(in: "he-converter", ending: ".he")
+      + FormatCorpus.files(in: "ohjson", ending: ".json")
     for file in files {
       let unnamed = SourceFile(file.bytes, name: "x")
       let isHE = file.name.hasSuffix(".he") || file.name.contains("_to_he_")
@@ -76,7 +81,9 @@ enum FormatCorpus {
       #expect((again == composition) == !isSteep && (there == composition), "\(file.name)")
     }
     for file in try FormatCorpus.files(in: "ohjson", ending: ".json") {
-      guard let composition = Self.oh.examine(file, options: ReadingOptions()).composition else { continue }
+      guard let composition = Self.oh.examine(file, options: ReadingOptions()).composition else {
+        continue
+      }
       let he = try #require(try Self.he.write(composition))
       let back = try read(he, Self.he)
       let isSteep = file.name.contains("he_v1_sample")
@@ -86,13 +93,16 @@ enum FormatCorpus {
   }
 
   private func read(_ writing: Writing, _ format: HapticFormat) throws -> HapticComposition {
-    let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+    let examination = format.examine(
+      SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
     #expect(examination.findings.filter { $0.severity > .note }.isEmpty, "\(examination.findings)")
     return try examination.get()
   }
 
   @Test func formatsEveryFileSoThatItSaysTheSame() throws {
-    for file in try FormatCorpus.files(in: "he", ending: ".he") + FormatCorpus.files(in: "ohjson", ending: ".json") {
+    for file in try FormatCorpus.files(in: "he", ending: ".he")
+      + FormatCorpus.files(in: "ohjson", ending: ".json")
+    {
       let format = try FormatRegistry.standard.format(of: file)
       let before = format.examine(file, options: ReadingOptions())
       guard let composition = before.composition else { continue }

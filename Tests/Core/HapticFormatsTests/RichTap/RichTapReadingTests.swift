@@ -14,14 +14,17 @@ enum RichTap {
       : "{\"Metadata\": {\"Version\": \(version)}, \(pattern)}"
   }
 
-  static func oh(_ events: String..., metadata: String = "\"Version\": 1.0, \"ChannelNumber\": 1") -> String {
+  static func oh(_ events: String..., metadata: String = "\"Version\": 1.0, \"ChannelNumber\": 1")
+    -> String
+  {
     "{\"MetaData\": {\(metadata)}, \"Channels\": [{\"Parameters\": {\"Index\": 0}, "
       + "\"Pattern\": [\(events.joined(separator: ", "))]}]}"
   }
 
   /// A transient, by the key and the value of its time.
   static func tap(
-    _ time: String = "\"RelativeTime\": 0", intensity: String = "80", frequency: String = "60", index: String? = nil
+    _ time: String = "\"RelativeTime\": 0", intensity: String = "80", frequency: String = "60",
+    index: String? = nil
   ) -> String {
     "{\"Event\": {\"Type\": \"transient\", \(time), " + (index.map { "\"Index\": \($0), " } ?? "")
       + "\"Parameters\": {\"Intensity\": \(intensity), \"Frequency\": \(frequency)}}}"
@@ -49,7 +52,9 @@ enum RichTap {
 
   /// The findings above notes, without their place in the text.
   static func complaints(_ text: String) -> [String] {
-    examine(text).findings.filter { $0.severity > .note }.map { finding in "\(finding.rule): \(finding.message)" }
+    examine(text).findings.filter { $0.severity > .note }.map { finding in
+      "\(finding.rule): \(finding.message)"
+    }
   }
 }
 
@@ -61,11 +66,16 @@ enum RichTap {
     let examination = RichTap.examine(text)
     let composition = try examination.get()
     #expect(composition.layers.map(\.name) == ["", "", "right"])
-    #expect(composition.layers.map(\.place) == [nil, nil, HapticComposition.Place(2, of: 2, name: "right")])
+    #expect(
+      composition.layers.map(\.place) == [
+        nil, nil, HapticComposition.Place(2, of: 2, name: "right"),
+      ])
     #expect(
       composition.layers[0].pattern
         == HapticPattern(events: [
-          HapticEvent(kind: .hapticTransient, time: 0.25, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1])
+          HapticEvent(
+            kind: .hapticTransient, time: 0.25,
+            parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1])
         ]))
     let bent = composition.layers[1].pattern
     #expect(
@@ -82,7 +92,10 @@ enum RichTap {
     #expect(
       examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.size ?? 0)" } == [
         "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
-          + "frequencies outside 0 to 100 become the nearest sharpness, up to 0.2 of full scale away 0.2"
+          + """
+          frequencies outside 0 to 100 become the nearest sharpness, up to 0.2 of full scale \
+          away 0.2
+          """
       ])
     let place = examination.places.place(of: .event(EventReference(layer: 2, event: 0)))
     #expect(place.path == "PatternList[0].Pattern[2].Event")
@@ -90,12 +103,14 @@ enum RichTap {
 
   @Test func eventsThatOverlapAreAllThere() throws {
     let composition = try RichTap.examine(
-      RichTap.he(RichTap.hum(), RichTap.hum("\"RelativeTime\": 50"), RichTap.tap("\"RelativeTime\": 70"))
+      RichTap.he(
+        RichTap.hum(), RichTap.hum("\"RelativeTime\": 50"), RichTap.tap("\"RelativeTime\": 70"))
     ).get()
     #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
     #expect(composition.layers[0].pattern.curves.isEmpty, "a curve bends the transient")
-    let overlaps = RichTap.examine(RichTap.he(RichTap.hum(), RichTap.tap("\"RelativeTime\": 99"))).findings.map(
-      \.description)
+    let overlaps = RichTap.examine(RichTap.he(RichTap.hum(), RichTap.tap("\"RelativeTime\": 99")))
+      .findings.map(
+        \.description)
     #expect(
       overlaps == [
         "f:1:372: note: an event begins while another plays on the same vibrator; both sound, but "
@@ -106,11 +121,14 @@ enum RichTap {
   /// As OpenHarmony's schema allows, and its decoder does not.
   @Test func halfOfAPointIsEnoughForHarmonyOS() throws {
     let hum = """
-      {"Event": {"Type": "continuous", "StartTime": 0, "Duration": 300, "Parameters": {"Intensity": 80, "Frequency": 50,
-       "Curve": [{"Time": 0, "Intensity": 0}, {"Time": 50, "Frequency": 20}, {"Time": 200, "Intensity": 0.5},
+      {"Event": {"Type": "continuous", "StartTime": 0, "Duration": 300, "Parameters": {"Intensity"\
+      : 80, "Frequency": 50,
+       "Curve": [{"Time": 0, "Intensity": 0}, {"Time": 50, "Frequency": 20}, {"Time": 200, "Intens\
+      ity": 0.5},
                  {"Time": 300, "Intensity": 0}]}}}
       """
-    let tap = #"{"Event": {"Type": "transient", "StartTime": 400, "Parameters": {"Intensity": 80}}}"#
+    let tap =
+      #"{"Event": {"Type": "transient", "StartTime": 400, "Parameters": {"Intensity": 80}}}"#
     func examine(_ events: String) -> Examination {
       RichTap.examine(
         #"{"MetaData": {"Version": 1.0, "ChannelNumber": 1}, "Channels": [{"Parameters": {"Index": 0}, "Pattern": ["#
@@ -121,12 +139,18 @@ enum RichTap {
     #expect(layers[1].pattern.curves[0].controlPoints.map(\.value) == [0, 1, 0.5, 0])
     #expect(layers[1].pattern.curves[1].controlPoints.map(\.value) == [0, 0.2, 0, 0])
     #expect(layers[0].pattern.events[0].value(of: .hapticSharpness) == 0.5)
-    #expect(examination.findings.map { $0.rule.text } == Array(repeating: "oh/partial-keys", count: 5))
     #expect(
-      examine(#"{"Event": {"Type": "continuous", "StartTime": 0, "Duration": 9, "Parameters": {"Intensity": 8}}}"#)
-        .findings.first { $0.severity == .error }?.message == "Parameters must have the key \"Frequency\"")
+      examination.findings.map { $0.rule.text } == Array(repeating: "oh/partial-keys", count: 5))
     #expect(
-      examine(hum.replacing(#", "Frequency": 20"#, with: "")).findings.first { $0.severity == .error }?.message
+      examine(
+        #"{"Event": {"Type": "continuous", "StartTime": 0, "Duration": 9, "Parameters": {"Intensity": 8}}}"#
+      )
+      .findings.first { $0.severity == .error }?.message
+        == "Parameters must have the key \"Frequency\"")
+    #expect(
+      examine(hum.replacing(#", "Frequency": 20"#, with: "")).findings.first {
+        $0.severity == .error
+      }?.message
         == "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
   }
 
@@ -142,13 +166,16 @@ enum RichTap {
     let bare =
       "{\"Type\": \"continuous\", \"RelativeTime\": 5, \"Duration\": 20, \"Parameters\": "
       + "{\"Intensity\": 50, \"Frequency\": 40, \"Curve\": ["
-      + [(0, 50), (5, 100), (10, 70), (20, 20)].map { "{\"Time\": \($0.0), \"Intensity\": \($0.1), \"Frequency\": 0}" }
+      + [(0, 50), (5, 100), (10, 70), (20, 20)].map {
+        "{\"Time\": \($0.0), \"Intensity\": \($0.1), \"Frequency\": 0}"
+      }
       .joined(separator: ", ") + "]}}"
     let text = RichTap.he(bare)
     #expect(
       RichTap.complaints(text) == [
         "he/no-event-wrapper: an event is not held by the key \"Event\"",
-        "he/curve-ends: Curve goes from Intensity 0.5 at 0 to 0.2 at 20; must go from 0 at 0 to 0 " + "at 20",
+        "he/curve-ends: Curve goes from Intensity 0.5 at 0 to 0.2 at 20; must go from 0 at 0 to 0 "
+          + "at 20",
         "he/percent-curve: intensities of curves are read as percent, since one is greater than 1",
       ])
     let curve = try RichTap.examine(text).get().layers[0].pattern.curves[0]
@@ -161,36 +188,59 @@ enum RichTap {
     (RichTap.he(), "he/event-count: Pattern is empty"),
     (RichTap.he("{}"), "he/missing-key: an entry of Pattern must have the key \"Event\""),
     (RichTap.he("[]"), "he/wrong-type: an entry of Pattern must be an object, not an array"),
-    (RichTap.he(RichTap.tap("\"RelativeTime\": -1")), "he/relative-time: RelativeTime is -1; it must not be negative"),
+    (
+      RichTap.he(RichTap.tap("\"RelativeTime\": -1")),
+      "he/relative-time: RelativeTime is -1; it must not be negative"
+    ),
     (
       RichTap.he(RichTap.tap("\"RelativeTime\": 9"), RichTap.tap("\"RelativeTime\": 8")),
       "he/relative-time: RelativeTime is 8, before the 9 of the event before"
-    ), (RichTap.he(RichTap.tap(intensity: "101")), "he/intensity: Intensity is 101, outside 0 to 100"),
-    (RichTap.he(RichTap.tap(frequency: "-51")), "he/frequency: Frequency is -51, outside -50 to 150"),
+    ),
+    (RichTap.he(RichTap.tap(intensity: "101")), "he/intensity: Intensity is 101, outside 0 to 100"),
+    (
+      RichTap.he(RichTap.tap(frequency: "-51")),
+      "he/frequency: Frequency is -51, outside -50 to 150"
+    ),
     (RichTap.he(RichTap.tap(index: "3")), "he/index: Index is 3, outside 0 to 2"),
-    (RichTap.he(RichTap.tap(intensity: "\"9\"")), "he/wrong-type: Intensity must be a number, not a string"),
+    (
+      RichTap.he(RichTap.tap(intensity: "\"9\"")),
+      "he/wrong-type: Intensity must be a number, not a string"
+    ),
     (RichTap.he(RichTap.tap(intensity: "7.5")), "he/fraction: Intensity is 7.5; 7 is used"),
-    (RichTap.he(RichTap.hum(curve: nil)), "he/curve-required: a continuous event must have the key \"Curve\""),
-    (RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 100 0 0")), "he/curve-point-count: Curve has 3 points, not 4 to 16"),
+    (
+      RichTap.he(RichTap.hum(curve: nil)),
+      "he/curve-required: a continuous event must have the key \"Curve\""
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 100 0 0")),
+      "he/curve-point-count: Curve has 3 points, not 4 to 16"
+    ),
     (
       RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 5 1 0, 100 0 0")),
       "he/curve-time: Time is 5, not after the 5 of the point before"
     ),
-    (RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 101 1 0, 100 0 0")), "he/curve-time: Time is 101, outside 0 to 100"),
     (
-      RichTap.he(RichTap.hum(curve: "0 0.1 0, 5 1 0, 9 1 0, 100 0 0")),
-      "he/curve-ends: Curve goes from Intensity 0.1 at 0 to 0.0 at 100; must go from 0 at 0 to 0 " + "at 100"
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 101 1 0, 100 0 0")),
+      "he/curve-time: Time is 101, outside 0 to 100"
     ),
     (
-      RichTap.he(RichTap.hum(curve: "0 0 0, 5 -1 0, 9 1 0, 100 0 0")), "he/curve-range: Intensity is -1, outside 0 to 1"
+      RichTap.he(RichTap.hum(curve: "0 0.1 0, 5 1 0, 9 1 0, 100 0 0")),
+      "he/curve-ends: Curve goes from Intensity 0.1 at 0 to 0.0 at 100; must go from 0 at 0 to 0 "
+        + "at 100"
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 -1 0, 9 1 0, 100 0 0")),
+      "he/curve-range: Intensity is -1, outside 0 to 1"
     ),
     (
       RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 101, 9 1 0, 100 0 0")),
       "he/curve-range: Frequency is 101, outside -100 to 100"
-    ), ("{\"Metadata\": {\"Version\": 2}, \"PatternList\": []}", "he/structure: PatternList is empty"),
+    ),
+    ("{\"Metadata\": {\"Version\": 2}, \"PatternList\": []}", "he/structure: PatternList is empty"),
     (
       "{\"Metadata\": {\"Version\": 2}, \"PatternList\": ["
-        + [3, 3].map { "{\"AbsoluteTime\": \($0), \"Pattern\": [\(RichTap.tap())]}" }.joined(separator: ", ") + "]}",
+        + [3, 3].map { "{\"AbsoluteTime\": \($0), \"Pattern\": [\(RichTap.tap())]}" }.joined(
+          separator: ", ") + "]}",
       "he/absolute-time: AbsoluteTime is 3, not after the 3 of the pattern before"
     ),
     (
@@ -200,8 +250,15 @@ enum RichTap {
     (
       RichTap.oh(RichTap.tap("\"StartTime\": 0"), metadata: "\"Version\": 1, \"ChannelNumber\": 2"),
       "oh/channel-count: ChannelNumber is 2; Channels has 1"
-    ), (RichTap.oh(RichTap.tap("\"StartTime\": 1800001")), "oh/start-time: StartTime is 1800001, outside 0 to 1800000"),
-    (RichTap.oh(RichTap.tap("\"StartTime\": 0", frequency: "101")), "oh/frequency: Frequency is 101, outside 0 to 100"),
+    ),
+    (
+      RichTap.oh(RichTap.tap("\"StartTime\": 1800001")),
+      "oh/start-time: StartTime is 1800001, outside 0 to 1800000"
+    ),
+    (
+      RichTap.oh(RichTap.tap("\"StartTime\": 0", frequency: "101")),
+      "oh/frequency: Frequency is 101, outside 0 to 100"
+    ),
     (
       RichTap.oh(RichTap.hum("\"StartTime\": 0", duration: "5001", curve: nil)),
       "oh/duration: Duration is 5001, outside 0 to 5000"
@@ -215,7 +272,9 @@ enum RichTap {
   @Test(arguments: refusals) func reportsWhatTheDecoderRefuses(text: String, complaint: String) {
     let id = complaint.prefix(2) == "he" ? HapticFormat.he : HapticFormat.oh
     let examination = id.examine(SourceFile(Array(text.utf8), name: "f"), options: ReadingOptions())
-    let complaints = examination.findings.filter { $0.severity > .note }.map { "\($0.rule): \($0.message)" }
+    let complaints = examination.findings.filter { $0.severity > .note }.map {
+      "\($0.rule): \($0.message)"
+    }
     #expect(complaints.first == complaint)
     #expect((examination.composition == nil) == !complaint.contains("he/fraction"))
   }
@@ -236,7 +295,10 @@ enum RichTap {
         "oh/event-count: Pattern has 129 events; HarmonyOS refuses more than 128"
       ])
     let padding = String(repeating: " ", count: 65_536)
-    #expect(RichTap.complaints(RichTap.oh(taps(1, "StartTime")) + padding).map { $0.prefix(12) } == ["oh/file-size"])
+    #expect(
+      RichTap.complaints(RichTap.oh(taps(1, "StartTime")) + padding).map { $0.prefix(12) } == [
+        "oh/file-size"
+      ])
   }
 
   @Test func contentDecidesBetweenAppleAndRichTap() throws {
@@ -246,6 +308,8 @@ enum RichTap {
     #expect(try id(RichTap.he(RichTap.tap())) == "he")
     #expect(try id(RichTap.he(RichTap.tap(), version: "2")) == "he")
     #expect(try id(RichTap.oh(RichTap.tap())) == "oh")
-    #expect(try id("{\"Metadata\": {\"Type\": 1}, \"Pattern\": [{\"Event\": {\"EventType\": \"x\"}}]}") == "ahap")
+    #expect(
+      try id("{\"Metadata\": {\"Type\": 1}, \"Pattern\": [{\"Event\": {\"EventType\": \"x\"}}]}")
+        == "ahap")
   }
 }

@@ -7,10 +7,12 @@ import Testing
 
 @Suite struct RichTapWritingTests {
   private func write(
-    _ composition: HapticComposition, _ format: HapticFormat, options: WritingOptions = WritingOptions()
+    _ composition: HapticComposition, _ format: HapticFormat,
+    options: WritingOptions = WritingOptions()
   ) throws -> (text: String, back: HapticComposition, losses: [String]) {
     let writing = try #require(try format.write(composition, options: options))
-    let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+    let examination = format.examine(
+      SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
     let findings = examination.findings.filter { $0.severity > .note }.map(\.description)
     #expect(findings == [], "what is written is refused")
     return (
@@ -20,19 +22,28 @@ import Testing
   }
 
   private func tap(_ time: Double, _ intensity: Float = 0.8) -> HapticEvent {
-    HapticEvent(kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.6])
+    HapticEvent(
+      kind: .hapticTransient, time: time,
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.6])
   }
 
-  private func hum(_ time: Double, _ duration: Double, _ more: [EventParameterID: Float] = [:]) -> HapticEvent {
+  private func hum(_ time: Double, _ duration: Double, _ more: [EventParameterID: Float] = [:])
+    -> HapticEvent
+  {
     var parameters: EventParameters = [.hapticIntensity: 0.5, .hapticSharpness: 0.4]
-    for (id, value) in more { parameters[id] = value }
-    return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+    for (id, value) in more {
+      parameters[id] = value
+    }
+    return HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
   }
 
   /// A second that is longer by a millisecond is one.
   @Test func aPatternEndsBeforeASecondWithoutAnEvent() throws {
     for (start, count) in [(1.1, 1), (1.101, 2)] {
-      let text = try write(HapticComposition(HapticPattern(events: [hum(0, 0.1), tap(start)])), HapticFormat.he).text
+      let text = try write(
+        HapticComposition(HapticPattern(events: [hum(0, 0.1), tap(start)])), HapticFormat.he
+      ).text
       #expect(text.split(separator: "AbsoluteTime").count == 1 + count)
     }
   }
@@ -96,12 +107,14 @@ import Testing
   }
 
   @Test func eventsAreGroupedBySixteenAndByGaps() throws {
-    let pattern = HapticPattern(events: (0..<20).map { tap(Double($0) / 100) } + [tap(1.2), tap(2.3)])
+    let pattern = HapticPattern(
+      events: (0..<20).map { tap(Double($0) / 100) } + [tap(1.2), tap(2.3)])
     let (text, back, losses) = try write(HapticComposition(pattern), HapticFormat.he)
     let starts = text.split(separator: "\n").filter { $0.contains("AbsoluteTime") }
     #expect(starts.map { $0.filter(\.isNumber) } == ["0", "160", "2300"])
     #expect(back == HapticComposition(pattern) && losses == [])
-    let one = try #require(try HapticFormat.he.write(HapticComposition(pattern), options: WritingOptions(dialect: "1")))
+    let one = try #require(
+      try HapticFormat.he.write(HapticComposition(pattern), options: WritingOptions(dialect: "1")))
     #expect(one.losses.map(\.size) == [22])
   }
 
@@ -109,14 +122,17 @@ import Testing
     let pattern = HapticPattern(events: (0..<40).map { _ in tap(0.5) })
     let (_, back, losses) = try write(HapticComposition(pattern), HapticFormat.he)
     #expect(back.layers[0].pattern.events.map(\.time).max() == 0.502)
-    #expect(losses == ["approximated: more than 16 events of one time are moved apart by up to 2 ms"])
+    #expect(
+      losses == ["approximated: more than 16 events of one time are moved apart by up to 2 ms"])
   }
 
   @Test func longEventsAreCutAndEnvelopesSampled() throws {
     let pattern = HapticPattern(events: [hum(0, 12.4, [.attackTime: 0.2, .releaseTime: 0.3])])
     for format in [HapticFormat.he, HapticFormat.oh] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
-      let back = try format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()).get()
+      let back = try format.examine(
+        SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()
+      ).get()
       let events = back.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
       #expect(events.count == 3)
       for (event, next) in zip(events, events.dropFirst()) {
@@ -125,7 +141,8 @@ import Testing
       #expect(events.allSatisfy { ($0.duration ?? 0) <= 5 })
       #expect(
         writing.losses.contains {
-          $0.message == "an event of more than 5000 ms is split into 3 adjacent events" && $0.size == 3
+          $0.message == "an event of more than 5000 ms is split into 3 adjacent events"
+            && $0.size == 3
         })
     }
   }
@@ -139,7 +156,9 @@ import Testing
     ]
     for (format, most) in [(HapticFormat.he, 16), (HapticFormat.oh, 16)] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
-      let back = try format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()).get()
+      let back = try format.examine(
+        SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()
+      ).get()
       let counts = back.layers.flatMap(\.pattern.curves).map(\.controlPoints.count)
       #expect(counts.allSatisfy { $0 <= most } && !counts.isEmpty)
       let loss = writing.losses.first { $0.message.hasPrefix("a curve of more than 16") }
@@ -149,10 +168,13 @@ import Testing
 
   @Test func aLengthOfControlsAloneIsALoss() throws {
     let pattern = HapticPattern(
-      events: [tap(0)], parameters: [DynamicParameter(id: .hapticIntensityControl, value: 1, time: 10)])
+      events: [tap(0)],
+      parameters: [DynamicParameter(id: .hapticIntensityControl, value: 1, time: 10)])
     for format in [HapticFormat.he, .hapticClip, .androidXML, .androidArrays, .hjif, .haps] {
       let losses = try #require(try format.write(HapticComposition(pattern))).losses
-      #expect(losses.contains { $0.message == "the length beyond the last event, 10 s of controls alone" })
+      #expect(
+        losses.contains { $0.message == "the length beyond the last event, 10 s of controls alone" }
+      )
     }
   }
 
@@ -160,7 +182,8 @@ import Testing
     let layers: [HapticComposition.Layer] = [
       .init(HapticPattern(events: [tap(0)])),
       .init(HapticPattern(events: [tap(0.1)]), name: "left", place: .init(1, of: 2, name: "left")),
-      .init(HapticPattern(events: [tap(0.2)]), name: "right", place: .init(2, of: 2, name: "right")),
+      .init(
+        HapticPattern(events: [tap(0.2)]), name: "right", place: .init(2, of: 2, name: "right")),
     ]
     let he = try write(HapticComposition(layers: layers), HapticFormat.he)
     #expect(he.back == HapticComposition(layers: layers) && he.losses == [])
@@ -168,20 +191,26 @@ import Testing
     #expect(oh.back.layers.map(\.name) == ["left", "right"])
     #expect(oh.back.layers.map { $0.pattern.events.map(\.time) } == [[0, 0.1], [0, 0.2]])
     var three = layers
-    for index in three.indices { three[index].place = .init(index + 1, of: 3) }
+    for index in three.indices {
+      three[index].place = .init(index + 1, of: 3)
+    }
     let merged = try write(HapticComposition(layers: three), HapticFormat.he)
     #expect(merged.back.layers.map(\.place) == [nil])
-    #expect(merged.losses == (1...3).map { "approximated: what is felt at \($0) alone is felt everywhere" })
+    #expect(
+      merged.losses
+        == (1...3).map { "approximated: what is felt at \($0) alone is felt everywhere" })
   }
 
   @Test func whatCannotBeWrittenIsReported() throws {
     var pattern = HapticPattern(events: [
       tap(0.0004, 0.8049), HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
     ])
-    let both = try write(HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HapticFormat.he)
+    let both = try write(
+      HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HapticFormat.he)
     #expect(
       both.losses == [
-        "dropped: audio events cannot be written", "approximated: times are rounded to milliseconds, by up to 0.4 ms",
+        "dropped: audio events cannot be written",
+        "approximated: times are rounded to milliseconds, by up to 0.4 ms",
         "approximated: levels are rounded to percent, by up to 0.0049 of full scale",
         "dropped: the title cannot be written beside the notes",
       ])
@@ -214,16 +243,20 @@ import Testing
         }
         pattern.events.append(event)
       }
-      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] where chance.next() % 2 == 0 {
+      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl]
+      where chance.next() % 2 == 0 {
         pattern.curves.append(
           ParameterCurve(
             id: id, time: unit(),
-            controlPoints: (0...Int(chance.next() % 30)).map { _ in .init(time: unit() * 2, value: Float(unit())) }))
+            controlPoints: (0...Int(chance.next() % 30)).map { _ in
+              .init(time: unit() * 2, value: Float(unit()))
+            }))
       }
       let composition = HapticComposition(pattern)
       for format in [HapticFormat.he, HapticFormat.oh] {
         let writing = try #require(try format.write(composition))
-        let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+        let examination = format.examine(
+          SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
         let errors = examination.findings.filter { $0.severity > .note }.map(\.description)
         #expect(errors == [], "\(format.id)")
       }

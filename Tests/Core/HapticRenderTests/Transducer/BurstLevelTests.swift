@@ -12,7 +12,8 @@ struct BurstLevelTests {
   private func profile(_ figures: TransducerDoubtTests.Figures, isBare: Bool) -> TransducerProfile {
     var profile = figures.profile(isEqualized: !isBare)
     if isBare {
-      profile.drive = DriveSettings(isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPass: 0.2)
+      profile.drive = DriveSettings(
+        isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPass: 0.2)
     }
     return profile
   }
@@ -24,7 +25,8 @@ struct BurstLevelTests {
     let event = HapticEvent(
       kind: .hapticTransient, time: 0, duration: nil,
       parameters: [.hapticIntensity: 1, .hapticSharpness: Float(sharpness)])
-    let plan = try RenderPlan(compiling: HapticPattern(events: [event]), profile: profile, rate: Self.rate)
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [event]), profile: profile, rate: Self.rate)
     var settings = RenderSettings(routing: OutputRouting().fitted(to: [profile]))
     settings.length = plan.length + Int64(0.6 * Self.rate)
     var renderer = OfflineRenderer(plan: plan, settings: settings)
@@ -34,8 +36,10 @@ struct BurstLevelTests {
 
   /// The greatest acceleration, and seconds from the first movement until it stays 20 dB below.
   private func felt(_ drive: [Double], on plant: TransducerModel) -> (peak: Double, ring: Double) {
-    let moved = SimulatedTransducer(resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate)
-      .response(to: drive)
+    let moved = SimulatedTransducer(
+      resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate
+    )
+    .response(to: drive)
     let peak = moved.map(abs).max() ?? 0
     let first = moved.firstIndex { abs($0) > 0.1 * peak } ?? 0
     let last = moved.lastIndex { abs($0) > 0.1 * peak } ?? 0
@@ -49,7 +53,8 @@ struct BurstLevelTests {
     let bare = try tap(profile(figures, isBare: true))
     #expect(fitted.statistics.limitedFrameCount == 0)
     for plant in figures.plants where abs(plant.resonance / 40 - 1) <= figures.uncertainty + 1e-9 {
-      let (now, before) = (felt(fitted.samples, on: plant), felt(bare.samples, on: plant))
+      let now = felt(fitted.samples, on: plant)
+      let before = felt(bare.samples, on: plant)
       #expect(now.peak >= before.peak, "\(plant): \(20 * log10(now.peak / before.peak)) dB")
     }
     // With figures that are right the ring is shorter, too.
@@ -57,7 +62,8 @@ struct BurstLevelTests {
     #expect(felt(fitted.samples, on: exact).ring <= felt(bare.samples, on: exact).ring + 0.005)
   }
 
-  @Test(arguments: [1.0, 3, 6, 10]) func fullTapsAreFeltEquallyOverSharpness(quality: Double) throws {
+  @Test(arguments: [1.0, 3, 6, 10]) func fullTapsAreFeltEquallyOverSharpness(quality: Double) throws
+  {
     let figures = TransducerDoubtTests.Figures(quality: quality, uncertainty: 0.01)
     let profile = profile(figures, isBare: false)
     let plant = TransducerModel(resonance: 40, qualityFactor: quality)
@@ -73,6 +79,7 @@ struct BurstLevelTests {
   @Test func withoutHardwareBurstsHaveTheLevelsOfTheProfile() {
     let levels = (0..<33).map { 1 - Double($0) / 100 }
     #expect(
-      TransducerProfile.phone.burstLevels(like: levels, asked: TransducerProfile.phone.transient, drive: nil) == levels)
+      TransducerProfile.phone.burstLevels(
+        like: levels, asked: TransducerProfile.phone.transient, drive: nil) == levels)
   }
 }

@@ -4,10 +4,11 @@ import Testing
 
 @testable import HapticRender
 
-/// The search for the drive that moves a transducer furthest: at random, and by climbing from what is worst.
+/// The search for the drive that moves a transducer furthest: at random, and by climbing from what
+/// is worst.
 ///
-/// `TEMBLOR_TEST_EXCURSION_TRIES` sets the number of tries of each kind, and `TEMBLOR_TEST_EXCURSION_SEED` which they
-/// are; ten thousand take about an hour in a debug build.
+/// `TEMBLOR_TEST_EXCURSION_TRIES` sets the number of tries of each kind, and
+/// `TEMBLOR_TEST_EXCURSION_SEED` which they are; ten thousand take about an hour in a debug build.
 struct ExcursionSearchTests {
   private static let tries = setting("TEMBLOR_TEST_EXCURSION_TRIES") ?? 120
   private static let seed = setting("TEMBLOR_TEST_EXCURSION_SEED") ?? 41
@@ -17,7 +18,8 @@ struct ExcursionSearchTests {
   }
 
   @Test(arguments: [
-    TransducerUncertainty.none, TransducerUncertainty(resonance: 0.1, qualityFactor: 1.5), .estimated, .measured,
+    TransducerUncertainty.none, TransducerUncertainty(resonance: 0.1, qualityFactor: 1.5),
+    .estimated, .measured,
   ]) func noDriveMovesAnyTransducerBeyondTheLimit(uncertainty: TransducerUncertainty) {
     var numbers = SeededGenerator(seed: UInt64(clamping: Self.seed))
     var worst = (excursion: 0.0, trial: ExcursionTrial?.none, drive: [Float]())
@@ -26,19 +28,25 @@ struct ExcursionSearchTests {
     for attempt in 0..<count {
       let rates = attempt % 8 == 7 ? [96_000.0, 192_000] : [8_000, 8_000, 16_000, 48_000]
       let trial = ExcursionTrial(
-        rate: rates[attempt % rates.count], resonance: exp(Double.random(in: log(25)...log(200), using: &numbers)),
+        rate: rates[attempt % rates.count],
+        resonance: exp(Double.random(in: log(25)...log(200), using: &numbers)),
         qualityFactor: exp(Double.random(in: log(0.5)...log(20), using: &numbers)),
-        limit: exp(Double.random(in: log(0.05)...log(1), using: &numbers)), uncertainty: uncertainty)
+        limit: exp(Double.random(in: log(0.05)...log(1), using: &numbers)), uncertainty: uncertainty
+      )
       let drive = trial.drive(&numbers)
       let excursion = trial.excursion(drive)
-      if excursion > worst.excursion { worst = (excursion, trial, drive) }
+      if excursion > worst.excursion {
+        worst = (excursion, trial, drive)
+      }
     }
     // Climbing: what a change makes worse is kept.
     if let trial = worst.trial {
       for _ in 0..<count / 2 {
         let drive = ExcursionTrial.mutated(worst.drive, &numbers)
         let excursion = trial.excursion(drive)
-        if excursion > worst.excursion { worst = (excursion, trial, drive) }
+        if excursion > worst.excursion {
+          worst = (excursion, trial, drive)
+        }
       }
     }
     print("worst excursion of \(count + count / 2) tries, \(uncertainty): \(worst.excursion)")
@@ -49,14 +57,16 @@ struct ExcursionSearchTests {
   /// The cases of the grid with exact figures: rate, resonance, quality, limit.
   static let grid: [(Double, Double, Double, Double)] = [8_000.0, 48_000, 192_000].flatMap { rate in
     [
-      (200.0, 1.0, 0.05), (60, 1, 0.05), (200, 3, 0.2), (25, 1, 0.05), (100, 1, 0.05), (200, 20, 0.05), (25, 0.5, 1),
+      (200.0, 1.0, 0.05), (60, 1, 0.05), (200, 3, 0.2), (25, 1, 0.05), (100, 1, 0.05),
+      (200, 20, 0.05), (25, 0.5, 1),
       (40, 3, 0.4), (65, 20, 1),
     ].map { (rate, $0.0, $0.1, $0.2) }
   }
 
   @Test(arguments: grid.indices) func stackedHumsAndFlipsStayWithinTheLimit(index: Int) {
     let (rate, resonance, quality, limit) = Self.grid[index]
-    let trial = ExcursionTrial(rate: rate, resonance: resonance, qualityFactor: quality, limit: limit)
+    let trial = ExcursionTrial(
+      rate: rate, resonance: resonance, qualityFactor: quality, limit: limit)
     let count = min(Int(rate), Int(16 * rate / resonance))
     for ratio in [0.5, 1, 1.4] {
       let drive = (0..<count).map { frame -> Float in
@@ -75,7 +85,9 @@ struct ExcursionSearchTests {
       for ratio in [0.5, 0.8, 1, 1.25, 2] {
         let trial = ExcursionTrial(
           rate: 8_000, resonance: 40, qualityFactor: quality, limit: 1, uncertainty: uncertainty)
-        let drive = (0..<8_000).map { Float(0.44 * sin(2 * Double.pi * 40 * ratio * Double($0) / 8_000)) }
+        let drive = (0..<8_000).map {
+          Float(0.44 * sin(2 * Double.pi * 40 * ratio * Double($0) / 8_000))
+        }
         let output = trial.protected(drive)[4_000..<8_000].map(Float.init)
         let kept = amplitude(of: output[...], hertz: 40 * ratio, rate: 8_000) / 0.44
         #expect(decibels(kept, 1) > (uncertainty == .none ? -0.001 : -0.5))

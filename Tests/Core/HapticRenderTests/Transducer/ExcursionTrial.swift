@@ -3,7 +3,8 @@ import TestSupport
 
 @testable import HapticRender
 
-/// One drive sent through protection, and how far a transducer moves that the figures may stand for.
+/// One drive sent through protection, and how far a transducer moves that the figures may stand
+/// for.
 struct ExcursionTrial {
   var rate: Double
   var resonance: Double
@@ -18,7 +19,9 @@ struct ExcursionTrial {
       hardware: TransducerHardware(
         product: "trial", resonance: resonance, qualityFactor: qualityFactor, acceleration: 1,
         excursion: limit * 9.80665 / (omega * omega) * 1_000, uncertainty: uncertainty))
-    guard let settings = profile.transducerSettings(rate: rate) else { preconditionFailure("a trial has hardware") }
+    guard let settings = profile.transducerSettings(rate: rate) else {
+      preconditionFailure("a trial has hardware")
+    }
     return settings
   }
 
@@ -32,13 +35,14 @@ struct ExcursionTrial {
     return block.map(Double.init)
   }
 
-  /// The transducers within the uncertainty: resonance, quality, and how far they move at resonance in the
-  /// measure of the nominal one, with the level known at resonance or at rest.
+  /// The transducers within the uncertainty: resonance, quality, and how far they move at resonance
+  /// in the measure of the nominal one, with the level known at resonance or at rest.
   var plants: [(resonance: Double, qualityFactor: Double, gain: Double)] {
     guard uncertainty != .none else { return [(resonance, qualityFactor, 1)] }
     var plants: [(Double, Double, Double)] = []
     // Whatever was measured, mounting and heat move a resonance as far as a data sheet may be off.
-    let (deviation, factor) = (max(uncertainty.resonance, 0.15), uncertainty.qualityFactor)
+    let deviation = max(uncertainty.resonance, 0.15)
+    let factor = uncertainty.qualityFactor
     for part in [-1, -0.7, -0.31, 0, 0.23, 0.64, 1] {
       for quality in [qualityFactor / factor, qualityFactor, qualityFactor * factor] {
         plants.append((resonance * (1 + part * deviation), quality, 1))
@@ -54,8 +58,10 @@ struct ExcursionTrial {
   func excursion(_ drive: [Float]) -> Double {
     let output = protected(drive)
     return plants.map { plant in
-      let moved = SimulatedTransducer(resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: rate)
-        .response(to: output, as: .displacement)
+      let moved = SimulatedTransducer(
+        resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: rate
+      )
+      .response(to: output, as: .displacement)
       return plant.gain * moved.reduce(0) { max($0, abs($1)) } / limit
     }.max() ?? 0
   }
@@ -78,15 +84,23 @@ struct ExcursionTrial {
       let wave = sin(2 * Double.pi * phase)
       var value: Double
       switch kind {
-      case 0: value = wave < 0 ? -1 : 1
-      case 1: value = (wave < 0 ? -1 : 1) * (frame > flip ? -1 : 1)
-      case 2: value = wave + sin(2 * Double.pi * resonance * other * time)
+      case 0:
+        value = wave < 0 ? -1 : 1
+      case 1:
+        value = (wave < 0 ? -1 : 1) * (frame > flip ? -1 : 1)
+      case 2:
+        value = wave + sin(2 * Double.pi * resonance * other * time)
       case 3:
-        if Double.random(in: 0..<1, using: &numbers) < 2 * resonance * ratio / rate { sign = -sign }
+        if Double.random(in: 0..<1, using: &numbers) < 2 * resonance * ratio / rate {
+          sign = -sign
+        }
         value = sign
-      case 4: value = (wave < 0 ? -1 : 1) * (sin(2 * Double.pi * gate * time) > 0 ? 1 : 0.05)
-      case 5: value = 4 * wave * (time * gate < 1 ? 0.1 : 1)
-      default: value = frame < flip ? 1 : (wave < 0 ? -1 : 1)
+      case 4:
+        value = (wave < 0 ? -1 : 1) * (sin(2 * Double.pi * gate * time) > 0 ? 1 : 0.05)
+      case 5:
+        value = 4 * wave * (time * gate < 1 ? 0.1 : 1)
+      default:
+        value = frame < flip ? 1 : (wave < 0 ? -1 : 1)
       }
       return Float(0.891 * min(1, max(-1, value)))
     }

@@ -4,8 +4,11 @@ import Testing
 
 /// The weighting Wk as its standard tabulates it, and what a profile makes of it.
 struct SeatSensitivityTests {
-  /// ISO 2631-1:1997, table 3, up to where the band limits it leaves out matter: factors in thousandths.
-  @Test(arguments: [(1.0, 482.0), (2, 531), (4, 967), (5, 1_039), (6.3, 1_054), (8, 1_036), (16, 768), (31.5, 405)])
+  /// ISO 2631-1:1997, table 3, up to where the band limits it leaves out matter: factors in
+  /// thousandths.
+  @Test(arguments: [
+    (1.0, 482.0), (2, 531), (4, 967), (5, 1_039), (6.3, 1_054), (8, 1_036), (16, 768), (31.5, 405),
+  ])
   func theWeightingIsThatOfTheStandard(hertz: Double, thousandths: Double) {
     let limit = 0.4 * 0.4
     let passed = hertz * hertz / (hertz * hertz * hertz * hertz + limit * limit).squareRoot()
@@ -18,7 +21,8 @@ struct SeatSensitivityTests {
     let curve = SeatSensitivity.thresholds
     #expect(curve.map(\.hertz) == curve.map(\.hertz).sorted())
     var profile = TransducerProfile(
-      name: "seat", summary: "", frequency: FrequencyMapping(low: 20, high: 80), drive: DriveSettings(feltBy: .seat))
+      name: "seat", summary: "", frequency: FrequencyMapping(low: 20, high: 80),
+      drive: DriveSettings(feltBy: .seat))
     // Acceleration in proportion to frequency is felt alike above 12.5 Hz.
     let octave = profile.threshold(atHertz: 80) - profile.threshold(atHertz: 40)
     #expect(abs(octave - 6) < 0.3)
@@ -42,7 +46,8 @@ struct SeatSensitivityTests {
     let plant = TransducerModel(resonance: 40, qualityFactor: 3)
     let felt = levels.indices.map { index in
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 16)
-      return levels[index] * settings.driveResponse(atHertz: hertz) * plant.acceleration(atHertz: hertz)
+      return levels[index] * settings.driveResponse(atHertz: hertz)
+        * plant.acceleration(atHertz: hertz)
         * SeatSensitivity.weight(atHertz: hertz)
     }
     #expect((felt.max() ?? 1) / (felt.min() ?? 0) < 1.02)

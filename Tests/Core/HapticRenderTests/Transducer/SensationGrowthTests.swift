@@ -5,20 +5,24 @@ import Testing
 
 @testable import HapticRender
 
-/// Equal sensation above threshold, and of short bursts: the figures of the sources, and what rendering makes of them.
+/// Equal sensation above threshold, and of short bursts: the figures of the sources, and what
+/// rendering makes of them.
 struct SensationGrowthTests {
   private static let rate = 16_000.0
 
   private static func profile(
-    contours: SensationContours = .converging, temporalSummation: Bool? = nil, isEqualized: Bool = true,
+    contours: SensationContours = .converging, temporalSummation: Bool? = nil,
+    isEqualized: Bool = true,
     exponent: Double = 1, burstLevel: Double = 0.06
   ) -> TransducerProfile {
     TransducerProfile(
-      name: "hand", summary: "", frequency: FrequencyMapping(low: 60, high: 250), intensity: .power(exponent: exponent),
+      name: "hand", summary: "", frequency: FrequencyMapping(low: 60, high: 250),
+      intensity: .power(exponent: exponent),
       // Far below what the amplifier can do, which would end what a burst may have.
       transient: TransientShape(frequency: FrequencyMapping(low: 60, high: 250), level: burstLevel),
       hardware: TransducerHardware(
-        product: "hand", resonance: 150, qualityFactor: 3, acceleration: 3, uncertainty: TransducerUncertainty.none),
+        product: "hand", resonance: 150, qualityFactor: 3, acceleration: 3,
+        uncertainty: TransducerUncertainty.none),
       drive: DriveSettings(
         isBandMapped: false, reach: 40, isEqualized: isEqualized, contours: contours,
         hasTemporalSummation: temporalSummation))
@@ -31,8 +35,10 @@ struct SensationGrowthTests {
     let event = HapticEvent(
       kind: kind, time: 0, duration: kind == .hapticTransient ? nil : 0.5,
       parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)])
-    let plan = try RenderPlan(compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
-    var renderer = OfflineRenderer(plan: plan, settings: RenderSettings(routing: OutputRouting().fitted(to: [profile])))
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
+    var renderer = OfflineRenderer(
+      plan: plan, settings: RenderSettings(routing: OutputRouting().fitted(to: [profile])))
     let moved = SimulatedTransducer(resonance: 150, qualityFactor: 3, rate: rate).response(
       to: renderer.samples().map(Double.init))
     let steady = kind == .hapticTransient ? moved[...] : moved[4_000..<7_000]
@@ -41,19 +47,24 @@ struct SensationGrowthTests {
 
   private static func decibels(_ ratio: Double) -> Double { 20 * log10(ratio) }
 
-  private static func spread(_ values: [Double]) -> Double { (values.max() ?? 0) - (values.min() ?? 0) }
+  private static func spread(_ values: [Double]) -> Double {
+    (values.max() ?? 0) - (values.min() ?? 0)
+  }
 
-  /// Stevens 1975, table 1, and Stevens 1968: greatest near 30 Hz, least near 250 Hz, roughly 2 : 1.
+  /// Stevens 1975, table 1, and Stevens 1968: greatest near 30 Hz, least near 250 Hz, roughly 2 :
+  /// 1.
   @Test func theExponentsAreThoseOfStevens() {
     #expect(abs(SensationGrowth.exponent(atHertz: 60) - 0.95) < 1e-9)
     #expect(abs(SensationGrowth.exponent(atHertz: 250) - 0.6) < 1e-9)
-    let (greatest, least) = (SensationGrowth.exponent(atHertz: 30), SensationGrowth.exponent(atHertz: 250))
+    let greatest = SensationGrowth.exponent(atHertz: 30)
+    let least = SensationGrowth.exponent(atHertz: 250)
     #expect((1.8...2.2).contains(greatest / least))
     #expect(SensationGrowth.exponent(atHertz: 10) == greatest)
     #expect(SensationGrowth.exponent(atHertz: 500) == least)
   }
 
-  /// Zwislocki 1960 with 0.2 s: 2 dB at one time constant, 3 dB for each halving of what is short, nothing for what is long.
+  /// Zwislocki 1960 with 0.2 s: 2 dB at one time constant, 3 dB for each halving of what is short,
+  /// nothing for what is long.
   @Test func summationIsThatOfZwislockiWherePacinianChannelsFeel() {
     func shift(_ seconds: Double, _ hertz: Double) -> Double {
       TemporalSummation.decibels(seconds: seconds, hertz: hertz)
@@ -61,7 +72,8 @@ struct SensationGrowthTests {
     #expect(abs(shift(0.2, 250) - 1.992) < 0.001)
     #expect(abs(shift(0.01, 250) - shift(0.02, 250) - 3) < 0.15)
     #expect(shift(2, 250) < 0.001)
-    // Other channels do not sum: none at 40 Hz and below, and no more than what the Pacinian channel is ahead of them.
+    // Other channels do not sum: none at 40 Hz and below, and no more than what the Pacinian
+    // channel is ahead of them.
     #expect(shift(0.01, 40) == 0)
     #expect(shift(0.01, 25) == 0)
     #expect(abs(shift(0.01, 80) - 12) < 1e-9)
@@ -77,7 +89,8 @@ struct SensationGrowthTests {
       for sharpness in [0, 0.25, 0.5, 0.75, 1] {
         let hertz = profile.frequency.hertz(atSharpness: sharpness)
         func felt(_ profile: TransducerProfile) throws -> Double {
-          let moved = try Self.acceleration(.hapticContinuous, intensity: intensity, sharpness: sharpness, profile)
+          let moved = try Self.acceleration(
+            .hapticContinuous, intensity: intensity, sharpness: sharpness, profile)
           return (Self.decibels(moved) - profile.threshold(atHertz: hertz))
             * (0.95 - 0.35 * log(hertz / 60) / log(250.0 / 60))
         }
@@ -100,11 +113,14 @@ struct SensationGrowthTests {
             let hertz = profile.transient.frequency.hertz(atSharpness: sharpness)
             let level =
               try Self.decibels(
-                Self.acceleration(.hapticTransient, intensity: intensity, sharpness: sharpness, profile))
+                Self.acceleration(
+                  .hapticTransient, intensity: intensity, sharpness: sharpness, profile))
               - profile.threshold(atHertz: hertz)
             guard contours == .converging else { return level - Self.decibels(intensity) }
-            let middle = SensationGrowth.exponent(atHertz: profile.frequency.hertz(atSharpness: 0.5))
-            return level * SensationGrowth.exponent(atHertz: hertz) - middle * Self.decibels(intensity)
+            let middle = SensationGrowth.exponent(
+              atHertz: profile.frequency.hertz(atSharpness: 0.5))
+            return level * SensationGrowth.exponent(atHertz: hertz) - middle
+              * Self.decibels(intensity)
           }
         })
     }
@@ -114,15 +130,20 @@ struct SensationGrowthTests {
   }
 
   /// With a filter against the resonance, and without.
-  @Test(arguments: [true, false]) func shortTapsAreAsMuchStrongerAsSummationAsks(isEqualized: Bool) throws {
+  @Test(arguments: [true, false]) func shortTapsAreAsMuchStrongerAsSummationAsks(isEqualized: Bool)
+    throws
+  {
     let plain = Self.profile(contours: .parallel, isEqualized: isEqualized)
-    let summing = Self.profile(contours: .parallel, temporalSummation: true, isEqualized: isEqualized)
+    let summing = Self.profile(
+      contours: .parallel, temporalSummation: true, isEqualized: isEqualized)
     let raised = try [0, 0.25, 0.5, 0.75, 1].map { sharpness -> Double in
       let hertz = plain.transient.frequency.hertz(atSharpness: sharpness)
       let change = try Self.decibels(
         Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, summing)
           / Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, plain))
-      return change - TemporalSummation.decibels(seconds: plain.transient.seconds(atSharpness: sharpness), hertz: hertz)
+      return change
+        - TemporalSummation.decibels(
+          seconds: plain.transient.seconds(atSharpness: sharpness), hertz: hertz)
     }
     #expect(Self.spread(raised) < 0.3, "\(raised)")
     // Steady events stay as they are.

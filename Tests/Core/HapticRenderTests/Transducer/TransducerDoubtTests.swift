@@ -40,12 +40,16 @@ struct TransducerDoubtTests {
   private static let rate = 8_000.0
 
   /// Decibels between the strongest and the weakest steady event over sharpness.
-  private func unevenness(_ profile: TransducerProfile, levels: [Double], on plant: TransducerModel) -> Double {
+  private func unevenness(_ profile: TransducerProfile, levels: [Double], on plant: TransducerModel)
+    -> Double
+  {
     let settings = profile.transducerSettings(rate: Self.rate)
     let felt = (0..<33).map { index in
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 32)
       return 20
-        * log10(levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1) * plant.acceleration(atHertz: hertz))
+        * log10(
+          levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+            * plant.acceleration(atHertz: hertz))
         - profile.threshold(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
@@ -55,7 +59,8 @@ struct TransducerDoubtTests {
     let fitted = figures.profile(isEqualized: true)
     var bare = figures.profile(isEqualized: false)
     bare.drive.highPass = 1
-    let levels = fitted.levelsOverSharpness(count: 33, drive: fitted.transducerSettings(rate: Self.rate))
+    let levels = fitted.levelsOverSharpness(
+      count: 33, drive: fitted.transducerSettings(rate: Self.rate))
     let even = [Double](repeating: 1, count: 33)
     let worst = figures.plants.map { unevenness(fitted, levels: levels, on: $0) }.max() ?? 0
     let worstBare = figures.plants.map { unevenness(bare, levels: even, on: $0) }.max() ?? 0
@@ -63,17 +68,22 @@ struct TransducerDoubtTests {
   }
 
   /// The tail's energy and the peak of a burst of two cycles, and of its drive.
-  private func burst(_ filter: Biquad?, on plant: TransducerModel) -> (ring: Double, peak: Double, drive: Double) {
+  private func burst(_ filter: Biquad?, on plant: TransducerModel) -> (
+    ring: Double, peak: Double, drive: Double
+  ) {
     var memory = Biquad.Memory()
     let length = 400
     let count = 8_000
     let drive = (0..<count).map { frame -> Double in
       let edge = min(1, Double(min(frame, length - frame)) / 50)
-      let sample = frame < length ? 0.44 * edge * sin(2 * Double.pi * 40 * Double(frame) / 8_000) : 0
+      let sample =
+        frame < length ? 0.44 * edge * sin(2 * Double.pi * 40 * Double(frame) / 8_000) : 0
       return filter?.next(sample, &memory) ?? sample
     }
-    let felt = SimulatedTransducer(resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate)
-      .response(to: drive)
+    let felt = SimulatedTransducer(
+      resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate
+    )
+    .response(to: drive)
     let peak = felt.map(abs).max() ?? 1
     let ring = felt[length...].reduce(0) { $0 + $1 * $1 }
     return (ring / (peak * peak), peak, drive.map(abs).max() ?? 0)

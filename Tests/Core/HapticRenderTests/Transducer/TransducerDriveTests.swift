@@ -10,9 +10,12 @@ struct TransducerDriveTests {
   private func ringing(_ profile: TransducerProfile, isFitted: Bool, sharpness: Float) throws -> (
     milliseconds: Double, drivePeak: Double
   ) {
-    let plan = try RenderPlan(compiling: HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
     var routing = OutputRouting()
-    if isFitted { routing = routing.fitted(to: [profile]) }
+    if isFitted {
+      routing = routing.fitted(to: [profile])
+    }
     let settings = RenderSettings(routing: routing, length: 96_000)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     var block = [Float](repeating: 0, count: 512)
@@ -30,8 +33,9 @@ struct TransducerDriveTests {
     return (frames / 48, Double(rendering.statistics.peak))
   }
 
-  @Test(arguments: [Float(0), 0.5, 1]) func aTransientRingsSeventyPercentShorterAtAQualityOfTen(sharpness: Float) throws
-  {
+  @Test(arguments: [Float(0), 0.5, 1]) func aTransientRingsSeventyPercentShorterAtAQualityOfTen(
+    sharpness: Float
+  ) throws {
     let rig = TransducerRig(low: 25)
     var profile = rig.profile
     // What lies within 6 dB of the best behind the filters.
@@ -45,7 +49,8 @@ struct TransducerDriveTests {
     #expect(fitted.drivePeak < 0.88)
   }
 
-  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func steadyTonesAreDrivenByTheFiltersResponse(rate: Double)
+  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000])
+  func steadyTonesAreDrivenByTheFiltersResponse(rate: Double)
     throws
   {
     let rig = TransducerRig(rate: rate)

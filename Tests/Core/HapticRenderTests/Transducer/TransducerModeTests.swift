@@ -10,7 +10,9 @@ struct TransducerModeTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var quality: Double
     var modes: [TransducerMode]
-    var testDescription: String { "Q \(quality), \(modes.map { "\($0.resonance) Hz × \($0.gain)" })" }
+    var testDescription: String {
+      "Q \(quality), \(modes.map { "\($0.resonance) Hz × \($0.gain)" })"
+    }
   }
 
   static let cases = [
@@ -18,38 +20,52 @@ struct TransducerModeTests {
     Case(quality: 6, modes: [.init(resonance: 55, qualityFactor: 12, gain: -0.4)]),
     Case(
       quality: 3,
-      modes: [.init(resonance: 60, qualityFactor: 10, gain: 0.6), .init(resonance: 90, qualityFactor: 9, gain: -0.3)]),
+      modes: [
+        .init(resonance: 60, qualityFactor: 10, gain: 0.6),
+        .init(resonance: 90, qualityFactor: 9, gain: -0.3),
+      ]),
   ]
 
   private static let rate = 8_000.0
 
-  private func profile(_ figures: Case, knowsModes: Bool, limit: Double? = nil) -> TransducerProfile {
+  private func profile(_ figures: Case, knowsModes: Bool, limit: Double? = nil) -> TransducerProfile
+  {
     let omega = 2 * Double.pi * 40
     return TransducerProfile(
       name: "chair", summary: "", frequency: FrequencyMapping(low: 28.3, high: 100),
       hardware: TransducerHardware(
-        product: "chair", resonance: 40, qualityFactor: figures.quality, acceleration: limit == nil ? nil : 1,
+        product: "chair", resonance: 40, qualityFactor: figures.quality,
+        acceleration: limit == nil ? nil : 1,
         excursion: limit.map { $0 * 9.80665 / (omega * omega) * 1_000 },
-        uncertainty: TransducerUncertainty(resonance: 0.01, qualityFactor: 1.05), modes: knowsModes ? figures.modes : []
+        uncertainty: TransducerUncertainty(resonance: 0.01, qualityFactor: 1.05),
+        modes: knowsModes ? figures.modes : []
       ), drive: DriveSettings(isBandMapped: false, reach: 30))
   }
 
   private func models(_ figures: Case) -> [(model: TransducerModel, gain: Double)] {
     [(TransducerModel(resonance: 40, qualityFactor: figures.quality), 1)]
-      + figures.modes.map { (TransducerModel(resonance: $0.resonance, qualityFactor: $0.qualityFactor), $0.gain) }
+      + figures.modes.map {
+        (TransducerModel(resonance: $0.resonance, qualityFactor: $0.qualityFactor), $0.gain)
+      }
   }
 
   /// What a drive makes of all resonances together.
-  private func response(_ figures: Case, to drive: [Double], as quantity: SimulatedTransducer.Quantity = .acceleration)
+  private func response(
+    _ figures: Case, to drive: [Double], as quantity: SimulatedTransducer.Quantity = .acceleration
+  )
     -> [Double]
   {
     var sum = [Double](repeating: 0, count: drive.count)
     for (model, gain) in models(figures) {
-      let moved = SimulatedTransducer(resonance: model.resonance, qualityFactor: model.qualityFactor, rate: Self.rate)
-        .response(to: drive, as: quantity)
+      let moved = SimulatedTransducer(
+        resonance: model.resonance, qualityFactor: model.qualityFactor, rate: Self.rate
+      )
+      .response(to: drive, as: quantity)
       let ratio = 40 / model.resonance
       let scale = quantity == .displacement ? gain * ratio * ratio : gain
-      for index in sum.indices { sum[index] += scale * moved[index] }
+      for index in sum.indices {
+        sum[index] += scale * moved[index]
+      }
     }
     return sum
   }
@@ -80,7 +96,8 @@ struct TransducerModeTests {
   /// The energy of the ring behind a burst at the further resonance, relative to the burst's peak.
   @Test(arguments: cases) func furtherResonancesRingLess(figures: Case) throws {
     func ring(knowsModes: Bool) throws -> Double {
-      let settings = try #require(profile(figures, knowsModes: knowsModes).transducerSettings(rate: Self.rate))
+      let settings = try #require(
+        profile(figures, knowsModes: knowsModes).transducerSettings(rate: Self.rate))
       var stage = TransducerStage(settings)
       let hertz = figures.modes[0].resonance
       let length = Int(3 * Self.rate / hertz)
@@ -98,7 +115,8 @@ struct TransducerModeTests {
 
   @Test(arguments: cases) func theFiltersOnlyCut(figures: Case) throws {
     let known = try #require(profile(figures, knowsModes: true).transducerSettings(rate: Self.rate))
-    let unknown = try #require(profile(figures, knowsModes: false).transducerSettings(rate: Self.rate))
+    let unknown = try #require(
+      profile(figures, knowsModes: false).transducerSettings(rate: Self.rate))
     for hertz in stride(from: 5.0, to: 2_000, by: 5) {
       #expect(known.driveResponse(atHertz: hertz) <= 1.01 * unknown.driveResponse(atHertz: hertz))
     }
@@ -114,7 +132,8 @@ struct TransducerModeTests {
       return frame < 6_000 ? 0.7 : 0.5 * sin(2 * .pi * (20 * time + 25 * time * time))
     }.map { Double(Float($0)) }
     var simulation = TransducerSimulation(
-      TransducerModel(resonance: 40, qualityFactor: figures.quality), modes: figures.modes, rate: Self.rate)
+      TransducerModel(resonance: 40, qualityFactor: figures.quality), modes: figures.modes,
+      rate: Self.rate)
     var displacements: [Double] = []
     var velocities: [Double] = []
     let accelerations = drive.map { sample -> Double in
@@ -131,7 +150,8 @@ struct TransducerModeTests {
     let moved = response(figures, to: drive, as: .displacement)
     #expect(worst(displacements, moved) < 1e-9)
     #expect(abs(simulation.greatestDisplacement - (moved.map(abs).max() ?? 0)) < 1e-9)
-    // In the measure of the main resonance velocity is the slope of displacement over its radians a second.
+    // In the measure of the main resonance velocity is the slope of displacement over its radians a
+    // second.
     let slope = (displacements[9_001] - displacements[8_999]) * Self.rate / (4 * .pi * 40)
     #expect(abs(velocities[9_000] - slope) < 0.01 * (velocities.map(abs).max() ?? 0))
   }
@@ -154,7 +174,9 @@ struct TransducerModeTests {
   }
 
   /// Drives at and between all resonances, and random ones that flip, on all resonances together.
-  @Test(arguments: cases, [0.1, 0.4, 1]) func theSumOfAllMovementsIsHeld(figures: Case, limit: Double) throws {
+  @Test(arguments: cases, [0.1, 0.4, 1]) func theSumOfAllMovementsIsHeld(
+    figures: Case, limit: Double
+  ) throws {
     let profile = profile(figures, knowsModes: true, limit: limit)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
     let held = try #require(settings.limits.excursion)
@@ -170,7 +192,9 @@ struct TransducerModeTests {
       var sign: Float = 1
       var block = (0..<16_000).map { frame -> Float in
         let time = Double(frame) / Self.rate
-        if trial > 5, chance.share() < 0.004 { sign = -sign }
+        if trial > 5, chance.share() < 0.004 {
+          sign = -sign
+        }
         let wave = sin(2 * .pi * hertz * time) + (trial % 3 == 2 ? sin(2 * .pi * other * time) : 0)
         return sign * (wave < 0 ? -0.891 : 0.891)
       }

@@ -27,11 +27,13 @@ struct TransducerModelTests {
 
 struct TransducerSimulationTests {
   @Test func theRingFallsByTheModelsDecrement() {
-    var transducer = TransducerSimulation(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+    var transducer = TransducerSimulation(
+      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
     _ = transducer.acceleration(drive: 1)
     _ = transducer.acceleration(drive: 0)
-    // Behind the drive, acceleration is a damped oscillation whatever its phase: one full turn later it has
-    // fallen by exp(−π / (Q·√(1 − 1/4Q²))), and two samples give the recursion of any two before.
+    // Behind the drive, acceleration is a damped oscillation whatever its phase: one full turn
+    // later it has fallen by exp(−π / (Q·√(1 − 1/4Q²))), and two samples give the recursion of any
+    // two before.
     var ring: [Double] = []
     for _ in 0..<10_000 {
       _ = transducer.acceleration(drive: 0)
@@ -48,7 +50,8 @@ struct TransducerSimulationTests {
     #expect(ring.suffix(1_200).map(abs).max() ?? 1 < greatest * exp(-turn * 8_500 / 20))
   }
 
-  @Test(arguments: [8_000.0, 11_025, 44_100, 48_000, 192_000]) func steadySinesComeOutAsTheModelSays(rate: Double) {
+  @Test(arguments: [8_000.0, 11_025, 44_100, 48_000, 192_000])
+  func steadySinesComeOutAsTheModelSays(rate: Double) {
     for (resonance, qualityFactor) in [(40.0, 10.0), (40, 3), (175, 15), (65, 0.7), (20, 0.4)] {
       let model = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
       for hertz in [25.0, 40, 80, 175, 390] where hertz <= rate / 20 {
@@ -87,6 +90,9 @@ struct TransducerSimulationTests {
       sums += [sin(phase) * felt, cos(phase) * felt, sin(phase) * moved, cos(phase) * moved]
     }
     sums *= 2 / rate
-    return ((sums.x * sums.x + sums.y * sums.y).squareRoot(), (sums.z * sums.z + sums.w * sums.w).squareRoot())
+    return (
+      (sums.x * sums.x + sums.y * sums.y).squareRoot(),
+      (sums.z * sums.z + sums.w * sums.w).squareRoot()
+    )
   }
 }

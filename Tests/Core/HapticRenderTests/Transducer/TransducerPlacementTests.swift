@@ -7,13 +7,15 @@ struct TransducerPlacementTests {
   private static let rate = 48_000.0
 
   private static func profile(
-    _ low: Double, _ high: Double, resonance: Double, qualityFactor: Double, band: ClosedRange<Double>? = nil,
+    _ low: Double, _ high: Double, resonance: Double, qualityFactor: Double,
+    band: ClosedRange<Double>? = nil,
     drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
       name: "t", summary: "A test.", frequency: FrequencyMapping(low: low, high: high),
       hardware: TransducerHardware(
-        product: "T", band: band, resonance: resonance, qualityFactor: qualityFactor, continuousPower: 10,
+        product: "T", band: band, resonance: resonance, qualityFactor: qualityFactor,
+        continuousPower: 10,
         uncertainty: TransducerUncertainty.none), drive: drive)
   }
 
@@ -21,7 +23,9 @@ struct TransducerPlacementTests {
 
   @Test func aProfileWithoutHardwareStaysAsItIs() {
     #expect(TransducerProfile.phone.bandMapped(rate: Self.rate) == .phone)
-    #expect(TransducerProfile.phone.levelsOverSharpness(count: 33, drive: nil) == [Double](repeating: 1, count: 33))
+    #expect(
+      TransducerProfile.phone.levelsOverSharpness(count: 33, drive: nil)
+        == [Double](repeating: 1, count: 33))
   }
 
   @Test func lawsAreCutToThePublishedBand() {
@@ -46,19 +50,22 @@ struct TransducerPlacementTests {
     #expect(abs(narrow.high - 185.9) < 0.2)
   }
 
-  /// What is felt within 6 dB of the most felt, behind the inverse filter and without it, to a hertz; worked
-  /// out apart with the analogue responses and the threshold curve.
+  /// What is felt within 6 dB of the most felt, behind the inverse filter and without it, to a
+  /// hertz; worked out apart with the analogue responses and the threshold curve.
   @Test(arguments: [
     (25.0, 80.0, 40.0, 6.0, 25.0...80.0, 35.0...47.0), (25, 80, 40, 3, 25...80, 31...59),
-    (20, 80, 30, 4, 20...80, 22...38), (25, 80, 40, 10, 25...46, 37...44), (65, 250, 65, 3, 65...250, 65...109.7),
+    (20, 80, 30, 4, 20...80, 22...38), (25, 80, 40, 10, 25...46, 37...44),
+    (65, 250, 65, 3, 65...250, 65...109.7),
     (100, 300, 175, 15, 101...188, 166...186),
   ]) func theInverseFilterWidensTheBand(
-    low: Double, high: Double, resonance: Double, qualityFactor: Double, filtered: ClosedRange<Double>,
+    low: Double, high: Double, resonance: Double, qualityFactor: Double,
+    filtered: ClosedRange<Double>,
     bare: ClosedRange<Double>
   ) {
     for (isEqualized, expected) in [(true, filtered), (false, bare)] {
       let asked = Self.profile(
-        low, high, resonance: resonance, qualityFactor: qualityFactor, drive: DriveSettings(isEqualized: isEqualized))
+        low, high, resonance: resonance, qualityFactor: qualityFactor,
+        drive: DriveSettings(isEqualized: isEqualized))
       let placed = asked.bandMapped(rate: Self.rate).frequency
       #expect(abs(placed.low - expected.lowerBound) < 1)
       #expect(abs(placed.high - expected.upperBound) < 1)
@@ -66,7 +73,8 @@ struct TransducerPlacementTests {
   }
 
   @Test func nothingIsTurnedDownFurtherThanTheReachWherePlacementIsOff() {
-    let asked = Self.profile(20, 200, resonance: 40, qualityFactor: 10, drive: DriveSettings(isBandMapped: false))
+    let asked = Self.profile(
+      20, 200, resonance: 40, qualityFactor: 10, drive: DriveSettings(isBandMapped: false))
     #expect(asked.bandMapped(rate: Self.rate) == asked)
     let settings = asked.transducerSettings(rate: Self.rate)
     let least = asked.levelsOverSharpness(count: 33, drive: settings).min() ?? 0
@@ -88,7 +96,9 @@ struct TransducerPlacementTests {
   }
 
   /// Perceived level, intensity 1, at 401 sharpnesses; with and without the threshold curve.
-  @Test(arguments: [true, false]) func equalIntensityIsFeltEquallyAtEachSharpness(hasEqualSensation: Bool) {
+  @Test(arguments: [true, false]) func equalIntensityIsFeltEquallyAtEachSharpness(
+    hasEqualSensation: Bool
+  ) {
     for (low, high, resonance, qualityFactor) in [
       (25.0, 80.0, 40.0, 6.0), (25, 80, 40, 3), (20, 80, 30, 4), (25, 80, 40, 10), (65, 250, 65, 3),
       (100, 300, 175, 15),
@@ -105,7 +115,8 @@ struct TransducerPlacementTests {
         let index = min(Int(place), 31)
         let gain = table[index] + (table[index + 1] - table[index]) * (place - Double(index))
         let hertz = profile.frequency.hertz(atSharpness: sharpness)
-        return profile.feltDecibels(atHertz: hertz, drive: settings) + 20 * logarithm2(gain) / logarithm2(10)
+        return profile.feltDecibels(atHertz: hertz, drive: settings) + 20 * logarithm2(gain)
+          / logarithm2(10)
       }
       let spread = ((felt.max() ?? 0) - (felt.min() ?? 0)) / 2
       #expect(spread < 0.1, "±\(spread) dB at \(resonance) Hz, Q \(qualityFactor)")
@@ -119,8 +130,11 @@ struct TransducerPlacementTests {
     for (low, high) in [(0.1, 20_000.0), (20, 80), (5_000, 5_000)] {
       for resonance in [0.1, 40, 100_000] {
         for qualityFactor in [0.1, 1_000] {
-          for drive in [DriveSettings(), DriveSettings(reach: 40, boost: 0, damping: 20, highPass: low)] {
-            let asked = Self.profile(low, high, resonance: resonance, qualityFactor: qualityFactor, drive: drive)
+          for drive in [
+            DriveSettings(), DriveSettings(reach: 40, boost: 0, damping: 20, highPass: low),
+          ] {
+            let asked = Self.profile(
+              low, high, resonance: resonance, qualityFactor: qualityFactor, drive: drive)
             let settings = asked.transducerSettings(rate: 8_000)
             let placed = asked.bandMapped(rate: 8_000)
             #expect(placed.frequency.low >= low && placed.frequency.high <= high)
@@ -154,7 +168,8 @@ struct TransducerPlacementTests {
     let model = try #require(profile.hardware?.model)
     func points(_ ratio: Double, _ correction: (Double) -> Double) -> [ResponsePoint] {
       (0..<200).map { 10 * raised(ratio, to: Double($0)) }.filter { $0 < 400 }.map {
-        ResponsePoint(hertz: $0, decibels: model.accelerationDecibels(atHertz: $0) + correction($0) - 7)
+        ResponsePoint(
+          hertz: $0, decibels: model.accelerationDecibels(atHertz: $0) + correction($0) - 7)
       }
     }
     func difference(_ hertz: Double) -> Double {

@@ -20,29 +20,42 @@ struct TransducerProtectionTests {
 
   private static let raw = DriveSettings(isEqualized: false)
   static let loops = [
-    Loop(testDescription: "a sine at resonance, equalised", rig: TransducerRig(), hertz: 40, level: 0.891),
     Loop(
-      testDescription: "a sine at resonance, not equalised", rig: TransducerRig(drive: raw), hertz: 40, level: 0.891),
+      testDescription: "a sine at resonance, equalised", rig: TransducerRig(), hertz: 40,
+      level: 0.891),
     Loop(
-      testDescription: "a square of four times full scale", rig: TransducerRig(drive: raw), hertz: 40, level: 4,
+      testDescription: "a sine at resonance, not equalised", rig: TransducerRig(drive: raw),
+      hertz: 40, level: 0.891),
+    Loop(
+      testDescription: "a square of four times full scale", rig: TransducerRig(drive: raw),
+      hertz: 40, level: 4,
       shape: .square),
     Loop(
       testDescription: "an amplifier of eight times the power",
-      rig: TransducerRig(qualityFactor: 2, amplifierPower: 400, drive: raw), hertz: 40, level: 0.891, shape: .square),
-    Loop(testDescription: "a sine below resonance", rig: TransducerRig(qualityFactor: 3), hertz: 25, level: 0.891),
+      rig: TransducerRig(qualityFactor: 2, amplifierPower: 400, drive: raw), hertz: 40,
+      level: 0.891, shape: .square),
+    Loop(
+      testDescription: "a sine below resonance", rig: TransducerRig(qualityFactor: 3), hertz: 25,
+      level: 0.891),
     Loop(testDescription: "noise", rig: TransducerRig(), hertz: 0, level: 2, shape: .noise),
     Loop(
-      testDescription: "bursts, eight a second", rig: TransducerRig(drive: raw), hertz: 40, level: 2, shape: .bursts),
-    Loop(testDescription: "far below the band", rig: TransducerRig(qualityFactor: 5, drive: raw), hertz: 5, level: 4),
+      testDescription: "bursts, eight a second", rig: TransducerRig(drive: raw), hertz: 40,
+      level: 2, shape: .bursts),
+    Loop(
+      testDescription: "far below the band", rig: TransducerRig(qualityFactor: 5, drive: raw),
+      hertz: 5, level: 4),
     Loop(
       testDescription: "a phone's actuator",
-      rig: TransducerRig(resonance: 175, qualityFactor: 15, low: 150, drive: raw), hertz: 175, level: 0.891),
+      rig: TransducerRig(resonance: 175, qualityFactor: 15, low: 150, drive: raw), hertz: 175,
+      level: 0.891),
     Loop(
-      testDescription: "a dull transducer", rig: TransducerRig(resonance: 65, qualityFactor: 0.7, low: 40, drive: raw),
+      testDescription: "a dull transducer",
+      rig: TransducerRig(resonance: 65, qualityFactor: 0.7, low: 40, drive: raw),
       hertz: 65, level: 2),
     Loop(
       testDescription: "a dull transducer on a strong amplifier",
-      rig: TransducerRig(resonance: 65, qualityFactor: 0.7, low: 40, amplifierPower: 400, drive: raw), hertz: 65,
+      rig: TransducerRig(
+        resonance: 65, qualityFactor: 0.7, low: 40, amplifierPower: 400, drive: raw), hertz: 65,
       level: 2, shape: .square),
   ]
 
@@ -64,7 +77,8 @@ struct TransducerProtectionTests {
     let limit = try #require(limits.excursion)
     let power = try #require(limits.power)
     var transducer = TransducerSimulation(
-      TransducerModel(resonance: rig.resonance, qualityFactor: try #require(rig.qualityFactor)), rate: rig.rate)
+      TransducerModel(resonance: rig.resonance, qualityFactor: try #require(rig.qualityFactor)),
+      rate: rig.rate)
     var temperatureRise = SIMD2(start.coil, start.magnet)
     var warmest = start.total
     var numbers = SeededGenerator(seed: 1)
@@ -99,7 +113,8 @@ struct TransducerProtectionTests {
     for hertz in [25.0, 30, 40, 60, 80] {
       let rig = TransducerRig(rate: 8_000)
       let statistics = rig.play(
-        frameCount: 30 * 8_000, signal: rig.sine(hertz, level: Float(TransducerProfile.defaultLevel)))
+        frameCount: 30 * 8_000,
+        signal: rig.sine(hertz, level: Float(TransducerProfile.defaultLevel)))
       #expect(statistics.minimumProtectionGain == 1)
       #expect(statistics.excursionLimitedFrameCount == 0 && statistics.powerLimitedFrameCount == 0)
       #expect(statistics.peakTemperatureRise > 0 && statistics.peakExcursion > 0)
@@ -113,7 +128,9 @@ struct TransducerProtectionTests {
     unguarded.power = nil
     unguarded.amplifierPower = nil
     let signal = guarded.sine(30, level: 0.44)
-    #expect(guarded.output(frameCount: 96_000, signal: signal) == unguarded.output(frameCount: 96_000, signal: signal))
+    #expect(
+      guarded.output(frameCount: 96_000, signal: signal)
+        == unguarded.output(frameCount: 96_000, signal: signal))
   }
 
   @Test func theGainMovesWithoutSteps() {
@@ -127,7 +144,9 @@ struct TransducerProtectionTests {
     let output = settings.output(frameCount: 96_000, signal: signal)
     for index in stride(from: 1_001, to: 96_000, by: 4) {
       let gain = Double(abs(output[index])) / 0.8
-      if last > 0 { gains.append(abs(gain - last)) }
+      if last > 0 {
+        gains.append(abs(gain - last))
+      }
       last = gain
     }
     #expect(last < 0.9)
@@ -153,13 +172,16 @@ struct TransducerProtectionTests {
     #expect(statistics.excursionLimitedFrameCount > 15_000)
   }
 
-  @Test(arguments: [[1], [7], [16], [64], [255], [1, 7, 16, 64, 255, 256, 1_000]]) func anySplitGivesTheSameBits(
+  @Test(arguments: [[1], [7], [16], [64], [255], [1, 7, 16, 64, 255, 256, 1_000]])
+  func anySplitGivesTheSameBits(
     blocks: [Int]
   ) {
     // Silence, an overload that everything acts on, and a tail.
     let rig = TransducerRig(amplifierPower: 800)
     let sine = rig.sine(40, level: 3)
-    let signal = { (frame: Int) -> Float in frame > 3_000 && frame < 15_001 ? sine(frame) : (frame < 999 ? 0.2 : 0) }
+    let signal = { (frame: Int) -> Float in
+      frame > 3_000 && frame < 15_001 ? sine(frame) : (frame < 999 ? 0.2 : 0)
+    }
     let whole = rig.output(frameCount: 30_000, blocks: [30_000], signal: signal)
     #expect(rig.output(frameCount: 30_000, blocks: blocks, signal: signal) == whole)
   }
@@ -167,7 +189,8 @@ struct TransducerProtectionTests {
   @Test func silenceStaysSilenceAndReturnsToIt() {
     let rig = TransducerRig()
     #expect(rig.output(frameCount: 5_000, signal: { _ in 0 }).allSatisfy { $0 == 0 })
-    let output = rig.output(frameCount: 480_000, signal: { $0 < 2_000 ? rig.sine(40, level: 0.5)($0) : 0 })
+    let output = rig.output(
+      frameCount: 480_000, signal: { $0 < 2_000 ? rig.sine(40, level: 0.5)($0) : 0 })
     #expect(output[470_000...].allSatisfy { $0 == 0 })
   }
 
@@ -175,9 +198,12 @@ struct TransducerProtectionTests {
   @Test(arguments: [0.7, 3, 10]) func whatComesBetweenTapsIsDigitalSilence(quality: Double) {
     let rig = TransducerRig(qualityFactor: quality)
     let burst = rig.sine(50, level: 0.44)
-    let output = rig.output(frameCount: 96_000, signal: { $0 % 48_000 < 1_920 ? burst($0 % 48_000) : 0 })
+    let output = rig.output(
+      frameCount: 96_000, signal: { $0 % 48_000 < 1_920 ? burst($0 % 48_000) : 0 })
     #expect(output[20_000] != 0 || output[8_000] != 0)
-    for tap in 0...1 { #expect(output[(tap * 48_000 + 38_400)..<((tap + 1) * 48_000)].allSatisfy { $0 == 0 }) }
+    for tap in 0...1 {
+      #expect(output[(tap * 48_000 + 38_400)..<((tap + 1) * 48_000)].allSatisfy { $0 == 0 })
+    }
   }
 
   @Test func noNumberIsTooGreat() {
@@ -185,7 +211,9 @@ struct TransducerProtectionTests {
     let statistics = rig.play(
       frameCount: 80_000, each: { #expect(abs($0) <= Limiter.ceiling) },
       signal: { frame in
-        frame > 40_000 ? 0.1 : [Float.infinity, -.infinity, .nan, 3e38, -3e38, .leastNonzeroMagnitude][frame % 6]
+        frame > 40_000
+          ? 0.1
+          : [Float.infinity, -.infinity, .nan, 3e38, -3e38, .leastNonzeroMagnitude][frame % 6]
       })
     #expect(statistics.nonFiniteSampleCount == 20_001)
     #expect(statistics.peak.isFinite)
@@ -194,8 +222,10 @@ struct TransducerProtectionTests {
   @Test func aWarmTransducerIsHeldSooner() {
     let rig = TransducerRig(drive: DriveSettings(isEqualized: false), rate: 8_000)
     func held(_ temperatureRise: TransducerThermalState) -> Int64 {
-      rig.play(frameCount: 40_000, temperatureRise: temperatureRise, signal: rig.sine(60, level: 0.8))
-        .powerLimitedFrameCount
+      rig.play(
+        frameCount: 40_000, temperatureRise: temperatureRise, signal: rig.sine(60, level: 0.8)
+      )
+      .powerLimitedFrameCount
     }
     #expect(held(TransducerThermalState()) == 0)
     #expect(held(TransducerThermalState(coil: 0.5, magnet: 0.4)) > 20_000)

@@ -20,28 +20,37 @@ struct TransducerRig {
       name: "rig", summary: "", frequency: FrequencyMapping(low: low, high: low * 4),
       hardware: TransducerHardware(
         product: "rig", resonance: resonance, qualityFactor: qualityFactor, continuousPower: power,
-        uncertainty: uncertainty), drive: drive, amplifier: AmplifierParameters(power: amplifierPower))
+        uncertainty: uncertainty), drive: drive,
+      amplifier: AmplifierParameters(power: amplifierPower))
   }
 
-  /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and round.
+  /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and
+  /// round.
   func play(
-    frameCount: Int, blocks: [Int] = [256], temperatureRise: TransducerThermalState = TransducerThermalState(),
+    frameCount: Int, blocks: [Int] = [256],
+    temperatureRise: TransducerThermalState = TransducerThermalState(),
     each: (Float) -> Void = { _ in }, signal: (Int) -> Float
   ) -> RenderStatistics {
     var statistics = RenderStatistics()
     var chain = OutputChain(
-      rate: rate, transducer: profile.transducerSettings(rate: rate), temperatureRise: temperatureRise)
+      rate: rate, transducer: profile.transducerSettings(rate: rate),
+      temperatureRise: temperatureRise)
     var done = 0
     var turn = 0
     var block: [Float] = []
     while done < frameCount {
       let count = min(blocks[turn % blocks.count], frameCount - done)
       block.removeAll(keepingCapacity: true)
-      for frame in done..<(done + count) { block.append(signal(frame)) }
-      let peak = block.prefix(count).contains { !$0.isFinite } ? -1 : block.prefix(count).map(abs).max() ?? 0
+      for frame in done..<(done + count) {
+        block.append(signal(frame))
+      }
+      let peak =
+        block.prefix(count).contains { !$0.isFinite } ? -1 : block.prefix(count).map(abs).max() ?? 0
       var span = block.mutableSpan
       chain.process(&span, count: count, peak: peak, statistics: &statistics)
-      for sample in block { each(sample) }
+      for sample in block {
+        each(sample)
+      }
       done += count
       turn += 1
     }
@@ -58,6 +67,9 @@ struct TransducerRig {
 
   /// A sine.
   func sine(_ hertz: Double, level: Float) -> (Int) -> Float {
-    { level * Float(sin(2 * Double.pi * (hertz / rate * Double($0)).truncatingRemainder(dividingBy: 1))) }
+    {
+      level
+        * Float(sin(2 * Double.pi * (hertz / rate * Double($0)).truncatingRemainder(dividingBy: 1)))
+    }
   }
 }

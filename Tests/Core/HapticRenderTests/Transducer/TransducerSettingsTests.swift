@@ -5,12 +5,14 @@ import Testing
 struct TransducerSettingsTests {
   /// A transducer with 40 Hz and 25–80 Hz asked, unless told otherwise.
   private func profile(
-    resonance: Double? = 40, qualityFactor: Double? = 10, low: Double = 25, drive: DriveSettings = DriveSettings()
+    resonance: Double? = 40, qualityFactor: Double? = 10, low: Double = 25,
+    drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
       name: "test", summary: "", frequency: FrequencyMapping(low: low, high: 80),
       hardware: TransducerHardware(
-        product: "test", resonance: resonance, qualityFactor: qualityFactor, uncertainty: TransducerUncertainty.none),
+        product: "test", resonance: resonance, qualityFactor: qualityFactor,
+        uncertainty: TransducerUncertainty.none),
       drive: drive)
   }
 
@@ -41,12 +43,15 @@ struct TransducerSettingsTests {
     for hertz in [20.0, 25, 30, 40, 60, 80, 200] {
       let drive = design.filter(rate: 48_000).response(atHertz: hertz, rate: 48_000)
       let felt = drive * design.model.acceleration(atHertz: hertz) * design.model.qualityFactor
-      let apparent = design.gain * design.apparent.acceleration(atHertz: hertz) * design.apparent.qualityFactor
+      let apparent =
+        design.gain * design.apparent.acceleration(atHertz: hertz) * design.apparent.qualityFactor
       #expect(abs(decibels(felt, apparent)) < 0.02)
     }
   }
 
-  @Test(arguments: [8_000.0, 48_000, 192_000]) func theDriveNowhereRisesAboveTheBoost(rate: Double) throws {
+  @Test(arguments: [8_000.0, 48_000, 192_000]) func theDriveNowhereRisesAboveTheBoost(rate: Double)
+    throws
+  {
     for resonance in [20.0, 40, 65, 175, 320] {
       for qualityFactor in [0.5, 3, 40] {
         for damping in [1.0, 5, 20] {
@@ -54,8 +59,10 @@ struct TransducerSettingsTests {
             let law = DriveSettings(boost: boost, damping: damping)
             let profile = profile(resonance: resonance, qualityFactor: qualityFactor, drive: law)
             let settings = try #require(profile.transducerSettings(rate: rate))
-            let greatest = (0...300).map { settings.driveResponse(atHertz: raised(rate / 2, to: Double($0) / 300)) }
-              .max()
+            let greatest = (0...300).map {
+              settings.driveResponse(atHertz: raised(rate / 2, to: Double($0) / 300))
+            }
+            .max()
             #expect(decibels(greatest ?? 0, 1) < boost + 0.001)
             #expect(settings.driveResponse(atHertz: resonance) < 1.000_001)
           }
@@ -92,7 +99,9 @@ struct TransducerSettingsTests {
 
 struct DriveFilterTests {
   /// Filters frames one by one where the pattern says so, else in pairs.
-  private func filtered(_ input: [Double], by filter: Biquad, single: (Int) -> Bool = { _ in false }) -> [Double] {
+  private func filtered(
+    _ input: [Double], by filter: Biquad, single: (Int) -> Bool = { _ in false }
+  ) -> [Double] {
     var memory = Biquad.Memory()
     var output: [Double] = []
     while output.count < input.count {
@@ -120,7 +129,8 @@ struct DriveFilterTests {
       func x(_ back: Int) -> Double { n < back ? 0 : input[n - back] }
       func y(_ back: Int) -> Double { n < back ? 0 : expected[n - back] }
       expected.append(
-        1.5 * (x(0) + zeros.first * x(1) + zeros.second * x(2)) - poles.first * y(1) - poles.second * y(2))
+        1.5 * (x(0) + zeros.first * x(1) + zeros.second * x(2)) - poles.first * y(1) - poles.second
+          * y(2))
     }
     let output = filtered(input, by: filter)
     for (a, b) in zip(output, expected) where abs(a - b) > 1e-9 {
@@ -136,7 +146,9 @@ struct DriveFilterTests {
     #expect(filtered(input, by: filter) { $0 % 7 == 0 } == pairs)
   }
 
-  @Test(arguments: [8_000.0, 48_000, 192_000]) func theHighPassIsThreeDecibelsDownAtItsCorner(rate: Double) {
+  @Test(arguments: [8_000.0, 48_000, 192_000]) func theHighPassIsThreeDecibelsDownAtItsCorner(
+    rate: Double
+  ) {
     let filter = Biquad(highPassHertz: 20, rate: rate)
     #expect(abs(decibels(filter.response(atHertz: 20, rate: rate), 0.5.squareRoot())) < 0.001)
     // An octave above, where the lowest frequency of a profile lies.

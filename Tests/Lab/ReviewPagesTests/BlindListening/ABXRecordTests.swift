@@ -40,7 +40,8 @@ struct ABXRecordTests {
           "seed": 5,
           "plannedTrials": 2,
           "trials": [
-            { "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 }, "from": 0.0, "to": 1.235 }
+            { "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x\
+        ": 1 }, "from": 0.0, "to": 1.235 }
           ],
           "result": {
             "correctCount": 1,
@@ -48,7 +49,9 @@ struct ABXRecordTests {
             "complete": false,
             "pValue": 0.5,
             "conclusion": "tooFewTrials",
-            "sentence": "1 of 1 correct; a guesser would do this well 50 % of the time; at least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early inflates the result."
+            "sentence": "1 of 1 correct; a guesser would do this well 50 % of the time; at least 5\
+         trials are needed for a result. The test ended after 1 of 2 trials: stopping early infla\
+        tes the result."
           }
         }
 
@@ -59,8 +62,11 @@ struct ABXRecordTests {
 struct SHA256Tests {
   /// The examples of FIPS 180-4 and of RFC 6234.
   @Test func hashesAreThoseOfTheStandard() {
-    #expect(SHA256.hash(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-    #expect(SHA256.hash(of: Array("abc".utf8)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    #expect(
+      SHA256.hash(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    #expect(
+      SHA256.hash(of: Array("abc".utf8))
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(
       SHA256.hash(of: Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8))
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")

@@ -8,14 +8,19 @@ struct ABXResultTests {
 
   @Test func completeTestsAreToldInOneSentence() {
     #expect(
-      sentence(12, 16, of: 16) == "12 of 16 correct; a guesser would do this well 3.8 % of the time; "
+      sentence(12, 16, of: 16)
+        == "12 of 16 correct; a guesser would do this well 3.8 % of the time; "
         + "a difference was probably heard.")
     #expect(
-      sentence(14, 16, of: 16) == "14 of 16 correct; a guesser would do this well 0.2 % of the time; "
+      sentence(14, 16, of: 16)
+        == "14 of 16 correct; a guesser would do this well 0.2 % of the time; "
         + "a difference was very probably heard.")
     #expect(
       sentence(16, 16, of: 16)
-        == "16 of 16 correct; a guesser would do this well less than 0.1 % of the time; a difference was very probably heard."
+        == """
+        16 of 16 correct; a guesser would do this well less than 0.1 % of the time; a \
+        difference was very probably heard.
+        """
     )
     #expect(
       sentence(9, 16, of: 16) == "9 of 16 correct; a guesser would do this well 40 % of the time; "
@@ -32,17 +37,29 @@ struct ABXResultTests {
   @Test func farBelowChanceTheAnswersMayBeMixedUp() {
     #expect(
       sentence(2, 16, of: 16)
-        == "2 of 16 correct; a guesser would do this badly 0.2 % of the time; A and B may have been swapped.")
-    #expect(ABXResult(correctCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
+        == """
+        2 of 16 correct; a guesser would do this badly 0.2 % of the time; A and B may have been \
+        swapped.
+        """
+    )
+    #expect(
+      ABXResult(correctCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
   }
 
   @Test func testsThatWereNotKeptToSayLess() {
     #expect(
       sentence(7, 7, of: 16) == "7 of 7 correct; a guesser would do this well 0.8 % of the time; "
-        + "a difference may have been heard. The test ended after 7 of 16 trials: stopping early inflates the result.")
+        + """
+        a difference may have been heard. The test ended after 7 of 16 trials: stopping early \
+        inflates the result.
+        """
+    )
     #expect(
       sentence(8, 9, of: nil) == "8 of 9 correct; a guesser would do this well 2.0 % of the time; "
-        + "a difference may have been heard. The number of trials was not fixed in advance: stopping early inflates the result."
+        + """
+        a difference may have been heard. The number of trials was not fixed in advance: \
+        stopping early inflates the result.
+        """
     )
   }
 
@@ -53,8 +70,10 @@ struct ABXResultTests {
   @Test func conclusionsTurnAtTheirChances() {
     // 1/32 and 6/32; 8 of 9: 10/512; 7 of 7: 1/128; 6 of 6: 1/64.
     let cases: [(Int, Int, ABXResult.Conclusion)] = [
-      (5, 5, .significant), (4, 5, .notSignificant), (8, 9, .significant), (7, 7, .highlySignificant),
-      (6, 6, .significant), (0, 5, .belowChance), (1, 5, .notSignificant), (0, 4, .tooFewTrials), (0, 0, .nothing),
+      (5, 5, .significant), (4, 5, .notSignificant), (8, 9, .significant),
+      (7, 7, .highlySignificant),
+      (6, 6, .significant), (0, 5, .belowChance), (1, 5, .notSignificant), (0, 4, .tooFewTrials),
+      (0, 0, .nothing),
     ]
     for (right, count, conclusion) in cases {
       let result = ABXResult(correctCount: right, trialCount: count, plannedCount: count)
@@ -64,7 +83,8 @@ struct ABXResultTests {
 
   @Test func percentsAreRoundedToWhatMatters() {
     let texts = [0.00099, 0.001, 0.03840, 0.0994, 0.0995, 0.105, 0.5, 1].map(ABXResult.percent)
-    #expect(texts == ["less than 0.1 %", "0.1 %", "3.8 %", "9.9 %", "10 %", "11 %", "50 %", "100 %"])
+    #expect(
+      texts == ["less than 0.1 %", "0.1 %", "3.8 %", "9.9 %", "10 %", "11 %", "50 %", "100 %"])
   }
 }
 

@@ -51,7 +51,9 @@ struct BlindTestTests {
   @Test func listeningIsCountedForEachTrial() {
     var test = ABXTest(seed: 1, plannedCount: nil)
     #expect(!test.hasHeardX)
-    for source in [ABXTest.Source.a, .x, .b, .x, .b, .b] { test.note(source) }
+    for source in [ABXTest.Source.a, .x, .b, .x, .b, .b] {
+      test.note(source)
+    }
     #expect(test.hasHeardX)
     test.answer(.b, at: 2)
     #expect(!test.hasHeardX)
@@ -62,7 +64,9 @@ struct BlindTestTests {
   }
 
   @Test func seedsFitEveryReaderOfJSON() {
-    for _ in 0..<100 { #expect(ABXTest.randomSeed() <= ABXTest.greatestSeed) }
+    for _ in 0..<100 {
+      #expect(ABXTest.randomSeed() <= ABXTest.greatestSeed)
+    }
     #expect(ABXTest.randomSeed() != ABXTest.randomSeed())
   }
 }

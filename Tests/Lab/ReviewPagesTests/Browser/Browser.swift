@@ -8,12 +8,13 @@ struct BrowserError: Error, CustomStringConvertible { let description: String }
 
 /// A Chromium without windows that a test drives over its debugging pipe.
 ///
-/// Messages are JSON texts that end in a zero byte. One browser serves all tests, one after the other. The
-/// process, all it started and its folder are gone when the tests end; if these are killed, the end of
-/// the pipe ends it.
+/// Messages are JSON texts that end in a zero byte. One browser serves all tests, one after the
+/// other. The process, all it started and its folder are gone when the tests end; if these are
+/// killed, the end of the pipe ends it.
 final class Browser: Sendable {
   /// Where the program is, or nothing.
-  static let path = ["chromium", "chromium-browser", "google-chrome"].map { "/usr/bin/" + $0 }.first {
+  static let path = ["chromium", "chromium-browser", "google-chrome"].map { "/usr/bin/" + $0 }.first
+  {
     unsafe access($0, X_OK) == 0
   }
 
@@ -51,14 +52,18 @@ final class Browser: Sendable {
     let (toBrowser, fromBrowser) = try (Self.pipe(), Self.pipe())
     let process = try ProcessRunner.start(
       [
-        program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-audio-output",
-        "--autoplay-policy=no-user-gesture-required", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-crash-reporter", "--hide-scrollbars", "--remote-debugging-pipe",
+        program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        "--disable-audio-output",
+        "--autoplay-policy=no-user-gesture-required", "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update", "--disable-crash-reporter", "--hide-scrollbars",
+        "--remote-debugging-pipe",
         "--user-data-dir=\(folder)/profile", "about:blank",
       ], environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=\(folder)"],
       streams: [
         (0, .file("/dev/null", flags: O_RDONLY)), (1, .file("/dev/null", flags: O_WRONLY)),
-        (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(toBrowser.read)), (4, .descriptor(fromBrowser.write)),
+        (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(toBrowser.read)),
+        (4, .descriptor(fromBrowser.write)),
       ], leading: .group)
     close(toBrowser.read)
     close(fromBrowser.write)
@@ -85,7 +90,10 @@ final class Browser: Sendable {
   /// Asks for something and waits for the answer.
   ///
   /// - Parameter session: The page it is about, or nothing for the browser.
-  func call(_ method: String, session: String? = nil, _ parameters: (inout JSONObjectWriter) -> Void = { _ in }) throws
+  func call(
+    _ method: String, session: String? = nil,
+    _ parameters: (inout JSONObjectWriter) -> Void = { _ in }
+  ) throws
     -> JSONValue
   {
     try state.withLock { state in
@@ -95,7 +103,9 @@ final class Browser: Sendable {
       json.object { message in
         message.member("id", id)
         message.member("method", method)
-        if let session { message.member("sessionId", session) }
+        if let session {
+          message.member("sessionId", session)
+        }
         message.object("params", parameters)
       }
       try write(json.bytes + [0])
@@ -105,8 +115,12 @@ final class Browser: Sendable {
           state.events.append(message)
           continue
         }
-        if let error = message["error"]?["message"]?.string { throw BrowserError(description: "\(method): \(error)") }
-        guard let result = message["result"] else { throw BrowserError(description: "\(method): no result") }
+        if let error = message["error"]?["message"]?.string {
+          throw BrowserError(description: "\(method): \(error)")
+        }
+        guard let result = message["result"] else {
+          throw BrowserError(description: "\(method): no result")
+        }
         return result
       }
     }
@@ -149,7 +163,9 @@ final class Browser: Sendable {
     var ends: [Int32] = [-1, -1]
     guard unsafe Glibc.pipe(&ends) == 0 else { throw BrowserError(description: "no pipe") }
     let high = ends.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
-    for end in ends { close(end) }
+    for end in ends {
+      close(end)
+    }
     return (high[0], high[1])
   }
 

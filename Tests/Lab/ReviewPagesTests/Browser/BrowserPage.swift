@@ -15,7 +15,8 @@ final class BrowserPage {
   ///   - hasScript: Whether the page's own scripts run.
   ///   - preparation: A script that runs before those of the page.
   init(
-    _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900, isDark: Bool = false,
+    _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
+    isDark: Bool = false,
     hasScript: Bool = true, preparation: String = ""
   ) throws {
     browser = try Browser.shared.get()
@@ -31,9 +32,15 @@ final class BrowserPage {
       $0.member("flatten", true)
     }
     session = attached["sessionId"]?.string ?? ""
-    for domain in ["Page", "Runtime", "Log", "Network"] { try call("\(domain).enable") }
-    if !hasScript { try call("Emulation.setScriptExecutionDisabled") { $0.member("value", true) } }
-    if !preparation.isEmpty { try call("Page.addScriptToEvaluateOnNewDocument") { $0.member("source", preparation) } }
+    for domain in ["Page", "Runtime", "Log", "Network"] {
+      try call("\(domain).enable")
+    }
+    if !hasScript {
+      try call("Emulation.setScriptExecutionDisabled") { $0.member("value", true) }
+    }
+    if !preparation.isEmpty {
+      try call("Page.addScriptToEvaluateOnNewDocument") { $0.member("source", preparation) }
+    }
     try resize(width: width, height: height)
     try setMedia(isDark: isDark)
     let path = browser.folder + "/page-\(id).html"
@@ -43,16 +50,22 @@ final class BrowserPage {
       // No frame of the page can be waited for.
       let end = ContinuousClock.now + .milliseconds(Browser.patience)
       while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {
-        guard ContinuousClock.now < end else { throw BrowserError(description: "the page was not loaded in time") }
+        guard ContinuousClock.now < end else {
+          throw BrowserError(description: "the page was not loaded in time")
+        }
       }
       return
     }
     try wait(for: "location.protocol === 'file:' && document.readyState === 'complete'")
   }
 
-  deinit { _ = try? browser.call("Target.disposeBrowserContext") { $0.member("browserContextId", context) } }
+  deinit {
+    _ = try? browser.call("Target.disposeBrowserContext") { $0.member("browserContextId", context) }
+  }
 
-  @discardableResult private func call(_ method: String, _ parameters: (inout JSONObjectWriter) -> Void = { _ in })
+  @discardableResult private func call(
+    _ method: String, _ parameters: (inout JSONObjectWriter) -> Void = { _ in }
+  )
     throws -> JSONValue
   { try browser.call(method, session: session, parameters) }
 
@@ -84,7 +97,9 @@ final class BrowserPage {
   }
 
   /// Shows the page as on another medium.
-  func setMedia(_ medium: String) throws { try call("Emulation.setEmulatedMedia") { $0.member("media", medium) } }
+  func setMedia(_ medium: String) throws {
+    try call("Emulation.setEmulatedMedia") { $0.member("media", medium) }
+  }
 
   /// The value of an expression, a promise awaited; what it throws is thrown.
   @discardableResult func evaluate(_ expression: String) throws -> JSONValue? {
@@ -117,14 +132,20 @@ final class BrowserPage {
 
   /// Presses and releases a key.
   func press(_ key: String, shift: Bool = false, control: Bool = false) throws {
-    let codes = ["Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9, "Home": 36]
+    let codes = [
+      "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9, "Home": 36,
+    ]
     let text = key == "Enter" ? "\r" : (key.count == 1 && !control ? key : "")
     for type in [text.isEmpty ? "rawKeyDown" : "keyDown", "keyUp"] {
       try call("Input.dispatchKeyEvent") {
         $0.member("type", type)
         $0.member("key", key)
-        if type == "keyDown" { $0.member("text", text) }
-        if let code = codes[key] { $0.member("windowsVirtualKeyCode", code) }
+        if type == "keyDown" {
+          $0.member("text", text)
+        }
+        if let code = codes[key] {
+          $0.member("windowsVirtualKeyCode", code)
+        }
         $0.member("modifiers", (shift ? 8 : 0) + (control ? 2 : 0))
       }
     }
@@ -146,7 +167,9 @@ final class BrowserPage {
     guard let first = places.first, let last = places.last else { return }
     try point("mouseMoved", x: first.x, y: first.y)
     try point("mousePressed", x: first.x, y: first.y)
-    for place in places.dropFirst() { try point("mouseMoved", x: place.x, y: place.y) }
+    for place in places.dropFirst() {
+      try point("mouseMoved", x: place.x, y: place.y)
+    }
     try point("mouseReleased", x: last.x, y: last.y)
   }
 
@@ -189,8 +212,10 @@ final class BrowserPage {
         return parameters?["exceptionDetails"]?["exception"]?["description"]?.string ?? "exception"
       case "Runtime.consoleAPICalled":
         return parameters?["args"]?.elements.first { _ in true }?["value"]?.string ?? "console"
-      case "Log.entryAdded": return parameters?["entry"]?["text"]?.string ?? "log"
-      default: return nil
+      case "Log.entryAdded":
+        return parameters?["entry"]?["text"]?.string ?? "log"
+      default:
+        return nil
       }
     }
   }

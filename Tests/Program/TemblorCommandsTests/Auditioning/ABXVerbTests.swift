@@ -24,8 +24,9 @@ import Testing
   }
 
   /// Keys at steady times.
-  private func keys(_ text: String, from start: Double = 0.1, every step: Double = 0.1) -> [(Double, VirtualStage.Cue)]
-  {
+  private func keys(_ text: String, from start: Double = 0.1, every step: Double = 0.1) -> [(
+    Double, VirtualStage.Cue
+  )] {
     text.enumerated().map { index, character in
       (start + Double(index) * step, .key(character == "!" ? .enter : .character(character)))
     }
@@ -42,21 +43,28 @@ import Testing
 
   @Test func answersAreCountedSavedAndTold() throws {
     let words = [
-      try place.sound("a.wav", noise(9_600)), try place.sound("b.wav", noise(9_600, seed: 2)), "--trials", "3",
+      try place.sound("a.wav", noise(9_600)), try place.sound("b.wav", noise(9_600, seed: 2)),
+      "--trials", "3",
       "--seed", xIsA, "--save", place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!bx2!xabx1!"))
     #expect(try abx(words, on: stage) == .done)
     #expect(
       stage.recorded.output.replacing("\n  ", with: " ") == """
-        2 of 3 correct; a guesser would do this well 50 % of the time; at least 5 trials are needed for a result.
+        2 of 3 correct; a guesser would do this well 50 % of the time; at least 5 trials are neede\
+        d for a result.
         Levels were not matched; a difference in level alone may explain the result.
         \(place("r.json")): written
 
         """)
     let text = try record()
-    #expect(text.contains(#"{ "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 }"#))
-    #expect(text.contains(#"{ "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 2, "b": 1, "x": 2 }"#))
+    #expect(
+      text.contains(
+        #"{ "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 }"#))
+    #expect(
+      text.contains(
+        #"{ "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 2, "b": 1, "x": 2 }"#)
+    )
     #expect(text.contains(#""startTime": "2026-01-31T12:00:00Z""#))
     #expect(text.contains(#""device": "default""#))
     #expect(text.contains(#""complete": true"#))
@@ -65,7 +73,8 @@ import Testing
 
   @Test func trialsAreSavedAsCSV() throws {
     let words = [
-      try place.sound("a.wav", noise(9_600)), try place.sound("b, c.wav", noise(9_600, seed: 2)), "--trials", "3",
+      try place.sound("a.wav", noise(9_600)), try place.sound("b, c.wav", noise(9_600, seed: 2)),
+      "--trials", "3",
       "--seed", xIsA, "--save", place("r.CSV"),
     ]
     let stage = VirtualStage(keys("x1!bx2!xabx1!"))
@@ -73,7 +82,8 @@ import Testing
     let table = try CSVTable(FileSystem.read(place("r.CSV")))
     #expect(
       table.columns == [
-        "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
+        "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
+        "answered",
         "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
         "simulated",
       ])
@@ -98,10 +108,13 @@ import Testing
   @Test(arguments: ["3", "1"]) func xIsTheTakeItWasDrawnAs(seed: String) throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
-      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--seed", seed, "--match", "none",
+      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--seed", seed,
+      "--match", "none",
       "--save", place("r.json"),
     ]
-    let stage = VirtualStage([(0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q")))])
+    let stage = VirtualStage([
+      (0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q"))),
+    ])
     #expect(try abx(words, on: stage) == .done)
     let samples = stage.samples()
     expect(samples[240..<9_600], is: takes[0])
@@ -118,13 +131,15 @@ import Testing
   @Test func nothingButTheSoundOfXDependsOnTheDraw() throws {
     func run(_ seed: String) throws -> (samples: [Float], error: String) {
       let words = [
-        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--save", place("r.json"),
+        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--save",
+        place("r.json"),
       ]
       let stage = VirtualStage(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
       #expect(try abx(words, on: stage) == .done)
       return (stage.samples(), stage.recorded.error)
     }
-    let (one, other) = (try run(xIsA), try run(xIsB))
+    let one = try run(xIsA)
+    let other = try run(xIsB)
     let isSame = one.samples == other.samples
     #expect(isSame)
     #expect(one.error == other.error)
@@ -133,7 +148,9 @@ import Testing
   /// Two takes that differ in level, length and number of voices.
   @Test func theLineTellsNothingOfTheSound() throws {
     func line(_ seed: String) throws -> String {
-      let words = [try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--save", place("r.json")]
+      let words = [
+        try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--save", place("r.json"),
+      ]
       let stage = VirtualStage(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
       #expect(try abx(words, on: stage) == .done)
       return stage.recorded.error
@@ -161,7 +178,9 @@ import Testing
     let words = ["light", "medium", "--trials", "2", "--save", place("r.json")]
     let path = place("r.json")
     let seen = Seen()
-    let looks: (Double, VirtualStage.Cue) = (0.45, .action { seen.entry = FileSystem.entry(at: path) })
+    let looks: (Double, VirtualStage.Cue) = (
+      0.45, .action { seen.entry = FileSystem.entry(at: path) }
+    )
     let stage = VirtualStage(keys("x1!") + [looks] + keys("x1!", from: 0.6))
     #expect(try abx(words, on: stage) == .done)
     #expect(seen.entry == .nothing)
@@ -173,11 +192,13 @@ import Testing
   @Test func eachTrialBeginsWithAFromTheBeginning() throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
-      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--match", "none", "--save",
+      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--match", "none",
+      "--save",
       place("r.json"),
     ]
     let stage = VirtualStage([
-      (0.1, .key(.character("x"))), (0.2, .key(.character("1"))), (0.4, .key(.enter)), (0.7, .key(.character("q"))),
+      (0.1, .key(.character("x"))), (0.2, .key(.character("1"))), (0.4, .key(.enter)),
+      (0.7, .key(.character("q"))),
     ])
     #expect(try abx(words, on: stage) == .done)
     // The seek falls in the middle of the silence.
@@ -190,7 +211,9 @@ import Testing
     let words = ["light", "medium", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!x1!q"))
     #expect(try abx(words, on: stage) == .done)
-    #expect(stage.recorded.output.contains("The test ended after 2 of 16 trials: stopping early inflates the result."))
+    #expect(
+      stage.recorded.output.contains(
+        "The test ended after 2 of 16 trials: stopping early inflates the result."))
     #expect(try record().contains(#""complete": false"#))
   }
 
@@ -221,9 +244,12 @@ import Testing
     let words = ["light", "medium", "--match", "none", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!q"))
     #expect(try abx(words, on: stage) == .done)
-    #expect(stage.recorded.error.contains("The levels are not matched: a difference in level alone can be heard.\n"))
     #expect(
-      stage.recorded.output.contains("Levels were not matched; a difference in level alone may explain the result.\n"))
+      stage.recorded.error.contains(
+        "The levels are not matched: a difference in level alone can be heard.\n"))
+    #expect(
+      stage.recorded.output.contains(
+        "Levels were not matched; a difference in level alone may explain the result.\n"))
   }
 
   @Test("The levels of patterns are part of the test unless they are matched")
@@ -286,14 +312,18 @@ import Testing
 
   @Test func aRecordThatCannotBeSavedIsToldBeforeAnybodyListens() throws {
     let stage = VirtualStage(keys("x1!"))
-    #expect(throws: UsageError.self) { try abx(["light", "medium", "--save", place("no/r.json")], on: stage) }
+    #expect(throws: UsageError.self) {
+      try abx(["light", "medium", "--save", place("no/r.json")], on: stage)
+    }
     #expect(stage.engine == nil)
   }
 
   @Test func withoutKeysThereIsNoTest() throws {
     let stage = VirtualStage(hasKeyboard: false)
     let error = #expect(throws: FileError.self) { try abx(["light", "medium"], on: stage) }
-    #expect(error?.description == "standard input: is not a terminal; run the test in a terminal or use '--simulate'")
+    #expect(
+      error?.description
+        == "standard input: is not a terminal; run the test in a terminal or use '--simulate'")
     #expect(stage.engine == nil)
   }
 

@@ -17,8 +17,11 @@ import Testing
 
   init() throws { place = try Scratch() }
 
-  private func audition(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
-    try AuditionVerb.run(AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage)
+  private func audition(_ words: [String], on stage: VirtualStage) throws
+    -> CommandLineKit.ExitStatus
+  {
+    try AuditionVerb.run(
+      AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage)
   }
 
   /// What is heard from some frames of the engine on.
@@ -27,10 +30,13 @@ import Testing
   }
 
   @Test func aSwitchIsHeardUnderTheSamePlayHeadToTheFrame() throws {
-    let (one, two) = (noise(48_000), noise(48_000, seed: 2))
+    let one = noise(48_000)
+    let two = noise(48_000, seed: 2)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
     // Both keys fall on the beginning of a block: frames 9,600 and 19,200.
-    let stage = VirtualStage([(0.2, .key(.character("2"))), (0.4, .key(.character("a"))), (0.6, .key(.character("q")))])
+    let stage = VirtualStage([
+      (0.2, .key(.character("2"))), (0.4, .key(.character("a"))), (0.6, .key(.character("q"))),
+    ])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     let first = 9_600 + Self.fade
@@ -41,7 +47,9 @@ import Testing
   }
 
   @Test func aSwitchDoesNotClick() throws {
-    let words = [try place.hum("a.ahap", 2, sharpness: 0.2), try place.hum("b.ahap", 2, sharpness: 0.9)]
+    let words = [
+      try place.hum("a.ahap", 2, sharpness: 0.2), try place.hum("b.ahap", 2, sharpness: 0.9),
+    ]
     let keys = (1...16).map { (Double($0) * 0.0517, VirtualStage.Cue.key(.tab)) }
     let stage = VirtualStage(keys + [(0.9, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
@@ -75,7 +83,10 @@ import Testing
 
   @Test func aPartRepeatsToTheFrame() throws {
     let one = noise(48_000)
-    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(4_000)), "--loop-range", "0.1-0.3"]
+    let words = [
+      try place.sound("a.wav", one), try place.sound("b.wav", noise(4_000)), "--loop-range",
+      "0.1-0.3",
+    ]
     let stage = VirtualStage([(0.9, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
     // The sound's frames 4,800 to 14,400, over and over; each pass fades in over 2 ms.
@@ -97,8 +108,12 @@ import Testing
 
   @Test func levelsAreMatchedByTheFactorsTold() throws {
     let one = noise(48_000)
-    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(48_000, level: 0.25)), "--json"]
-    let stage = VirtualStage([(0.2, .key(.character("g"))), (0.4, .key(.character("g"))), (0.6, .key(.character("q")))])
+    let words = [
+      try place.sound("a.wav", one), try place.sound("b.wav", noise(48_000, level: 0.25)), "--json",
+    ]
+    let stage = VirtualStage([
+      (0.2, .key(.character("g"))), (0.4, .key(.character("g"))), (0.6, .key(.character("q"))),
+    ])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     for start in [9_600, 19_200] {
@@ -113,7 +128,8 @@ import Testing
   }
 
   @Test func matchingNeverRaisesAndMayStandAtTheBeginning() throws {
-    let (one, two) = (noise(24_000, level: 0.25), noise(24_000))
+    let one = noise(24_000, level: 0.25)
+    let two = noise(24_000)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two), "--match", "felt"]
     let stage = VirtualStage([(0.2, .key(.character("2"))), (0.4, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
@@ -124,7 +140,8 @@ import Testing
 
   @Test func takesTooQuietForALoudnessAreMatchedByFeltEnergy() throws {
     let words = [
-      try place.sound("a.wav", noise(4_800)), try place.sound("b.wav", noise(4_800, level: 1e-5)), "--match",
+      try place.sound("a.wav", noise(4_800)), try place.sound("b.wav", noise(4_800, level: 1e-5)),
+      "--match",
       "loudness",
     ]
     let stage = VirtualStage([(0.2, .key(.character("q")))])
@@ -137,7 +154,8 @@ import Testing
     let one = noise(48_000)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
     let stage = VirtualStage([
-      (0.2, .key(.character(" "))), (0.24, .key(.right)), (0.28, .key(.right)), (0.4, .key(.character(" "))),
+      (0.2, .key(.character(" "))), (0.24, .key(.right)), (0.28, .key(.right)),
+      (0.4, .key(.character(" "))),
       (0.6, .key(.home)), (0.8, .key(.character("q"))),
     ])
     #expect(try audition(words, on: stage) == .done)
@@ -155,10 +173,12 @@ import Testing
     let one = noise(48_000)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
     let stage = VirtualStage([
-      (0.2, .key(.character("["))), (0.4, .key(.character("]"))), (0.9, .key(.backspace)), (1.0, .key(.character("q"))),
+      (0.2, .key(.character("["))), (0.4, .key(.character("]"))), (0.9, .key(.backspace)),
+      (1.0, .key(.character("q"))),
     ])
     #expect(try audition(words, on: stage) == .done)
-    let (start, length) = (9_600 - Self.leadIn, 9_600)
+    let start = 9_600 - Self.leadIn
+    let length = 9_600
     for pass in 0..<2 {
       let from = 19_200 + pass * length
       expect(heard(stage, from + 96..<from + 4_000), is: one, from: start + 96)
@@ -171,7 +191,9 @@ import Testing
   @Test func withoutALoopTheEndIsTheEndUntilAKey() throws {
     let one = noise(9_600)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(4_800))]
-    let stage = VirtualStage([(0.1, .key(.character("l"))), (1.0, .key(.character(" "))), (1.3, .key(.character("q")))])
+    let stage = VirtualStage([
+      (0.1, .key(.character("l"))), (1.0, .key(.character(" "))), (1.3, .key(.character("q"))),
+    ])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_744), is: one)
     expect(heard(stage, 9_744..<48_000), is: silence(38_256))
@@ -181,7 +203,8 @@ import Testing
   }
 
   @Test func withoutKeysEachIsHeardOnce() throws {
-    let (one, two) = (noise(9_600), noise(4_800, seed: 2))
+    let one = noise(9_600)
+    let two = noise(4_800, seed: 2)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
     let stage = VirtualStage(hasKeyboard: false)
     #expect(try audition(words + ["--gap", "0.1"], on: stage) == .done)
@@ -194,7 +217,8 @@ import Testing
   }
 
   @Test func withoutKeysAPartOfEachIsHeard() throws {
-    let (one, two) = (noise(9_600), noise(9_600, seed: 2))
+    let one = noise(9_600)
+    let two = noise(9_600, seed: 2)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
     let stage = VirtualStage(hasKeyboard: false)
     #expect(try audition(words + ["--gap", "0", "--loop-range", "0.05-0.1"], on: stage) == .done)
@@ -217,10 +241,19 @@ import Testing
 
   @Test(arguments: [
     (["light"], "'audition' takes two to 9 patterns or sound files, not 1"),
-    (Array(repeating: "light", count: 10), "'audition' takes two to 9 patterns or sound files, not 10"),
-    (["light", "medium", "--loop-range", "1"], "'--loop-range' takes a range in seconds, such as '0.5-1.2', not '1'"),
+    (
+      Array(repeating: "light", count: 10),
+      "'audition' takes two to 9 patterns or sound files, not 10"
+    ),
+    (
+      ["light", "medium", "--loop-range", "1"],
+      "'--loop-range' takes a range in seconds, such as '0.5-1.2', not '1'"
+    ),
     (["light", "medium", "--loop-range", "2-1"], "the loop range '2-1' is shorter than 0.01 s"),
-    (["light", "medium", "--loop-range", "7-9"], "the loop range '7-9' starts after the end at 0.016 s"),
+    (
+      ["light", "medium", "--loop-range", "7-9"],
+      "the loop range '7-9' starts after the end at 0.016 s"
+    ),
   ]) func mistakesAreTold(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) { try audition(words, on: VirtualStage()) }
     #expect(error?.description == message)

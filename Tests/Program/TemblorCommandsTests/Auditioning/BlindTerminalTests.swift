@@ -6,7 +6,8 @@ import Testing
 @testable import TemblorCommands
 
 /// Blind tests and auditions of the program itself at a terminal, on a device that is silent.
-@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here")) struct BlindTerminalTests {
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
+struct BlindTerminalTests {
   private let place: Scratch
 
   init() throws { place = try Scratch() }

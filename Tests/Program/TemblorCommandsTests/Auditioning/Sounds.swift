@@ -3,7 +3,8 @@ import Testing
 
 @testable import TemblorCommands
 
-/// Samples within ±0.5 without low frequencies, so that the DC blocker leaves them almost as they are.
+/// Samples within ±0.5 without low frequencies, so that the DC blocker leaves them almost as they
+/// are.
 func noise(_ count: Int, seed: UInt64 = 1, level: Float = 1) -> [Float] {
   var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
   var last: Float = 0
@@ -26,7 +27,8 @@ func expect(
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
   let errors = zip(heard, samples.dropFirst(first)).map { abs($0 - $1 * gain) }
-  let (count, wanted) = (errors.count, heard.count)
+  let count = errors.count
+  let wanted = heard.count
   #expect(count == wanted, sourceLocation: sourceLocation)
   let greatest = errors.max() ?? 1
   let frame = errors.firstIndex(of: greatest) ?? 0
@@ -42,10 +44,12 @@ extension Scratch {
       (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
     let format =
-      word(3, 2) + word(count, 2) + word(48_000, 4) + word(192_000 * count, 4) + word(4 * count, 2) + word(32, 2)
+      word(3, 2) + word(count, 2) + word(48_000, 4) + word(192_000 * count, 4) + word(4 * count, 2)
+      + word(32, 2)
     let data = unsafe frames.withUnsafeBytes { unsafe Array($0) }
     try write(
-      Array("RIFF".utf8) + word(36 + data.count, 4) + Array("WAVEfmt ".utf8) + word(16, 4) + format + Array("data".utf8)
+      Array("RIFF".utf8) + word(36 + data.count, 4) + Array("WAVEfmt ".utf8) + word(16, 4) + format
+        + Array("data".utf8)
         + word(data.count, 4) + data, to: name)
     return self(name)
   }

@@ -8,7 +8,9 @@ import Testing
 /// When a check of a measured profile is offered.
 @Suite struct CalibrationAgeTests {
   private func note(_ date: String?, today: String) -> String? {
-    let measured = date.map { TransducerMeasurement(date: $0, residual: -30, sensor: .acceleration) }
+    let measured = date.map {
+      TransducerMeasurement(date: $0, residual: -30, sensor: .acceleration)
+    }
     let profile = TransducerProfile(
       name: "mine", summary: "", frequency: FrequencyMapping(low: 20, high: 80),
       hardware: TransducerHardware(product: "A", measured: measured))
@@ -16,9 +18,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (nil, "2026-11-23"), ("in spring", "2026-11-23"), ("2026-11", "2026-11-23"), ("2026-13-01", "2027-11-23"),
+    (nil, "2026-11-23"), ("in spring", "2026-11-23"), ("2026-11", "2026-11-23"),
+    ("2026-13-01", "2027-11-23"),
     ("2026-05-27", "2026-11-23"), ("2027-01-01", "2026-11-23"), ("2020-01-01", "unknown"), ("", ""),
-  ]) func whatIsRecentOrUnknownIsNotNoted(date: String?, today: String) { #expect(note(date, today: today) == nil) }
+  ]) func whatIsRecentOrUnknownIsNotNoted(date: String?, today: String) {
+    #expect(note(date, today: today) == nil)
+  }
 
   @Test func afterHalfAYearTheCheckIsOffered() {
     #expect(

@@ -16,9 +16,16 @@ import TransducerProfiles
 
   init() throws { place = try Scratch() }
 
-  private func calibrate(_ words: [String] = [], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
-    let words = ["--by-hand", "--profile", "dayton-bst-1", "--device", "hw:1", "-o", output, "--date", "today"] + words
-    return try CalibrateVerb.run(CalibrateVerb.description.parse(words), stage.recorded.terminal, on: stage)
+  private func calibrate(_ words: [String] = [], on stage: VirtualStage) throws
+    -> CommandLineKit.ExitStatus
+  {
+    let words =
+      [
+        "--by-hand", "--profile", "dayton-bst-1", "--device", "hw:1", "-o", output, "--date",
+        "today",
+      ] + words
+    return try CalibrateVerb.run(
+      CalibrateVerb.description.parse(words), stage.recorded.terminal, on: stage)
   }
 
   private var isWritten: Bool { FileSystem.entry(at: output) != .nothing }
@@ -59,7 +66,10 @@ import TransducerProfiles
     let error = #expect(throws: CalibrationRefusal.self) { try calibrate(on: stage) }
     #expect(
       error?.description
-        == "dayton-bst-1: no key was pressed in 3 tones; raise the level with + until tones are felt")
+        == """
+        dayton-bst-1: no key was pressed in 3 tones; raise the level with + until tones are felt
+        """
+    )
     #expect(!isWritten)
   }
 
@@ -89,12 +99,15 @@ import TransducerProfiles
   private final class Person {
     private var hand: SimulatedHand
     private var plant: TransducerSimulation
-    private var (next, power, silence) = (0, 0.0, 0)
+    private var next = 0
+    private var power = 0.0
+    private var silence = 0
     private(set) var pressCount = 0
     private let finger: Finger
     private var keys: [Double] = []
 
-    /// How a finger leaves the key: at once, after bouncing, or late, so that the keyboard repeats it.
+    /// How a finger leaves the key: at once, after bouncing, or late, so that the keyboard repeats
+    /// it.
     enum Finger: Sendable { case once, twice, holding }
 
     init(_ model: TransducerModel, seed: UInt64, finger: Finger = .once) {
@@ -107,7 +120,8 @@ import TransducerProfiles
       let samples = playback.sink.samples
       for index in next..<samples.count {
         _ = plant.acceleration(drive: samples[index])
-        // Near 30 Hz a hand's threshold of acceleration rises about as frequency does, so it feels velocity.
+        // Near 30 Hz a hand's threshold of acceleration rises about as frequency does, so it feels
+        // velocity.
         power += (plant.velocity * plant.velocity - power) / (0.08 * 48_000)
         silence = samples[index] == 0 ? silence + 1 : 0
       }
@@ -117,7 +131,9 @@ import TransducerProfiles
         keys = []
         return nil
       }
-      if power > 1e-6, hand.presses(feeling: NumberFormatting.decibels(Float(power)) / 2, at: seconds) {
+      if power > 1e-6,
+        hand.presses(feeling: NumberFormatting.decibels(Float(power)) / 2, at: seconds)
+      {
         pressCount += 1
         switch finger {
         case .once: keys = []
@@ -132,7 +148,9 @@ import TransducerProfiles
     }
   }
 
-  @Test(arguments: [(26.0, UInt64(1), Person.Finger.once), (34, 2, .twice), (31, 3, .holding), (27, 4_711, .once)])
+  @Test(arguments: [
+    (26.0, UInt64(1), Person.Finger.once), (34, 2, .twice), (31, 3, .holding), (27, 4_711, .once),
+  ])
   private func aHandFindsTheResonance(hertz: Double, seed: UInt64, finger: Person.Finger) throws {
     let model = TransducerModel(resonance: hertz, qualityFactor: 3)
     let person = Person(model, seed: seed, finger: finger)
@@ -151,17 +169,22 @@ import TransducerProfiles
     #expect(stage.samples().allSatisfy { abs($0) < 0.0632 })
   }
 
-  /// One tone is answered wildly; the level is raised in the middle of another, which is played again.
+  /// One tone is answered wildly; the level is raised in the middle of another, which is played
+  /// again.
   @Test func aWildKeyIsLeftOutAndALevelRepeatsTheTone() throws {
     let person = Person(TransducerModel(resonance: 31, qualityFactor: 6), seed: 9)
     let stage = VirtualStage(
-      [(0.5, .key(.enter)), (0.7, .key(.character(" "))), (4, .key(.character("+"))), (6.5, .key(.character(" ")))],
+      [
+        (0.5, .key(.enter)), (0.7, .key(.character(" "))), (4, .key(.character("+"))),
+        (6.5, .key(.character(" "))),
+      ],
       limit: 300)
     stage.person = { playback, seconds in seconds > 9 ? person.key(playback, seconds) : nil }
     #expect(try calibrate(["--json"], on: stage) == .done)
     #expect(person.pressCount == 5)
     #expect(stage.recorded.output.contains("\"leftOut\": [\n    { \"hertz\": "))
-    #expect(abs((try SharedOptions.profile(named: output).hardware?.resonance ?? 0) / 31 - 1) < 0.04)
+    #expect(
+      abs((try SharedOptions.profile(named: output).hardware?.resonance ?? 0) / 31 - 1) < 0.04)
     let peak = stage.samples().map(abs).max() ?? 0
     #expect(peak > 0.0633 && peak < 0.0895)
   }

@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct CompletionTests {
   static func exists(_ shell: Shell) -> Bool {
-    ["/bin/", "/usr/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + shell.rawValue) }
+    ["/bin/", "/usr/bin/"].contains {
+      FileManager.default.isExecutableFile(atPath: $0 + shell.rawValue)
+    }
   }
 
   @Test(arguments: Shell.allCases.filter(exists)) func shellAcceptsItsScript(shell: Shell) throws {
@@ -19,9 +21,11 @@ import Testing
   @Test(arguments: [
     (["sketch", "p"], "paint"), (["sketch", ""], "paint compare completion help"),
     (["sketch", "-"], "-h --help --version"), (["sketch", "paint", "--s"], "--size"),
-    (["sketch", "paint", "d", "--tone", ""], "dark bright"), (["sketch", "paint", "--tone", "="], "dark bright"),
+    (["sketch", "paint", "d", "--tone", ""], "dark bright"),
+    (["sketch", "paint", "--tone", "="], "dark bright"),
     (["sketch", "paint", "--tone", "=", "b"], "bright"), (["sketch", "paint", "--size", ""], ""),
-    (["sketch", "paint", "--layer", "s"], "sky sea"), (["sketch", "help", "c"], "compare completion"),
+    (["sketch", "paint", "--layer", "s"], "sky sea"),
+    (["sketch", "help", "c"], "compare completion"),
     (["sketch", "help", "compare", ""], ""), (["sketch", "completion", ""], "bash zsh fish"),
     (["sketch", "nonesuch", ""], ""),
   ]) func bashOffers(words: [String], offers: String) throws {

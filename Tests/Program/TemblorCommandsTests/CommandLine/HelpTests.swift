@@ -122,17 +122,24 @@ import Testing
   }
 
   @Test(arguments: [40, 41, 59, 60, 72, 100]) func staysWithinTheWidth(width: Int) {
-    for line in help("paint", width: width).split(separator: "\n") { #expect(line.count <= width) }
+    for line in help("paint", width: width).split(separator: "\n") {
+      #expect(line.count <= width)
+    }
   }
 
-  @Test func staysReadableOnWideTerminals() { #expect(help("paint", width: 400) == help("paint", width: 100)) }
+  @Test func staysReadableOnWideTerminals() {
+    #expect(help("paint", width: 400) == help("paint", width: 100))
+  }
 
   @Test func setsHeadingsInBoldOnATerminal() {
     #expect(help("paint", isTerminal: true).contains("\n\n\u{1B}[1mPAPER\u{1B}[0m\n"))
   }
 
   @Test func keepsAWordWiderThanTheLineWhole() {
-    #expect(TextLayout.wrap("a https://example.org/b c", width: 10) == ["a", "https://example.org/b", "c"])
+    #expect(
+      TextLayout.wrap("a https://example.org/b c", width: 10) == [
+        "a", "https://example.org/b", "c",
+      ])
     #expect(TextLayout.wrap("", width: 10) == [])
   }
 }

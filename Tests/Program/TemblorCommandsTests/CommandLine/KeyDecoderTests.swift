@@ -21,7 +21,8 @@ import Testing
       ("\u{1B}[2~\u{1B}[3~\u{1B}[5~\u{1B}[6~", [.insert, .delete, .pageUp, .pageDown]),
       ("\u{1B}[1;5C\u{1B}[3;2~\u{1B}[Z", [.right, .delete, .backTab]),
       ("\u{1B}x\u{1B}\u{1B}[A", [.escape, .character("x"), .escape, .up]),
-      ("\u{1B}[[A\u{1B}[200~\u{1B}OPq", [.character("q")]), ("\u{0}\u{1C}\u{85}q", [.character("q")]),
+      ("\u{1B}[[A\u{1B}[200~\u{1B}OPq", [.character("q")]),
+      ("\u{0}\u{1C}\u{85}q", [.character("q")]),
       ("\u{1B}[12\u{3}q", [.control("c"), .character("q")]),
     ] as [(String, [KeyPress])]) func knowsKeys(text: String, expected: [KeyPress])
   {
@@ -33,7 +34,9 @@ import Testing
   }
 
   @Test(
-    arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0x80], [0xE2, 0x82], [0xF0, 0x9F], [0xF5, 0x80]] as [[UInt8]]
+    arguments: [
+      [0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0x80], [0xE2, 0x82], [0xF0, 0x9F], [0xF5, 0x80],
+    ] as [[UInt8]]
   ) func bytesThatAreNoTextArePassedOver(bytes: [UInt8]) {
     var decoder = KeyDecoder()
     #expect(decoder.decode(bytes + [0x71], at: .zero) == [.character("q")])
@@ -51,7 +54,10 @@ import Testing
   @Test func whatComesTooLateBeginsAnew() {
     var decoder = KeyDecoder()
     #expect(decoder.decode([0x1B], at: .zero) == [])
-    #expect(decoder.decode(Array("[A".utf8), at: .milliseconds(50)) == [.escape, .character("["), .character("A")])
+    #expect(
+      decoder.decode(Array("[A".utf8), at: .milliseconds(50)) == [
+        .escape, .character("["), .character("A"),
+      ])
     #expect(decoder.decode(Array("\u{1B}[1".utf8), at: .seconds(1)) == [])
     #expect(decoder.decode(Array("q".utf8), at: .seconds(2)) == [.character("q")])
     #expect(decoder.decode([0xE2], at: .seconds(3)) == [])

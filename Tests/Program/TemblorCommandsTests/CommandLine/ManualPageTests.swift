@@ -126,7 +126,8 @@ import Testing
     let verbs = [("draw", [paper, ink]), ("write", [paper])].map { name, groups in
       CommandDescription(name, abstract: "\(name).", groups: groups) { _, _ in .done }
     }
-    let page = Program("sketch", version: "1", abstract: "Draw.", commands: verbs.map { .init($0) }).manualPage()
+    let page = Program("sketch", version: "1", abstract: "Draw.", commands: verbs.map { .init($0) })
+      .manualPage()
     let start = try #require(page.range(of: ".SH \"VERBS\""))
     let end = try #require(page.range(of: ".SH \"EXIT STATUS\""))
     let verbsAndShared = String(page[start.upperBound..<end.lowerBound])
@@ -158,12 +159,15 @@ import Testing
   }
 
   @Test func letsNoTextBecomeARequest() {
-    let program = Program("sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", commands: [])
+    let program = Program(
+      "sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", commands: [])
     #expect(program.manualPage().contains("\n.PP\n\\&.TH \\(rsfBx \\(aqso \\[u00E9]\n"))
   }
 
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff"))) func groffFindsNoFault() throws {
-    let faults = try Script.run("groff", "-man", "-Tutf8", "-ww", "-z", input: SampleProgram.program.manualPage())
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
+  func groffFindsNoFault() throws {
+    let faults = try Script.run(
+      "groff", "-man", "-Tutf8", "-ww", "-z", input: SampleProgram.program.manualPage())
     #expect(faults == "")
   }
 }

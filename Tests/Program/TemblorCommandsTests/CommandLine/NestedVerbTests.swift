@@ -18,7 +18,9 @@ private enum Workshop {
     verbs: [
       CommandDescription(
         "cut", abstract: "Cut a tool.",
-        arguments: [Argument("TOOL", help: "A tool.", completion: Completion(query: "tools --names"))],
+        arguments: [
+          Argument("TOOL", help: "A tool.", completion: Completion(query: "tools --names"))
+        ],
         options: [Option("--depth", value: "MM", help: "How deep.", choices: ["1", "2"])]
       ) { arguments, terminal in
         try terminal.output.line("tool \(arguments.argument("TOOL"))")
@@ -34,7 +36,8 @@ private enum Workshop {
     return .done
   }
 
-  static let program = Program("shop", version: "1", abstract: "A shop.", commands: [.init(cut), .init(tools)])
+  static let program = Program(
+    "shop", version: "1", abstract: "A shop.", commands: [.init(cut), .init(tools)])
 }
 
 @Suite struct NestedVerbTests {
@@ -46,8 +49,11 @@ private enum Workshop {
 
   @Test(arguments: [
     (["tools"], "none\n"), (["tools", "--json"], "[]\n"), (["tools", "mend"], "mended\n"),
-    (["tools", "cut", "saw"], "tool saw\n"), (["cut", "oak"], "cut oak\n"), (["cut", "mend"], "cut mend\n"),
-  ]) func theSecondWordNamesTheVerb(words: [String], output: String) { #expect(run(words) == (0, output, "")) }
+    (["tools", "cut", "saw"], "tool saw\n"), (["cut", "oak"], "cut oak\n"),
+    (["cut", "mend"], "cut mend\n"),
+  ]) func theSecondWordNamesTheVerb(words: [String], output: String) {
+    #expect(run(words) == (0, output, ""))
+  }
 
   @Test(arguments: [
     (["tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", "tools"),
@@ -93,18 +99,23 @@ private enum Workshop {
     let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SS") }
     #expect(
       sections == [
-        #".SS "shop cut [OPTIONS] BOARD""#, #".SS "shop tools [OPTIONS]""#, #".SS "shop tools cut [OPTIONS] TOOL""#,
+        #".SS "shop cut [OPTIONS] BOARD""#, #".SS "shop tools [OPTIONS]""#,
+        #".SS "shop tools cut [OPTIONS] TOOL""#,
         #".SS "shop tools mend [OPTIONS]""#, #".SS "shop help [OPTIONS] [VERB...]""#,
       ])
   }
 
   @Test(arguments: [
     (["shop", "tools", ""], "cut mend"), (["shop", "tools", "-"], "--json -h --help"),
-    (["shop", "tools", "cut", "-"], "--depth -h --help"), (["shop", "tools", "cut", "--depth", ""], "1 2"),
-    (["shop", "tools", "cut", "s"], "saw"), (["shop", "tools", "cut", "h"], "hammer hw:1,0 hw:2,0"),
-    (["shop", "tools", "cut", "hw", ":"], "1,0 2,0"), (["shop", "tools", "cut", "hw", ":", "2"], "2,0"),
+    (["shop", "tools", "cut", "-"], "--depth -h --help"),
+    (["shop", "tools", "cut", "--depth", ""], "1 2"),
+    (["shop", "tools", "cut", "s"], "saw"),
+    (["shop", "tools", "cut", "h"], "hammer hw:1,0 hw:2,0"),
+    (["shop", "tools", "cut", "hw", ":"], "1,0 2,0"),
+    (["shop", "tools", "cut", "hw", ":", "2"], "2,0"),
     (["shop", "help", "tools", ""], "cut mend"), (["shop", "help", "tools", "m"], "mend"),
-    (["shop", "help", "cut", ""], ""), (["shop", "cut", "-"], "--fine -h --help"), (["shop", "tools", "mend", ""], ""),
+    (["shop", "help", "cut", ""], ""), (["shop", "cut", "-"], "--fine -h --help"),
+    (["shop", "tools", "mend", ""], ""),
   ]) func bashOffers(words: [String], offers: String) throws {
     let line = words.map(\.shellQuoted).joined(separator: " ")
     let typed = Script.typed(words)
@@ -172,10 +183,19 @@ private enum Workshop {
       "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -a cut -d 'Cut a tool'",
       "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -a mend -d 'Mend a tool'",
       "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -l json -d 'As JSON'",
-      "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -s h -l help -d 'Show this help'",
-      "'\(seen) tools; and not \(seen) help; and \(seen) cut' -l depth -r -f -a '1 2' -d 'How deep'",
+      """
+      '\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -s h -l help -d 'Show \
+      this help'
+      """,
+      """
+      '\(seen) tools; and not \(seen) help; and \(seen) cut' -l depth -r -f -a '1 2' -d 'How \
+      deep'
+      """,
       "'\(seen) tools; and not \(seen) help; and \(seen) cut' -s h -l help -d 'Show this help'",
-      "'\(seen) tools; and not \(seen) help; and \(seen) cut' -f -a '(shop tools --names 2>/dev/null)' -d 'TOOL'",
+      """
+      '\(seen) tools; and not \(seen) help; and \(seen) cut' -f -a '(shop tools --names \
+      2>/dev/null)' -d 'TOOL'
+      """,
       "'\(seen) tools; and not \(seen) help; and \(seen) mend' -s h -l help -d 'Show this help'",
       "'\(seen) help; and not \(seen) cut tools' -a cut -d 'Cut a board'",
       "'\(seen) help; and not \(seen) cut tools' -a tools -d 'List the tools'",

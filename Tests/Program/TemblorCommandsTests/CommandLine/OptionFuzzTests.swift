@@ -11,40 +11,53 @@ import TransducerProfiles
 /// The small languages of options take or refuse every text, and say why in one line.
 @Suite struct OptionFuzzTests {
   private static let words = [
-    ",", ":", "=", "/", "-", "+", ".", "%", "dB", "ms", "1e999", "nan", "inf", "-0", "0x1p3", "∞", "\u{202E}", "\0",
+    ",", ":", "=", "/", "-", "+", ".", "%", "dB", "ms", "1e999", "nan", "inf", "-0", "0x1p3", "∞",
+    "\u{202E}", "\0",
     "\n", " ", "99999999999999999999", "none", "invert", "profile=phone",
   ]
 
-  private static let languages: [(name: String, seeds: [String], read: @Sendable (String) throws -> Void)] = [
-    ("--haptics", ["1,2:-6", "none", "3"], { _ = try RoutingOptions.channels($0, option: "--haptics") }),
-    (
-      "--channel", ["2=haptics,gain=-3,delay=2ms,invert", "1=crossover=low:80,eq=40:-3:2", "1=audio", "4=left"],
-      { _ = try ChannelRouting.Channel($0, option: "--channel", profileNamed: { _ in .phone }) }
-    ),
-    (
-      "--pan", ["0:-1,0.5:1", "0.25", "0:0,1:90,2:-90"],
-      { text in
-        for layout in [TransducerArray.Layout.line, .ring, .plane] { _ = try? PanArgument.path(text, in: layout) }
-        _ = try PanArgument.path(text, in: .line)
-      }
-    ), ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try ToleranceText($0) }),
-    ("--simulate", ["abba", "right", "wrong"], { _ = try SimulatedListener($0) }),
-    (
-      "--loop-range", ["0.5-1.2", "0.5-"],
-      { text in _ = try LoopPart(AuditionVerb.description().parse(["a", "b", "--loop-range=\(text)"])) }
-    ),
-    (
-      "--duration", ["2s", "44.1kHz", "80%", "1min"],
-      { text in
-        let arguments = try RenderVerb.description().parse([
-          "a", "--duration=\(text)", "--rate=\(text)", "--strength=\(text)",
-        ])
-        _ = try? arguments.double("--strength", in: 0...1)
-        _ = try? arguments.int("--rate", in: 8_000...192_000)
-        _ = try arguments.double("--duration", in: 0.001...86_400)
-      }
-    ),
-  ]
+  private static let languages:
+    [(name: String, seeds: [String], read: @Sendable (String) throws -> Void)] = [
+      (
+        "--haptics", ["1,2:-6", "none", "3"],
+        { _ = try RoutingOptions.channels($0, option: "--haptics") }
+      ),
+      (
+        "--channel",
+        [
+          "2=haptics,gain=-3,delay=2ms,invert", "1=crossover=low:80,eq=40:-3:2", "1=audio",
+          "4=left",
+        ],
+        { _ = try ChannelRouting.Channel($0, option: "--channel", profileNamed: { _ in .phone }) }
+      ),
+      (
+        "--pan", ["0:-1,0.5:1", "0.25", "0:0,1:90,2:-90"],
+        { text in
+          for layout in [TransducerArray.Layout.line, .ring, .plane] {
+            _ = try? PanArgument.path(text, in: layout)
+          }
+          _ = try PanArgument.path(text, in: .line)
+        }
+      ), ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try ToleranceText($0) }),
+      ("--simulate", ["abba", "right", "wrong"], { _ = try SimulatedListener($0) }),
+      (
+        "--loop-range", ["0.5-1.2", "0.5-"],
+        { text in
+          _ = try LoopPart(AuditionVerb.description().parse(["a", "b", "--loop-range=\(text)"]))
+        }
+      ),
+      (
+        "--duration", ["2s", "44.1kHz", "80%", "1min"],
+        { text in
+          let arguments = try RenderVerb.description().parse([
+            "a", "--duration=\(text)", "--rate=\(text)", "--strength=\(text)",
+          ])
+          _ = try? arguments.double("--strength", in: 0...1)
+          _ = try? arguments.int("--rate", in: 8_000...192_000)
+          _ = try arguments.double("--duration", in: 0.001...86_400)
+        }
+      ),
+    ]
 
   @Test func everyTextIsTakenOrRefusedInOneLine() {
     let count = Mutation.caseCount(default: 500)
@@ -52,13 +65,18 @@ import TransducerProfiles
       var mutation = Mutation(seed: UInt64(index), words: Self.words)
       for number in 0..<count {
         let text = mutation.damage(language.seeds[number % language.seeds.count])
-        do { try language.read(text) } catch {
+        do {
+          try language.read(text)
+        } catch {
           #expect(
-            error is UsageError && Mutation.isOneLine("\(error)"), "\(language.name) \(text.debugDescription): \(error)"
+            error is UsageError && Mutation.isOneLine("\(error)"),
+            "\(language.name) \(text.debugDescription): \(error)"
           )
         }
       }
-      for seed in language.seeds.prefix(1) { #expect(throws: Never.self) { try language.read(seed) } }
+      for seed in language.seeds.prefix(1) {
+        #expect(throws: Never.self) { try language.read(seed) }
+      }
     }
   }
 
@@ -71,9 +89,12 @@ import TransducerProfiles
     let program = TemblorProgram.program()
     var mutation = Mutation(seed: 99, words: Self.words + ["--", " -", " --output="])
     for number in 0..<Mutation.caseCount(default: 500) {
-      let words = mutation.damage(lines[number % lines.count]).split(separator: " ").map(String.init)
+      let words = mutation.damage(lines[number % lines.count]).split(separator: " ").map(
+        String.init)
       guard let verb = words.first else { continue }
-      do { _ = try program.find(verb).parse(Array(words.dropFirst())) } catch {
+      do {
+        _ = try program.find(verb).parse(Array(words.dropFirst()))
+      } catch {
         #expect(Mutation.isOneLine("\(error)"), "\(words): \(error)")
       }
     }

@@ -12,14 +12,16 @@ import Testing
     #expect(plain.styled("a", .bold) == "a")
   }
 
-  /// A continued line begins below the last column of words, or two columns in; colours take no columns.
+  /// A continued line begins below the last column of words, or two columns in; colours take no
+  /// columns.
   @Test(arguments: [
     ("one two three four five\n", "one two three four\n  five\n"),
     ("  light  one two three\n", "  light  one two\n         three\n"),
     ("a long name  b  one two\n", "a long name  b  one\n             two\n"),
     ("far beyond the  middle one\n", "far beyond the\n  middle one\n"),
     ("\u{1B}[1m12345\u{1B}[0m 12345 12345678\n", "\u{1B}[1m12345\u{1B}[0m 12345 12345678\n"),
-    ("/a/path/wider/than/the/line x\n", "/a/path/wider/than/the/line\n  x\n"), ("a  b \n\n", "a  b \n\n"),
+    ("/a/path/wider/than/the/line x\n", "/a/path/wider/than/the/line\n  x\n"),
+    ("a  b \n\n", "a  b \n\n"),
   ]) func linesAreBrokenBetweenWords(text: String, shown: String) throws {
     let narrow = RecordedTerminal(isTerminal: true, width: 20)
     try narrow.terminal.output.write(text)
@@ -34,7 +36,8 @@ import Testing
 
   @Test func theProgramsOwnSignsHaveASCII() {
     #expect(
-      "20–80 Hz, −3 dB, 5 → 6 ± 1, × 2, 8 Ω, 3 µs …".asASCII == "20-80 Hz, -3 dB, 5 -> 6 +/- 1, x 2, 8 ohm, 3 us ...")
+      "20–80 Hz, −3 dB, 5 → 6 ± 1, × 2, 8 Ω, 3 µs …".asASCII
+        == "20-80 Hz, -3 dB, 5 -> 6 +/- 1, x 2, 8 ohm, 3 us ...")
     #expect("█▇▄▃▁▌▏·".asASCII == "###::#:.")
     #expect("höre 地震".asASCII == "höre 地震")
   }

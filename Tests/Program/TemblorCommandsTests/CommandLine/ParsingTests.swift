@@ -4,10 +4,13 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ParsingTests {
-  private func parse(_ line: String...) throws -> ParsedArguments { try SampleProgram.paint.parse(line) }
+  private func parse(_ line: String...) throws -> ParsedArguments {
+    try SampleProgram.paint.parse(line)
+  }
 
   @Test(arguments: [
-    ["--output", "f.png", "d"], ["--output=f.png", "d"], ["-o", "f.png", "d"], ["-of.png", "d"], ["-o=f.png", "d"],
+    ["--output", "f.png", "d"], ["--output=f.png", "d"], ["-o", "f.png", "d"], ["-of.png", "d"],
+    ["-o=f.png", "d"],
     ["d", "-vo", "f.png"], ["d", "-vqof.png"], ["d", "-o", "f.png"],
   ]) func readsEverySpellingOfAValue(line: [String]) throws {
     let arguments = try SampleProgram.paint.parse(line)
@@ -45,7 +48,9 @@ import Testing
     #expect(try parse("--layer=b", "d", "--layer", "a").values("--layer") == ["b", "a"])
   }
 
-  @Test func countsRepeatedFlags() throws { #expect(try parse("-vv", "d", "--verbose").values("-v").count == 3) }
+  @Test func countsRepeatedFlags() throws {
+    #expect(try parse("-vv", "d", "--verbose").values("-v").count == 3)
+  }
 
   @Test func takesEmptyWordsAsTheyAre() throws {
     let arguments = try parse("", "--output=", "--layer", "")
@@ -54,11 +59,14 @@ import Testing
     #expect(arguments.values("--layer") == [""])
   }
 
-  @Test func keepsFurtherEqualsSignsInTheValue() throws { #expect(try parse("--output=a=b", "d").value("-o") == "a=b") }
+  @Test func keepsFurtherEqualsSignsInTheValue() throws {
+    #expect(try parse("--output=a=b", "d").value("-o") == "a=b")
+  }
 
   @Test func sharesPositionalsOutFromBothEnds() throws {
     let command = CommandDescription(
-      "copy", abstract: "Copy.", arguments: [Argument("FROM", help: "", isRepeatable: true), Argument("TO", help: "")]
+      "copy", abstract: "Copy.",
+      arguments: [Argument("FROM", help: "", isRepeatable: true), Argument("TO", help: "")]
     ) { _, _ in .done }
     let arguments = try command.parse(["a", "b", "c"])
     #expect(arguments.values("FROM") == ["a", "b"])
@@ -88,7 +96,10 @@ import Testing
     ("1.5", 1...9, "'--size' takes a whole number from 1 to 9, not '1.5'"),
     ("0", 1...Int.max, "'--size' takes a whole number of at least 1, not '0'"),
     ("7", Int.min...6, "'--size' takes a whole number of at most 6, not '7'"),
-    ("99999999999999999999", Int.min...Int.max, "'--size' takes a whole number, not '99999999999999999999'"),
+    (
+      "99999999999999999999", Int.min...Int.max,
+      "'--size' takes a whole number, not '99999999999999999999'"
+    ),
   ]) func refusesWholeNumbers(text: String, range: ClosedRange<Int>, message: String) throws {
     let arguments = try parse("d", "--size", text)
     #expect(throws: UsageError(message)) { try arguments.int("--size", in: range) }
@@ -106,6 +117,8 @@ import Testing
   }
 
   @Test func stopsWhereAVerbAsksForWhatItDidNotDeclare() async {
-    await #expect(processExitsWith: .failure) { _ = try SampleProgram.paint.parse(["d"]).flag("--nonesuch") }
+    await #expect(processExitsWith: .failure) {
+      _ = try SampleProgram.paint.parse(["d"]).flag("--nonesuch")
+    }
   }
 }

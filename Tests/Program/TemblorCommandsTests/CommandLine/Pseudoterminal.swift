@@ -12,15 +12,19 @@ final class Pseudoterminal {
   private let shell: pid_t
   private var side: Side?
 
-  /// Starts a line of shell with jobs of their own, in which `$PROBE` is the probe and `$TEMBLOR` the program.
+  /// Starts a line of shell with jobs of their own, in which `$PROBE` is the probe and `$TEMBLOR`
+  /// the program.
   ///
   /// A trap keeps the shell itself from being ended by Ctrl-C, which bash would not heed.
   init(_ script: String, shell program: String = "dash") throws {
     let side = try #require(Side.make())
     let environment = [
-      "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)", "TEMBLOR=\(Self.program("temblor"))",
+      "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)",
+      "TEMBLOR=\(Self.program("temblor"))",
     ]
-    let words = ["/bin/\(program)", "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script]
+    let words = [
+      "/bin/\(program)", "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script,
+    ]
     shell = try ProcessRunner.start(
       words, environment: environment,
       streams: [
@@ -55,7 +59,9 @@ final class Pseudoterminal {
   /// Types, as far as the terminal is concerned.
   func type(_ text: String) {
     let bytes = Array(text.utf8)
-    if let side { _ = unsafe write(side.descriptor, bytes, bytes.count) }
+    if let side {
+      _ = unsafe write(side.descriptor, bytes, bytes.count)
+    }
   }
 
   /// Whether what is typed is echoed, and comes by the line.
@@ -68,7 +74,9 @@ final class Pseudoterminal {
   /// Changes the columns of the window.
   func resize(to width: Int) {
     var size = winsize(ws_row: 24, ws_col: UInt16(width), ws_xpixel: 0, ws_ypixel: 0)
-    if let side { _ = unsafe ioctl(side.descriptor, UInt(TIOCSWINSZ), &size) }
+    if let side {
+      _ = unsafe ioctl(side.descriptor, UInt(TIOCSWINSZ), &size)
+    }
   }
 
   /// Takes the terminal away.
@@ -89,7 +97,8 @@ final class Pseudoterminal {
       let isReady = unsafe left > 0 && poll(&ready, 1, Int32(left)) == 1
       let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
       try #require(count > 0, "waited for '\(wanted)' in '\(text)'")
-      text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing("\r\n", with: "\n")
+      text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing(
+        "\r\n", with: "\n")
     }
   }
 
@@ -122,7 +131,8 @@ final class Pseudoterminal {
       var number: UInt32 = 0
       var isLocked: Int32 = 0
       // TIOCSPTLCK and TIOCGPTN of <asm-generic/ioctls.h>, macros that Swift cannot read.
-      guard unsafe ioctl(descriptor, 0x4004_5431, &isLocked) == 0, unsafe ioctl(descriptor, 0x8004_5430, &number) == 0,
+      guard unsafe ioctl(descriptor, 0x4004_5431, &isLocked) == 0,
+        unsafe ioctl(descriptor, 0x8004_5430, &number) == 0,
         unsafe access("/dev/pts/\(number)", R_OK | W_OK) == 0
       else {
         Glibc.close(descriptor)

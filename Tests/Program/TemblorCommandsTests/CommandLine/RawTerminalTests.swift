@@ -4,7 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here")) struct RawTerminalTests {
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
+struct RawTerminalTests {
   private static let usual = "$PROBE; \(Pseudoterminal.verdict)"
 
   @Test func keysComeSinglyAndWithoutEcho() throws {
@@ -13,7 +14,8 @@ import Testing
     _ = try terminal.waitForProbe()
     #expect(!terminal.hasUsualModes)
     terminal.type("a\u{1B}[Aé")
-    #expect(try terminal.wait(for: #"("é")"#) == "\nkey character(\"a\")\nkey up\nkey character(\"é\")")
+    #expect(
+      try terminal.wait(for: #"("é")"#) == "\nkey character(\"a\")\nkey up\nkey character(\"é\")")
     terminal.type("\u{1B}")
     try terminal.wait(for: "key escape")
     terminal.type("q")
@@ -73,7 +75,8 @@ import Testing
 
   @Test func stoppingGivesBackAndContinuingTakes() throws {
     let terminal = try Pseudoterminal(
-      "$PROBE; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict); fg; " + Pseudoterminal.verdict)
+      "$PROBE; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict); fg; "
+        + Pseudoterminal.verdict)
     _ = try terminal.waitForProbe()
     for _ in 0..<2 {
       terminal.type("\u{1A}")
@@ -88,7 +91,8 @@ import Testing
 
   /// SIGSTOP leaves no time to give back; the shell sets its modes itself.
   @Test func continuingAfterAForcedStopTakesAgain() throws {
-    let terminal = try Pseudoterminal("$PROBE; stty $before; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict)")
+    let terminal = try Pseudoterminal(
+      "$PROBE; stty $before; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict)")
     let process = try terminal.waitForProbe()
     kill(process, SIGSTOP)
     try terminal.wait(for: "usual modes")
@@ -100,7 +104,8 @@ import Testing
   }
 
   @Test func theBackgroundTouchesNothing() throws {
-    let terminal = try Pseudoterminal(#"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.verdict)"#)
+    let terminal = try Pseudoterminal(
+      #"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.verdict)"#)
     try terminal.wait(for: "looks away")
     #expect(terminal.hasUsualModes)
     terminal.type("q\n")
@@ -114,7 +119,8 @@ import Testing
 
   @Test func aJobSentToTheBackgroundLooksAway() throws {
     let terminal = try Pseudoterminal(
-      #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.verdict)"#)
+      #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.verdict)"#
+    )
     _ = try terminal.waitForProbe()
     terminal.type("\u{1A}")
     try terminal.wait(for: "looks away")
@@ -128,20 +134,27 @@ import Testing
     let place = try Scratch()
     let file = place("told")
     let terminal = try Pseudoterminal(
-      "trap '' HUP; $PROBE 2> >(tee \(file)); s=$?; wait; grep -q closed \(file) && grep -q told \(file) && exit $s",
+      """
+      trap '' HUP; $PROBE 2> >(tee \(file)); s=$?; wait; grep -q closed \(file) && grep -q told \
+      \(file) && exit $s
+      """,
       shell: "bash")
     let process = try terminal.waitForProbe()
     terminal.close()
     // Asked to end before it has seen the end of the keys, it would not report it.
     let end = ContinuousClock.now + .seconds(60)
-    while (try? String(contentsOfFile: file, encoding: .utf8))?.contains("closed") != true, .now < end {
+    while (try? String(contentsOfFile: file, encoding: .utf8))?.contains("closed") != true,
+      .now < end
+    {
       _ = poll(nil, 0, 1)
     }
     kill(process, SIGTERM)
     #expect(terminal.finish() == 128 + SIGTERM)
   }
 
-  @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"]) func onlyItsOwnTerminalHasKeys(script: String) throws {
+  @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"]) func onlyItsOwnTerminalHasKeys(
+    script: String
+  ) throws {
     let terminal = try Pseudoterminal("\(script); \(Pseudoterminal.verdict)")
     try terminal.wait(for: "no terminal\nusual modes, status 0.")
   }

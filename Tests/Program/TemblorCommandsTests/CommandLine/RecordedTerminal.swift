@@ -47,14 +47,18 @@ final class RecordedTerminal: Sendable {
 
   var terminal: Terminal {
     let output = Output(
-      isTerminal: isTerminal, width: self.width, isColoured: isTerminal, isForeground: self.isForeground
+      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
+      isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
-      if let failure { throw StreamError(stream: "standard output", code: failure) }
+      if let failure {
+        throw StreamError(stream: "standard output", code: failure)
+      }
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.output += copy }
     }
     let error = Output(
-      isTerminal: isTerminal, width: self.width, isColoured: isTerminal, isForeground: self.isForeground
+      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
+      isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.error += copy }

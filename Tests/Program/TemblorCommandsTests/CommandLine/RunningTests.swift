@@ -4,16 +4,21 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct RunningTests {
-  private struct Fault: Error, CustomStringConvertible { var description: String { "the brush broke" } }
+  private struct Fault: Error, CustomStringConvertible {
+    var description: String { "the brush broke" }
+  }
 
   private func program(_ body: @escaping CommandDescription.Body) -> Program {
     Program(
-      "sketch", version: "1", abstract: "", commands: [.init(CommandDescription("go", abstract: "Go.", run: body))])
+      "sketch", version: "1", abstract: "",
+      commands: [.init(CommandDescription("go", abstract: "Go.", run: body))])
   }
 
   @Test func everyVerbIsFoundByItsName() {
     let program = TemblorProgram.program()
-    for command in program.commands { #expect(program.command(named: command.name)?.abstract == command.abstract) }
+    for command in program.commands {
+      #expect(program.command(named: command.name)?.abstract == command.abstract)
+    }
     #expect(program.command(named: "help")?.name == "help")
     #expect(program.command(named: "rendr") == nil)
   }
@@ -42,13 +47,15 @@ import Testing
   }
 
   @Test(arguments: [
-    ["help", "paint"], ["paint", "--help"], ["paint", "-h"], ["paint", "--nonesuch", "-h"], ["paint", "-o", "--help"],
+    ["help", "paint"], ["paint", "--help"], ["paint", "-h"], ["paint", "--nonesuch", "-h"],
+    ["paint", "-o", "--help"],
   ]) func helpOfAVerbWinsOverEverything(line: [String]) {
     let recorded = RecordedTerminal()
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
     #expect(
       recorded.output
-        == SampleProgram.paint.help(of: "sketch", for: recorded.terminal.output, isShort: line.contains("-h")))
+        == SampleProgram.paint.help(
+          of: "sketch", for: recorded.terminal.output, isShort: line.contains("-h")))
     #expect(recorded.error == "")
   }
 

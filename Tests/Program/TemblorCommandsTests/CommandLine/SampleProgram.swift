@@ -18,16 +18,19 @@ enum SampleProgram {
       """,
     arguments: [
       Argument(
-        "DRAWING", help: "A drawing, or `-` for standard input.", completion: .file(endingIn: "txt"), isRepeatable: true
+        "DRAWING", help: "A drawing, or `-` for standard input.",
+        completion: .file(endingIn: "txt"), isRepeatable: true
       )
     ],
     options: [
       Option(
-        "-o", "--output", value: "FILE", help: "Write the picture to FILE.", defaultText: "beside the drawing",
+        "-o", "--output", value: "FILE", help: "Write the picture to FILE.",
+        defaultText: "beside the drawing",
         completion: .file),
       Option(
         "--tone", value: "TONE", help: "How the colours are mixed.", defaultText: "dark",
-        choices: Tone.allCases.map(\.rawValue)), Option("-v", "--verbose", help: "Tell more; twice, tell all."),
+        choices: Tone.allCases.map(\.rawValue)),
+      Option("-v", "--verbose", help: "Tell more; twice, tell all."),
     ],
     groups: [
       OptionGroup(
@@ -37,7 +40,8 @@ enum SampleProgram {
           Option("--gain", value: "DB", help: "Make it [lighter]: \"up\" or 'down'."),
           Option(
             "--layer", value: "NAME", help: "Add a layer.",
-            completion: Completion(words: ["sky", "sea"], paths: .files(endings: ["png", "svg"])), isRepeatable: true),
+            completion: Completion(words: ["sky", "sea"], paths: .files(endings: ["png", "svg"])),
+            isRepeatable: true),
           Option("-q", "--quiet", help: "Print nothing."),
         ])
     ], examples: [.init("sketch paint -o tree.png tree.txt", "Paint one tree.")]
@@ -61,7 +65,9 @@ enum SampleProgram {
 
   static let completion: CommandDescription = CommandDescription(
     "completion", abstract: "Print a completion script.",
-    arguments: [Argument("SHELL", help: "The shell to teach.", choices: Shell.allCases.map(\.rawValue))]
+    arguments: [
+      Argument("SHELL", help: "The shell to teach.", choices: Shell.allCases.map(\.rawValue))
+    ]
   ) { arguments, terminal in
     guard let shell = Shell(rawValue: arguments.argument("SHELL")) else { return .usage }
     try terminal.output.write(program.completionScript(for: shell))
@@ -70,7 +76,9 @@ enum SampleProgram {
 
   static let program: Program = Program(
     "sketch", version: "1.2.3", date: "2025-01-31", abstract: "Turn drawings into pictures.",
-    discussion: "A drawing is a text file.", commands: [.init(paint), .init(compare), .init(completion)],
-    examples: [.init("sketch paint tree.txt", "Paint a tree.")], manualSections: [("Files", ".sketchrc is read first.")]
+    discussion: "A drawing is a text file.",
+    commands: [.init(paint), .init(compare), .init(completion)],
+    examples: [.init("sketch paint tree.txt", "Paint a tree.")],
+    manualSections: [("Files", ".sketchrc is read first.")]
   )
 }

@@ -23,9 +23,11 @@ enum Script {
     try scratch.write(input, to: "input")
     // With no signal blocked, which shells wait for.
     let process = try ProcessRunner.start(
-      ["/usr/bin/env", name] + arguments, environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+      ["/usr/bin/env", name] + arguments,
+      environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
       streams: [
-        (0, .file(scratch("input"), flags: O_RDONLY)), (1, .file(scratch("output"), flags: O_WRONLY | O_CREAT)),
+        (0, .file(scratch("input"), flags: O_RDONLY)),
+        (1, .file(scratch("output"), flags: O_WRONLY | O_CREAT)),
         (2, .descriptor(1)),
       ], leading: .session)
     let status = ProcessRunner.waitForEnd(of: process)

@@ -14,8 +14,11 @@ import Testing
     init() throws {
       var ends: [Int32] = [-1, -1]
       try #require(unsafe pipe(&ends) == 0)
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      (reader, writer) = (ends[0], ends[1])
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      }
+      reader = ends[0]
+      writer = ends[1]
     }
   }
 
@@ -39,7 +42,9 @@ import Testing
     let text = String(repeating: "0123456789", count: 100_000)
     let received = Received()
     let reader = DispatchGroup()
-    DispatchQueue.global().async(group: reader) { received.bytes.withLock { $0 = readToEnd(pipe.reader) } }
+    DispatchQueue.global().async(group: reader) {
+      received.bytes.withLock { $0 = readToEnd(pipe.reader) }
+    }
     try Output(descriptor: pipe.writer, name: "pipe").write(text)
     close(pipe.writer)
     #expect(reader.wait(timeout: .now() + 60) == .success)
@@ -51,7 +56,9 @@ import Testing
     let pipe = try Pipe()
     close(pipe.reader)
     defer { close(pipe.writer) }
-    let error = #expect(throws: StreamError.self) { try Output(descriptor: pipe.writer, name: "pipe").write("a") }
+    let error = #expect(throws: StreamError.self) {
+      try Output(descriptor: pipe.writer, name: "pipe").write("a")
+    }
     #expect(error?.isBrokenPipe == true)
   }
 
@@ -59,7 +66,9 @@ import Testing
     let full = unsafe open("/dev/full", O_WRONLY)
     try #require(full >= 0)
     defer { close(full) }
-    let error = #expect(throws: StreamError.self) { try Output(descriptor: full, name: "standard output").write("a") }
+    let error = #expect(throws: StreamError.self) {
+      try Output(descriptor: full, name: "standard output").write("a")
+    }
     #expect(error?.isBrokenPipe == false)
     #expect(error?.description == "cannot write to standard output: No space left on device")
   }

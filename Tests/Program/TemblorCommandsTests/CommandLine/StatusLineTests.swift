@@ -23,7 +23,8 @@ import Testing
 
   @Test(arguments: [
     (79, "> 1:01.2 / 2:05.0 █████████████ ███████████▍· 3 voices strength 80% 0 underruns"),
-    (39, "> 1:01.2 / 2:05.0 ██████ █████▎ 3v 80%"), (19, "> 1:01.2 ████ ███▌"), (8, "> 1:01.2"), (5, "> ██▇"),
+    (39, "> 1:01.2 / 2:05.0 ██████ █████▎ 3v 80%"), (19, "> 1:01.2 ████ ███▌"), (8, "> 1:01.2"),
+    (5, "> ██▇"),
   ]) func showsLessWhereThereIsLess(width: Int, expected: String) {
     let narrow = width == 5 ? PlaybackStatus(position: 0, peaks: [1, 1, 0.5]) : Self.stereo
     #expect(line(narrow, width) == expected)
@@ -32,7 +33,9 @@ import Testing
   @Test(arguments: [
     (79, "> 1:01.2 / 2:05.0 ▂▄▅▅▅▆▆▆▆▆▇▇▇▇▇▇▇▇▇████████ 3 voices strength 80% 2 underruns"),
     (39, "> 1:01.2 / 2:05.0 ▄▅▆▆▇▇▇████ 3v 80% 2u"), (19, "> 1:01.2 ▅▆▇▇▇██ 2u"),
-  ]) func manyChannelsShareColumns(width: Int, expected: String) { #expect(line(Self.many, width) == expected) }
+  ]) func manyChannelsShareColumns(width: Int, expected: String) {
+    #expect(line(Self.many, width) == expected)
+  }
 
   @Test func theTransducersHeatAndGainAreShown() {
     var figures = PlaybackStatus(position: 1, peaks: [])
@@ -86,8 +89,11 @@ import Testing
   }
 
   @Test func coloursAreForLevelsAndUnderruns() {
-    #expect(line(Self.many, 19, isColoured: true).hasSuffix("\u{1B}[33m█\u{1B}[0m \u{1B}[31m2u\u{1B}[0m"))
-    #expect(line(Self.stereo, 12, isColoured: true) == "> 1:01.2 \u{1B}[33m█\u{1B}[0m\u{1B}[32m▇\u{1B}[0m")
+    #expect(
+      line(Self.many, 19, isColoured: true).hasSuffix("\u{1B}[33m█\u{1B}[0m \u{1B}[31m2u\u{1B}[0m"))
+    #expect(
+      line(Self.stereo, 12, isColoured: true) == "> 1:01.2 \u{1B}[33m█\u{1B}[0m\u{1B}[32m▇\u{1B}[0m"
+    )
   }
 
   @Test func drawsFifteenTimesASecond() {

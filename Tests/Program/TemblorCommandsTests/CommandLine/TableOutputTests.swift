@@ -5,7 +5,9 @@ import SystemSupport
 import Testing
 
 @Suite struct TableOutputTests {
-  private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
+  private func run(_ words: [String]) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
@@ -42,7 +44,10 @@ import Testing
     #expect(status == .done)
     #expect(error == "")
     let table = try CSVTable(Array(output.utf8))
-    #expect(table.columns.starts(with: ["pattern", "duration", "soundSeconds", "transients", "continuous"]))
+    #expect(
+      table.columns.starts(with: [
+        "pattern", "duration", "soundSeconds", "transients", "continuous",
+      ]))
     #expect(table.rows.map { Array($0.fields[0..<1]) } == [["light"], ["medium"]])
     let transients = try #require(table.columns.firstIndex(of: "transients"))
     #expect(table.rows.map { $0.fields[transients] } == ["1", "1"])

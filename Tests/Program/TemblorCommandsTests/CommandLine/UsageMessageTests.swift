@@ -9,39 +9,60 @@ import Testing
     (["pant"], "unknown verb 'pant'; did you mean 'paint'?", nil),
     (["apint"], "unknown verb 'apint'; did you mean 'paint'?", nil),
     (["COMPARE"], "unknown verb 'COMPARE'; did you mean 'compare'?", nil),
-    (["comp"], "unknown verb 'comp'; did you mean 'compare'?", nil), (["fly"], "unknown verb 'fly'", nil),
+    (["comp"], "unknown verb 'comp'; did you mean 'compare'?", nil),
+    (["fly"], "unknown verb 'fly'", nil),
     ([""], "unknown verb ''", nil), (["a\u{1B}[2J\n"], "unknown verb 'a\\u{1B}[2J\\n'", nil),
     (["--versoin"], "unknown option '--versoin'; did you mean '--version'?", nil),
-    (["--size=3", "paint"], "'--size' must follow a verb", nil), (["--"], "unknown option '--'", nil),
-    (["help", "pant"], "unknown verb 'pant'; did you mean 'paint'?", nil), (["paint"], "missing DRAWING", "paint"),
+    (["--size=3", "paint"], "'--size' must follow a verb", nil),
+    (["--"], "unknown option '--'", nil),
+    (["help", "pant"], "unknown verb 'pant'; did you mean 'paint'?", nil),
+    (["paint"], "missing DRAWING", "paint"),
     (["compare", "a"], "missing SECOND", "compare"),
     (["compare", "a", "b", "c", "d e"], "unexpected argument 'd e'", "compare"),
-    (["paint", "d", "--ouput", "f"], "unknown option '--ouput'; did you mean '--output'?", "paint"),
+    (
+      ["paint", "d", "--ouput", "f"], "unknown option '--ouput'; did you mean '--output'?", "paint"
+    ),
     (["paint", "d", "--lay=f"], "unknown option '--lay'; did you mean '--layer'?", "paint"),
     (["paint", "d", "--x=1"], "unknown option '--x'", "paint"),
-    (["paint", "d", "--=1"], "unknown option '--'", "paint"), (["paint", "d", "-x"], "unknown option '-x'", "paint"),
+    (["paint", "d", "--=1"], "unknown option '--'", "paint"),
+    (["paint", "d", "-x"], "unknown option '-x'", "paint"),
     (["paint", "d", "-vx"], "unknown option '-x'", "paint"),
-    (["paint", "d", "-output", "f"], "unknown option '-output'; did you mean '--output'?", "paint"),
+    (
+      ["paint", "d", "-output", "f"], "unknown option '-output'; did you mean '--output'?", "paint"
+    ),
     (["paint", "d", "-size=3"], "unknown option '-size'; did you mean '--size'?", "paint"),
     (["paint", "d", "--output"], "missing FILE after '--output'", "paint"),
     (["paint", "d", "-vo"], "missing FILE after '-o'", "paint"),
     (["paint", "-o", "--", "d"], "missing FILE after '-o'", "paint"),
     (
-      ["paint", "d", "--output", "-v"], "missing FILE after '--output'; to give '-v' itself, write '--output=-v'",
+      ["paint", "d", "--output", "-v"],
+      "missing FILE after '--output'; to give '-v' itself, write '--output=-v'",
       "paint"
     ),
-    (["paint", "d", "-o", "--quiet"], "missing FILE after '-o'; to give '--quiet' itself, write '-o--quiet'", "paint"),
+    (
+      ["paint", "d", "-o", "--quiet"],
+      "missing FILE after '-o'; to give '--quiet' itself, write '-o--quiet'", "paint"
+    ),
     (["paint", "d", "--quiet=no"], "'--quiet' takes no value, but got 'no'", "paint"),
     (["paint", "d", "-q=no"], "'-q' takes no value, but got 'no'", "paint"),
     (["paint", "d", "-o", "a", "--output=b"], "'--output' is given twice", "paint"),
     (
-      ["paint", "d", "--tone", "brigth"], "'--tone' takes dark or bright, not 'brigth'; did you mean 'bright'?", "paint"
+      ["paint", "d", "--tone", "brigth"],
+      "'--tone' takes dark or bright, not 'brigth'; did you mean 'bright'?", "paint"
     ), (["paint", "d", "--tone="], "'--tone' takes dark or bright, not ''", "paint"),
-    (["completion", "csh"], "'SHELL' takes bash, zsh or fish, not 'csh'; did you mean 'zsh'?", "completion"),
-    (["paint", "d", "--size", "big"], "'--size' takes a whole number from 1 to 4096, not 'big'", "paint"),
+    (
+      ["completion", "csh"], "'SHELL' takes bash, zsh or fish, not 'csh'; did you mean 'zsh'?",
+      "completion"
+    ),
+    (
+      ["paint", "d", "--size", "big"], "'--size' takes a whole number from 1 to 4096, not 'big'",
+      "paint"
+    ),
   ]
 
-  @Test(arguments: refusals) func refuses(_ refusal: (line: [String], message: String, verb: String?)) {
+  @Test(arguments: refusals) func refuses(
+    _ refusal: (line: [String], message: String, verb: String?)
+  ) {
     let recorded = RecordedTerminal()
     let status = SampleProgram.program.run(refusal.line, on: recorded.terminal)
     let verb = refusal.verb.map { " " + $0 } ?? ""

@@ -1,5 +1,5 @@
-/// What a terminal shows that wraps its lines again when its window is resized, and keeps the cursor at its
-/// character.
+/// What a terminal shows that wraps its lines again when its window is resized, and keeps the
+/// cursor at its character.
 struct WrappingScreen {
   /// Lines as they were written, each as long as it became.
   private var lines: [[Character]] = [[]]
@@ -18,20 +18,26 @@ struct WrappingScreen {
       let starts = line.isEmpty ? [0] : Array(stride(from: 0, to: line.count, by: width))
       return starts.map { String(line[$0..<min($0 + width, line.count)]).trimmingBlanks }
     }
-    while rows.last == "" { rows.removeLast() }
+    while rows.last == "" {
+      rows.removeLast()
+    }
     return rows
   }
 
-  /// Takes characters, returns, line feeds, styles, and `ED`, which erases what is behind the cursor.
+  /// Takes characters, returns, line feeds, styles, and `ED`, which erases what is behind the
+  /// cursor.
   mutating func write(_ text: String) {
     var rest = Substring(text.replacing("\r\n", with: "\n"))
     while let character = rest.popFirst() {
       switch character {
-      case "\r": column -= column % width
+      case "\r":
+        column -= column % width
       case "\n":
         line += 1
         column = 0
-        if line == lines.count { lines.append([]) }
+        if line == lines.count {
+          lines.append([])
+        }
       case "\u{1B}":
         let sequence = rest.prefix { !$0.isLetter }
         rest = rest.dropFirst(sequence.count)
@@ -40,7 +46,9 @@ struct WrappingScreen {
         lines.removeSubrange((line + 1)...)
         lines[line].removeSubrange(min(column, lines[line].count)...)
       default:
-        while lines[line].count <= column { lines[line].append(" ") }
+        while lines[line].count <= column {
+          lines[line].append(" ")
+        }
         lines[line][column] = character
         column += 1
       }
@@ -51,7 +59,9 @@ struct WrappingScreen {
 extension String {
   fileprivate var trimmingBlanks: String {
     var text = self
-    while text.last == " " { text.removeLast() }
+    while text.last == " " {
+      text.removeLast()
+    }
     return text
   }
 }

@@ -6,23 +6,27 @@ import Testing
 
 @testable import TemblorCommands
 
-/// Ten hours of a session in virtual time, in a process of its own: what it holds after one hour is what it holds
-/// after ten.
+/// Ten hours of a session in virtual time, in a process of its own: what it holds after one hour is
+/// what it holds after ten.
 @Suite struct EnduranceTests {
-  /// Kilobytes of its own in memory, threads and open files of this process; which pages of files are loaded is the
-  /// system's choice.
+  /// Kilobytes of its own in memory, threads and open files of this process; which pages of files
+  /// are loaded is the system's choice.
   private static func holdings() throws -> [Int] {
     let status = String(decoding: try FileSystem.read("/proc/self/status"), as: UTF8.self)
     let figures = ["RssAnon:", "Threads:"].map { key in
-      status.split(separator: "\n").first { $0.hasPrefix(key) }?.split(whereSeparator: \.isWhitespace)[1]
+      status.split(separator: "\n").first { $0.hasPrefix(key) }?.split(
+        whereSeparator: \.isWhitespace)[1]
     }
-    return figures.map { $0.flatMap { Int($0) } ?? 0 } + [try FileSystem.names(in: "/proc/self/fd").count]
+    return figures.map { $0.flatMap { Int($0) } ?? 0 } + [
+      try FileSystem.names(in: "/proc/self/fd").count
+    ]
   }
 
   private static let commands = [
     "tap 1 0.5", "tap 0.5 0.2 at +0.4", "hum 0.6 0.4 0.5 as h", "play heartbeat loop as a",
     "set intensity 0.7 of a over 0.2",
-    "noise 0.5 0.5 1 0.4 seed 3", "seek a 0.1", "pause a", "resume a", "rate a 2", "status", "stats", "list", "stop h",
+    "noise 0.5 0.5 1 0.4 seed 3", "seek a 0.1", "pause a", "resume a", "rate a 2", "status",
+    "stats", "list", "stop h",
     "play pulse", "duck 0.5", "stop a", "preload light", "play nobody", "tap", "stop",
   ]
 
@@ -34,7 +38,8 @@ import Testing
     let format = SinkFormat(
       rate: 8_000, channelCount: engine.routing.channels.count, periodSize: 400, bufferSize: 1_600)
     let loop = RenderLoop(engine: engine, sink: NullSink(format, time: time), time: time)
-    let session = ListenSession(engine, device: "virtual", folder: nil, message: Failure.message(_:))
+    let session = ListenSession(
+      engine, device: "virtual", folder: nil, message: Failure.message(_:))
     let upkeep = ListenUpkeep(file: metrics, watchdogLimit: .seconds(30))
     return try (1...10).map { hour in
       for second in (hour - 1) * 3_600..<hour * 3_600 {
@@ -44,9 +49,13 @@ import Testing
           _ = session.answer(request, client: second / 120 % 5)
         }
         if index == 0 {
-          session.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 8, text: "late"), at: time.now)
+          session.note(
+            SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 8, text: "late"),
+            at: time.now)
         }
-        while time.now < .seconds(second + 1), loop.turn() { engine.update() }
+        while time.now < .seconds(second + 1), loop.turn() {
+          engine.update()
+        }
         session.reportFolded(at: time.now)
         _ = session.takeEvents()
         _ = upkeep.perform(at: time.now, on: session)
@@ -61,7 +70,8 @@ import Testing
       defer { _ = unsafe unlink(path) }
       let hours = try EnduranceTests.hours(metrics: path)
       for hour in hours {
-        // A mebibyte is what an allocator may round, some threads are those of the tests; what leaks, leaks thousands.
+        // A mebibyte is what an allocator may round, some threads are those of the tests; what
+        // leaks, leaks thousands.
         let growth = zip(hour, hours[0]).map { $0 - $1 }
         try #require(growth[0] < 1_024 && growth[1] < 4 && growth[2] < 4, "\(hours)")
       }

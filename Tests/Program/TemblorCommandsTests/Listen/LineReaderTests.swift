@@ -12,7 +12,9 @@ import Testing
 
   @Test func linesMayComeInPieces() {
     #expect(
-      lines("ta", "p\npl", "ay x\r", "\n\n", "qu", "it") == [.text("tap"), .text("play x"), .text(""), .text("quit")])
+      lines("ta", "p\npl", "ay x\r", "\n\n", "qu", "it") == [
+        .text("tap"), .text("play x"), .text(""), .text("quit"),
+      ])
     #expect(lines("a\n") == [.text("a")])
     #expect(lines() == [])
   }
@@ -24,10 +26,13 @@ import Testing
   }
 
   @Test(
-    arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0x00], [0x1B, 0x5B], [0x61, 0x0D, 0x62], [0x7F]] as [[UInt8]])
+    arguments: [
+      [0xFF], [0xC3], [0xED, 0xA0, 0x80], [0x00], [0x1B, 0x5B], [0x61, 0x0D, 0x62], [0x7F],
+    ] as [[UInt8]])
   func bytesThatAreNoTextSpoilOneLine(bytes: [UInt8]) {
     var reader = LineReader()
-    #expect(reader.lines(in: bytes + [0x0A] + Array("a\tb\n".utf8)) == [.invalidUTF8, .text("a\tb")])
+    #expect(
+      reader.lines(in: bytes + [0x0A] + Array("a\tb\n".utf8)) == [.invalidUTF8, .text("a\tb")])
   }
 
   @Test func theLongestLineIsReadAndLongerOnesAreToldOnce() {

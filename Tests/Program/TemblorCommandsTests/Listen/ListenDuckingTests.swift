@@ -12,10 +12,14 @@ import Testing
     // A sound without output, so that only the lower one is measured.
     #expect(studio.ask("duck 0.25 attack 0.1 release 0.2") == "ok")
     #expect(studio.ask("hum 0 0.5 1 at 1 as high priority 5").hasPrefix("ok"))
-    for _ in 0..<40 { studio.run(0.05) }
+    for _ in 0..<40 {
+      studio.run(0.05)
+    }
     #expect(abs(studio.level(0.8...1.0) / full - 1) < 0.02)
     #expect(abs(studio.level(1.2...1.9) / full - 0.25) < 0.02)
-    for _ in 0..<20 { studio.run(0.05) }
+    for _ in 0..<20 {
+      studio.run(0.05)
+    }
     #expect(abs(studio.level(2.6...3) / full - 1) < 0.02)
   }
 

@@ -5,13 +5,17 @@ import Testing
 /// Damaged commands are read or refused with one line, and a tag never changes what is said.
 @Suite struct ListenFuzzTests {
   private static let lines = [
-    "play heartbeat loop at 12.5 as b rate 2 strength 0.5 from 1", "tap 0.8 0.5 at +0.25", "hum 1 0.2 3 as x at +1",
-    "set sharpness -1 of x over 2 at 7", "stop alarm at 4", "play \"my own.ahap\" loop", "loop x on",
+    "play heartbeat loop at 12.5 as b rate 2 strength 0.5 from 1", "tap 0.8 0.5 at +0.25",
+    "hum 1 0.2 3 as x at +1",
+    "set sharpness -1 of x over 2 at 7", "stop alarm at 4", "play \"my own.ahap\" loop",
+    "loop x on",
     "strength 0.2 over 2", "noise 1 0.5 1 2 seed 3", "help", "quit",
   ]
 
   @Test func everyLineIsReadOrRefusedInOneLine() {
-    let words = ["\"", "\\", " at ", " +", "nan", "1e999", "@", "@a ", " loop", " of", "\u{202E}", "\0", "∞"]
+    let words = [
+      "\"", "\\", " at ", " +", "nan", "1e999", "@", "@a ", " loop", " of", "\u{202E}", "\0", "∞",
+    ]
     var mutation = Mutation(seed: 11, words: words)
     for number in 0..<Mutation.caseCount(default: 2_000) {
       let line = mutation.damage(Self.lines[number % Self.lines.count])
@@ -20,7 +24,8 @@ import Testing
         #expect(Mutation.isOneLine(error.description), "\(line.debugDescription): \(error)")
       }
       guard let plain, plain.tag == nil, line.first != "@" else { continue }
-      #expect(ListenGrammar.read("@t " + line)?.command == plain.command, "\(line.debugDescription)")
+      #expect(
+        ListenGrammar.read("@t " + line)?.command == plain.command, "\(line.debugDescription)")
     }
   }
 }

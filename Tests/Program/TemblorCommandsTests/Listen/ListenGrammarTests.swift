@@ -11,7 +11,8 @@ import Testing
       (
         "play a loop at 12.5 as b rate 2 strength 0.5 from 1e-1",
         [
-          "PATTERN": .text("a"), "loop": .present, "at": .time(.at(12.5)), "as": .text("b"), "rate": .number(2),
+          "PATTERN": .text("a"), "loop": .present, "at": .time(.at(12.5)), "as": .text("b"),
+          "rate": .number(2),
           "strength": .number(0.5), "from": .number(0.1),
         ]
       ),
@@ -19,28 +20,36 @@ import Testing
         "play loop from 1 as at loop",
         ["PATTERN": .text("loop"), "from": .number(1), "as": .text("at"), "loop": .present]
       ), (#"play "a\"b\\c\n\t""#, ["PATTERN": .text("a\"b\\c\n\t")]),
-      (#"play C:\x"#, ["PATTERN": .text(#"C:\x"#)]), ("tap", [:]), ("tap at +0.25", ["at": .time(.after(0.25))]),
+      (#"play C:\x"#, ["PATTERN": .text(#"C:\x"#)]), ("tap", [:]),
+      ("tap at +0.25", ["at": .time(.after(0.25))]),
       ("tap 0.8 at 3", ["INTENSITY": .number(0.8), "at": .time(.at(3))]),
-      ("tap .8 0 at 200000", ["INTENSITY": .number(0.8), "SHARPNESS": .number(0), "at": .time(.at(200_000))]),
+      (
+        "tap .8 0 at 200000",
+        ["INTENSITY": .number(0.8), "SHARPNESS": .number(0), "at": .time(.at(200_000))]
+      ),
       (
         "hum 1 0.2 3 as x at +1",
         [
-          "INTENSITY": .number(1), "SHARPNESS": .number(0.2), "SECONDS": .number(3), "as": .text("x"),
+          "INTENSITY": .number(1), "SHARPNESS": .number(0.2), "SECONDS": .number(3),
+          "as": .text("x"),
           "at": .time(.after(1)),
         ]
       ), ("set strength 0.5", ["PARAMETER": .text("strength"), "VALUE": .number(0.5)]),
       (
         "set sharpness -1 of x over 2 at 7",
         [
-          "PARAMETER": .text("sharpness"), "VALUE": .number(-1), "of": .text("x"), "over": .number(2),
+          "PARAMETER": .text("sharpness"), "VALUE": .number(-1), "of": .text("x"),
+          "over": .number(2),
           "at": .time(.at(7)),
         ]
       ), ("stop at +1", ["at": .time(.after(1))]),
       ("stop \"at\" at +1", ["NAME": .text("at"), "at": .time(.after(1))]),
-      ("resume x", ["NAME": .text("x")]), ("seek x 1.5", ["NAME": .text("x"), "SECONDS": .number(1.5)]),
+      ("resume x", ["NAME": .text("x")]),
+      ("seek x 1.5", ["NAME": .text("x"), "SECONDS": .number(1.5)]),
       ("loop x on end 2", ["NAME": .text("x"), "SWITCH": .text("on"), "end": .number(2)]),
       ("rate x 0.015625", ["NAME": .text("x"), "RATE": .number(1 / 64)]),
-      ("pan x 0.5/-1 over 2", ["NAME": .text("x"), "POS": .text("0.5/-1"), "over": .number(2)]), ("unmute", [:]),
+      ("pan x 0.5/-1 over 2", ["NAME": .text("x"), "POS": .text("0.5/-1"), "over": .number(2)]),
+      ("unmute", [:]),
       ("help play", ["COMMAND": .text("play")]), ("quit", [:]),
     ] as [(String, [String: ListenCommand.Value])])
   func readsCommands(line: String, values: [String: ListenCommand.Value]) throws {
@@ -50,7 +59,9 @@ import Testing
     #expect(ListenGrammar.read("@7 " + line) == ListenRequest(tag: "7", command: .success(command)))
   }
 
-  @Test(arguments: ["", "  \t", "# play x", "  #@7 play"]) func emptyLinesAndCommentsMeanNothing(line: String) {
+  @Test(arguments: ["", "  \t", "# play x", "  #@7 play"]) func emptyLinesAndCommentsMeanNothing(
+    line: String
+  ) {
     #expect(ListenGrammar.read(line) == nil)
   }
 
@@ -59,10 +70,16 @@ import Testing
     ("\"\"", "unknown-keyword: unknown command ''"),
     (
       "play",
-      "missing-argument: 'play' requires PATTERN; usage: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
+      """
+      missing-argument: 'play' requires PATTERN; usage: play PATTERN [loop] [at TIME] [as NAME] \
+      [rate RATE]
+      """
         + " [strength STRENGTH] [from SECONDS] [priority N]"
     ), ("play x lop", "unknown-keyword: unknown keyword 'lop' for 'play'; did you mean 'loop'?"),
-    ("tap 1 1 1", "unknown-keyword: unknown keyword '1' for 'tap'; usage: tap [INTENSITY] [SHARPNESS] [at TIME]"),
+    (
+      "tap 1 1 1",
+      "unknown-keyword: unknown keyword '1' for 'tap'; usage: tap [INTENSITY] [SHARPNESS] [at TIME]"
+    ),
     (
       "play x rate",
       "missing-argument: 'rate' requires RATE; usage: play PATTERN [loop] [at TIME] [as NAME]"
@@ -76,7 +93,10 @@ import Testing
     ("play x rate 65", "invalid-value: RATE must be 0.015625 to 64, not '65'"),
     (
       "set attack 0",
-      "invalid-value: PARAMETER must be strength, intensity, sharpness, volume, pan, pitch or brightness,"
+      """
+      invalid-value: PARAMETER must be strength, intensity, sharpness, volume, pan, pitch or \
+      brightness,
+      """
         + " not 'attack'"
     ), ("play x strength 1.01", "invalid-value: STRENGTH must be 0 to 1, not '1.01'"),
     ("play x from -1", "invalid-value: SECONDS must be 0 to 86400, not '-1'"),
@@ -89,7 +109,8 @@ import Testing
     ("set pan 2", "invalid-value: VALUE must be -1 to 1, not '2'"),
     ("loop x yes", "invalid-value: SWITCH must be on or off, not 'yes'"),
     ("quit now", "unexpected-argument: unexpected 'now'; usage: quit"),
-    ("play \"x", "unclosed-quote: missing closing quote"), ("play \"x\\", "unclosed-quote: missing closing quote"),
+    ("play \"x", "unclosed-quote: missing closing quote"),
+    ("play \"x\\", "unclosed-quote: missing closing quote"),
     ("play \"x\"y", "unclosed-quote: missing space after the closing quote"),
     ("play x\"y\"", "unclosed-quote: a quote must start a word"),
     ("play \"\\x\"", #"unclosed-quote: invalid escape in quotes; use \", \\, \n or \t"#),
@@ -118,20 +139,23 @@ import Testing
     }
   }
 
-  @Test(arguments: ["@ tap", "@\(String(repeating: "x", count: 65)) tap", "@\"a\" tap"]) func tagsAreShort(line: String)
-  {
+  @Test(arguments: ["@ tap", "@\(String(repeating: "x", count: 65)) tap", "@\"a\" tap"])
+  func tagsAreShort(line: String) {
     #expect(
       ListenGrammar.read(line)
         == ListenRequest(
           tag: nil,
           command: .failure(
-            ListenError(.invalidValue, "invalid tag: must be @ followed by 1 to 64 bytes without quotes"))))
+            ListenError(
+              .invalidValue, "invalid tag: must be @ followed by 1 to 64 bytes without quotes"))))
   }
 
   @Test func aTagAloneIsNoCommand() {
     #expect(
       ListenGrammar.read("@7 ")
-        == ListenRequest(tag: "7", command: .failure(ListenError(.missingArgument, "missing command after the tag"))))
+        == ListenRequest(
+          tag: "7",
+          command: .failure(ListenError(.missingArgument, "missing command after the tag"))))
   }
 
   @Test func linesThatAreNoneAreAnswered() {
@@ -139,10 +163,14 @@ import Testing
       ListenGrammar.read(.invalidUTF8)
         == ListenRequest(
           tag: nil,
-          command: .failure(ListenError(.invalidUTF8, "the line is not valid UTF-8 or contains control characters"))))
+          command: .failure(
+            ListenError(.invalidUTF8, "the line is not valid UTF-8 or contains control characters"))
+        ))
     #expect(
       ListenGrammar.read(.tooLong)
-        == ListenRequest(tag: nil, command: .failure(ListenError(.tooLong, "the line is longer than 65536 bytes"))))
+        == ListenRequest(
+          tag: nil, command: .failure(ListenError(.tooLong, "the line is longer than 65536 bytes")))
+    )
     #expect(ListenGrammar.read(.text("list")) == ListenGrammar.read("list"))
   }
 
@@ -164,11 +192,14 @@ import Testing
 
   @Test func answersAreWrittenAsWordsAreRead() throws {
     let fields: [ListenReply.Field] = [
-      .text("my \"own\""), .text(""), .text("a\\\n"), .pair("name", "two words"), .number("time", 0.1 + 0.2),
+      .text("my \"own\""), .text(""), .text("a\\\n"), .pair("name", "two words"),
+      .number("time", 0.1 + 0.2),
       .count("voices", 3), .text("a\u{7}b\u{85}"),
     ]
     let line = ListenReply.ok(fields, tag: "7").line
-    #expect(line == #"@7 ok "my \"own\"" "" "a\\\n" name="two words" time=0.3 voices=3 "a\u{07}b\u{0085}""#)
+    #expect(
+      line
+        == #"@7 ok "my \"own\"" "" "a\\\n" name="two words" time=0.3 voices=3 "a\u{07}b\u{0085}""#)
     #expect(ListenReply.ok().line == "ok")
     #expect(ListenReply.event("finished", [.pair("name", "x")]).line == "event finished name=x")
     for text in ["my \"own\"", "", "a\\\n\t", "#", "@7", "é 😀"] {
@@ -179,7 +210,10 @@ import Testing
   @Test func helpTellsEveryCommand() throws {
     #expect(
       ListenReply.ok(try ListenGrammar.help(nil)).line
-        == "ok play tap hum noise set stop pause resume seek loop rate pan mute unmute duck preload status stats list"
+        == """
+        ok play tap hum noise set stop pause resume seek loop rate pan mute unmute duck preload \
+        status stats list
+        """
         + " help quit shutdown")
     #expect(
       ListenReply.ok(try ListenGrammar.help("loop")).line == "ok \"loop NAME on|off [end SECONDS]\""
@@ -192,7 +226,9 @@ import Testing
   @Test func theManualFitsItsColumns() {
     let lines = ListenGrammar.discussion.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.filter { $0.hasPrefix("  ") }.allSatisfy { $0.count <= 78 })
-    for form in ListenGrammar.forms { #expect(lines.contains { $0.hasPrefix("  " + form.verb) }) }
+    for form in ListenGrammar.forms {
+      #expect(lines.contains { $0.hasPrefix("  " + form.verb) })
+    }
     #expect(lines.contains("  set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]"))
   }
 }

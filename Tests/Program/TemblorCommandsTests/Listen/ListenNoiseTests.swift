@@ -9,12 +9,15 @@ import Testing
   /// The power of samples in a band, by sines of whole cycles, as a share of the whole.
   private func share(_ samples: ArraySlice<Float>, of band: ClosedRange<Double>) -> Double {
     // A rate of 1 kHz is enough for what is rendered here.
-    let samples = stride(from: samples.startIndex, to: samples.endIndex, by: 48).map { Double(samples[$0]) }
+    let samples = stride(from: samples.startIndex, to: samples.endIndex, by: 48).map {
+      Double(samples[$0])
+    }
     let seconds = Double(samples.count) / 1_000
     let all = samples.reduce(0) { $0 + $1 * $1 } / Double(samples.count)
     var inside = 0.0
     for cycles in Int(band.lowerBound * seconds)...Int(band.upperBound * seconds) {
-      var (real, imaginary) = (0.0, 0.0)
+      var real = 0.0
+      var imaginary = 0.0
       for (index, sample) in samples.enumerated() {
         let phase = 2 * Double.pi * Double(index * cycles % samples.count) / Double(samples.count)
         real += sample * cos(phase)
@@ -32,7 +35,8 @@ import Testing
     let events = studio.run(0.3)
     #expect(events == ["event finished name=n time=6.0"])
     let samples = studio.playback.samples()
-    // The profile's frequency of this sharpness is 125 Hz, and the second pass follows without a seam.
+    // The profile's frequency of this sharpness is 125 Hz, and the second pass follows without a
+    // seam.
     #expect(share(samples[48_000..<240_000], of: 88...177.5) > 0.999)
     #expect(samples[(6 * 48_000 + 4_800)...].allSatisfy { abs($0) < 0.01 })
     #expect(abs((samples.map(abs).max() ?? 0) - 0.5) < 0.06)
@@ -67,7 +71,9 @@ import Testing
     for number in 0..<ListenSession.maximumNoiseCount {
       #expect(studio.ask("noise 0.1 0.5 1 9").hasPrefix("ok name=noise-\(number + 1) "))
     }
-    #expect(studio.ask("noise 0.1 0.5 1 9") == "error busy: 16 noises play or wait; stop one, or wait for its end")
+    #expect(
+      studio.ask("noise 0.1 0.5 1 9")
+        == "error busy: 16 noises play or wait; stop one, or wait for its end")
     // One in the place of another is none more.
     #expect(studio.ask("noise 0.1 0.5 1 9 as noise-3").hasPrefix("ok "))
     studio.ask("stop")
@@ -76,7 +82,8 @@ import Testing
   }
 
   @Test func wrongWordsAreRefused() {
-    #expect(studio.ask("noise 1 0.5 9 1") == "error invalid-value: OCTAVES must be 0.05 to 6, not '9'")
+    #expect(
+      studio.ask("noise 1 0.5 9 1") == "error invalid-value: OCTAVES must be 0.05 to 6, not '9'")
     #expect(studio.ask("noise 1 0.5").hasPrefix("error missing-argument"))
   }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ListenPanTests {
   private let seat = TransducerArray(
-    name: "seat", transducers: [.init(channel: 1, position: .init(-1)), .init(channel: 2, position: .init(1))])
+    name: "seat",
+    transducers: [.init(channel: 1, position: .init(-1)), .init(channel: 2, position: .init(1))])
 
   private func level(_ studio: ListenStudio, _ channel: Int, _ range: Range<Int>) -> Float {
     studio.playback.samples(ofChannel: channel)[range].map(abs).max() ?? 0
@@ -39,7 +40,8 @@ import Testing
     let studio = ListenStudio(array: seat)
     studio.ask("hum 1 0.5 1 as a")
     #expect(
-      studio.ask("pan a 1/2") == #"error invalid-value: POS must be a position on the line, such as -0.5, not '1/2'"#)
+      studio.ask("pan a 1/2")
+        == #"error invalid-value: POS must be a position on the line, such as -0.5, not '1/2'"#)
     #expect(studio.ask("pan b 1") == "error unknown-name: no sound named 'b' is playing")
     #expect(
       ListenStudio().ask("pan a 1")

@@ -32,7 +32,8 @@ import Testing
   }
 
   @Test func aWrongPatternIsToldWithItsPlaceInOneLine() throws {
-    try scratch.write("{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {\"Time\": 0}}]}", to: "a.ahap")
+    try scratch.write(
+      "{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {\"Time\": 0}}]}", to: "a.ahap")
     #expect(
       studio.ask("@x play \(scratch.path)/a.ahap").hasPrefix(
         "@x error invalid-pattern: \(scratch.path)/a.ahap:2:24: error: "))
@@ -45,8 +46,11 @@ import Testing
     #expect(
       studio.ask("play \(scratch.path)")
         == "error invalid-pattern: \(scratch.path.inQuotes) is a folder; name one pattern")
-    #expect(studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
-    #expect(studio.ask("play -") == "error invalid-pattern: - (standard input) is used for commands; name a file")
+    #expect(
+      studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
+    #expect(
+      studio.ask("play -")
+        == "error invalid-pattern: - (standard input) is used for commands; name a file")
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {

@@ -27,7 +27,9 @@ import Testing
     var refusals: [String: Int] = [:]
     for number in 0..<2_000 {
       let answer = studio.ask("hum 1 0.5 0.1 at +1 as n\(number)")
-      if answer.hasPrefix("error") { refusals[answer, default: 0] += 1 }
+      if answer.hasPrefix("error") {
+        refusals[answer, default: 0] += 1
+      }
     }
     #expect(refusals.keys.allSatisfy { $0.hasPrefix("error busy: ") })
     #expect(studio.engine.loadedPlayerCount <= Renderer.maximumPlayerCount)
@@ -59,12 +61,15 @@ import Testing
     let studio = ListenStudio(periodSize: 64, rate: 8_000)
     let words =
       ListenGrammar.forms.map(\.verb) + [
-        "heartbeat", "light", "pulse", "a", "b", "as", "at", "of", "over", "loop", "on", "off", "end", "rate",
-        "strength", "from", "intensity", "0", "0.5", "1", "+0.1", "2", "-1", "64", "\"", "\"a\"", "@7", "#", "é", "",
+        "heartbeat", "light", "pulse", "a", "b", "as", "at", "of", "over", "loop", "on", "off",
+        "end", "rate",
+        "strength", "from", "intensity", "0", "0.5", "1", "+0.1", "2", "-1", "64", "\"", "\"a\"",
+        "@7", "#", "é", "",
       ] + ListenParameter.names
     let shapes = [
       "play light as a loop", "play pulse as b rate 3 from 0.1", "tap", "hum 1 0.5 0.2 as a",
-      "set intensity 0.5 of a over 0.1", "set strength 0.9 over 0.05 at +0.1", "pause", "resume a", "seek b 0.2",
+      "set intensity 0.5 of a over 0.1", "set strength 0.9 over 0.05 at +0.1", "pause", "resume a",
+      "seek b 0.2",
       "loop a off", "rate a 7", "mute", "unmute", "stop a at +0.05", "stop", "list", "status",
       "play light at +0.1 as a", "pause a", "preload light",
     ]
@@ -75,14 +80,17 @@ import Testing
         line = shapes.randomElement(using: &random) ?? ""
       } else {
         let count = Int.random(in: 0...8, using: &random)
-        line = (0..<count).map { _ in words.randomElement(using: &random) ?? "" }.joined(separator: " ")
+        line = (0..<count).map { _ in words.randomElement(using: &random) ?? "" }.joined(
+          separator: " ")
       }
       let answer = studio.ask(line)
       #expect(answer.isEmpty || answer.contains("ok") || answer.contains("error "), "\(line)")
       #expect(!answer.contains("\n"))
       answers += answer.isEmpty ? 0 : 1
       if Int.random(in: 0..<4, using: &random) == 0 {
-        for event in studio.run(0.02) { #expect(event.hasPrefix("event ")) }
+        for event in studio.run(0.02) {
+          #expect(event.hasPrefix("event "))
+        }
       }
       #expect(studio.session.voices.count <= Renderer.maximumPlayerCount)
     }

@@ -14,7 +14,9 @@ import Testing
   init() throws { scratch = try Scratch() }
 
   @Test func tensOfThousandsOfTapsWaitWithoutAPlayer() {
-    for number in 0..<20_000 { #expect(studio.ask("tap 1 0.5 at \(3_000 + number)").hasPrefix("ok time=")) }
+    for number in 0..<20_000 {
+      #expect(studio.ask("tap 1 0.5 at \(3_000 + number)").hasPrefix("ok time="))
+    }
     #expect(studio.engine.loadedPlayerCount == 0)
     #expect(studio.ask("status").contains(" waiting=20000 "))
     // Others are not affected.
@@ -27,7 +29,8 @@ import Testing
   @Test func aClientHasALimitOfTapsAndOthersHaveTheirOwn() {
     var schedule = TapSchedule()
     for number in 0..<TapSchedule.maximumCount {
-      let tap = TapSchedule.Tap(frame: Int64((number * 7_919) % 100_003), intensity: 1, sharpness: 0, client: 1)
+      let tap = TapSchedule.Tap(
+        frame: Int64((number * 7_919) % 100_003), intensity: 1, sharpness: 0, client: 1)
       guard schedule.add(tap) else {
         Issue.record("tap \(number) was refused")
         return
@@ -50,13 +53,19 @@ import Testing
 
   /// A score of 200 taps in a second, sent ahead: each is heard at its frame.
   @Test func waitingTapsComeAtTheirFrames() {
-    for number in 0..<200 { studio.ask("tap 1 0.5 at \(5 + Double(number) / 200)") }
+    for number in 0..<200 {
+      studio.ask("tap 1 0.5 at \(5 + Double(number) / 200)")
+    }
     var onsets = 0
-    for _ in 0..<140 { studio.run(0.05) }
+    for _ in 0..<140 {
+      studio.run(0.05)
+    }
     let samples = studio.playback.samples()
     for number in 0..<200 {
       let frame = 240_000 + number * 240 + 96
-      if number == 0 { #expect(samples[..<frame].allSatisfy { $0 == 0 }) }
+      if number == 0 {
+        #expect(samples[..<frame].allSatisfy { $0 == 0 })
+      }
       onsets += samples[frame..<(frame + 240)].contains { abs($0) > 0.01 } ? 1 : 0
     }
     #expect(onsets == 200)
@@ -68,13 +77,19 @@ import Testing
     while studio.ask("hum 1 0.5 1 at \(100 + held) as n\(held)").hasPrefix("ok") {
       held += 1
       // What is on its way to the engine has a limit of its own.
-      if held % 100 == 0 { studio.run(0.01) }
+      if held % 100 == 0 {
+        studio.run(0.01)
+      }
     }
     studio.run(0.01)
     #expect(held == Renderer.maximumPlayerCount / 2)
     #expect(
       studio.ask("hum 1 0.5 1 as x")
-        == "error busy: this client has 512 sounds that play or wait; stop some, or wait for their end")
+        == """
+        error busy: this client has 512 sounds that play or wait; stop some, or wait for their \
+        end
+        """
+    )
     #expect(studio.ask("hum 1 0.5 1 as y", client: 1).hasPrefix("ok"))
   }
 
@@ -93,7 +108,8 @@ import Testing
     #expect(studio.ask("preload heartbeat").hasPrefix("ok duration="))
     for word in ["../b.ahap", "c.ahap", "\(scratch.path)/b.ahap", "/etc/passwd", "x/y"] {
       #expect(
-        studio.ask("preload \(word)") == "error invalid-pattern: \(word.inQuotes) is not in the folder of '--folder'")
+        studio.ask("preload \(word)")
+          == "error invalid-pattern: \(word.inQuotes) is not in the folder of '--folder'")
     }
   }
 
@@ -103,8 +119,11 @@ import Testing
     let wake = WakeSignal.ifPossible()
     let session = ListenSession(engine, device: "virtual", wake: wake, loadsAside: true)
     // A pipe without a writer is a file that never ends; here, one that many events make slow.
-    let events = (0..<3_000).map { "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": \($0)}}" }
-    try scratch.write("{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "long.ahap")
+    let events = (0..<3_000).map {
+      "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": \($0)}}"
+    }
+    try scratch.write(
+      "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "long.ahap")
     var first = ListenQueue()
     var second = ListenQueue()
     first.add([.text("preload \(scratch.path)/long.ahap"), .text("@2 list")])
@@ -118,7 +137,9 @@ import Testing
       var watched = [PollDescriptor(wake.descriptor)]
       SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
       wake.lower()
-      _ = first.execute(by: session, client: 1, at: .zero, period: .zero) { replies.append($0.line) }
+      _ = first.execute(by: session, client: 1, at: .zero, period: .zero) {
+        replies.append($0.line)
+      }
     }
     #expect(replies == ["ok time=0.0", "ok duration=2999.0", "@2 ok"])
     playback.stop()
@@ -128,7 +149,9 @@ import Testing
     var queue = ListenQueue()
     queue.add([.text("@1 shutdown"), .text("list")])
     var replies: [String] = []
-    let ending = queue.execute(by: studio.session, client: 3, at: .zero, period: .zero) { replies.append($0.line) }
+    let ending = queue.execute(by: studio.session, client: 3, at: .zero, period: .zero) {
+      replies.append($0.line)
+    }
     #expect(ending == .shutdown)
     #expect(replies == ["@1 ok"])
   }

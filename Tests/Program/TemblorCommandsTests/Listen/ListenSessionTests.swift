@@ -39,7 +39,9 @@ import Testing
 
   @Test func shippedPatternsPlayUnderTheirNames() {
     #expect(studio.ask("preload heartbeat") == "ok duration=\(studio.duration("heartbeat"))")
-    #expect(studio.ask("play heartbeat") == "ok name=heartbeat time=0.0 duration=" + "\(studio.duration("heartbeat"))")
+    #expect(
+      studio.ask("play heartbeat") == "ok name=heartbeat time=0.0 duration="
+        + "\(studio.duration("heartbeat"))")
     #expect(studio.ask("list") == "ok heartbeat")
     #expect(studio.run(10).map { $0.prefix(29) } == ["event finished name=heartbeat"])
   }
@@ -187,7 +189,8 @@ import Testing
 
   @Test func statusTellsFigures() {
     #expect(
-      studio.ask("status") == "ok time=0.0 playing=0 waiting=0 paused=0 voices=0 strength=1.0 muted=no peak=0.0"
+      studio.ask("status")
+        == "ok time=0.0 playing=0 waiting=0 paused=0 voices=0 strength=1.0 muted=no peak=0.0"
         + " limited=0.0 underruns=0 missed=0.0 device=virtual rate=48000")
     studio.ask("hum 1 0.5 1 as a")
     studio.ask("hum 1 0.5 1 as b")
@@ -216,8 +219,11 @@ import Testing
   }
 
   @Test func eventsThatRepeatAreFolded() {
-    let underrun = SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 48, text: "underrun")
-    for _ in 0..<5 { studio.note(underrun) }
+    let underrun = SinkEvent(
+      .underrun, cause: .lateDelivery, missedFrameCount: 48, text: "underrun")
+    for _ in 0..<5 {
+      studio.note(underrun)
+    }
     #expect(studio.run(1.1) == ["event underrun time=0.0 missed=0.001 count=1 cause=late-delivery"])
     studio.note(underrun)
     #expect(studio.run(0) == ["event underrun time=1.1 missed=0.004 count=4 cause=late-delivery"])
@@ -246,7 +252,8 @@ import Testing
     #expect(studio.session.finishPlaying())
     #expect(
       studio.run(1) == [
-        "event stopped name=b time=0.5", "event finished name=a time=0.801", "event stopped name=c time=0.9",
+        "event stopped name=b time=0.5", "event finished name=a time=0.801",
+        "event stopped name=c time=0.9",
       ])
     #expect(studio.session.secondsLeft(tail: 0.02) == 0)
   }

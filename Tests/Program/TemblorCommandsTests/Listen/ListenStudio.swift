@@ -10,11 +10,16 @@ final class ListenStudio {
   let playback: VirtualPlayback
   let session: ListenSession
 
-  init(periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil, folder: String? = nil) {
+  init(
+    periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil,
+    folder: String? = nil
+  ) {
     let channels = array?.transducers.indices.map { OutputRouting.Channel(hapticBus: $0) }
-    engine = PlaybackEngine(rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
+    engine = PlaybackEngine(
+      rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
     playback = VirtualPlayback(engine, periodSize: periodSize)
-    session = ListenSession(engine, device: "virtual", array: array, folder: folder, message: Failure.message(_:))
+    session = ListenSession(
+      engine, device: "virtual", array: array, folder: folder, message: Failure.message(_:))
   }
 
   /// The answer to a line.

@@ -17,7 +17,8 @@ import Testing
 
   private func performance(_ listener: SocketListener? = nil) -> ListenTask {
     ListenTask(
-      studio.session, standard: LineConnection(input: input.exit, output: output.entrance), listener: listener,
+      studio.session, standard: LineConnection(input: input.exit, output: output.entrance),
+      listener: listener,
       inbox: EventInbox(), time: studio.playback.time, period: .zero)
   }
 
@@ -25,7 +26,9 @@ import Testing
   private func run(_ performance: ListenTask, turns: Int, seconds: Double = 0.008) -> Int {
     for turn in 1...turns {
       _ = performance.watched
-      if performance.perform(at: studio.playback.time.now) == .over { return turn }
+      if performance.perform(at: studio.playback.time.now) == .over {
+        return turn
+      }
       studio.playback.advance(seconds: seconds)
     }
     return turns
@@ -36,7 +39,11 @@ import Testing
     input.write("@1 hum 1 0.5 0.1 at 0.1 as a\n@2 nothing\n\n# no command\n@3 list\n@4 stat")
     #expect(run(performance, turns: 3) == 3)
     #expect(
-      output.received() == "@1 ok name=a time=0.1 duration=0.1\n@2 error unknown-keyword: unknown command 'nothing'\n"
+      output.received()
+        == """
+        @1 ok name=a time=0.1 duration=0.1\n@2 error unknown-keyword: unknown command \
+        'nothing'\n
+        """
         + "@3 ok a\n")
     input.write("us")
     input.finish()
@@ -57,7 +64,9 @@ import Testing
 
   @Test func whatFindsNoRoomIsObeyedAPeriodLater() {
     let performance = performance()
-    for _ in 0..<1_500 { input.write("tap\n") }
+    for _ in 0..<1_500 {
+      input.write("tap\n")
+    }
     input.finish()
     let turns = run(performance, turns: 200, seconds: 0.05)
     #expect(turns < 60)
@@ -75,7 +84,8 @@ import Testing
     other.send("quit\n")
     input.finish()
     #expect(run(performance, turns: 40) == 40)
-    #expect(one.received() == "@1 ok name=a time=0.1 duration=0.1\nevent finished name=a time=0.201\n")
+    #expect(
+      one.received() == "@1 ok name=a time=0.1 duration=0.1\nevent finished name=a time=0.201\n")
     #expect(other.received() == "ok\n")
     #expect(other.isAtEnd)
     #expect(output.received() == "event finished name=a time=0.201\n")

@@ -68,7 +68,9 @@ import Testing
   @Test func aFileThatCannotBeWrittenIsToldOnce() {
     var reports: [String] = []
     let upkeep = ListenUpkeep(file: scratch("none") + "/f", report: { reports.append($0) })
-    for seconds in 0...60 { _ = upkeep.perform(at: .seconds(seconds), on: studio.session) }
+    for seconds in 0...60 {
+      _ = upkeep.perform(at: .seconds(seconds), on: studio.session)
+    }
     #expect(reports.count == 1)
   }
 

@@ -140,7 +140,9 @@ import Testing
 
   @Test func tooManyAreTurnedAway() throws {
     let listener = try SocketListener(scratch("s"))
-    let clients = try (0..<SocketListener.maximumClientCount).map { _ in try Connection(scratch("s")) }
+    let clients = try (0..<SocketListener.maximumClientCount).map { _ in
+      try Connection(scratch("s"))
+    }
     #expect(events(listener).count == clients.count)
     let late = try Connection(scratch("s"))
     #expect(events(listener) == [])
@@ -161,7 +163,9 @@ import Testing
   @Test func aPlaceInUseIsRefused() throws {
     let path = scratch("s")
     let listener = try SocketListener(path)
-    #expect(throws: FileError(path, "is in use; another program listens there")) { _ = try SocketListener(path) }
+    #expect(throws: FileError(path, "is in use; another program listens there")) {
+      _ = try SocketListener(path)
+    }
     _ = try Connection(path)
     #expect(events(listener).first == .connected(1))
   }
@@ -190,7 +194,9 @@ import Testing
   }
 
   @Test func anotherFileInItsPlaceStays() throws {
-    do { _ = try SocketListener(scratch("s")) }
+    do {
+      _ = try SocketListener(scratch("s"))
+    }
     var listener: SocketListener? = try SocketListener(scratch("s"))
     scratch.remove("s")
     try scratch.write("mine", to: "s")

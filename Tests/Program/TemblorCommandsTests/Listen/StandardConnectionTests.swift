@@ -39,7 +39,9 @@ import Testing
 
   @Test func oneWhoDoesNotReadIsNotWaitedFor() {
     let line = ListenReply.ok([.text(String(repeating: "x", count: 1_000))])
-    for _ in 0..<300 { connection.send(line) }
+    for _ in 0..<300 {
+      connection.send(line)
+    }
     input.write("a\n")
     // More waits than a patient queue holds, so no more commands are taken.
     #expect(connection.lines() == [])
@@ -54,7 +56,9 @@ import Testing
   }
 
   @Test func theLastLinesWaitAWhileForAReader() {
-    for _ in 0..<300 { connection.send(ListenReply.ok([.text(String(repeating: "x", count: 1_000))])) }
+    for _ in 0..<300 {
+      connection.send(ListenReply.ok([.text(String(repeating: "x", count: 1_000))]))
+    }
     let time = VirtualTimeSource()
     connection.finish(time)
     #expect(time.now == .seconds(1))

@@ -9,12 +9,17 @@ final class StreamPipe {
   init() throws {
     var ends: [Int32] = [-1, -1]
     try #require(unsafe pipe(&ends) == 0)
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    (exit, entrance) = (ends[0], ends[1])
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    exit = ends[0]
+    entrance = ends[1]
   }
 
   deinit {
-    if entrance >= 0 { close(entrance) }
+    if entrance >= 0 {
+      close(entrance)
+    }
     close(exit)
   }
 
@@ -23,14 +28,16 @@ final class StreamPipe {
     _ = unsafe Glibc.write(entrance, bytes, bytes.count)
   }
 
-  /// Ends what can be read, and waits until the end can be seen: a process that another test starts at this moment has
-  /// the entrance, too, until it becomes its program.
+  /// Ends what can be read, and waits until the end can be seen: a process that another test starts
+  /// at this moment has the entrance, too, until it becomes its program.
   func finish() {
     guard entrance >= 0 else { return }
     close(entrance)
     entrance = -1
     var entry = pollfd(fd: exit, events: 0, revents: 0)
-    if unsafe poll(&entry, 1, 60_000) != 1 { Issue.record("another process holds the entrance") }
+    if unsafe poll(&entry, 1, 60_000) != 1 {
+      Issue.record("another process holds the entrance")
+    }
   }
 
   /// What is there to read now.

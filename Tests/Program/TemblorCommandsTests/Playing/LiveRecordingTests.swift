@@ -13,7 +13,8 @@ import Testing
   private let place: Scratch
   private let device = DeviceSummary(
     OpenedOutput(
-      sink: NullSink(SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 960)), name: "nothing"))
+      sink: NullSink(SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 960)),
+      name: "nothing"))
 
   init() throws { place = try Scratch() }
 
@@ -25,7 +26,9 @@ import Testing
     }
     // Blocks of 999 frames, about a second of them; what a recording holds at once is more.
     let block = (0..<(2 * 999)).map { Float($0 % 100) / 200 }
-    for _ in 0..<48 { recording.recording.write(block.span) }
+    for _ in 0..<48 {
+      recording.recording.write(block.span)
+    }
     let (result, message) = recording.finish(within: .seconds(30))
     let limited = Int64(limit * 48_000)
     #expect(result.isComplete)
@@ -59,13 +62,17 @@ import Testing
   private func write(_ count: Int, to recordings: LiveRecording...) {
     for start in stride(from: 0, to: count, by: 999) {
       let block = (start..<min(start + 999, count)).flatMap { [Float($0) / 1e6, -Float($0) / 1e6] }
-      for recording in recordings { recording.recording.write(block.span) }
+      for recording in recordings {
+        recording.recording.write(block.span)
+      }
     }
   }
 
   @Test func filesFollowEachOtherWithoutAGap() throws {
     let whole = try LiveRecording(to: place("whole.wav"), device: device) { _ in }
-    let parts = try LiveRecording(to: place("heard.wav"), device: device, rotation: rotation()) { _ in }
+    let parts = try LiveRecording(to: place("heard.wav"), device: device, rotation: rotation()) {
+      _ in
+    }
     write(333_666, to: whole, parts)
     #expect(whole.finish(within: .seconds(30)).result.frameCount == 333_666)
     let (result, message) = parts.finish(within: .seconds(30))
@@ -74,7 +81,8 @@ import Testing
     let names = try FileSystem.names(in: place.path).sorted().dropLast()
     #expect(Array(names) == (0..<28).map { "heard-20260131-1200\($0 < 10 ? "0" : "")\($0).wav" })
     let sounds = try names.map { try Sound(contentsOf: place($0)) }
-    #expect(sounds.dropLast().allSatisfy { $0.interleaved.count == 2 * 12_000 && $0.truncation == nil })
+    #expect(
+      sounds.dropLast().allSatisfy { $0.interleaved.count == 2 * 12_000 && $0.truncation == nil })
     #expect(try sounds.flatMap(\.interleaved) == Sound(contentsOf: place("whole.wav")).interleaved)
   }
 
@@ -82,7 +90,9 @@ import Testing
     let told = Mutex<[SinkEvent]>([])
     let path = place("heard." + ending)
     let held = Held()
-    let recording = try LiveRecording(to: path, device: device, rotation: rotation(refusals: 3, held: held)) { event in
+    let recording = try LiveRecording(
+      to: path, device: device, rotation: rotation(refusals: 3, held: held)
+    ) { event in
       told.withLock { $0.append(event) }
     }
     write(60_000, to: recording)
@@ -90,11 +100,14 @@ import Testing
     #expect(!result.isComplete && result.frameCount == 24_000)
     #expect(message == "\(path): only 0.5 s were written, since less than 5 % of the disk is free")
     // What is deleted while there is no space gives its space back.
-    #expect(held.counts.withLock { $0.prefix(5).map { $0 > 0 } } == [true, false, false, false, true])
+    #expect(
+      held.counts.withLock { $0.prefix(5).map { $0 > 0 } } == [true, false, false, false, true])
     // Three files without space are one line; the fourth goes on.
     #expect(
       told.withLock { $0.map(\.text) }
-        == ["\(path): less than 5 % of the disk is free; recording stops until the next file is due"])
+        == [
+          "\(path): less than 5 % of the disk is free; recording stops until the next file is due"
+        ])
     let names = try FileSystem.names(in: place.path).sorted()
     #expect(names == ["00", "01"].map { "heard-20260131-1200\($0).\(ending)" })
     let first = try Sound(contentsOf: place(names[0]))
@@ -103,7 +116,9 @@ import Testing
 
   @Test func theLimitIsBounded() throws {
     let stage = VirtualStage()
-    let limits = ["0.5", "1441", "x"].flatMap { [["--record-limit", $0], ["--record-rotate", $0]] }
+    let limits = ["0.5", "1441", "x"].flatMap {
+      [["--record-limit", $0], ["--record-rotate", $0]]
+    }
     for words in limits + [["--record-rotate", "10", "--record-limit", "60"]] {
       let words = ["--record", place("a.wav")] + words
       #expect(throws: (any Error).self) {

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// The program itself at a terminal, on a device that is silent.
-@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here")) struct LiveTerminalTests {
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
+struct LiveTerminalTests {
   private static let endless = "$TEMBLOR play pulse --loop 0 --device null; "
 
   private func start(_ script: String) throws -> Pseudoterminal {
@@ -34,7 +35,8 @@ import Testing
   }
 
   @Test func stoppingGivesTheTerminalBack() throws {
-    let terminal = try start(Self.endless + Pseudoterminal.verdict + "; fg; " + Pseudoterminal.verdict)
+    let terminal = try start(
+      Self.endless + Pseudoterminal.verdict + "; fg; " + Pseudoterminal.verdict)
     terminal.type("\u{1A}")
     // The line goes before the shell writes, and comes back whole.
     let stopped = try terminal.wait(for: "usual modes, status 148.")
@@ -60,7 +62,11 @@ import Testing
 
   @Test func whatBandPlaysIsSaidWhereNoProfileIsChosen() throws {
     let terminal = try Pseudoterminal(
-      "$TEMBLOR tap 1 0.5 --device null; $TEMBLOR tap 1 0.5 --profile speaker --device null; echo END.")
+      """
+      $TEMBLOR tap 1 0.5 --device null; $TEMBLOR tap 1 0.5 --profile speaker --device null; \
+      echo END.
+      """
+    )
     try terminal.wait(
       for: "80–230 Hz: felt on a shaker or good headphones; '--profile speaker' for a laptop\n")
     #expect(!(try terminal.wait(for: "END.\n")).contains("felt on"))
@@ -69,7 +75,8 @@ import Testing
   @Test func controlCInTheTapsOfSetupGivesTheTerminalBackAndSavesNothing() throws {
     let folder = try Scratch()
     let terminal = try Pseudoterminal(
-      "export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; " + Pseudoterminal.verdict)
+      "export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; "
+        + Pseudoterminal.verdict)
     try terminal.wait(for: "press Enter to start the taps. ")
     #expect(terminal.hasUsualModes)
     terminal.type("\n")
@@ -86,7 +93,11 @@ import Testing
   @Test func setupSavesWhatWasFelt() throws {
     let folder = try Scratch()
     let terminal = try Pseudoterminal(
-      "export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; $TEMBLOR tap 1 0.5")
+      """
+      export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; \
+      $TEMBLOR tap 1 0.5
+      """
+    )
     try terminal.wait(for: "press Enter to start the taps. ")
     terminal.type("\n")
     try terminal.wait(for: "channel 1, -30 dB")
@@ -97,13 +108,17 @@ import Testing
     try terminal.wait(for: "\(folder("temblor/config.json")): written\n")
     try terminal.wait(
       for:
-        "Using saved settings: device null, profile dayton-bst-1, haptics on channel 1,\n  strength 0.032 ('--no-config' ignores them)\n"
+        """
+        Using saved settings: device null, profile dayton-bst-1, haptics on channel 1,\n  \
+        strength 0.032 ('--no-config' ignores them)\n
+        """
     )
     #expect(terminal.finish() == 0)
   }
 
   @Test func theEndGivesTheTerminalBack() throws {
-    let terminal = try Pseudoterminal("$TEMBLOR play heartbeat --device null; " + Pseudoterminal.verdict)
+    let terminal = try Pseudoterminal(
+      "$TEMBLOR play heartbeat --device null; " + Pseudoterminal.verdict)
     try terminal.wait(for: "usual modes, status 0.")
   }
 }

@@ -89,13 +89,17 @@ import Testing
 
   @Test func keysSkipRepeatAndEnd() throws {
     let stage = VirtualStage([
-      (0.2, .key(.character("n"))), (0.4, .key(.left)), (0.6, .key(.character("r"))), (0.8, .key(.character("q"))),
+      (0.2, .key(.character("n"))), (0.4, .key(.left)), (0.6, .key(.character("r"))),
+      (0.8, .key(.character("q"))),
     ])
     let words = [try hum("a.ahap", 10), try hum("b.ahap", 10)]
     #expect(try play(words, on: stage) == .done)
     #expect(abs(Double(stage.samples().count) / 48_000 - 0.8) < 0.02)
     let told = stage.recorded.error.split(separator: "\n").filter { $0.contains(" of 2: ") }
-    #expect(told.map { $0.suffix(22).contains("1 of 2") || $0.contains("1 of 2: ") } == [true, false, true])
+    #expect(
+      told.map { $0.suffix(22).contains("1 of 2") || $0.contains("1 of 2: ") } == [
+        true, false, true,
+      ])
   }
 
   @Test func nextBehindTheLastEnds() throws {
@@ -106,13 +110,15 @@ import Testing
 
   @Test func keysChangeTheStrength() throws {
     let stage = VirtualStage([
-      (0.1, .key(.down)), (0.1, .key(.character("-"))), (0.3, .key(.character("m"))), (0.5, .key(.character("q"))),
+      (0.1, .key(.down)), (0.1, .key(.character("-"))), (0.3, .key(.character("m"))),
+      (0.5, .key(.character("q"))),
     ])
     #expect(try play([try hum("a.ahap", 10)], on: stage) == .done)
     #expect(stage.engine?.strength == 0.9)
     #expect(stage.engine?.isMuted == true)
     let samples = stage.samples()
-    let (loud, less) = (samples[3_000..<4_500].max() ?? 0, samples[8_000..<12_000].max() ?? 0)
+    let loud = samples[3_000..<4_500].max() ?? 0
+    let less = samples[8_000..<12_000].max() ?? 0
     #expect(abs(less / loud - 0.9) < 0.01)
     #expect(samples[16_000..<23_000].allSatisfy { abs($0) < 0.002 })
     #expect(stage.recorded.error.contains("strength 90%"))
@@ -131,10 +137,13 @@ import Testing
 
   @Test func whatHappensAtTheDeviceIsTold() throws {
     let lost = SinkEvent(.disconnected, text: "hw:1: device disconnected; reconnect it")
-    let underrun = SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
-    let late = SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device is late")
+    let underrun = SinkEvent(
+      .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
+    let late = SinkEvent(
+      .underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device is late")
     let stage = VirtualStage([
-      (0.05, .event(.notice(lost))), (0.06, .event(.notice(late))), (0.1, .event(.notice(underrun))),
+      (0.05, .event(.notice(lost))), (0.06, .event(.notice(late))),
+      (0.1, .event(.notice(underrun))),
       (0.11, .event(.notice(underrun))), (0.12, .event(.notice(underrun))),
     ])
     #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .done)
@@ -155,12 +164,17 @@ import Testing
 
   @Test func priorityIsAdvisedWhereItWasRefused() throws {
     let refused = SinkEvent(.degraded, cause: .refusedPriority, text: "no real-time priority")
-    let underrun = SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
+    let underrun = SinkEvent(
+      .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
     let stage = VirtualStage([(0.05, .event(.notice(refused))), (0.1, .event(.notice(underrun)))])
     #expect(try play([try hum("a.ahap", 0.3)], on: stage) == .done)
     #expect(
       stage.recorded.error.replacing("\n  ", with: " ").contains(
-        "the system ran the program late; allow real-time priority, or use a larger '--buffer-size'\n"))
+        """
+        the system ran the program late; allow real-time priority, or use a larger \
+        '--buffer-size'\n
+        """
+      ))
   }
 
   @Test func aDeviceThatEndsCouldNotPlay() throws {
@@ -215,7 +229,9 @@ import Testing
   @Test func aRoutedChannelMustBeThere() throws {
     let stage = VirtualStage(channelCount: 2)
     let path = try hum("a.ahap", 0.1)
-    let error = #expect(throws: UsageError.self) { try play([path, "--haptics", "1,4"], on: stage) }
+    let error = #expect(throws: UsageError.self) {
+      try play([path, "--haptics", "1,4"], on: stage)
+    }
     #expect(error?.description == "channel 4 is routed, and 'default' has 2 channels")
   }
 }

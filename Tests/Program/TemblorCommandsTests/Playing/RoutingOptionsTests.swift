@@ -34,11 +34,17 @@ import Testing
   }
 
   @Test func whatIsNotSaidStaysAsUsual() throws {
-    #expect(try channels(2, "--haptics", "2") == [Channel(audio: .left), Channel(hapticBus: 0, audio: .right)])
+    #expect(
+      try channels(2, "--haptics", "2") == [
+        Channel(audio: .left), Channel(hapticBus: 0, audio: .right),
+      ])
   }
 
   @Test func audioOnOneChannelIsBothSides() throws {
-    #expect(try channels(2, "--audio", "2") == [Channel(hapticBus: 0), Channel(hapticBus: 0, audio: .both)])
+    #expect(
+      try channels(2, "--audio", "2") == [
+        Channel(hapticBus: 0), Channel(hapticBus: 0, audio: .both),
+      ])
     #expect(try channels(2, "--audio", "none") == [Channel(hapticBus: 0), Channel(hapticBus: 0)])
   }
 
@@ -56,7 +62,8 @@ import Testing
 
   @Test func everyProfileThatDiffersHasABus() throws {
     let options = try options(
-      "--channel", "2=profile=speaker", "--channel", "3=profile=phone", "--channel", "4=profile=speaker")
+      "--channel", "2=profile=speaker", "--channel", "3=profile=phone", "--channel",
+      "4=profile=speaker")
     let (routing, profiles) = options.routing(channelCount: 4, rate: 48_000, profile: .phone)
     #expect(profiles.map(\.name) == ["phone", "speaker"])
     #expect(routing.channels.map(\.hapticBus) == [0, 1, 0, 1])
@@ -88,7 +95,8 @@ import Testing
 
   @Test func filtersActInTheOrderOfTheirWords() throws {
     let made = try channels(
-      2, "--channel", "1=crossover=low:80,eq=40:-3:2,eq=25:2.5:0.7", "--channel", "2=crossover=high:80")
+      2, "--channel", "1=crossover=low:80,eq=40:-3:2,eq=25:2.5:0.7", "--channel",
+      "2=crossover=high:80")
     #expect(
       made[0].filters == [
         .lowPass(hertz: 80), .band(hertz: 40, decibels: -3, qualityFactor: 2),
@@ -101,13 +109,19 @@ import Testing
     let options = try options("--channel", "2=crossover=high:4000")
     try options.checkFilters(rate: 48_000)
     let message =
-      "'--channel 2' has a filter at 4000 Hz, but the rate is 8000 Hz: choose a frequency below 4000 Hz or a higher '--rate'"
+      """
+      '--channel 2' has a filter at 4000 Hz, but the rate is 8000 Hz: choose a frequency below \
+      4000 Hz or a higher '--rate'
+      """
     #expect(throws: UsageError(message)) { try options.checkFilters(rate: 8_000) }
     try self.options("--channel", "2=crossover=high:3999").checkFilters(rate: 8_000)
   }
 
   private static func bandMessage(_ words: String) -> String {
-    "'--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such as 'eq=45:-3:2', not 'eq=\(words)'"
+    """
+    '--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such as \
+    'eq=45:-3:2', not 'eq=\(words)'
+    """
   }
 
   @Test(arguments: [
@@ -117,31 +131,54 @@ import Testing
     (["--haptics", "1,1"], "'--haptics' names channel 1 twice"),
     (["--audio", "1:loud"], "'--audio' takes gains from -120 to 24 dB, not 'loud'"),
     (["--audio", "1:30"], "'--audio' takes gains from -120 to 24 dB, not '30'"),
-    (["--channel", "1"], "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"),
+    (
+      ["--channel", "1"],
+      "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"
+    ),
     (
       ["--channel", "1=loud"],
-      "'--channel' accepts the settings haptics, audio, left, right, off, source=PLACE, profile=NAME, gain=DB, delay=MSms, invert, eq=HZ:DB:Q, crossover=low:HZ or crossover=high:HZ, not 'loud'"
+      """
+      '--channel' accepts the settings haptics, audio, left, right, off, source=PLACE, \
+      profile=NAME, gain=DB, delay=MSms, invert, eq=HZ:DB:Q, crossover=low:HZ or \
+      crossover=high:HZ, not 'loud'
+      """
     ), (["--channel", "1=delay=2"], "'--channel' takes delays from 0ms to 1000ms, not '2'"),
     (
       ["--channel", "1=eq=45:-3"],
-      "'--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such as 'eq=45:-3:2', not 'eq=45:-3'"
-    ), (["--channel", "1=eq=0:0:1"], bandMessage("0:0:1")), (["--channel", "1=eq=40:25:1"], bandMessage("40:25:1")),
-    (["--channel", "1=eq=40:nan:1"], bandMessage("40:nan:1")), (["--channel", "1=eq=40:3:0"], bandMessage("40:3:0")),
+      """
+      '--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such \
+      as 'eq=45:-3:2', not 'eq=45:-3'
+      """
+    ), (["--channel", "1=eq=0:0:1"], bandMessage("0:0:1")),
+    (["--channel", "1=eq=40:25:1"], bandMessage("40:25:1")),
+    (["--channel", "1=eq=40:nan:1"], bandMessage("40:nan:1")),
+    (["--channel", "1=eq=40:3:0"], bandMessage("40:3:0")),
     (["--channel", "1=eq=40:3:1:"], bandMessage("40:3:1:")),
     (
       ["--channel", "1=crossover=80"],
-      "'--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not 'crossover=80'"
+      """
+      '--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not \
+      'crossover=80'
+      """
     ),
     (
       ["--channel", "1=crossover=mid:80"],
-      "'--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not 'crossover=mid:80'"
+      """
+      '--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not \
+      'crossover=mid:80'
+      """
     ),
     (
       ["--channel", "1=" + Array(repeating: "eq=40:1:1", count: 17).joined(separator: ",")],
       "channel 1 has 17 filters; at most 16 are possible"
     ), (["--channel", "1=off", "--channel", "1=off"], "'--channel' names channel 1 twice"),
-    (["--channel", "1=audio,profile=speaker"], "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"),
-    (["--channel", "1=profile=speeker"], "no profile is called 'speeker'; did you mean 'speaker'?"),
+    (
+      ["--channel", "1=audio,profile=speaker"],
+      "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"
+    ),
+    (
+      ["--channel", "1=profile=speeker"], "no profile is called 'speeker'; did you mean 'speaker'?"
+    ),
   ]) func whatCannotBeSaysWhy(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
       try RoutingOptions.routing(PlayVerb.description().parse(["heartbeat"] + words))

@@ -17,7 +17,8 @@ import Testing
   init() throws {
     place = try Scratch()
     try place.write(
-      #"{"device": "hw:9", "profile": "dayton-bst-1", "haptics": [2], "strength": 0.25}"#, to: "config.json")
+      #"{"device": "hw:9", "profile": "dayton-bst-1", "haptics": [2], "strength": 0.25}"#,
+      to: "config.json")
   }
 
   /// A run of the program, and the bytes of the file that it wrote.
@@ -29,7 +30,9 @@ import Testing
   }
 
   /// Runs the program with settings and variables; `@` is the scratch folder.
-  private func run(_ line: String, writing name: String? = nil, with choices: Choices, isTerminal: Bool = false) throws
+  private func run(
+    _ line: String, writing name: String? = nil, with choices: Choices, isTerminal: Bool = false
+  ) throws
     -> Run
   {
     let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
@@ -61,7 +64,9 @@ import Testing
     ("abx light heavy --simulate right --seed 1 --json", nil),
   ]
 
-  @Test("A verb that judges or writes files gives the same result with saved settings", arguments: fileLines)
+  @Test(
+    "A verb that judges or writes files gives the same result with saved settings",
+    arguments: fileLines)
   func resultsDependOnTheCommandLineOnly(line: String, file: String?) throws {
     try place.write(
       "id,intensity,sharpness,level\nweak,0.3,0.5,-30\nstrong,0.9,0.5,-20\n", to: "steps.csv")
@@ -70,7 +75,9 @@ import Testing
 
     func clean(_ run: Run) throws -> Run {
       // A study resumes a results file.
-      if line.contains("a.csv") { try? FileSystem.remove(place("a.csv")) }
+      if line.contains("a.csv") {
+        try? FileSystem.remove(place("a.csv"))
+      }
       var run = run
       // The time of day of a record.
       run.output = run.output.replacing(/"startTime": "[^"]*"/, with: "")
@@ -92,7 +99,10 @@ import Testing
   @Test("A damaged settings file does not stop a verb that judges or writes files")
   func aDamagedFileIsNotRead() throws {
     try place.write("{", to: "config.json")
-    for line in ["info light", "check light", "compare light heavy", "plot light", "render light -q -o @/b.wav"] {
+    for line in [
+      "info light", "check light", "compare light heavy", "plot light",
+      "render light -q -o @/b.wav",
+    ] {
       #expect(try run(line, with: choices).status == .done, "\(line)")
     }
     #expect(try run("tap 1 0.5 --device null", with: choices).status == .invalidInput)
@@ -107,7 +117,9 @@ import Testing
 
   @Test("Every verb accepts --no-config, so that scripts can give it to all")
   func everyVerbAcceptsNoConfig() throws {
-    for line in ["info light", "check light", "compare light heavy", "patterns", "render light -q -o @/b.wav"] {
+    for line in [
+      "info light", "check light", "compare light heavy", "patterns", "render light -q -o @/b.wav",
+    ] {
       #expect(try run("\(line) --no-config", with: choices) == run(line, with: choices), "\(line)")
     }
     #expect(try run("info light --no-config=1", with: .none).status == .usage)
@@ -116,15 +128,19 @@ import Testing
   // MARK: - Verbs that play
 
   private static let liveVerbs: [(verb: String, words: String)] = [
-    ("play", "light"), ("watch", "a.ahap"), ("tap", "1 0.5"), ("follow", ""), ("rumble", ""), ("listen", ""),
-    ("audition", "light heavy"), ("abx", "light heavy"), ("study", "a.csv"), ("latency", ""), ("sweep", ""),
+    ("play", "light"), ("watch", "a.ahap"), ("tap", "1 0.5"), ("follow", ""), ("rumble", ""),
+    ("listen", ""),
+    ("audition", "light heavy"), ("abx", "light heavy"), ("study", "a.csv"), ("latency", ""),
+    ("sweep", ""),
     ("calibrate", "--by-hand"),
   ]
 
   private static let notice = "Using saved settings: device hw:9, profile dayton-bst-1"
   private static let remedy = " ('--no-config' ignores them)\n"
 
-  @Test("A verb that plays uses saved settings and names them, off a terminal and with --json", arguments: liveVerbs)
+  @Test(
+    "A verb that plays uses saved settings and names them, off a terminal and with --json",
+    arguments: liveVerbs)
   func verbsThatPlayNameTheSettings(verb: String, words: String) throws {
     let command = try TemblorProgram.program().find(verb)
     let hasJSON = command.option(named: "--json") != nil
@@ -143,11 +159,17 @@ import Testing
     }
   }
 
-  @Test("The settings of a verb that plays are not named with --quiet, --no-config or options for all of them")
+  @Test(
+    """
+    The settings of a verb that plays are not named with --quiet, --no-config or options for \
+    all of them
+    """
+  )
   func settingsThatAreNotUsedAreNotNamed() throws {
     for more in ["-q", "--no-config", "-d null --profile phone"] {
       let recorded = RecordedTerminal()
-      var arguments = try PlayVerb.description().parse(["light"] + more.split(separator: " ").map(String.init))
+      var arguments = try PlayVerb.description().parse(
+        ["light"] + more.split(separator: " ").map(String.init))
       try choices.complete(&arguments, on: recorded.terminal)
       #expect(recorded.error == "", "\(more)")
     }
@@ -158,16 +180,23 @@ import Testing
   @Test("The help of every verb says in one sentence if saved settings are used")
   func helpStatesTheRule() {
     let live = Set(Self.liveVerbs.map(\.verb))
-    let files = ["compare", "render", "plot", "info", "gallery", "studio", "trace", "convert", "check"]
+    let files = [
+      "compare", "render", "plot", "info", "gallery", "studio", "trace", "convert", "check",
+    ]
     for command in TemblorProgram.program().commands {
       // Help is broken into lines.
       let help = command.help(of: "temblor", for: RecordedTerminal().terminal.output)
         .split { $0.isWhitespace }.joined(separator: " ")
-      #expect((command.option(named: "--no-config") != nil) == live.contains(command.name), "\(command.name)")
       #expect(
-        help.contains("a line on standard error names the settings in use") == live.contains(command.name),
+        (command.option(named: "--no-config") != nil) == live.contains(command.name),
         "\(command.name)")
-      #expect(help.contains(SharedOptions.withoutSettings) == files.contains(command.name), "\(command.name)")
+      #expect(
+        help.contains("a line on standard error names the settings in use")
+          == live.contains(command.name),
+        "\(command.name)")
+      #expect(
+        help.contains(SharedOptions.withoutSettings) == files.contains(command.name),
+        "\(command.name)")
     }
   }
 }

@@ -12,7 +12,9 @@ import TransducerProfiles
 /// `temblor setup` on a stage of two channels, and what it saved when other verbs run.
 @Suite struct SetupVerbTests {
   private let place: Scratch
-  private var choices: Choices { Choices(path: place("config/temblor/config.json"), variables: [:]) }
+  private var choices: Choices {
+    Choices(path: place("config/temblor/config.json"), variables: [:])
+  }
 
   init() throws { place = try Scratch() }
 
@@ -23,10 +25,13 @@ import TransducerProfiles
     OutputListing(
       name: "hw:CARD=Device,DEV=0", description: "USB Audio, USB Out, Direct hardware device",
       capabilities: .init(
-        rates: [48_000], channelCounts: [2], encodings: ["s16"], periodSizes: 32...1_024, isHardware: true)),
+        rates: [48_000], channelCounts: [2], encodings: ["s16"], periodSizes: 32...1_024,
+        isHardware: true)),
     OutputListing(
-      name: "plughw:CARD=Device,DEV=0", description: "USB Audio, USB Out, Hardware device with all conversions"),
-    OutputListing(name: "null", description: "Discards"), OutputListing(name: "wav:FILE", description: "Writes"),
+      name: "plughw:CARD=Device,DEV=0",
+      description: "USB Audio, USB Out, Hardware device with all conversions"),
+    OutputListing(name: "null", description: "Discards"),
+    OutputListing(name: "wav:FILE", description: "Writes"),
   ]
 
   private func setup(
@@ -35,7 +40,8 @@ import TransducerProfiles
   ) throws -> CommandLineKit.ExitStatus {
     var left = answers[...]
     return try SetupVerb.run(
-      SetupVerb.description(.none).parse(words), stage.recorded.terminal, choices: choices ?? self.choices, on: stage,
+      SetupVerb.description(.none).parse(words), stage.recorded.terminal,
+      choices: choices ?? self.choices, on: stage,
       outputs: { outputs }, answer: { left.popFirst() })
   }
 
@@ -48,7 +54,10 @@ import TransducerProfiles
       let error = #expect(throws: UsageError.self) { try setup(on: stage) }
       #expect(
         error?.description
-          == "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'"
+          == """
+          setup asks at a terminal; without one, use '--save' with '--device', '--profile', \
+          '--haptics', '--channel' or '--strength'
+          """
       )
       #expect(stage.engine == nil)
     }
@@ -59,7 +68,8 @@ import TransducerProfiles
     let stage = VirtualStage()
     let missing = OutputError(.notFound, output: "default", "no such device")
     let error = #expect(throws: OutputError.self) {
-      try setup(on: stage, outputs: [OutputListing(name: "default", description: "", problem: missing)])
+      try setup(
+        on: stage, outputs: [OutputListing(name: "default", description: "", problem: missing)])
     }
     #expect(error?.message == "default: no sound card was found; connect one and run setup again")
     #expect(stage.recorded.error == "")
@@ -87,25 +97,49 @@ import TransducerProfiles
   }
 
   @Test(arguments: [
-    (["--save"], "'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'"),
-    (["--save", "--channel", "1=haptics", "--haptics", "2"], "'--haptics' and '--channel' exclude each other"),
-    (["--save", "--device", "hw:1", "--channel", "3=haptics"], "channel 3 is routed, and 'hw:1' has 2 channels"),
-    (["--save", "--haptics", "1:-6"], "'--haptics' of setup takes channel numbers or all, not '1:-6'"),
-    (["--save", "--haptics", "none"], "'--haptics' of setup takes channel numbers or all, not 'none'"),
-    (["--save", "--device", "hw:1", "--haptics", "3"], "channel 3 is routed, and 'hw:1' has 2 channels"),
+    (
+      ["--save"], "'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'"
+    ),
+    (
+      ["--save", "--channel", "1=haptics", "--haptics", "2"],
+      "'--haptics' and '--channel' exclude each other"
+    ),
+    (
+      ["--save", "--device", "hw:1", "--channel", "3=haptics"],
+      "channel 3 is routed, and 'hw:1' has 2 channels"
+    ),
+    (
+      ["--save", "--haptics", "1:-6"],
+      "'--haptics' of setup takes channel numbers or all, not '1:-6'"
+    ),
+    (
+      ["--save", "--haptics", "none"],
+      "'--haptics' of setup takes channel numbers or all, not 'none'"
+    ),
+    (
+      ["--save", "--device", "hw:1", "--haptics", "3"],
+      "channel 3 is routed, and 'hw:1' has 2 channels"
+    ),
     (
       ["--save", "--profile", "dayton"],
-      "no profile is called 'dayton'; did you mean 'dayton-bst-1', 'dayton-bst-300ex', 'dayton-tt25-16' or 'dayton-tt25-8'?"
+      """
+      no profile is called 'dayton'; did you mean 'dayton-bst-1', 'dayton-bst-300ex', \
+      'dayton-tt25-16' or 'dayton-tt25-8'?
+      """
     ), (["--show", "--forget"], "'--show' and '--forget' exclude each other"),
   ]) func whatCannotBeSavedIsRefused(words: [String], message: String) throws {
-    let error = #expect(throws: UsageError.self) { try setup(words, on: VirtualStage(channelCount: 2)) }
+    let error = #expect(throws: UsageError.self) {
+      try setup(words, on: VirtualStage(channelCount: 2))
+    }
     #expect(error?.description == message)
     #expect(try saved() == SavedChoices())
   }
 
   @Test func aDeviceThatIsNotThereIsNotSaved() throws {
     let refusal = OutputError(.notFound, output: "hw:7", "no such device")
-    #expect(throws: refusal) { try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: refusal)) }
+    #expect(throws: refusal) {
+      try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: refusal))
+    }
     #expect(try saved() == SavedChoices())
     let busy = OutputError(.busy, output: "hw:7", "is busy")
     #expect(try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: busy)) == .done)
@@ -117,14 +151,18 @@ import TransducerProfiles
       try setup(["--save", "--strength", "0.5"], on: VirtualStage(), choices: Choices.none)
     }
     #expect(
-      error?.description == "config.json: no folder for settings is known; set HOME or XDG_CONFIG_HOME")
+      error?.description
+        == "config.json: no folder for settings is known; set HOME or XDG_CONFIG_HOME")
   }
 
   // MARK: - What is chosen
 
   @Test func questionsAndTapsLeadToAFile() throws {
     let stage = VirtualStage(
-      [(1, .key(.character("2"))), (1.5, .key(.up)), (2, .key(.up)), (2.5, .key(.right)), (4, .key(.enter))],
+      [
+        (1, .key(.character("2"))), (1.5, .key(.up)), (2, .key(.up)), (2.5, .key(.right)),
+        (4, .key(.enter)),
+      ],
       channelCount: 2)
     #expect(try setup(answers: ["9", "two", "2", "dayton", "BST-1", "", ""], on: stage) == .done)
     let text = stage.recorded.error
@@ -134,7 +172,9 @@ import TransducerProfiles
     #expect(text.contains("It is a number from 1 to 2.\n"))
     #expect(text.contains("no profile is called 'dayton'; did you mean 'dayton-bst-1', "))
     #expect(text.contains("Profile dayton-bst-1.\n"))
-    #expect(text.contains("Keys: Enter clearly felt, + - 3 dB, right left 1 dB, 1-2 channel, a all channels, "))
+    #expect(
+      text.contains(
+        "Keys: Enter clearly felt, + - 3 dB, right left 1 dB, 1-2 channel, a all channels, "))
     #expect(stage.recorded.output == "\(place("config/temblor/config.json")): written\n")
     var expected = SavedChoices()
     expected.device = "plughw:CARD=Device"
@@ -149,9 +189,12 @@ import TransducerProfiles
   @Test func tapsStartWeakAndOnTheChosenChannelAlone() throws {
     let stage = VirtualStage(
       [(1, .key(.character("2"))), (2, .key(.character("a"))), (3, .key(.enter))], channelCount: 2)
-    #expect(try setup(["--device", "hw:1", "--profile", "meta-quest"], answers: ["", ""], on: stage) == .done)
+    #expect(
+      try setup(["--device", "hw:1", "--profile", "meta-quest"], answers: ["", ""], on: stage)
+        == .done)
     func peak(_ channel: Int, _ seconds: ClosedRange<Double>) -> Float {
-      stage.samples(channel)[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)].map(abs).max() ?? 0
+      stage.samples(channel)[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)]
+        .map(abs).max() ?? 0
     }
     #expect(peak(0, 0...0.9) > 0.003 && peak(0, 0...0.9) < 0.03)
     #expect(peak(1, 0...0.9) < 0.001)
@@ -165,7 +208,8 @@ import TransducerProfiles
   @Test func noKeyRaisesTheLevelAboveFullStrength() throws {
     let keys = (0..<20).map { (0.5 + 0.1 * Double($0), VirtualStage.Cue.key(.character("+"))) }
     let stage = VirtualStage(keys + [(4, .key(.enter))], channelCount: 2)
-    #expect(try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: stage) == .done)
+    #expect(
+      try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: stage) == .done)
     #expect(try saved().strength == 1)
     #expect(stage.samples().allSatisfy { abs($0) < 0.3 })
   }
@@ -175,7 +219,8 @@ import TransducerProfiles
     try place.write(
       """
       {"name": "tight", "summary": "Bears little.", "frequency": {"low": 25, "high": 80},
-       "hardware": {"product": "A", "resonance": 40, "qualityFactor": 10, "continuousPower": 10, "acceleration": 8,
+       "hardware": {"product": "A", "resonance": 40, "qualityFactor": 10, "continuousPower"\
+      : 10, "acceleration": 8,
        "excursion": 0.01}, "amplifier": {"power": 40}, "sources": ["S"]}
       """, to: "tight.json")
     let keys = (0..<20).map { (0.9 * Double($0 + 1), VirtualStage.Cue.key(.character("+"))) }
@@ -188,7 +233,9 @@ import TransducerProfiles
 
   @Test func optionsAreSavedBesideWhatIsThere() throws {
     let stage = VirtualStage(channelCount: 2, isTerminal: false)
-    #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2", "--profile", "bst1"], on: stage) == .done)
+    #expect(
+      try setup(["--save", "--device", "hw:1", "--haptics", "2", "--profile", "bst1"], on: stage)
+        == .done)
     #expect(try setup(["--save", "--strength", "0.5"], on: stage) == .done)
     #expect(try setup(["--show"], on: stage) == .done)
     let path = place("config/temblor/config.json")
@@ -212,7 +259,11 @@ import TransducerProfiles
     #expect(try setup(["--show"], on: stage) == .done)
     #expect(
       stage.recorded.output.hasSuffix(
-        "\(path): removed\nNothing is saved.\nNothing is saved; 'temblor setup' chooses and saves.\n"))
+        """
+        \(path): removed\nNothing is saved.\nNothing is saved; 'temblor setup' chooses and \
+        saves.\n
+        """
+      ))
     #expect(stage.engine == nil)
   }
 
@@ -220,7 +271,8 @@ import TransducerProfiles
     let stage = VirtualStage(channelCount: 2, isTerminal: false)
     let channels = ["1=haptics,crossover=low:60", "2=haptics,crossover=high:60,eq=90:-4:2"]
     #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: stage) == .done)
-    #expect(try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: stage) == .done)
+    #expect(
+      try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: stage) == .done)
     #expect(try saved().channels == channels)
     #expect(try saved().haptics == [])
     func used(_ words: [String], _ command: CommandDescription) throws -> [String] {
@@ -244,7 +296,11 @@ import TransducerProfiles
     }
     #expect(
       error?.description
-        == "config.json:1:30: error: haptics and channels exclude each other (channels); keep one of them")
+        == """
+        config.json:1:30: error: haptics and channels exclude each other (channels); keep one \
+        of them
+        """
+    )
   }
 
   // MARK: - What verbs use
@@ -253,14 +309,16 @@ import TransducerProfiles
     {"device": "hw:1", "profile": "dayton-bst-1", "haptics": [2], "strength": 0.5}
     """
 
-  /// The values of options, and the notice, of a command line with the file above and some variables.
+  /// The values of options, and the notice, of a command line with the file above and some
+  /// variables.
   private func completed(
     _ command: CommandDescription, _ words: [String], variables: [String: String] = [:]
   ) throws -> (values: [String?], notice: String) {
     try place.write(Self.file, to: "config.json")
     let recorded = RecordedTerminal(isTerminal: true, width: 200)
     var arguments = try command.parse(words)
-    try Choices(path: place("config.json"), variables: variables).complete(&arguments, on: recorded.terminal)
+    try Choices(path: place("config.json"), variables: variables).complete(
+      &arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in
       command.option(named: option) == nil ? nil : arguments.value(option)
     }
@@ -269,7 +327,8 @@ import TransducerProfiles
 
   @Test(
     arguments: [
-      ([], [:], ["hw:1", "dayton-bst-1", "2", "0.5"]), (["--no-config"], [:], [nil, nil, nil, nil]),
+      ([], [:], ["hw:1", "dayton-bst-1", "2", "0.5"]),
+      (["--no-config"], [:], [nil, nil, nil, nil]),
       (["--profile", "phone"], [:], ["hw:1", "phone", "2", "0.5"]),
       (["--haptics", "1"], [:], ["hw:1", "dayton-bst-1", "1", "0.5"]),
       (["--channel", "1=haptics"], [:], ["hw:1", "dayton-bst-1", nil, "0.5"]),
@@ -286,16 +345,22 @@ import TransducerProfiles
       words: [String], variables: [String: String], values: [String?]
     ) throws
   {
-    #expect(try completed(PlayVerb.description(), ["light"] + words, variables: variables).values == values)
+    #expect(
+      try completed(PlayVerb.description(), ["light"] + words, variables: variables).values
+        == values)
   }
 
   @Test func savedSettingsAreNamedOnce() throws {
     #expect(
       try completed(PlayVerb.description(), ["light"]).notice
-        == "Using saved settings: device hw:1, profile dayton-bst-1, haptics on channel 2, strength 0.5 ('--no-config' ignores them)\n"
+        == """
+        Using saved settings: device hw:1, profile dayton-bst-1, haptics on channel 2, strength \
+        0.5 ('--no-config' ignores them)\n
+        """
     )
     #expect(
-      try completed(PlayVerb.description(), ["light", "--profile", "phone", "-d", "hw:9"]).notice == "")
+      try completed(PlayVerb.description(), ["light", "--profile", "phone", "-d", "hw:9"]).notice
+        == "")
     #expect(try completed(PlayVerb.description(), ["light", "-q"]).notice == "")
   }
 
@@ -304,7 +369,8 @@ import TransducerProfiles
       try completed(PlayVerb.description(), ["light"], variables: ["TEMBLOR_PROFILE": "zither"])
     }
     #expect(
-      error?.description == "TEMBLOR_PROFILE: no profile is called 'zither'; 'temblor profiles' lists them")
+      error?.description
+        == "TEMBLOR_PROFILE: no profile is called 'zither'; 'temblor profiles' lists them")
   }
 
   // MARK: - Cards
@@ -316,8 +382,11 @@ import TransducerProfiles
           --device plughw:CARD=Device  USB Audio, USB Out
 
         """)
-    let second = OutputListing(name: "plughw:CARD=PCH,DEV=3", description: "HDA Intel PCH, HDMI 0, Hardware device")
-    #expect(DevicesVerb.advice([second]).hasSuffix("\n  --device plughw:CARD=PCH,DEV=3  HDA Intel PCH, HDMI 0\n"))
+    let second = OutputListing(
+      name: "plughw:CARD=PCH,DEV=3", description: "HDA Intel PCH, HDMI 0, Hardware device")
+    #expect(
+      DevicesVerb.advice([second]).hasSuffix(
+        "\n  --device plughw:CARD=PCH,DEV=3  HDA Intel PCH, HDMI 0\n"))
     #expect(
       DevicesVerb.advice([OutputListing(name: "default", description: "")])
         == "No sound card was found: connect one, or write a file with --device wav:FILE.\n")

@@ -15,10 +15,13 @@ private final class TrialOutput: OutputBackend {
 
   func outputs(probing: Bool) -> [OutputListing] { [] }
 
-  func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError) -> sending OpenedOutput
+  func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+    -> sending OpenedOutput
   {
     OpenedOutput(
-      sink: Sink(request.format, time: time) { samples in self.played.withLock { $0[name] = samples } }, name: name,
+      sink: Sink(request.format, time: time) { samples in
+        self.played.withLock { $0[name] = samples }
+      }, name: name,
       encoding: "trial")
   }
 
@@ -40,12 +43,14 @@ private final class TrialOutput: OutputBackend {
   }
 }
 
-/// The program's own backend with one more output, and without the keys of the terminal that runs the tests.
+/// The program's own backend with one more output, and without the keys of the terminal that runs
+/// the tests.
 private struct TrialBackend: SessionBackend {
   let system: SystemBackend
   var time: any TimeSource { system.time }
   func keyboard() -> (any Keyboard)? { nil }
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  {
     try system.open(output, request)
   }
   func play(
@@ -61,7 +66,9 @@ private struct TrialBackend: SessionBackend {
     let trial = TrialOutput()
     let recorded = RecordedTerminal()
     let backend = TrialBackend(system: SystemBackend(outputs: .standard.adding(trial)))
-    let arguments = try PlayVerb.description().parse(["light", "--device", "trial:left", "--channels", "3", "--json"])
+    let arguments = try PlayVerb.description().parse([
+      "light", "--device", "trial:left", "--channels", "3", "--json",
+    ])
     #expect(try PlayVerb.run(arguments, recorded.terminal, on: backend) == .done)
     let played = trial.played.withLock { $0 }
     #expect(Array(played.keys) == ["left"])

@@ -32,7 +32,8 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   var person: ((VirtualPlayback, Double) -> KeyPress?)?
 
   init(
-    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil, limit: Double = 60,
+    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil,
+    limit: Double = 60,
     hasKeyboard: Bool = true, isTerminal: Bool = true
   ) {
     recorded = RecordedTerminal(isTerminal: isTerminal, width: 100)
@@ -52,9 +53,11 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
 
   func keyboard() -> (any Keyboard)? { hasKeyboard ? ScriptedKeyboard(stage: self) : nil }
 
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  {
     if let refusal { throw refusal }
-    let format = SinkFormat(rate: 48_000, channelCount: channelCount, periodSize: 64, bufferSize: 64)
+    let format = SinkFormat(
+      rate: 48_000, channelCount: channelCount, periodSize: 64, bufferSize: 64)
     return OpenedOutput(sink: NullSink(format), name: output)
   }
 
@@ -76,11 +79,15 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
     let end = timeout.map { now + $0 }
     while true {
       system.wait(for: &descriptors, timeout: .zero)
-      if descriptors.contains(where: { $0.received != 0 }) || perform() { return }
+      if descriptors.contains(where: { $0.received != 0 }) || perform() {
+        return
+      }
       if let end, now >= end { return }
       playback?.advance(seconds: 64.0 / 48_000)
       recorded.advance(by: .nanoseconds(1_333_333))
-      if let playback, let key = person?(playback, engine?.seconds ?? 0) { due.append(key) }
+      if let playback, let key = person?(playback, engine?.seconds ?? 0) {
+        due.append(key)
+      }
       if !due.isEmpty { return }
     }
   }
@@ -90,7 +97,9 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   /// Does what is due in the script; answers whether there was anything.
   private func perform() -> Bool {
     let seconds = engine?.seconds ?? 0
-    if seconds > limit { script.append((0, .key(.character("q")))) }
+    if seconds > limit {
+      script.append((0, .key(.character("q"))))
+    }
     guard let index = script.firstIndex(where: { $0.time <= seconds }) else { return false }
     switch script.remove(at: index).cue {
     case .key(let key): due.append(key)

@@ -19,15 +19,18 @@ import Testing
     """
   }
 
-  private func watch(_ stage: VirtualStage, _ words: String...) throws -> CommandLineKit.ExitStatus {
-    try WatchVerb.run(WatchVerb.description().parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)
+  private func watch(_ stage: VirtualStage, _ words: String...) throws -> CommandLineKit.ExitStatus
+  {
+    try WatchVerb.run(
+      WatchVerb.description().parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)
   }
 
   @Test func everySavePlaysAndABrokenOneIsShown() throws {
     try place.write(hum(0.1), to: "a.ahap")
     let place = place
     let path = place("a.ahap")
-    let new = hum(0.2).replacing(": [\n", with: ": [{\"ParameterID\": \"Force\", \"ParameterValue\": 1},\n")
+    let new = hum(0.2).replacing(
+      ": [\n", with: ": [{\"ParameterID\": \"Force\", \"ParameterValue\": 1},\n")
     let stage = VirtualStage([
       (0.5, .action { try place.write("{\n", to: "a.ahap") }), (1.0, .key(.character("r"))),
       (1.5, .action { try place.write(new, to: "a.ahap") }), (2.5, .key(.character("q"))),
@@ -48,7 +51,9 @@ import Testing
     #expect(told.contains("\(path):2:1: "))
     #expect(told.contains("[syntax]"))
     #expect(told.contains("The last valid version stays loaded."))
-    #expect(told.contains("\(path): 0.2 s") && told.contains("unknown event parameter \"Force\" is ignored"))
+    #expect(
+      told.contains("\(path): 0.2 s")
+        && told.contains("unknown event parameter \"Force\" is ignored"))
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
     #expect(stage.recorded.output.contains(#""brokenVersions": 1"#))
   }
@@ -60,7 +65,8 @@ import Testing
     let path = place("a.ahap")
     let new = hum(0.2)
     let stage = VirtualStage(
-      [(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))], isTerminal: false)
+      [(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))],
+      isTerminal: false)
     #expect(try (isQuiet ? watch(stage, "--quiet") : watch(stage)) == .done)
     #expect(stage.recorded.error == (isQuiet ? "" : "\(path): 0.2 s\n"))
   }
@@ -82,7 +88,9 @@ import Testing
     try place.write("{\n", to: "a.ahap")
     let place = place
     let new = hum(0.2)
-    let stage = VirtualStage([(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))])
+    let stage = VirtualStage([
+      (0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q"))),
+    ])
     #expect(try watch(stage) == .done)
     #expect(stage.samples()[0..<24_000].allSatisfy { $0 == 0 })
     #expect(stage.samples()[24_000..<72_000].contains { abs($0) > 0.05 })
@@ -100,5 +108,7 @@ import Testing
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
   }
 
-  @Test func aMissingFileIsAnError() throws { #expect(throws: FileError.self) { try watch(VirtualStage()) } }
+  @Test func aMissingFileIsAnError() throws {
+    #expect(throws: FileError.self) { try watch(VirtualStage()) }
+  }
 }

@@ -43,16 +43,21 @@ struct TakeInputTests {
   private func wave(_ samples: [Float]) -> [UInt8] {
     func bytes(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(number >> ($0 * 8) & 0xFF) } }
     let data = samples.flatMap { bytes($0.bitPattern) }
-    return Array("RIFF".utf8) + bytes(UInt32(36 + data.count)) + Array("WAVEfmt ".utf8) + bytes(16) + [3, 0, 1, 0]
-      + bytes(8_000) + bytes(32_000) + [4, 0, 32, 0] + Array("data".utf8) + bytes(UInt32(data.count)) + data
+    return Array("RIFF".utf8) + bytes(UInt32(36 + data.count)) + Array("WAVEfmt ".utf8) + bytes(16)
+      + [3, 0, 1, 0]
+      + bytes(8_000) + bytes(32_000) + [4, 0, 32, 0] + Array("data".utf8)
+      + bytes(UInt32(data.count)) + data
   }
 
   @Test func aSoundOfNothingOrOfNoNumbersIsRefused() throws {
     try place.write(wave([]), to: "empty.wav")
     try place.write(wave([0, .nan, 1, .infinity]), to: "bad.wav")
-    for (name, reason) in [("empty.wav", "contains no audio"), ("bad.wav", "2 of 4 samples are NaN or infinite")] {
+    for (name, reason) in [
+      ("empty.wav", "contains no audio"), ("bad.wav", "2 of 4 samples are NaN or infinite"),
+    ] {
       let input = try #require(TakeInput.find([place(name)]).inputs.first)
-      let error = try #require(#expect(throws: SoundFileError.self) { try input.take(RenderJob(profile: .phone)) })
+      let error = try #require(
+        #expect(throws: SoundFileError.self) { try input.take(RenderJob(profile: .phone)) })
       #expect(error.description == reason)
       #expect(Failure.status(of: error) == .invalidInput)
     }

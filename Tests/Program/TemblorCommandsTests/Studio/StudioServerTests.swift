@@ -22,10 +22,13 @@ import Testing
     nonisolated(unsafe) let server = try StudioServer()
     let port = unsafe server.port
     let site = StudioSite(
-      page: StudioPage(generator: "Temblor", profile: "phone"), paths: [place("a.ahap")], secret: "s",
+      page: StudioPage(generator: "Temblor", profile: "phone"), paths: [place("a.ahap")],
+      secret: "s",
       port: port)
     let end = try WakeSignal()
-    let thread = try BackgroundThread { unsafe server.run(site, until: end.descriptor, time: SystemTimeSource()) }
+    let thread = try BackgroundThread {
+      unsafe server.run(site, until: end.descriptor, time: SystemTimeSource())
+    }
     defer {
       end.raise()
       #expect(thread.wait(within: .seconds(10)))
@@ -36,7 +39,9 @@ import Testing
   @Test func clientsThatDoNotAskKeepNobodyWaiting() throws {
     try serving { port in
       let idle = try (0..<10).map { _ in try Browser(port) }
-      for browser in idle.prefix(5) { browser.send("GET /s/0 HTTP/1.1\r\nHo") }
+      for browser in idle.prefix(5) {
+        browser.send("GET /s/0 HTTP/1.1\r\nHo")
+      }
       let answer = try Browser(port).ask("GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
       #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\npattern"))
       // What was begun can be ended.
@@ -49,7 +54,10 @@ import Testing
     let tag = StudioPage.Slot.tag(of: Array("pattern".utf8))
     try serving { port in
       let head =
-        "PUT /s/0 HTTP/1.1\r\nHost: localhost:\(port)\r\nIf-Match: \"\(tag)\"\r\nContent-Length: \(text.utf8.count)"
+        """
+        PUT /s/0 HTTP/1.1\r\nHost: localhost:\(port)\r\nIf-Match: \"\(tag)\"\r\nContent-Length: \
+        \(text.utf8.count)
+        """
       let answer = try Browser(port).ask(head + "\r\n\r\n" + text)
       #expect(answer.hasPrefix("HTTP/1.1 204 No Content\r\n"))
     }
@@ -65,14 +73,18 @@ import Testing
     let ending = ":" + String(repeating: "0", count: 4 - digits.count) + digits
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")
-      if words.count > 3, words[1].hasSuffix(ending), words[3] == "0A" { addresses.append(String(words[1])) }
+      if words.count > 3, words[1].hasSuffix(ending), words[3] == "0A" {
+        addresses.append(String(words[1]))
+      }
     }
     #expect(addresses == ["0100007F" + ending])
   }
 
   @Test func aPortInUseIsNamed() throws {
     let server = try StudioServer()
-    #expect(throws: FileError("127.0.0.1:\(server.port)", "cannot be listened on: Address already in use")) {
+    #expect(
+      throws: FileError("127.0.0.1:\(server.port)", "cannot be listened on: Address already in use")
+    ) {
       _ = try StudioServer(port: server.port)
     }
   }
@@ -103,7 +115,8 @@ private final class Browser {
     var done = 0
     while done < bytes.count {
       let count = unsafe bytes.withUnsafeBufferPointer {
-        unsafe Glibc.send(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done, Int32(MSG_NOSIGNAL))
+        unsafe Glibc.send(
+          descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done, Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else { return }
       done += count

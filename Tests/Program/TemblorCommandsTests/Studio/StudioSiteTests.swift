@@ -15,18 +15,23 @@ import Testing
     try place.write(#"{"Version":1.0,"Pattern":[]}"#, to: "a.ahap")
     try place.write("second", to: "b.ahap")
     site = StudioSite(
-      page: StudioPage(generator: "Temblor", profile: "phone"), paths: [place("a.ahap"), place("b.ahap")],
+      page: StudioPage(generator: "Temblor", profile: "phone"),
+      paths: [place("a.ahap"), place("b.ahap")],
       secret: "5ec2e7", port: 4_711)
   }
 
   private func ask(
-    _ method: String = "GET", _ path: String = "/5ec2e7/0", host: String = "127.0.0.1:4711", tag: String? = nil,
+    _ method: String = "GET", _ path: String = "/5ec2e7/0", host: String = "127.0.0.1:4711",
+    tag: String? = nil,
     with fields: [String: String] = [:], body: String = ""
   ) -> PageResponse {
     var fields = fields
     fields["host"] = host
-    if let tag { fields["if-match"] = "\"\(tag)\"" }
-    return site.answer(PageRequest(method: method, path: path, fields: fields, body: Array(body.utf8)))
+    if let tag {
+      fields["if-match"] = "\"\(tag)\""
+    }
+    return site.answer(
+      PageRequest(method: method, path: path, fields: fields, body: Array(body.utf8)))
   }
 
   private func tag(_ text: String) -> String { StudioPage.Slot.tag(of: Array(text.utf8)) }
@@ -42,7 +47,8 @@ import Testing
   @Test func whatSomebodyElseHasWrittenIsGivenBackInsteadOfReplaced() throws {
     try place.write("theirs", to: "b.ahap")
     let answer = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "mine")
-    #expect(answer.status == 412 && answer.body == Array("theirs".utf8) && answer.tag == tag("theirs"))
+    #expect(
+      answer.status == 412 && answer.body == Array("theirs".utf8) && answer.tag == tag("theirs"))
     #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
     #expect(ask("PUT", "/5ec2e7/1", body: "mine").status == 428)
     #expect(ask("PUT", "/5ec2e7/1", with: ["if-match": "*"], body: "mine").status == 412)
@@ -63,7 +69,8 @@ import Testing
         let answer = ask("PUT", "/5ec2e7/1", tag: tag(seen[who]), body: text)
         #expect((answer.status == 204) == (seen[who] == present))
         if answer.status == 204 {
-          (present, seen[who]) = (text, text)
+          present = text
+          seen[who] = text
           savedCount += 1
         } else {
           seen[who] = String(decoding: answer.body, as: UTF8.self)
@@ -72,7 +79,8 @@ import Testing
       case 2:
         present = "editor, step \(step)"
         try place.write(present, to: "b.ahap")
-      default: #expect(ask("GET", "/5ec2e7/1").body == Array(present.utf8))
+      default:
+        #expect(ask("GET", "/5ec2e7/1").body == Array(present.utf8))
       }
     }
     #expect(savedCount > 50)
@@ -87,7 +95,9 @@ import Testing
     #expect(ask("PUT", with: ["origin": "https://evil.example"], body: "x").status == 403)
     #expect(ask(with: ["origin": "http://localhost:4711"]).status == 200)
     #expect(ask("GET", "/0").status == 404 && ask("GET", "/5ec2e8/0").status == 404)
-    for path in ["/5ec2e7/2", "/5ec2e7/-1", "/5ec2e7/../a.ahap", "/5ec2e7/0/", "5ec2e7/0", "/5ec2e7"] {
+    for path in [
+      "/5ec2e7/2", "/5ec2e7/-1", "/5ec2e7/../a.ahap", "/5ec2e7/0/", "5ec2e7/0", "/5ec2e7",
+    ] {
       #expect(ask("GET", path).status == 404, "\(path)")
     }
     #expect(ask("DELETE").status == 405 && ask("PUT", "/5ec2e7/").status == 405)
@@ -98,7 +108,8 @@ import Testing
     let page = ask("GET", "/5ec2e7/")
     let text = String(decoding: page.body, as: UTF8.self)
     #expect(page.status == 200 && page.type == "text/html; charset=utf-8")
-    #expect(text.contains(#""name":"b.ahap","text":"bm93","save":{"url":"1","etag":"\#(tag("now"))"}"#))
+    #expect(
+      text.contains(#""name":"b.ahap","text":"bm93","save":{"url":"1","etag":"\#(tag("now"))"}"#))
     place.remove("b.ahap")
     let gone = ask("GET", "/5ec2e7/1")
     #expect(gone.status == 500)
@@ -108,13 +119,20 @@ import Testing
   }
 
   @Test func aRequestIsReadFromAnyPieces() {
-    let text = "PUT /5ec2e7/0 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nIF-MATCH:  \"1\"\r\nContent-Length: 3\r\n\r\nabc"
+    let text =
+      """
+      PUT /5ec2e7/0 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nIF-MATCH:  \"1\"\r\nContent-Length: \
+      3\r\n\r\nabc
+      """
     let bytes = Array(text.utf8)
-    for count in 0..<bytes.count { #expect(PageRequest.progress(of: Array(bytes[..<count])) == .incomplete) }
+    for count in 0..<bytes.count {
+      #expect(PageRequest.progress(of: Array(bytes[..<count])) == .incomplete)
+    }
     let fields = ["host": "127.0.0.1:4711", "if-match": "\"1\"", "content-length": "3"]
     #expect(
       PageRequest.progress(of: bytes)
-        == .complete(PageRequest(method: "PUT", path: "/5ec2e7/0", fields: fields, body: Array("abc".utf8))))
+        == .complete(
+          PageRequest(method: "PUT", path: "/5ec2e7/0", fields: fields, body: Array("abc".utf8))))
   }
 
   @Test(

@@ -20,9 +20,12 @@ struct StudyVerbTests {
     return place(name)
   }
 
-  @discardableResult private func study(_ words: [String], on stage: VirtualStage = VirtualStage([])) throws -> String {
+  @discardableResult private func study(
+    _ words: [String], on stage: VirtualStage = VirtualStage([])
+  ) throws -> String {
     _ = try StudyVerb.run(
-      StudyVerb.description().parse(words + ["--no-config"]), stage.recorded.terminal, on: stage, seed: { 3 },
+      StudyVerb.description().parse(words + ["--no-config"]), stage.recorded.terminal, on: stage,
+      seed: { 3 },
       now: { CalendarTime(seconds: 1_769_860_800) })
     return stage.recorded.output
   }
@@ -40,12 +43,16 @@ struct StudyVerbTests {
   @Test(arguments: 1...5) func aStaircaseFindsTheThresholdOfAListener(seed: Int) throws {
     let table = try write("steps.csv", Self.steps)
     let text = try study([
-      table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "-33", "--save", place("r.csv"),
+      table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "-33", "--save",
+      place("r.csv"),
     ])
     // Right from -32 dB on, guessed below: half of the guesses are right.
-    let threshold = try #require(text.firstMatch(of: /threshold (-[\d.]+)/).flatMap { Double($0.1) })
+    let threshold = try #require(
+      text.firstMatch(of: /threshold (-[\d.]+)/).flatMap { Double($0.1) })
     #expect(-35 ... -31.5 ~= threshold)
-    #expect(try study(["--report", place("r.csv")]).contains("threshold \(String(format: "%.2f", threshold)) after"))
+    #expect(
+      try study(["--report", place("r.csv")]).contains(
+        "threshold \(String(format: "%.2f", threshold)) after"))
   }
 
   @Test func levelsAreExact() throws {
@@ -72,7 +79,9 @@ struct StudyVerbTests {
     let found = try rows("r.csv")
     #expect(found.map { $0["answer"] } == ["1", "2"])
     #expect(
-      found.allSatisfy { $0["time"] == "2026-01-31T12:00:00Z" && $0["participant"] == "anna" && $0["seed"] == "3" })
+      found.allSatisfy {
+        $0["time"] == "2026-01-31T12:00:00Z" && $0["participant"] == "anna" && $0["seed"] == "3"
+      })
     #expect(Set(found.compactMap { $0["tested"] }) == ["a", "b"])
     // The order of an uninterrupted study of the seed is the same.
     try study([table, "--seed", "3", "--simulate", "right", "--save", place("other.csv")])
@@ -82,7 +91,10 @@ struct StudyVerbTests {
   @Test func participantsArePooled() throws {
     let table = try write("steps.csv", "id,level\nreference,-40\na,-30\n")
     for (name, word) in [("x", "right"), ("y", "right"), ("z", "wrong")] {
-      try study([table, "--repeats", "4", "--participant", name, "--simulate", word, "--save", place("\(name).csv")])
+      try study([
+        table, "--repeats", "4", "--participant", name, "--simulate", word, "--save",
+        place("\(name).csv"),
+      ])
     }
     let files = ["x", "y", "z"].map { place("\($0).csv") }
     #expect(
@@ -91,22 +103,31 @@ struct StudyVerbTests {
     #expect(
       try study(["--report", "--csv"] + files).hasPrefix(
         "stimulus,count,figure,low,high,pValue,simulated\r\na,12,8.0,,,0.193"))
-    try study([table, "--procedure", "rating", "--simulate", "random", "--save", place("rating.csv")])
+    try study([
+      table, "--procedure", "rating", "--simulate", "random", "--save", place("rating.csv"),
+    ])
     #expect {
       try study(["--report", files[0], place("rating.csv")])
     } throws: {
       "\($0)"
-        == "\(place("rating.csv")):2:1: error: is of another procedure than \"\(files[0])\"".replacing("\"", with: "'")
+        == "\(place("rating.csv")):2:1: error: is of another procedure than \"\(files[0])\""
+        .replacing("\"", with: "'")
     }
   }
 
   @Test(arguments: [
     (
       "id,levle\na,1\n",
-      "1:1: error: column 'levle' is unknown; the columns are id, file, profile, intensity, sharpness, duration, attack, decay, release, level"
+      """
+      1:1: error: column 'levle' is unknown; the columns are id, file, profile, intensity, \
+      sharpness, duration, attack, decay, release, level
+      """
     ),
     ("id,level\na,-3\na,-4\n", "3:1: error: column 'id' 'a' is that of line 2 too"),
-    ("id,level\na,loud\n", "2:1: error: column 'level' must be a number from -120.0 to 0.0, not loud"),
+    (
+      "id,level\na,loud\n",
+      "2:1: error: column 'level' must be a number from -120.0 to 0.0, not loud"
+    ),
     (
       "id,file\na,nowhere.ahap\n",
       "2:1: error: column 'file' nowhere.ahap: no such file, and no shipped pattern has this name"
@@ -115,7 +136,9 @@ struct StudyVerbTests {
     ("level\n-3\n", "1:1: error: a table has a column 'id' and a row for each stimulus"),
   ]) func whatIsWrongWithATableHasAPlace(text: String, message: String) throws {
     let table = try write("t.csv", text)
-    #expect { try study([table, "--simulate", "right"]) } throws: { "\($0)".hasPrefix("\(table):\(message)") }
+    #expect { try study([table, "--simulate", "right"]) } throws: {
+      "\($0)".hasPrefix("\(table):\(message)")
+    }
   }
 
   @Test func aLevelThatCannotBeReachedIsNamed() throws {
@@ -123,7 +146,8 @@ struct StudyVerbTests {
     #expect {
       try study([table, "--render", place("out")])
     } throws: {
-      "\($0)".hasPrefix("\(table):2:1: error: column 'level' -3.0 dBFS cannot be reached; 'a' has at most")
+      "\($0)".hasPrefix(
+        "\(table):2:1: error: column 'level' -3.0 dBFS cannot be reached; 'a' has at most")
     }
   }
 
@@ -134,28 +158,43 @@ struct StudyVerbTests {
     #expect {
       try study([table, "--simulate", "right", "--participant", "other"] + save)
     } throws: {
-      "\($0)" == "\(place("r.csv")):2:1: error: has 'p1' as participant, and this study 'other'; save to another file"
+      "\($0)"
+        == """
+        \(place("r.csv")):2:1: error: has 'p1' as participant, and this study 'other'; save to \
+        another file
+        """
     }
   }
 
   @Test func theStrongerOneIsRight() throws {
     let table = try write("t.csv", "id,level\nreference,-30\nweak,-40\nstrong,-20\n")
-    try study([table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--save", place("r.csv")])
+    try study([
+      table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--save", place("r.csv"),
+    ])
     for row in try rows("r.csv") {
       let stronger = row["tested"] == "weak" ? "reference" : "strong"
-      let place = try #require(row["intervals"]?.split(separator: " ").firstIndex { $0 == stronger })
+      let place = try #require(
+        row["intervals"]?.split(separator: " ").firstIndex { $0 == stronger })
       #expect(row["right"] == "\(place + 1)")
     }
     #expect {
-      try study([table, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv")])
+      try study([
+        table, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv"),
+      ])
     } throws: {
-      "\($0)" == "\(table):3:1: error: a staircase needs stimuli that are stronger than the reference"
+      "\($0)"
+        == "\(table):3:1: error: a staircase needs stimuli that are stronger than the reference"
     }
     let mixed = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
     #expect {
-      try study([mixed, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv")])
+      try study([
+        mixed, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv"),
+      ])
     } throws: {
-      "\($0)" == "\(mixed):3:1: error: a staircase needs a level of each stimulus, or an intensity of each"
+      "\($0)"
+        == """
+        \(mixed):3:1: error: a staircase needs a level of each stimulus, or an intensity of each
+        """
     }
   }
 
@@ -189,7 +228,8 @@ struct StudyVerbTests {
     let words = [table, "--save", place("r.csv"), "--gap", "0.5"]
     // The intervals end behind 2.5 s: the first answer comes too early.
     let stage = VirtualStage([
-      (1, .key(.character("1"))), (1.1, .key(.enter)), (4, .key(.character("2"))), (4.1, .key(.enter)),
+      (1, .key(.character("1"))), (1.1, .key(.enter)), (4, .key(.character("2"))),
+      (4.1, .key(.enter)),
     ])
     try study(words, on: stage)
     let found = try rows("r.csv")

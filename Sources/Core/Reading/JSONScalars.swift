@@ -1,0 +1,208 @@
+package enum JSONNumber {
+  /// The powers of ten that a `Double` holds exactly.
+  private static let powers: [Double] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+  ]
+
+  /// The nearest `Double`; infinite where there is none. Up to 19 digits that make an integer below
+  /// 2^53, times or over an exact power of ten, round once and so correctly (W. D. Clinger, How to
+  /// Read Floating Point Numbers Accurately, 1990). Up to 19 digits over a power of ten below 2^64
+  /// are divided as whole numbers. The rest is left to the standard library.
+  package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
+    var position = range.lowerBound
+    let isNegative = text[position] == UInt8(ascii: "-")
+    if isNegative {
+      position += 1
+    }
+    var mantissa: UInt64 = 0
+    var digitCount = 0
+    var exponent: Int64 = 0
+    var isFraction = false
+    scan: while position < range.upperBound {
+      let byte = text[position]
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        mantissa = mantissa &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
+        if digitCount > 0 || byte != UInt8(ascii: "0") {
+          digitCount += 1
+        }
+        if isFraction {
+          exponent -= 1
+        }
+      case UInt8(ascii: "."):
+        isFraction = true
+      default:
+        break scan
+      }
+      position += 1
+    }
+    if position < range.upperBound {
+      position += 1
+      let isNegativeExponent = text[position] == UInt8(ascii: "-")
+      if isNegativeExponent || text[position] == UInt8(ascii: "+") {
+        position += 1
+      }
+      var written: Int64 = 0
+      while position < range.upperBound {
+        // Beyond this the exact digits no longer matter to the fast way.
+        written = min(written * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
+        position += 1
+      }
+      exponent += isNegativeExponent ? -written : written
+    }
+    let magnitude: Double
+    if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
+      magnitude =
+        exponent < 0
+        ? Double(mantissa) / powers[Int(-exponent)] : Double(mantissa) * powers[Int(exponent)]
+    } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
+      magnitude = quotient(mantissa, tenTo: Int(-exponent))
+    } else {
+      return Double(JSONString.text(text, range)) ?? .infinity
+    }
+    return isNegative ? -magnitude : magnitude
+  }
+
+  /// The nearest `Double` to a whole number above 0 over a power of ten from 1 to 19.
+  private static func quotient(_ mantissa: UInt64, tenTo exponent: Int) -> Double {
+    var divisor: UInt64 = 1
+    for _ in 0..<exponent {
+      divisor &*= 10
+    }
+    // With the highest bits of both set, and the one halved, the quotient has 63 or 64 bits.
+    let left = mantissa.leadingZeroBitCount
+    let divisorLeft = divisor.leadingZeroBitCount
+    let high = mantissa << left
+    let (whole, rest) = (divisor << divisorLeft).dividingFullWidth((high >> 1, high << 63))
+    // A rest moves what would lie in the middle between two numbers, which need 53 bits, behind it.
+    let rounded = Double(rest == 0 ? whole : whole | 1)
+    return Double(sign: .plus, exponent: divisorLeft - left - 63, significand: rounded)
+  }
+}
+
+/// What is known about the bytes of strings.
+enum JSONString {
+  /// The bytes a string stands for; `range` is inside its quotes and was read before. Beyond a
+  /// limit of bytes the rest is left out.
+  static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max)
+    -> [UInt8]
+  {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(min(range.count, limit))
+    var position = range.lowerBound
+    while position < range.upperBound, bytes.count < limit {
+      let byte = text[position]
+      position += 1
+      guard isEscaped, byte == UInt8(ascii: "\\") else {
+        bytes.append(byte)
+        continue
+      }
+      let letter = text[position]
+      position += 1
+      switch letter {
+      case UInt8(ascii: "b"):
+        bytes.append(0x08)
+      case UInt8(ascii: "f"):
+        bytes.append(0x0C)
+      case UInt8(ascii: "n"):
+        bytes.append(0x0A)
+      case UInt8(ascii: "r"):
+        bytes.append(0x0D)
+      case UInt8(ascii: "t"):
+        bytes.append(0x09)
+      case UInt8(ascii: "u"):
+        var code = UInt32(unit(text, at: position))
+        position += 4
+        if 0xD800...0xDBFF ~= code {
+          code = 0x10000 + (code - 0xD800) << 10 + (UInt32(unit(text, at: position + 2)) - 0xDC00)
+          position += 6
+        }
+        if let scalar = Unicode.Scalar(code) {
+          bytes.append(contentsOf: Array(String(scalar).utf8))
+        }
+      default:
+        bytes.append(letter)
+      }
+    }
+    return bytes
+  }
+
+  private static func unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {
+    var unit: UInt16 = 0
+    for step in 0..<4 {
+      unit = unit << 4 | (hexadecimal(text[position + step]) ?? 0)
+    }
+    return unit
+  }
+
+  /// The value of a hexadecimal digit.
+  static func hexadecimal(_ byte: UInt8) -> UInt16? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+  }
+
+  /// The length of the well-formed UTF-8 sequence at a position, or 0. Source: The Unicode
+  /// Standard, table 3-7.
+  static func sequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
+    let second: ClosedRange<UInt8>
+    let length: Int
+    switch text[position] {
+    case 0x00...0x7F:
+      return 1
+    case 0xC2...0xDF:
+      second = 0x80...0xBF
+      length = 2
+    case 0xE0:
+      second = 0xA0...0xBF
+      length = 3
+    case 0xED:
+      second = 0x80...0x9F
+      length = 3
+    case 0xE1...0xEF:
+      second = 0x80...0xBF
+      length = 3
+    case 0xF0:
+      second = 0x90...0xBF
+      length = 4
+    case 0xF1...0xF3:
+      second = 0x80...0xBF
+      length = 4
+    case 0xF4:
+      second = 0x80...0x8F
+      length = 4
+    default:
+      return 0
+    }
+    guard position + length <= text.count, second ~= text[position + 1] else { return 0 }
+    for step in 2..<max(length, 2) where text[position + step] & 0xC0 != 0x80 {
+      return 0
+    }
+    return length
+  }
+
+  /// Whether a byte belongs to a word such as `true`.
+  static func isLetter(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+  }
+
+  static func text(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
+    String(decoding: decode(text, range, isEscaped: false), as: UTF8.self)
+  }
+
+  /// A byte as `0xFF`.
+  static func byteText(_ byte: UInt8) -> String { "0x" + hexadecimal(UInt16(byte), digits: 2) }
+
+  /// A UTF-16 unit as `\uD800`.
+  static func unitText(_ unit: UInt16) -> String { "\\u" + hexadecimal(unit, digits: 4) }
+
+  private static func hexadecimal(_ value: UInt16, digits: Int) -> String {
+    let text = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: digits - text.count) + text
+  }
+}

@@ -1,0 +1,284 @@
+internal import HapticFormats
+internal import HapticModel
+
+/// Makes a composition into effects. All that sounds together is merged into one envelope, since an
+/// Android vibration has one.
+struct VibrationBuilder {
+  private let composition: HapticComposition
+  private let law: AmplitudeLaw
+  private let tolerance: Double
+  private(set) var losses: LossLog
+  private var quantizer = Quantizer()
+
+  /// Milliseconds in which a transient rises and falls, where it becomes part of an envelope.
+  static let pulse = (rise: 1, fall: 12)
+  /// How far a point may be from a straight line that goes on without it, of full scale.
+  private static let straightness = 0.0025
+
+  init(_ composition: HapticComposition, options: WritingOptions) {
+    self.composition = composition
+    law = options.amplitude
+    tolerance = options.tolerance
+    losses = LossLog()
+    losses.dropAllButHaptics(of: composition)
+  }
+
+  // MARK: Envelopes
+
+  /// A basic envelope, one that repeats where the composition has a loop.
+  mutating func basicEnvelope() -> VibrationEffect { looped(merged(.intensity), isBasic: true) }
+
+  /// A waveform envelope, one that repeats where the composition has a loop.
+  mutating func waveformEnvelope() -> VibrationEffect {
+    let scale = SharpnessScale.phone
+    // On lines of hertz, since that is what the file has between points.
+    var points: [EnvelopePoint] = []
+    func append(_ point: EnvelopePoint) {
+      points.append(
+        EnvelopePoint(
+          time: point.time, level: point.level,
+          sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.high))
+    }
+    for point in merged(.amplitude) {
+      if let last = points.last, last.time < point.time {
+        let from = EnvelopePoint(
+          time: last.time, level: last.level,
+          sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
+        let count = FrameConversion.integer(
+          (abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
+        for middle in from.divided(to: point, count) {
+          append(middle)
+        }
+      }
+      append(point)
+    }
+    return looped(reduced(points), isBasic: false)
+  }
+
+  /// How many lines of hertz stand for a sharpness that moves from 0 to 1, within the straightness.
+  private static let toneSteps = 8.0
+
+  /// The points without those that only approximate a line between two corners of the composition.
+  private func reduced(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
+    var anchors: Set<Double> = []
+    func anchor(_ seconds: Double) { anchors.insert((seconds * 1e6).rounded()) }
+    for layer in composition.layers {
+      for event in layer.pattern.events {
+        anchor(event.time)
+        anchor(event.time + (event.duration ?? 0))
+      }
+      for curve in layer.pattern.curves where curve.id == .hapticIntensityControl {
+        for point in curve.controlPoints {
+          anchor(curve.time + point.time)
+        }
+      }
+    }
+    var kept: [EnvelopePoint] = []
+    var run: [EnvelopePoint] = []
+    for point in points {
+      run.append(point)
+      guard anchors.contains((point.time * 1e6).rounded()) else { continue }
+      kept += PointReduction(run, tolerance: Self.straightness).points.dropFirst(
+        kept.isEmpty ? 0 : 1)
+      run = [point]
+    }
+    return kept
+      + PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
+  }
+
+  /// Everything as one line of levels and sharpness.
+  private mutating func merged(_ quantity: EnvelopeScale.Quantity) -> [EnvelopePoint] {
+    let sampler = EnvelopeSampler(quantity, law: law, tolerance: tolerance)
+    var pulses = 0
+    let envelopes = sampler.envelopes(of: composition).map { envelope in
+      guard envelope.kind == .hapticTransient else { return envelope }
+      pulses += 1
+      let point = envelope.points[0]
+      let times = [0, Self.pulse.rise, Self.pulse.rise + Self.pulse.fall]
+      return EventEnvelope(
+        event: envelope.event, kind: .hapticContinuous,
+        points: zip(times, [0, point.level, 0]).map { time, level in
+          EnvelopePoint(
+            time: point.time + Double(time) / 1000, level: level, sharpness: point.sharpness)
+        })
+    }
+    if pulses > 0 {
+      losses.add(
+        .approximated, .composition,
+        """
+        transients, # in all, are written as pulses of \(Self.pulse.rise) ms rise and \
+        \(Self.pulse.fall) ms fall
+        """,
+        size: Double(pulses))
+    }
+    let merged = MergedEnvelope(envelopes, sampler: sampler)
+    losses.add(merged)
+    return Self.exact(merged.points)
+  }
+
+  /// The corners with the numbers that a file can hold, so that what rounding left apart at one
+  /// time is not a jump.
+  private static func exact(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
+    var exact: [EnvelopePoint] = []
+    for var point in points {
+      point.level = abs(point.level) < 1e-9 ? 0 : Double(Float(point.level))
+      point.sharpness = abs(point.sharpness) < 1e-9 ? 0 : Double(Float(point.sharpness))
+      if exact.last != point {
+        exact.append(point)
+      }
+    }
+    return exact
+  }
+
+  private mutating func looped(_ points: [EnvelopePoint], isBasic: Bool) -> VibrationEffect {
+    defer { quantizer.note(in: &losses) }
+    guard let loop = composition.loop else { return envelope(points, from: 0, to: nil, isBasic) }
+    let end = loop.end ?? composition.duration
+    let start = min(max(loop.start, 0), end)
+    let last = quantizer.milliseconds(end)
+    let first = min(quantizer.milliseconds(start), max(last - 1, 0))
+    let repeating = envelope(
+      Self.part(of: points, from: start, to: end), from: first, to: last, isBasic)
+    guard first > 0 else { return .repeating(preamble: nil, repeating) }
+    let preamble = envelope(Self.part(of: points, from: 0, to: start), from: 0, to: first, isBasic)
+    return .repeating(preamble: preamble, repeating)
+  }
+
+  /// The part of a line between two times; jumps at its ends are outside.
+  private static func part(of points: [EnvelopePoint], from start: Double, to end: Double)
+    -> [EnvelopePoint]
+  {
+    var part: [EnvelopePoint] = []
+    for (index, point) in points.enumerated() {
+      if point.time < start {
+        if index + 1 < points.count, points[index + 1].time > start {
+          part.append(.between(point, points[index + 1], at: start))
+        }
+      } else if point.time > end {
+        if index > 0, points[index - 1].time < end {
+          part.append(.between(points[index - 1], point, at: end))
+        }
+        break
+      } else if point.time == end, let last = part.last, last.time == end {
+        continue
+      } else {
+        if point.time == start, start > 0 {
+          part.removeAll()
+        }
+        part.append(point)
+      }
+    }
+    return part
+  }
+
+  private mutating func noteRamp() {
+    losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
+  }
+
+  /// The ends of lines of whole milliseconds from level 0 at a time on, back to level 0, with the
+  /// sharpness at the start.
+  private mutating func lines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
+    sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
+  ) {
+    var ends: [(point: EnvelopePoint, duration: Int)] = []
+    var time = start
+    for (index, point) in points.enumerated() {
+      var target = quantizer.milliseconds(point.time)
+      if index == 0, target > time {
+        var silence = point
+        silence.level = 0
+        ends.append((silence, target - time))
+        time = target
+      }
+      let isJump = index == 0 ? point.level != 0 : points[index - 1].time == point.time
+      if isJump {
+        target = max(target, time + 1)
+      }
+      if isJump, (index == 0 ? 0 : points[index - 1].level) != point.level {
+        noteRamp()
+      }
+      if target > time {
+        ends.append((point, target - time))
+        time = target
+      } else if !ends.isEmpty {
+        ends[ends.count - 1].point = point
+      }
+    }
+    if var last = ends.last?.point, last.level != 0 {
+      last.level = 0
+      ends.append((last, 1))
+      time += 1
+    }
+    if let end, end > time || ends.isEmpty {
+      var last = ends.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
+      last.level = 0
+      ends.append((last, max(end - time, 1)))
+    }
+    if ends.isEmpty {
+      ends = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)]
+    }
+    return (points.first?.sharpness ?? ends[0].point.sharpness, ends)
+  }
+
+  private mutating func envelope(
+    _ points: [EnvelopePoint], from start: Int, to end: Int?, _ isBasic: Bool
+  )
+    -> VibrationEffect
+  {
+    let (initial, ends) = lines(points, from: start, to: end)
+    // Basic envelopes end in silence, others where they are.
+    if isBasic, let last = points.last, last.level != 0 {
+      noteRamp()
+    }
+    func tone(_ sharpness: Double) -> Float {
+      if isBasic { return Float(sharpness) }
+      return max(
+        Float((max(sharpness, 0) * SharpnessScale.phone.high * 1000).rounded() / 1000), 0.001)
+    }
+    let lines = ends.map { end in
+      VibrationEffect.Point(
+        level: Float(end.point.level), tone: tone(end.point.sharpness), duration: end.duration)
+    }
+    return .envelope(
+      isBasic: isBasic, initial: lines.first?.tone == tone(initial) ? nil : tone(initial), lines)
+  }
+
+  // MARK: Primitives
+
+  /// The transients as primitives; other events are left out.
+  mutating func primitives() -> VibrationEffect {
+    var primitives: [VibrationEffect.Primitive] = []
+    var previous = 0
+    var end = 0
+    for envelope in EnvelopeSampler(.intensity).envelopes(of: composition) {
+      guard envelope.kind == .hapticTransient else {
+        losses.add(.dropped, .event(envelope.event), "only transients can be written as primitives")
+        continue
+      }
+      let point = envelope.points[0]
+      let nearest = VibrationPrimitives.nearest(intensity: point.level, sharpness: point.sharpness)
+      losses.add(
+        .approximated, .event(envelope.event),
+        """
+        a transient becomes the nearest primitive, a recording of the device, # of full scale \
+        away
+        """,
+        size: nearest.error)
+      let start = quantizer.milliseconds(point.time)
+      let isFromStart = start < end
+      primitives.append(
+        .init(
+          name: nearest.primitive, scale: nearest.scale,
+          delay: start - (isFromStart ? previous : end),
+          isFromStart: isFromStart))
+      previous = start
+      end = start + VibrationPrimitives.shape(of: nearest.primitive).length
+    }
+    if composition.loop != nil {
+      losses.add(.dropped, .composition, "loop points cannot be written with primitives")
+    }
+    quantizer.note(in: &losses)
+    // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
+    return .primitives(primitives.isEmpty ? [.init(name: "tick", scale: 0)] : primitives)
+  }
+}
