@@ -179,7 +179,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   private struct State {
     var offset = 0.0
     /// When it was started, on the media clock; nil where it does not play.
-    var start: Double?
+    var startTime: Double?
     var volume: Float = 1
     var loopCount = 0
   }
@@ -216,7 +216,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   @discardableResult open func play() -> Bool {
     lock.withLock {
       if seconds(of: state) == nil {
-        state.start = MediaTime.now
+        state.startTime = MediaTime.now
       }
     }
     return true
@@ -226,7 +226,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   open func pause() {
     lock.withLock {
       state.offset = seconds(of: state) ?? state.offset
-      state.start = nil
+      state.startTime = nil
     }
   }
 
@@ -238,11 +238,11 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
   /// Seconds of the sound that have been played; 0 behind its end.
   open var currentTime: TimeInterval {
-    get { lock.withLock { seconds(of: state) ?? (state.start == nil ? state.offset : 0) } }
+    get { lock.withLock { seconds(of: state) ?? (state.startTime == nil ? state.offset : 0) } }
     set {
       lock.withLock {
-        if state.start != nil {
-          state.start = MediaTime.now
+        if state.startTime != nil {
+          state.startTime = MediaTime.now
         }
         state.offset = min(
           max(0, newValue.isFinite ? newValue : 0), duration > 0 ? duration : .infinity)
@@ -264,7 +264,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
   /// Seconds into the sound, or nil where it does not play, or no longer: [lock].
   private func seconds(of state: State) -> Double? {
-    guard let start = state.start else { return nil }
+    guard let start = state.startTime else { return nil }
     let elapsed = state.offset + max(0, MediaTime.now - start)
     guard duration > 0 else { return elapsed }
     if state.loopCount >= 0, elapsed >= duration * Double(state.loopCount + 1) {
@@ -276,15 +276,15 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
 /// The clock of what plays: the virtual device's where one is in place, else the system's.
 package enum MediaTime {
-  private static let source = Mutex<@Sendable () -> Double?>({ nil })
+  private static let virtualTime = Mutex<@Sendable () -> Double?>({ nil })
 
   /// Sets where a virtual time comes from; nil of it is real time.
-  package static func follow(_ virtual: @escaping @Sendable () -> Double?) {
-    source.withLock { $0 = virtual }
+  package static func setVirtualTime(_ virtual: @escaping @Sendable () -> Double?) {
+    virtualTime.withLock { $0 = virtual }
   }
 
   /// Seconds that only go forward.
   package static var now: Double {
-    source.withLock { $0 }() ?? ProcessInfo.processInfo.systemUptime
+    virtualTime.withLock { $0 }() ?? ProcessInfo.processInfo.systemUptime
   }
 }

@@ -20,7 +20,7 @@ open class NSHapticFeedbackManager: NSObject {
 
   private final class Performer: NSHapticFeedbackPerformer, Sendable {
     func perform(_ pattern: FeedbackPattern, performanceTime: PerformanceTime) {
-      EngineLife.shared.play(
+      EngineLifecycle.shared.play(
         shipped: pattern == .levelChange ? "light" : "selection", as: "trackpad \(pattern)")
     }
   }

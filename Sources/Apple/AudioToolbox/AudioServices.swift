@@ -14,9 +14,9 @@ public let kSystemSoundID_Vibrate: SystemSoundID = 4095
 /// 1519 is a light tap, 1520 a heavy one and 1521 three quick ones, as programs that use them
 /// describe them; Apple publishes none of the three. Any thread may call; returns at once.
 public func AudioServicesPlaySystemSound(_ inSystemSoundID: SystemSoundID) {
-  EngineBackends.takeVirtual()?.note(.systemSound(Int(inSystemSoundID)))
-  guard let pattern = haptics(of: inSystemSoundID) else { return }
-  EngineLife.shared.play(pattern)
+  EngineBackends.virtualForCall()?.append(.systemSound(Int(inSystemSoundID)))
+  guard let pattern = hapticPattern(of: inSystemSoundID) else { return }
+  EngineLifecycle.shared.play(pattern)
 }
 
 /// Plays the haptics of a system sound, and calls a closure on the main queue.
@@ -33,7 +33,7 @@ public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
   AudioServicesPlaySystemSound(inSystemSoundID)
 }
 
-private func haptics(of number: SystemSoundID) -> CHHapticPattern? {
+private func hapticPattern(of number: SystemSoundID) -> CHHapticPattern? {
   switch number {
   case 1519:
     return ParsedPatternCache.shipped.pattern(named: "light")

@@ -24,15 +24,15 @@ public protocol Cancellable {
 /// A subscription, which ends when it is cancelled or released.
 public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   private let lock = NSLock()
-  private var end: (() -> Void)?
+  private var cancellation: (() -> Void)?
 
   /// Calls a closure once, at the end.
-  public init(_ cancel: @escaping () -> Void) { end = cancel }
+  public init(_ cancel: @escaping () -> Void) { cancellation = cancel }
 
   deinit { cancel() }
 
   /// Ends the subscription.
-  public func cancel() { lock.withLock { exchange(&end, with: nil) }?() }
+  public func cancel() { lock.withLock { exchange(&cancellation, with: nil) }?() }
 
   /// Keeps the subscription in a set.
   public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }
@@ -46,13 +46,15 @@ public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
 
 /// A publisher of which only values are known.
 public struct AnyPublisher<Output, Failure: Error>: Publisher {
-  private let follow: (@escaping (Output) -> Void) -> AnyCancellable
+  private let subscribe: (@escaping (Output) -> Void) -> AnyCancellable
 
-  init(_ follow: @escaping (@escaping (Output) -> Void) -> AnyCancellable) { self.follow = follow }
+  init(_ follow: @escaping (@escaping (Output) -> Void) -> AnyCancellable) {
+    self.subscribe = follow
+  }
 
   /// Calls a closure for each value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
-    follow(receiveValue)
+    subscribe(receiveValue)
   }
 }
 
@@ -121,7 +123,7 @@ extension Publisher {
   public func receive(on scheduler: some Scheduler) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       sink { value in
-        let carried = Carried { receive(value) }
+        let carried = UncheckedTransfer { receive(value) }
         scheduler.schedule { carried.body(()) }
       }
     }
@@ -136,7 +138,7 @@ extension Publisher {
 }
 
 /// Carries a closure to another thread, as Combine does.
-private final class Carried<Value>: @unchecked Sendable {
+private final class UncheckedTransfer<Value>: @unchecked Sendable {
   let body: (Value) -> Void
 
   init(_ body: @escaping (Value) -> Void) { self.body = body }
@@ -166,7 +168,7 @@ extension NotificationCenter {
     Notification, Never
   > {
     AnyPublisher { receive in
-      let carried = Carried(receive)
+      let carried = UncheckedTransfer(receive)
       let token = self.addObserver(forName: name, object: object, queue: nil) { carried.body($0) }
       return AnyCancellable { self.removeObserver(token) }
     }
@@ -187,15 +189,15 @@ extension Subject where Output == Void {
 /// Sends values to those who follow it at the time.
 public final class PassthroughSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
   private let lock = NSLock()
-  private var followers: [Int: (Output) -> Void] = [:]
-  private var count = 0
+  private var subscribers: [Int: (Output) -> Void] = [:]
+  private var subscriberCount = 0
 
   /// A subject that nobody follows.
   public init() {}
 
   /// Sends a value.
   public func send(_ value: Output) {
-    for follower in lock.withLock({ followers.sorted { $0.key < $1.key } }) {
+    for follower in lock.withLock({ subscribers.sorted { $0.key < $1.key } }) {
       follower.value(value)
     }
   }
@@ -203,13 +205,13 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject, @uncheck
   /// Calls a closure for each value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     let number = lock.withLock {
-      count += 1
-      followers[count] = receiveValue
-      return count
+      subscriberCount += 1
+      subscribers[subscriberCount] = receiveValue
+      return subscriberCount
     }
     return AnyCancellable { [weak self] in
       guard let self else { return }
-      _ = lock.withLock { self.followers.removeValue(forKey: number) }
+      _ = lock.withLock { self.subscribers.removeValue(forKey: number) }
     }
   }
 }
@@ -218,16 +220,16 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject, @uncheck
 public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
   private let changes = PassthroughSubject<Output, Failure>()
   private let lock = NSLock()
-  private var stored: Output
+  private var storedValue: Output
 
   /// A subject with its first value.
-  public init(_ value: Output) { stored = value }
+  public init(_ value: Output) { storedValue = value }
 
   /// The last value; setting it sends it.
   public var value: Output {
-    get { lock.withLock { stored } }
+    get { lock.withLock { storedValue } }
     set {
-      lock.withLock { stored = newValue }
+      lock.withLock { storedValue = newValue }
       changes.send(newValue)
     }
   }
@@ -289,7 +291,7 @@ private final class ChangePublishers: @unchecked Sendable {
     var mirror: Mirror? = Mirror(reflecting: object)
     while let current = mirror {
       for child in current.children {
-        (child.value as? any ChangeSource)?.announce(to: publisher)
+        (child.value as? any PublishedProperty)?.connect(to: publisher)
       }
       mirror = current.superclassMirror
     }
@@ -297,10 +299,10 @@ private final class ChangePublishers: @unchecked Sendable {
   }
 }
 
-private protocol ChangeSource { func announce(to publisher: ObservableObjectPublisher) }
+private protocol PublishedProperty { func connect(to publisher: ObservableObjectPublisher) }
 
 /// A property whose changes can be followed, by itself as `$name` and with its object.
-@propertyWrapper public struct Published<Value>: ChangeSource {
+@propertyWrapper public struct Published<Value>: PublishedProperty {
   /// The values of a property: that of now first, and each new one before it is set.
   public typealias Publisher = AnyPublisher<Value, Never>
 
@@ -339,7 +341,7 @@ private protocol ChangeSource { func announce(to publisher: ObservableObjectPubl
     }
   }
 
-  fileprivate func announce(to publisher: ObservableObjectPublisher) {
+  fileprivate func connect(to publisher: ObservableObjectPublisher) {
     storage.lock.withLock { storage.object = publisher }
   }
 }

@@ -49,17 +49,17 @@ open class CHHapticEngine: NSObject {
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
   public init(andReturnError: () = ()) throws {
-    backing = EngineBacking(backend: EngineBackends.takeCurrent())
+    backing = EngineBacking(backend: EngineBackends.currentForNewEngine())
   }
 
   /// Makes an engine that is not running; the audio session is not regarded.
   public init(audioSession: AVAudioSession?) throws {
-    backing = EngineBacking(backend: EngineBackends.takeCurrent())
+    backing = EngineBacking(backend: EngineBackends.currentForNewEngine())
   }
 
   package init(backend: any EngineBackend) { backing = EngineBacking(backend: backend) }
 
-  deinit { backing.engineIsGone() }
+  deinit { backing.engineWasReleased() }
 
   /// Starts the engine; returns when it runs.
   open func start() throws { try backing.start() }
@@ -139,52 +139,52 @@ open class CHHapticEngine: NSObject {
 
   /// Is called for every stop that the application did not ask for.
   open var stoppedHandler: CHHapticEngine.StoppedHandler {
-    get { backing.with { $0.stoppedHandler } }
-    set { backing.with { $0.stoppedHandler = newValue } }
+    get { backing.withState { $0.stoppedHandler } }
+    set { backing.withState { $0.stoppedHandler = newValue } }
   }
 
   /// Is called when the device was lost and has come back.
   open var resetHandler: CHHapticEngine.ResetHandler {
-    get { backing.with { $0.resetHandler ?? {} } }
-    set { backing.with { $0.resetHandler = newValue } }
+    get { backing.withState { $0.resetHandler ?? {} } }
+    set { backing.withState { $0.resetHandler = newValue } }
   }
 
   /// Whether audio events are left out; counts from the next start on.
   open var playsHapticsOnly: Bool {
-    get { backing.with { $0.playsHapticsOnly } }
-    set { backing.with { $0.playsHapticsOnly = newValue } }
+    get { backing.withState { $0.playsHapticsOnly } }
+    set { backing.withState { $0.playsHapticsOnly = newValue } }
   }
 
   /// Whether haptic events are left out; counts from the next start on.
   open var playsAudioOnly: Bool {
-    get { backing.with { $0.playsAudioOnly } }
+    get { backing.withState { $0.playsAudioOnly } }
     set {
-      EngineBackends.noteNewAPI("playsAudioOnly", iOS: 16)
-      backing.with { $0.playsAudioOnly = newValue }
+      EngineBackends.recordNewerAPI("playsAudioOnly", iOS: 16)
+      backing.withState { $0.playsAudioOnly = newValue }
     }
   }
 
   /// Whether audio is silent; acts at once.
   open var isMutedForAudio: Bool {
-    get { backing.with { $0.isMutedForAudio } }
+    get { backing.withState { $0.isMutedForAudio } }
     set { backing.setMuted(audio: newValue) }
   }
 
   /// Whether haptics are silent; acts at once.
   open var isMutedForHaptics: Bool {
-    get { backing.with { $0.isMutedForHaptics } }
+    get { backing.withState { $0.isMutedForHaptics } }
     set { backing.setMuted(haptics: newValue) }
   }
 
   /// Whether the engine stops by itself after two minutes without playing, and starts by itself.
   open var isAutoShutdownEnabled: Bool {
-    get { backing.with { $0.isAutoShutdownEnabled } }
+    get { backing.withState { $0.isAutoShutdownEnabled } }
     set { backing.setAutoShutdown(newValue) }
   }
 
   /// What was rendered since the last start, where the output is in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
-    backing.with { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
+    backing.withState { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
   }
 
   package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }

@@ -132,7 +132,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   /// Makes the error of a text that is not a valid pattern: its line, column and reason.
   init(_ error: InputError) {
     self.init(
-      error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
+      error.finding.errorCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
       error.description)
   }
 

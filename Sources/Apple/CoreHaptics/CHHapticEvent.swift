@@ -12,12 +12,12 @@ open class CHHapticEvent: NSObject {
   open var relativeTime: TimeInterval
   /// Seconds until release begins; 0 where none was given.
   open var duration: TimeInterval {
-    get { givenDuration ?? 0 }
-    set { givenDuration = newValue }
+    get { explicitDuration ?? 0 }
+    set { explicitDuration = newValue }
   }
 
   /// The duration, or nothing where none was given: a continuous event then lasts for 30 s.
-  var givenDuration: TimeInterval?
+  var explicitDuration: TimeInterval?
   /// The sound registered with the engine, for events made of one.
   let audioResourceID: CHHapticAudioResourceID?
 
@@ -42,7 +42,7 @@ open class CHHapticEvent: NSObject {
     eventParameters = eventParams
     relativeTime = time
     audioResourceID = nil
-    givenDuration = duration
+    explicitDuration = duration
   }
 
   /// Makes an event that plays a registered sound to its end.
@@ -67,7 +67,7 @@ open class CHHapticEvent: NSObject {
     eventParameters = eventParams
     relativeTime = time
     audioResourceID = resID
-    givenDuration = duration
+    explicitDuration = duration
   }
 
   /// An event is made of its type or sound.
@@ -85,8 +85,8 @@ open class CHHapticEvent: NSObject {
       text += " of resource \(audioResourceID)"
     }
     text += " at \(relativeTime) s"
-    if let givenDuration {
-      text += " for \(givenDuration) s"
+    if let explicitDuration {
+      text += " for \(explicitDuration) s"
     }
     for parameter in eventParameters {
       text += ", \(parameter.text)"

@@ -34,7 +34,7 @@ open class CHHapticPattern: NSObject {
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
   public init(contentsOf ahapURL: URL) throws {
-    EngineBackends.noteNewAPI("CHHapticPattern(contentsOf:)", iOS: 16)
+    EngineBackends.recordNewerAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
   }
 
@@ -81,7 +81,7 @@ open class CHHapticPattern: NSObject {
   /// Throws `operationNotPermitted` for registered sounds, and for several layers with parameters
   /// or curves.
   open func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
-    try content.exportDictionary()
+    try content.exportedDictionary()
   }
 
   /// One line: how long it is and how many things it holds.
@@ -182,11 +182,11 @@ extension CHHapticPattern.Key {
 
 /// The plans of a pattern for the last kind of engine it was played by.
 final class PlanCache: Sendable {
-  private let last = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
+  private let cached = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 
   func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan]
   {
-    try last.withLock { last in
+    try cached.withLock { last in
       if last.plans.isEmpty || last.rate != engine.rate || last.profiles != engine.profiles {
         last = (engine.rate, engine.profiles, try compile())
       }

@@ -51,7 +51,7 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
 
   init(_ backing: PlayerBacking) { self.backing = backing }
 
-  deinit { backing.objectIsGone() }
+  deinit { backing.objectWasReleased() }
 
   func start(atTime time: TimeInterval) throws { try backing.start(at: time) }
 
@@ -126,7 +126,7 @@ final class PlayerBacking: @unchecked Sendable {
   private var storedHandler: CHHapticAdvancedPatternPlayerCompletionHandler = { _ in }
   private var session: (any EngineSession)?
   private var player: PatternPlayer?
-  private var toldEndCount = 0
+  private var reportedEndCount = 0
   /// Starts that the engine counts and the player has not been sent yet.
   private var startingCount = 0
   /// The device that counts the player, where it is a virtual one, and the number there.
@@ -139,10 +139,10 @@ final class PlayerBacking: @unchecked Sendable {
     self.pattern = pattern
     self.generation = generation
     virtual = engine.virtual
-    number = try virtual?.adoptPlayer() ?? 0
+    number = try virtual?.registerPlayer() ?? 0
   }
 
-  deinit { virtual?.leavePlayer() }
+  deinit { virtual?.unregisterPlayer() }
 
   var settings: Settings { lock.withLock { storedSettings } }
 
@@ -151,10 +151,10 @@ final class PlayerBacking: @unchecked Sendable {
     lock.withLock {
       let before = storedSettings
       body(&storedSettings)
-      noteChange(from: before)
+      logChanges(from: before)
       guard let player else { return }
       // No space for a command means that the next start applies it.
-      try? apply(to: player, before: before)
+      try? applySettings(to: player, previous: before)
     }
   }
 
@@ -163,12 +163,12 @@ final class PlayerBacking: @unchecked Sendable {
     set { lock.withLock { storedHandler = newValue } }
   }
 
-  func objectIsGone() {
+  func objectWasReleased() {
     lock.withLock {
       // Nobody could end a loop any more, so the running pass is the last.
       guard storedSettings.isLooping else { return }
       try? player?.loop(passCount: 1)
-      note(.looping(false))
+      log(.looping(false))
     }
   }
 
@@ -180,129 +180,130 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   /// How often it has ended since this was last asked.
-  func takeEnds() -> Int {
+  func drainEndCount() -> Int {
     lock.withLock {
       guard let player else { return 0 }
-      let count = player.endCount - toldEndCount
-      toldEndCount = player.endCount
+      let count = player.endCount - reportedEndCount
+      reportedEndCount = player.endCount
       if count > 0, let session = session as? VirtualSession {
-        note(.ended(at: rounded(session.deviceTime(ofFrame: player.endFrame))))
+        log(.ended(at: roundedToNanosecond(session.deviceTime(ofFrame: player.endFrame))))
       }
       return count
     }
   }
 
   /// Notifies the application that the player has ended: [handler queue].
-  func complete(_ error: (any Error)?) {
+  func callCompletionHandler(_ error: (any Error)?) {
     let handler = completionHandler
     engine.call(.completion) { handler(error) }
   }
 
   /// Compiles the pattern for the output that is there, so that errors are reported.
-  func prepare() throws {
-    _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
+  func validate() throws {
+    _ = try pattern.samples(at: 48_000, resources: engine.withState { $0.resources })
     let events = pattern.composition.layers.flatMap(\.pattern.events)
-    note(.playerMade(eventCount: events.count))
+    log(.playerMade(eventCount: events.count))
     let longest = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
-    if longest > HapticEvent.unlimitedDuration {
-      note(.breach(.longEvent(seconds: longest)))
+    if longest > HapticEvent.defaultDuration {
+      log(.violation(.longEvent(seconds: longest)))
     }
   }
 
   func start(at time: TimeInterval) throws {
-    let player = try live(startingIfAllowed: true)
+    let player = try sessionPlayer(startingIfAllowed: true)
     lock.withLock { startingCount += 1 }
     defer { lock.withLock { startingCount -= 1 } }
-    engine.noteStart(of: self)
-    let moment = moment(time)
-    try command(.started(at: deviceTime(moment))) { try player.start(at: moment) }
+    engine.playerWillStart(self)
+    let moment = playbackTime(time)
+    try command(.started(at: deviceTime(of: moment))) { try player.start(at: moment) }
   }
 
   func stop(at time: TimeInterval) throws {
-    try command(at: time, EngineNote.Action.stopped) { try $0.stop(at: $1) }
+    try command(at: time, HapticLogEntry.Action.stopped) { try $0.stop(at: $1) }
   }
 
   func pause(at time: TimeInterval) throws {
-    try command(at: time, EngineNote.Action.paused) { try $0.pause(at: $1) }
+    try command(at: time, HapticLogEntry.Action.paused) { try $0.pause(at: $1) }
   }
 
   func resume(at time: TimeInterval) throws {
-    try command(at: time, EngineNote.Action.resumed) { try $0.resume(at: $1) }
+    try command(at: time, HapticLogEntry.Action.resumed) { try $0.resume(at: $1) }
   }
 
   private func command(
-    at time: TimeInterval, _ action: (Double) -> EngineNote.Action,
+    at time: TimeInterval, _ action: (Double) -> HapticLogEntry.Action,
     _ body: (PatternPlayer, PlaybackTime) throws -> Void
   ) throws {
-    let player = try live()
-    let moment = moment(time)
-    try command(action(deviceTime(moment))) { try body(player, moment) }
+    let player = try sessionPlayer()
+    let moment = playbackTime(time)
+    try command(action(deviceTime(of: moment))) { try body(player, moment) }
   }
 
   func cancel() throws {
-    let player = try live()
+    let player = try sessionPlayer()
     try command(.cancelled) { try player.cancel() }
     // Settings that were on their way were forgotten with all else.
-    try translated { try lock.withLock { try apply(to: player, before: nil) } }
+    try translatingErrors { try lock.withLock { try applySettings(to: player, previous: nil) } }
   }
 
   func seek(to offset: TimeInterval) throws {
     guard offset.isFinite else { throw CHHapticError(.invalidTime, userInfo: [:]) }
-    let player = try live(startingIfAllowed: true)
+    let player = try sessionPlayer(startingIfAllowed: true)
     try command(.sought(to: max(0, offset))) { try player.seek(to: max(0, offset)) }
   }
 
   func send(_ parameters: [CHHapticDynamicParameter], at time: TimeInterval) throws {
-    let player = try live()
+    let player = try sessionPlayer()
     let base = max(time, engine.currentTime)
     for parameter in parameters {
       let id = try DynamicParameterID(parameter.parameterID)
       let isNow = time <= engine.currentTime && parameter.relativeTime <= 0
-      let moment = isNow ? .now : moment(base + max(0, parameter.relativeTime))
-      try command(.sent(parameter.parameterID, parameter.value, at: deviceTime(moment))) {
+      let moment = isNow ? .now : playbackTime(base + max(0, parameter.relativeTime))
+      try command(.sent(parameter.parameterID, parameter.value, at: deviceTime(of: moment))) {
         try player.set(id, to: parameter.value, at: moment)
       }
     }
   }
 
   func schedule(_ curve: CHHapticParameterCurve, at time: TimeInterval) throws {
-    let player = try live()
+    let player = try sessionPlayer()
     let id = try DynamicParameterID(curve.parameterID)
     let points = curve.controlPoints.map {
       ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value)
     }
     let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
-    let moment = moment(time)
-    try command(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceTime(moment))) {
+    let moment = playbackTime(time)
+    try command(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceTime(of: moment))) {
       try player.schedule(curve, at: moment)
     }
   }
 
   /// The player in the running session, made where there is none.
-  private func live(startingIfAllowed: Bool = false) throws -> PatternPlayer {
-    guard engine.with({ $0.generation }) == generation else {
-      note(.breach(.playerUsedAfterReset))
+  private func sessionPlayer(startingIfAllowed: Bool = false) throws -> PatternPlayer {
+    guard engine.withState({ $0.generation }) == generation else {
+      log(.violation(.playerUsedAfterReset))
       throw CHHapticError(.invalidPatternPlayer, "the engine was reset; create a new player")
     }
     let session = try engine.runningSession(startingIfAllowed: startingIfAllowed)
     return try lock.withLock {
       if let player, self.session === session { return player }
-      let plans = try pattern.plans(for: session.engine, resources: engine.with { $0.resources })
-      return try translated {
+      let plans = try pattern.plans(
+        for: session.engine, resources: engine.withState { $0.resources })
+      return try translatingErrors {
         let recorder = session as? VirtualSession
         let made = try session.engine.player(
-          for: plans, duration: pattern.duration, keepsChanges: recorder != nil)
+          for: plans, duration: pattern.duration, recordsChanges: recorder != nil)
         recorder?.record(made, of: pattern.composition)
-        try apply(to: made, before: Settings())
+        try applySettings(to: made, previous: Settings())
         self.session = session
         player = made
-        toldEndCount = 0
+        reportedEndCount = 0
         return made
       }
     }
   }
 
-  private func apply(to player: PatternPlayer, before: Settings?) throws {
+  private func applySettings(to player: PatternPlayer, previous before: Settings?) throws {
     let now = storedSettings
     if now.isLooping != before?.isLooping || now.loopEnd != before?.loopEnd {
       try player.loop(passCount: now.isLooping ? nil : 1, end: now.loopEnd)
@@ -316,18 +317,18 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   /// A time of the application on the clock of the session.
-  private func moment(_ time: TimeInterval) -> PlaybackTime {
+  private func playbackTime(_ time: TimeInterval) -> PlaybackTime {
     guard time > 0, time.isFinite else { return .now }
-    let elapsed = engine.with { $0.elapsed }
+    let elapsed = engine.withState { $0.elapsedSeconds }
     return time > elapsed ? .seconds(time - elapsed) : .now
   }
 
-  private func command(_ action: EngineNote.Action, _ body: () throws -> Void) throws {
-    try translated(body)
-    note(action)
+  private func command(_ action: HapticLogEntry.Action, _ body: () throws -> Void) throws {
+    try translatingErrors(body)
+    log(action)
   }
 
-  private func translated<Result>(_ body: () throws -> Result) throws -> Result {
+  private func translatingErrors<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as PlaybackError {
@@ -335,23 +336,23 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  private func note(_ action: EngineNote.Action) { engine.note(action, player: number) }
+  private func log(_ action: HapticLogEntry.Action) { engine.log(action, player: number) }
 
-  private func noteChange(from before: Settings) {
+  private func logChanges(from before: Settings) {
     let now = storedSettings
     if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd {
-      note(.looping(now.isLooping))
+      log(.looping(now.isLooping))
     }
     if now.rate != before.rate {
-      note(.rate(Double(now.rate)))
+      log(.rate(Double(now.rate)))
     }
     if now.isMuted != before.isMuted {
-      note(.muted(now.isMuted))
+      log(.muted(now.isMuted))
     }
   }
 
   /// The virtual device's time at which a command takes effect, in seconds.
-  private func deviceTime(_ time: PlaybackTime) -> Double {
-    virtual == nil ? 0 : rounded(engine.deviceTime(of: time))
+  private func deviceTime(of time: PlaybackTime) -> Double {
+    virtual == nil ? 0 : roundedToNanosecond(engine.deviceTime(of: time))
   }
 }

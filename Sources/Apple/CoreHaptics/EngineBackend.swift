@@ -16,7 +16,7 @@ package protocol EngineBackend: AnyObject, Sendable {
   func open(_ request: SessionRequest) throws -> any EngineSession
 
   /// Calls a closure once after some seconds of its time, on any thread.
-  func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void)
+  func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
 package struct SessionRequest: Sendable {
@@ -30,7 +30,7 @@ package protocol EngineSession: AnyObject, Sendable {
   var engine: PlaybackEngine { get }
 
   /// Notes whether a player plays, is paused or waits for its start.
-  func noteActivity(_ isActive: Bool)
+  func updateActivity(_ isActive: Bool)
 
   /// Fades out and closes the output; returns when that is done.
   func close()
@@ -40,12 +40,12 @@ package enum EngineBackends {
   /// The device of the test whose task this is, or of the engine whose handler runs.
   @TaskLocal package static var scoped: VirtualBackend?
 
-  private static let installed = Locked<(any EngineBackend)?>(nil)
-  private static let running = Locked<[VirtualBackend]>([])
+  private static let installedBackend = Locked<(any EngineBackend)?>(nil)
+  private static let runningTests = Locked<[VirtualBackend]>([])
   private static let environment: any EngineBackend = {
     let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
     guard asked.output == nil else { return LiveBackend(asked) }
-    MediaTime.follow { virtual?.now }
+    MediaTime.setVirtualTime { virtual?.now }
     return VirtualBackend.shared
   }()
 
@@ -54,24 +54,24 @@ package enum EngineBackends {
   /// can be named, a device that belongs to no test.
   package static var current: any EngineBackend {
     if let scoped { return scoped }
-    if let worker = WorkMark.worker { return worker }
-    if let installed = installed.withLock({ $0 }) { return installed }
-    let tests = running.withLock { $0 }
+    if let worker = WorkOwner.currentDevice { return worker }
+    if let installed = installedBackend.withLock({ $0 }) { return installed }
+    let tests = runningTests.withLock { $0 }
     switch tests.count {
     case 0: return environment
     case 1: return tests[0]
-    default: return VirtualBackend.stray
+    default: return VirtualBackend.unattributed
     }
   }
 
-  package static var isShared: Bool { running.withLock { $0.count > 1 } }
+  package static var hasConcurrentTests: Bool { runningTests.withLock { $0.count > 1 } }
 
   /// The backend of a new engine; running tests are notified where it could be any of theirs.
-  static func takeCurrent() -> any EngineBackend {
+  static func currentForNewEngine() -> any EngineBackend {
     let current = current
-    if current === VirtualBackend.stray {
-      for test in running.withLock({ $0 }) {
-        test.noteStrayEngine()
+    if current === VirtualBackend.unattributed {
+      for test in runningTests.withLock({ $0 }) {
+        test.recordUnattributedEngine()
       }
     }
     return current
@@ -79,65 +79,70 @@ package enum EngineBackends {
 
   /// The virtual device that a call of now plays on, reported like a new engine's; nil in real
   /// time.
-  package static func takeVirtual() -> VirtualBackend? { takeCurrent() as? VirtualBackend }
+  package static func virtualForCall() -> VirtualBackend? {
+    currentForNewEngine() as? VirtualBackend
+  }
 
   /// The virtual device of here and now, or nil where engines play in real time.
   package static var virtual: VirtualBackend? { current as? VirtualBackend }
 
-  package static func noteNewAPI(_ name: String, iOS major: Int, _ minor: Int = 0) {
-    virtual?.note(.breach(.newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")))
+  package static func recordNewerAPI(_ name: String, iOS major: Int, minor: Int = 0) {
+    virtual?.append(
+      .violation(.newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")))
   }
 
   /// Sets the backend of engines made from now on; nil returns to the environment's.
   package static func use(_ backend: (any EngineBackend)?) {
-    _ = followsTime
-    let old = installed.withLock { installed in
+    _ = mediaTimeSetup
+    let old = installedBackend.withLock { installed in
       let old = installed
       installed = backend
       return old
     }
     if old !== backend {
-      (old as? VirtualBackend)?.releaseSlots()
+      (old as? VirtualBackend)?.releaseSharedObjects()
     }
   }
 
   package static func begin(_ backend: VirtualBackend, of test: VirtualBackend.Test? = nil) {
-    _ = followsTime
+    _ = mediaTimeSetup
     backend.test = test
-    running.withLock { $0.append(backend) }
+    runningTests.withLock { $0.append(backend) }
   }
 
   /// Lets what plays beside haptics keep the virtual device's time.
-  private static let followsTime: Void = MediaTime.follow { virtual?.now }
+  private static let mediaTimeSetup: Void = MediaTime.setVirtualTime { virtual?.now }
 
   /// Ends the device of a test: engines that outlive it move to the next one.
   package static func end(_ backend: VirtualBackend) {
-    running.withLock { $0.removeAll { $0 === backend } }
+    runningTests.withLock { $0.removeAll { $0 === backend } }
     backend.end()
   }
 }
 
 final class LiveBackend: EngineBackend {
   /// Frames per second of outputs that have none of their own.
-  private static let rate = 48_000
+  private static let defaultRate = 48_000
   /// Seconds between two looks for a device that was not there.
-  private static let lookInterval = 1.0
+  private static let pollInterval = 1.0
 
-  private let choice: OutputConfiguration
+  private let configuration: OutputConfiguration
   private let outputs: OutputRegistry
-  private let found = Mutex((isAvailable: false, lastLook: -Double.infinity))
+  private let availability = Mutex((isAvailable: false, lastLook: -Double.infinity))
 
   init(_ choice: OutputConfiguration, outputs: OutputRegistry = .standard) {
-    self.choice = choice
+    self.configuration = choice
     self.outputs = outputs
   }
 
   /// Whether the output can be opened; once it could, it is believed to be there.
   var isAvailable: Bool {
-    guard choice.problem == nil, let output = choice.output else { return choice.problem == nil }
-    return found.withLock { found in
+    guard configuration.problem == nil, let output = configuration.output else {
+      return configuration.problem == nil
+    }
+    return availability.withLock { found in
       let now = ProcessInfo.processInfo.systemUptime
-      if found.isAvailable || now - found.lastLook < Self.lookInterval {
+      if found.isAvailable || now - found.lastLook < Self.pollInterval {
         return found.isAvailable
       }
       found.lastLook = now
@@ -147,14 +152,15 @@ final class LiveBackend: EngineBackend {
   }
 
   func open(_ request: SessionRequest) throws -> any EngineSession {
-    if let problem = choice.problem {
+    if let problem = configuration.problem {
       throw CHHapticError(.invalidEngineParameter, problem)
     }
-    let profile = try choice.profile()
+    let profile = try configuration.profile()
     do {
       let output = try outputs.open(
-        choice.output ?? OutputName(scheme: NullOutput().scheme), OutputRequest(rate: Self.rate))
-      return try LiveEngineSession(output, profile, choice.strength, request)
+        configuration.output ?? OutputName(scheme: NullOutput().scheme),
+        OutputRequest(rate: Self.defaultRate))
+      return try LiveEngineSession(output, profile, configuration.strength, request)
     } catch let error as PlaybackError {
       throw CHHapticError(.resourceNotAvailable, error.description)
     } catch let error as OutputError {
@@ -165,7 +171,7 @@ final class LiveBackend: EngineBackend {
     }
   }
 
-  func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void) {
+  func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: body)
   }
 }
@@ -179,7 +185,7 @@ final class LiveBackend: EngineBackend {
 
 private final class LiveEngineSession: EngineSession {
   let engine: PlaybackEngine
-  private let playback: LivePlayback
+  private let livePlayback: LivePlayback
 
   init(
     _ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float,
@@ -193,24 +199,24 @@ private final class LiveEngineSession: EngineSession {
       routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
     let handler = request.presenceHandler
-    playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
+    livePlayback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
       switch event {
-      case .notice(let notice) where notice.kind == .reconnected: handler(true)
-      case .notice(let notice) where notice.kind != .disconnected: break
-      case .notice, .ended: handler(false)
+      case .sinkEvent(let notice) where notice.kind == .reconnected: handler(true)
+      case .sinkEvent(let notice) where notice.kind != .disconnected: break
+      case .sinkEvent, .ended: handler(false)
       }
     }
   }
 
-  func noteActivity(_ isActive: Bool) {}
+  func updateActivity(_ isActive: Bool) {}
 
-  func close() { playback.stop() }
+  func close() { livePlayback.stop() }
 }
 
 /// What the environment says of output: `TEMBLOR_OUTPUT`, or `TEMBLOR_DEVICE`, `TEMBLOR_PROFILE`,
 /// `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
-  private static let virtual = "virtual"
+  private static let virtualName = "virtual"
 
   /// Where sound goes; nil for output into memory.
   var output: OutputName?
@@ -222,7 +228,7 @@ struct OutputConfiguration: Sendable {
   var problem: String?
 
   init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
-    output = outputs.name(
+    output = outputs.parseName(
       environment["TEMBLOR_DEVICE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default")
     profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
     #if SoundOutput
@@ -236,14 +242,14 @@ struct OutputConfiguration: Sendable {
       }
     }
     guard let text = environment["TEMBLOR_OUTPUT"], !text.isEmpty else { return }
-    if text == Self.virtual {
+    if text == Self.virtualName {
       output = nil
-    } else if let name = outputs.qualifiedName(text) {
+    } else if let name = outputs.parseQualifiedName(text) {
       output = name
     } else {
       problem =
-        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.forms.joined(separator: ", ")) "
-        + "or \(Self.virtual)"
+        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.nameForms.joined(separator: ", ")) "
+        + "or \(Self.virtualName)"
     }
   }
 
@@ -252,7 +258,7 @@ struct OutputConfiguration: Sendable {
     #if SoundOutput
       do {
         if let entry = library.entry(named: profileName) {
-          return try ProfileFile.read(text: entry.text(), name: entry.textName)
+          return try ProfileFile.read(text: entry.text(), name: entry.sourceName)
         }
         guard let text = FileManager.default.contents(atPath: profileName) else {
           throw CHHapticError(

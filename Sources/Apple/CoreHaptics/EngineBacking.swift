@@ -8,7 +8,7 @@ internal import HapticRender
 /// queue of the engine's own.
 final class EngineBacking: @unchecked Sendable {
   /// Seconds without playing after which auto shutdown stops the engine.
-  static let idleLimit = 120.0
+  static let idleTimeout = 120.0
 
   struct State {
     var stoppedHandler: CHHapticEngine.StoppedHandler = { _ in }
@@ -23,82 +23,82 @@ final class EngineBacking: @unchecked Sendable {
     var lostSession: (any EngineSession)?
     /// Started, and not stopped by the application since: what a device of a test did to it ends
     /// with that device.
-    var isWanted = false
+    var isStartRequested = false
     /// Seconds of sessions that have ended.
-    var elapsed = 0.0
+    var elapsedSeconds = 0.0
     /// Grows at every reset; players of an older generation are dead.
     var generation = 0
     /// Grows at every start of playing, so that an idle timer can tell whether it is stale.
-    var activity = 0
+    var activityNumber = 0
     /// The activity after which an idle timer runs, so that there is no second one.
     var watchedActivity = -1
     var finishedHandlers: [CHHapticEngine.FinishedHandler] = []
     /// Players that play, are paused, or are about to start.
-    var active: [ObjectIdentifier: PlayerBacking] = [:]
+    var activePlayers: [ObjectIdentifier: PlayerBacking] = [:]
     var resources: [Int: AudioResource] = [:]
-    var nextResource = 1
-    var isGone = false
+    var nextResourceID = 1
+    var isEngineReleased = false
     var lastVirtualSession: VirtualSession?
   }
 
   /// Where an engine plays, and its number there where that is a virtual device.
-  private struct Home: Sendable {
+  private struct Registration: Sendable {
     var backend: any EngineBackend
     var number = 0
   }
 
-  private let home: Locked<Home>
-  let queue = DispatchQueue(label: "CoreHaptics.CHHapticEngine.handlers")
+  private let registration: Locked<Registration>
+  let handlerQueue = DispatchQueue(label: "CoreHaptics.CHHapticEngine.handlers")
   private let lock = NSRecursiveLock()
-  private let transition = NSRecursiveLock()
+  private let transitionLock = NSRecursiveLock()
   private var state = State()
 
   init(backend: any EngineBackend) {
-    home = Locked(Home(backend: backend))
-    adopt(backend)
+    registration = Locked(Registration(backend: backend))
+    register(with: backend)
   }
 
-  deinit { virtual?.leave(number) }
+  deinit { virtual?.unregister(number) }
 
-  private func adopt(_ backend: any EngineBackend) {
-    let number = (backend as? VirtualBackend)?.adopt(self) ?? 0
-    home.withLock { $0 = Home(backend: backend, number: number) }
+  private func register(with backend: any EngineBackend) {
+    let number = (backend as? VirtualBackend)?.register(self) ?? 0
+    registration.withLock { $0 = Registration(backend: backend, number: number) }
   }
 
-  func with<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+  func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
     try lock.withLock { try body(&state) }
   }
 
-  var backend: any EngineBackend { home.withLock { $0.backend } }
+  var backend: any EngineBackend { registration.withLock { $0.backend } }
 
-  var number: Int { home.withLock { $0.number } }
+  var number: Int { registration.withLock { $0.number } }
 
   var virtual: VirtualBackend? { backend as? VirtualBackend }
 
-  func note(_ action: EngineNote.Action, player: Int? = nil) {
-    let home = home.withLock { $0 }
-    (home.backend as? VirtualBackend)?.note(action, engine: home.number, player: player)
+  func log(_ action: HapticLogEntry.Action, player: Int? = nil) {
+    let home = registration.withLock { $0 }
+    (home.backend as? VirtualBackend)?.append(action, engine: home.number, player: player)
   }
 
   /// Does something on the handler queue; what is made there belongs to the engine's device.
   func enqueue(_ body: @escaping @Sendable () -> Void) {
-    guard let virtual else { return queue.async(execute: body) }
-    virtual.noteWork(on: queue)
-    queue.async { EngineBackends.$scoped.withValue(virtual, operation: body) }
+    guard let virtual else { return handlerQueue.async(execute: body) }
+    virtual.recordWork(on: handlerQueue)
+    handlerQueue.async { EngineBackends.$scoped.withValue(virtual, operation: body) }
   }
 
   /// The virtual device's time at which a call takes effect, in seconds.
   func deviceTime(of time: PlaybackTime) -> Double {
-    (with { $0.session } as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
+    (withState { $0.session } as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
   }
 
   /// Calls a handler of the application: [handler queue].
-  func call<Result>(_ handler: EngineNote.Handler, _ body: () -> Result) -> Result {
-    note(.handlerCalled(handler))
-    guard virtual?.faults.watchesIsolation == true else { return body() }
-    let (result, isNoticed) = IsolationWatch.notices(body)
+  func call<Result>(_ handler: HapticLogEntry.Handler, _ body: () -> Result) -> Result {
+    log(.handlerCalled(handler))
+    guard virtual?.faults.detectsIsolationViolations == true else { return body() }
+    let (result, isNoticed) = IsolationMonitor.detectingViolation(body)
     if isNoticed {
-      note(.breach(.handlerOffMainActor(handler)))
+      log(.violation(.handlerOffMainActor(handler)))
     }
     return result
   }
@@ -106,55 +106,57 @@ final class EngineBacking: @unchecked Sendable {
   /// Leaves the device of a test that has ended, for the one that is in place now; throws
   /// `operationNotPermitted` to a test that runs beside others and would share the engine with
   /// another test.
-  private func takePlace() throws {
-    guard let virtual, let owner = virtual.test else { return moveIfEnded() }
+  private func claimDevice() throws {
+    guard let virtual, let owner = virtual.test else { return moveFromEndedDevice() }
     let scoped = EngineBackends.scoped
-    if let scoped, scoped !== virtual, let test = scoped.test, !virtual.hasEnded || !test.isAlone {
-      scoped.noteForeignEngine(of: owner.name)
+    if let scoped, scoped !== virtual, let test = scoped.test, !virtual.hasEnded || !test.runsAlone
+    {
+      scoped.recordForeignEngine(of: owner.name)
       throw CHHapticError(
-        .operationNotPermitted, "the engine belongs to the test \(owner.name); \(Self.remedy)")
+        .operationNotPermitted,
+        "the engine belongs to the test \(owner.name); \(Self.isolationRemedy)")
     }
-    moveIfEnded()
+    moveFromEndedDevice()
   }
 
-  private static let remedy = "give both tests, or their suites, .virtualHaptics(.alone)"
+  private static let isolationRemedy = "give both tests, or their suites, .virtualHaptics(.alone)"
 
-  private func moveIfEnded() {
+  private func moveFromEndedDevice() {
     guard virtual?.hasEnded == true else { return }
-    let ended = with { state in
-      state.elapsed += state.session?.engine.seconds ?? 0
-      state.active.removeAll()
+    let ended = withState { state in
+      state.elapsedSeconds += state.session?.engine.seconds ?? 0
+      state.activePlayers.removeAll()
       return exchange(&state.session, with: nil)
     }
     ended?.close()
-    adopt(EngineBackends.current)
+    register(with: EngineBackends.current)
   }
 
   /// Opens the output; does nothing where the engine runs.
   func start() throws {
     // Two threads that start at once must not open two outputs.
-    transition.lock()
-    defer { transition.unlock() }
-    try takePlace()
-    let (isRunning, request) = with { ($0.session != nil, self.request(of: $0)) }
+    transitionLock.lock()
+    defer { transitionLock.unlock() }
+    try claimDevice()
+    let (isRunning, request) = withState { ($0.session != nil, self.sessionRequest(for: $0)) }
     if isRunning { return }
-    let delay = virtual?.takeStartDelay() ?? 0
+    let delay = virtual?.popStartDelay() ?? 0
     if delay > 0 {
-      virtual?.pass(seconds: delay)
+      virtual?.advanceBlocked(seconds: delay)
     }
     let session: any EngineSession
     do {
       session = try backend.open(request)
     } catch {
-      note(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
+      log(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
       throw error
     }
-    note(.engineStarted)
-    let (lost, hasResetHandler) = with { state in
+    log(.engineStarted)
+    let (lost, hasResetHandler) = withState { state in
       let lost = exchange(&state.lostSession, with: nil)
       state.session = session
-      state.isWanted = true
-      state.activity += 1
+      state.isStartRequested = true
+      state.activityNumber += 1
       state.lastVirtualSession = session as? VirtualSession
       // Nothing sounds yet, so that these hold from the first frame.
       if state.isMutedForHaptics {
@@ -166,29 +168,31 @@ final class EngineBacking: @unchecked Sendable {
       return (lost, state.resetHandler != nil)
     }
     if !hasResetHandler {
-      note(.breach(.noResetHandler))
+      log(.violation(.noResetHandler))
     }
     lost?.close()
     session.engine.updateHandler = { [weak self] in
       guard let self else { return }
-      enqueue { self.review() }
+      enqueue { self.reportEnds() }
     }
-    watchForIdleness()
+    scheduleIdleTimeout()
   }
 
   func startAsynchronously(_ handler: (@Sendable ((any Error)?) -> Void)?) {
     // Here the task of the caller says which test it is.
     do {
-      try takePlace()
+      try claimDevice()
     } catch {
-      queue.async { handler?(error) }
+      handlerQueue.async { handler?(error) }
       return
     }
     enqueue {
       // A start that takes its time keeps nobody waiting here.
-      if let virtual = self.virtual, self.with({ $0.session == nil }) {
-        let delay = virtual.takeStartDelay()
-        guard delay == 0 else { return virtual.after(delay) { self.startAsynchronously(handler) } }
+      if let virtual = self.virtual, self.withState({ $0.session == nil }) {
+        let delay = virtual.popStartDelay()
+        guard delay == 0 else {
+          return virtual.schedule(after: delay) { self.startAsynchronously(handler) }
+        }
       }
       do {
         try self.start()
@@ -218,21 +222,21 @@ final class EngineBacking: @unchecked Sendable {
   private func stop(
     _ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false
   ) {
-    transition.lock()
-    let (session, active, finished, stopped) = with { state in
+    transitionLock.lock()
+    let (session, active, finished, stopped) = withState { state in
       let session = state.session
       let result = (
-        session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler
+        session, Array(state.activePlayers.values), state.finishedHandlers, state.stoppedHandler
       )
-      state.elapsed += session?.engine.seconds ?? 0
+      state.elapsedSeconds += session?.engine.seconds ?? 0
       state.session = nil
-      state.active.removeAll()
+      state.activePlayers.removeAll()
       state.finishedHandlers.removeAll()
       if reason == .systemError {
         state.lostSession = session
       }
       if !isReset, reason == nil || reason == .engineDestroyed {
-        state.isWanted = false
+        state.isStartRequested = false
       }
       return result
     }
@@ -242,11 +246,11 @@ final class EngineBacking: @unchecked Sendable {
     } else {
       (session as? VirtualSession)?.endRecord()
     }
-    transition.unlock()
+    transitionLock.unlock()
     guard session != nil else { return }
-    note(.engineStopped(reason))
+    log(.engineStopped(reason))
     for player in active {
-      player.complete(error)
+      player.callCompletionHandler(error)
     }
     for handler in finished {
       _ = call(.finished) { handler(error) }
@@ -256,7 +260,7 @@ final class EngineBacking: @unchecked Sendable {
     }
   }
 
-  private func request(of state: State) -> SessionRequest {
+  private func sessionRequest(for state: State) -> SessionRequest {
     let isAll = state.playsHapticsOnly == state.playsAudioOnly
     return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) {
       [weak self] isPresent in
@@ -280,63 +284,63 @@ final class EngineBacking: @unchecked Sendable {
   /// Lets players and audio resources die, and calls the reset handler: [handler queue].
   private func reset() {
     stop(isReset: true)
-    let (handler, lost) = with { state in
+    let (handler, lost) = withState { state in
       state.generation += 1
       state.resources.removeAll()
       return (state.resetHandler, exchange(&state.lostSession, with: nil))
     }
     lost?.close()
-    note(.engineReset)
+    log(.engineReset)
     call(.reset) { handler?() }
   }
 
-  func engineIsGone() {
-    let wasPlaying = with { state in
-      state.isGone = true
-      return state.session != nil && !state.active.isEmpty
+  func engineWasReleased() {
+    let wasPlaying = withState { state in
+      state.isEngineReleased = true
+      return state.session != nil && !state.activePlayers.isEmpty
     }
     if wasPlaying {
-      note(.breach(.engineReleased))
+      log(.violation(.engineReleased))
     }
     enqueue { self.stop(wasPlaying ? .engineDestroyed : nil) }
   }
 
-  var currentTime: Double { with { $0.elapsed + ($0.session?.engine.seconds ?? 0) } }
+  var currentTime: Double { withState { $0.elapsedSeconds + ($0.session?.engine.seconds ?? 0) } }
 
   func setMuted(audio: Bool? = nil, haptics: Bool? = nil) {
-    with { state in
+    withState { state in
       if let audio {
         state.isMutedForAudio = audio
         state.session?.engine.setAudioMuted(audio)
-        note(.audioMuted(audio))
+        log(.audioMuted(audio))
       }
       if let haptics {
         state.isMutedForHaptics = haptics
         state.session?.engine.setHapticsMuted(haptics)
-        note(.hapticsMuted(haptics))
+        log(.hapticsMuted(haptics))
       }
     }
   }
 
   func setAutoShutdown(_ isEnabled: Bool) {
-    with { $0.isAutoShutdownEnabled = isEnabled }
-    watchForIdleness()
+    withState { $0.isAutoShutdownEnabled = isEnabled }
+    scheduleIdleTimeout()
   }
 
-  private func watchForIdleness() {
-    let activity: Int? = with { state in
-      guard state.isAutoShutdownEnabled, state.session != nil, state.active.isEmpty,
-        state.watchedActivity != state.activity
+  private func scheduleIdleTimeout() {
+    let activity: Int? = withState { state in
+      guard state.isAutoShutdownEnabled, state.session != nil, state.activePlayers.isEmpty,
+        state.watchedActivity != state.activityNumber
       else { return nil }
-      state.watchedActivity = state.activity
-      return state.activity
+      state.watchedActivity = state.activityNumber
+      return state.activityNumber
     }
     guard let activity else { return }
-    backend.after(Self.idleLimit) { [weak self] in
+    backend.schedule(after: Self.idleTimeout) { [weak self] in
       guard let self else { return }
       enqueue {
-        let isIdle = self.with {
-          $0.activity == activity && $0.isAutoShutdownEnabled && $0.active.isEmpty
+        let isIdle = self.withState {
+          $0.activityNumber == activity && $0.isAutoShutdownEnabled && $0.activePlayers.isEmpty
         }
         if isIdle {
           self.stop(.idleTimeout)
@@ -347,11 +351,11 @@ final class EngineBacking: @unchecked Sendable {
 
   func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
     if virtual?.hasEnded == false {
-      try takePlace()
+      try claimDevice()
     }
-    let player = try PlayerBacking(self, pattern, generation: with { $0.generation })
+    let player = try PlayerBacking(self, pattern, generation: withState { $0.generation })
     // A pattern that cannot be played is reported now and not at its start.
-    try player.prepare()
+    try player.validate()
     return player
   }
 
@@ -363,55 +367,57 @@ final class EngineBacking: @unchecked Sendable {
 
   /// The session a player may use, which auto shutdown starts where there is none.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
-    if virtual?.hasEnded == true, with({ $0.isWanted }) {
+    if virtual?.hasEnded == true, withState({ $0.isStartRequested }) {
       try start()
     } else {
-      try takePlace()
+      try claimDevice()
     }
-    let (session, mayStart) = with { ($0.session, $0.isAutoShutdownEnabled && !$0.isGone) }
+    let (session, mayStart) = withState {
+      ($0.session, $0.isAutoShutdownEnabled && !$0.isEngineReleased)
+    }
     if let session { return session }
     if startingIfAllowed && mayStart {
       try start()
-      if let session = with({ $0.session }) { return session }
+      if let session = withState({ $0.session }) { return session }
     }
     throw CHHapticError(.engineNotRunning, "the engine is not running; call start() first")
   }
 
-  func noteStart(of player: PlayerBacking) {
-    with { state in
-      state.activity += 1
-      state.active[ObjectIdentifier(player)] = player
-      state.session?.noteActivity(true)
+  func playerWillStart(_ player: PlayerBacking) {
+    withState { state in
+      state.activityNumber += 1
+      state.activePlayers[ObjectIdentifier(player)] = player
+      state.session?.updateActivity(true)
     }
   }
 
   func notifyWhenFinished(_ handler: @escaping CHHapticEngine.FinishedHandler) {
-    with { $0.finishedHandlers.append(handler) }
-    enqueue { self.review() }
+    withState { $0.finishedHandlers.append(handler) }
+    enqueue { self.reportEnds() }
   }
 
   /// Reports what has ended since the last look: [handler queue].
-  private func review() {
-    for player in with({ Array($0.active.values) }) {
-      let seen = with { $0.activity }
-      let ends = player.takeEnds()
+  private func reportEnds() {
+    for player in withState({ Array($0.activePlayers.values) }) {
+      let seen = withState { $0.activityNumber }
+      let ends = player.drainEndCount()
       if !player.isActive {
-        with { state in
+        withState { state in
           // A player was started meanwhile, perhaps this one; there will be another look.
-          guard state.activity == seen else { return }
-          state.active[ObjectIdentifier(player)] = nil
-          state.activity += 1
-          if state.active.isEmpty {
-            state.session?.noteActivity(false)
+          guard state.activityNumber == seen else { return }
+          state.activePlayers[ObjectIdentifier(player)] = nil
+          state.activityNumber += 1
+          if state.activePlayers.isEmpty {
+            state.session?.updateActivity(false)
           }
         }
       }
       for _ in 0..<ends {
-        player.complete(nil)
+        player.callCompletionHandler(nil)
       }
     }
-    let finished: [CHHapticEngine.FinishedHandler] = with { state in
-      state.active.isEmpty ? exchange(&state.finishedHandlers, with: []) : []
+    let finished: [CHHapticEngine.FinishedHandler] = withState { state in
+      state.activePlayers.isEmpty ? exchange(&state.finishedHandlers, with: []) : []
     }
     var stops = false
     for handler in finished where call(.finished, { handler(nil) }) == .stopEngine {
@@ -420,8 +426,8 @@ final class EngineBacking: @unchecked Sendable {
     if stops {
       stop(.notifyWhenFinished)
     }
-    if with({ $0.active.isEmpty }) {
-      watchForIdleness()
+    if withState({ $0.activePlayers.isEmpty }) {
+      scheduleIdleTimeout()
     }
   }
 }
@@ -430,21 +436,21 @@ final class EngineBacking: @unchecked Sendable {
 /// with
 /// `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the
 /// process where that is wrong. Its hook makes a report of it, for the time of a call.
-package enum IsolationWatch {
+package enum IsolationMonitor {
   private typealias Original = @convention(thin) (UnownedSerialExecutor) -> Void
   private typealias Hook = @convention(thin) (UnownedSerialExecutor, Original) -> Void
 
   /// Threads that call a handler, and whether it has been noticed.
-  private static let calls = Locked<[UInt: Bool]>([:])
+  private static let violationsByThread = Locked<[UInt: Bool]>([:])
 
-  private static var thread: UInt { UInt(pthread_self()) }
+  private static var currentThread: UInt { UInt(pthread_self()) }
 
   /// Whether the runtime has the hook; looked for once, and in place from then on.
   package static let isAvailable: Bool = {
     guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
     else { return false }
     let hook: Hook = { executor, original in
-      if !IsolationWatch.noteMistake() {
+      if !IsolationMonitor.recordViolation() {
         unsafe original(executor)
       }
     }
@@ -454,19 +460,20 @@ package enum IsolationWatch {
 
   /// Notes that this thread is on the wrong executor; returns whether it calls a handler that is
   /// watched.
-  private static func noteMistake() -> Bool {
-    calls.withLock { calls in
-      guard calls[thread] != nil else { return false }
-      calls[thread] = true
+  private static func recordViolation() -> Bool {
+    violationsByThread.withLock { calls in
+      guard calls[currentThread] != nil else { return false }
+      calls[currentThread] = true
       return true
     }
   }
 
   /// Calls a handler; returns whether it found itself on the wrong executor.
-  static func notices<Result>(_ body: () -> Result) -> (result: Result, isNoticed: Bool) {
+  static func detectingViolation<Result>(_ body: () -> Result) -> (result: Result, isNoticed: Bool)
+  {
     guard isAvailable else { return (body(), false) }
-    calls.withLock { $0[thread] = false }
+    violationsByThread.withLock { $0[currentThread] = false }
     let result = body()
-    return (result, calls.withLock { $0.removeValue(forKey: thread) } ?? false)
+    return (result, violationsByThread.withLock { $0.removeValue(forKey: currentThread) } ?? false)
   }
 }

@@ -8,7 +8,7 @@ internal import HapticRender
 
 /// One call of an application on a virtual device, or one thing that happened to it: an entry of
 /// `HapticLog`.
-public struct EngineNote: Equatable, Sendable {
+public struct HapticLogEntry: Equatable, Sendable {
   /// What can be called and can happen; `at` is when it takes effect, in seconds of the device.
   public enum Action: Equatable, Sendable {
     case engineMade, engineStarted
@@ -44,7 +44,7 @@ public struct EngineNote: Equatable, Sendable {
     /// `didEnterBackground`.
     case application(String)
     /// A rule of phones was broken.
-    case breach(Breach)
+    case violation(Violation)
   }
 
   /// A handler of the application: that of a start, of a stop, of `notifyWhenPlayersFinished`, of
@@ -98,7 +98,7 @@ public struct EngineNote: Equatable, Sendable {
   }
 
   /// What works on a virtual device and breaks on a phone.
-  public enum Breach: Equatable, Sendable {
+  public enum Violation: Equatable, Sendable {
     /// A handler that the compiler took for one of the main actor was called off it; a phone traps.
     case handlerOffMainActor(Handler)
     /// An engine was started without a reset handler; on a phone it falls silent for good one day.

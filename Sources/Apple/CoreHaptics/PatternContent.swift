@@ -62,7 +62,7 @@ struct PatternContent: Equatable, Sendable {
   }
 
   /// The pattern as nested dictionaries: events first, then parameters, then curves.
-  func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
+  func exportedDictionary() throws -> [CHHapticPattern.Key: Any] {
     guard let pattern else {
       throw CHHapticError(
         .operationNotPermitted,
@@ -75,29 +75,29 @@ struct PatternContent: Equatable, Sendable {
           .operationNotPermitted,
           "events[\(index)] plays the registered resource \(id), which cannot be exported")
       }
-      entries.append([.event: event.exported])
+      entries.append([.event: event.dictionary])
     }
     for parameter in pattern.parameters {
-      entries.append([.parameter: parameter.exported])
+      entries.append([.parameter: parameter.dictionary])
     }
     for curve in pattern.curves {
-      entries.append([.parameterCurve: curve.exported])
+      entries.append([.parameterCurve: curve.dictionary])
     }
     return [.version: 1.0, .pattern: entries]
   }
 
   /// Reads nested dictionaries by writing them as text, so that one reader judges both.
   init(dictionary: [AnyHashable: Any]) throws {
-    var writer = DictionaryWriter()
+    var writer = DictionaryJSONWriter()
     try writer.write(dictionary)
     let text = SourceFile(writer.bytes, name: "dictionary")
     do throws(InputError) {
       var options = ReadingOptions(wantsFindings: false)
-      options.refusesUnknownParameters = true
+      options.rejectsUnknownParameters = true
       let composition = try HapticFormat.ahap.examine(text, options: options).get()
       self.init(HapticComposition(layers: composition.layers))
     } catch {
-      throw CHHapticError(error, stranger: writer.strangers[error.place.path])
+      throw CHHapticError(error, unrepresentable: writer.unrepresentableValues[error.location.path])
     }
   }
 
@@ -109,19 +109,19 @@ struct PatternContent: Equatable, Sendable {
     throws
   {
     var pattern = HapticPattern()
-    pattern.events = try events.enumerated().map { try HapticEvent($1, place: "events[\($0)]") }
+    pattern.events = try events.enumerated().map { try HapticEvent($1, path: "events[\($0)]") }
     pattern.parameters = try parameters.enumerated().map {
-      try DynamicParameter($1, place: "parameters[\($0)]")
+      try DynamicParameter($1, path: "parameters[\($0)]")
     }
     pattern.curves = try curves.enumerated().map {
-      try ParameterCurve($1, place: "parameterCurves[\($0)]")
+      try ParameterCurve($1, path: "parameterCurves[\($0)]")
     }
     self.init(HapticComposition(pattern))
   }
 }
 
 extension HapticEvent {
-  fileprivate var exported: [CHHapticPattern.Key: Any] {
+  fileprivate var dictionary: [CHHapticPattern.Key: Any] {
     var event: [CHHapticPattern.Key: Any] = [.time: time, .eventType: kind.rawValue]
     if let duration {
       event[.eventDuration] = duration
@@ -132,7 +132,7 @@ extension HapticEvent {
       event[.eventWaveformLoopEnabled] = waveform.isLooping
     }
     let values = parameters.identifiers.map { id -> [CHHapticPattern.Key: Any] in
-      [.parameterID: id.rawValue, .parameterValue: (parameters[id] ?? 0).shortest]
+      [.parameterID: id.rawValue, .parameterValue: (parameters[id] ?? 0).shortestDouble]
     }
     if !values.isEmpty {
       event[.eventParameters] = values
@@ -141,11 +141,11 @@ extension HapticEvent {
   }
 
   /// Takes the values of an event; the place is what errors call it.
-  init(_ event: CHHapticEvent, place: String) throws {
-    let kind = try Kind(event.type, place: place)
-    try Self.check(event.relativeTime, "\(place).relativeTime", .invalidEventTime)
-    if let duration = event.givenDuration {
-      try Self.check(duration, "\(place).duration", .invalidEventDuration)
+  init(_ event: CHHapticEvent, path place: String) throws {
+    let kind = try Kind(event.type, path: place)
+    try Self.checkTime(event.relativeTime, path: "\(place).relativeTime", code: .invalidEventTime)
+    if let duration = event.explicitDuration {
+      try Self.checkTime(duration, path: "\(place).duration", code: .invalidEventDuration)
     }
     var waveform: AudioWaveform?
     if let id = event.audioResourceID {
@@ -157,15 +157,16 @@ extension HapticEvent {
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {
       let place = "\(place).eventParameters[\(index)]"
-      let id = try EventParameterID(parameter.parameterID, place: place)
-      parameters[id] = try Self.clamp(parameter.value, to: id.range, "\(place).value")
+      let id = try EventParameterID(parameter.parameterID, path: place)
+      parameters[id] = try Self.clamped(parameter.value, to: id.range, path: "\(place).value")
     }
     self.init(
-      kind: kind, time: event.relativeTime, duration: event.givenDuration, parameters: parameters,
+      kind: kind, time: event.relativeTime, duration: event.explicitDuration,
+      parameters: parameters,
       waveform: waveform)
   }
 
-  fileprivate static func check(_ seconds: Double, _ place: String, _ code: CHHapticError.Code)
+  fileprivate static func checkTime(_ seconds: Double, path place: String, code: CHHapticError.Code)
     throws
   {
     guard seconds.isFinite, seconds >= 0 else {
@@ -174,7 +175,7 @@ extension HapticEvent {
   }
 
   /// A value moved to the nearest bound of a range; refuses NaN.
-  fileprivate static func clamp(_ value: Float, to range: ClosedRange<Float>, _ place: String)
+  fileprivate static func clamped(_ value: Float, to range: ClosedRange<Float>, path place: String)
     throws -> Float
   {
     guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is NaN") }
@@ -183,35 +184,37 @@ extension HapticEvent {
 }
 
 extension DynamicParameter {
-  fileprivate var exported: [CHHapticPattern.Key: Any] {
-    [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortest]
+  fileprivate var dictionary: [CHHapticPattern.Key: Any] {
+    [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortestDouble]
   }
 
-  init(_ parameter: CHHapticDynamicParameter, place: String) throws {
-    let id = try DynamicParameterID(parameter.parameterID, place: place)
-    try HapticEvent.check(parameter.relativeTime, "\(place).relativeTime", .invalidTime)
-    let value = try HapticEvent.clamp(parameter.value, to: id.range, "\(place).value")
+  init(_ parameter: CHHapticDynamicParameter, path place: String) throws {
+    let id = try DynamicParameterID(parameter.parameterID, path: place)
+    try HapticEvent.checkTime(
+      parameter.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
+    let value = try HapticEvent.clamped(parameter.value, to: id.range, path: "\(place).value")
     self.init(id: id, value: value, time: parameter.relativeTime)
   }
 }
 
 extension ParameterCurve {
-  fileprivate var exported: [CHHapticPattern.Key: Any] {
+  fileprivate var dictionary: [CHHapticPattern.Key: Any] {
     let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
-      [.time: point.time, .parameterValue: point.value.shortest]
+      [.time: point.time, .parameterValue: point.value.shortestDouble]
     }
     return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
   }
 
-  init(_ curve: CHHapticParameterCurve, place: String) throws {
-    let id = try DynamicParameterID(curve.parameterID, place: place)
-    try HapticEvent.check(curve.relativeTime, "\(place).relativeTime", .invalidTime)
+  init(_ curve: CHHapticParameterCurve, path place: String) throws {
+    let id = try DynamicParameterID(curve.parameterID, path: place)
+    try HapticEvent.checkTime(curve.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
     let points = try curve.controlPoints.enumerated().map { index, point in
       let place = "\(place).controlPoints[\(index)]"
-      try HapticEvent.check(point.relativeTime, "\(place).relativeTime", .invalidTime)
+      try HapticEvent.checkTime(
+        point.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
       return ControlPoint(
         time: point.relativeTime,
-        value: try HapticEvent.clamp(point.value, to: id.range, "\(place).value"))
+        value: try HapticEvent.clamped(point.value, to: id.range, path: "\(place).value"))
     }
     self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
   }
@@ -219,7 +222,7 @@ extension ParameterCurve {
 
 extension Float {
   /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
-  fileprivate var shortest: Double { Double(description) ?? Double(self) }
+  fileprivate var shortestDouble: Double { Double(description) ?? Double(self) }
 }
 
 // Values are taken at the time a pattern is made; changing an event or parameter later changes no
@@ -239,19 +242,19 @@ extension RawRepresentable<String> {
 }
 
 extension HapticEvent.Kind {
-  init(_ type: CHHapticEvent.EventType, place: String? = nil) throws {
+  init(_ type: CHHapticEvent.EventType, path place: String? = nil) throws {
     try self.init(known: type.rawValue, "event type", place, .invalidEventType)
   }
 }
 
 extension EventParameterID {
-  init(_ id: CHHapticEvent.ParameterID, place: String? = nil) throws {
+  init(_ id: CHHapticEvent.ParameterID, path place: String? = nil) throws {
     try self.init(known: id.rawValue, "event parameter", place, .invalidParameterType)
   }
 }
 
 extension DynamicParameterID {
-  init(_ id: CHHapticDynamicParameter.ID, place: String? = nil) throws {
+  init(_ id: CHHapticDynamicParameter.ID, path place: String? = nil) throws {
     try self.init(known: id.rawValue, "dynamic parameter", place, .invalidParameterType)
   }
 }
@@ -259,7 +262,7 @@ extension DynamicParameterID {
 extension CHHapticError {
   /// Makes the error of a dictionary: the way to the value instead of a line and column. What has
   /// no place in JSON was written as something else and is named here by what it was.
-  fileprivate init(_ error: InputError, stranger: String?) {
+  fileprivate init(_ error: InputError, unrepresentable stranger: String?) {
     let finding = error.finding
     var message = finding.message
     for written in ["an object", "null"] where message.hasSuffix(written) {
@@ -268,53 +271,54 @@ extension CHHapticError {
       }
     }
     let sentence =
-      (finding.place.path.isEmpty ? "" : "\(finding.place.path): ") + message
+      (finding.location.path.isEmpty ? "" : "\(finding.location.path): ") + message
       + (finding.suggestion.map { "; \($0)" } ?? "")
     // A text of one's own that no reader takes is too large or too deep.
-    let code = finding.rule == "syntax" ? nil : finding.foreignCode.flatMap(Code.init(rawValue:))
+    let code = finding.rule == "syntax" ? nil : finding.errorCode.flatMap(Code.init(rawValue:))
     self.init(code ?? .invalidPatternDictionary, sentence)
   }
 }
 
 /// Writes dictionaries as JSON. Truth is 1 or 0, as it is on Apple's systems, where both are an
 /// `NSNumber`.
-private struct DictionaryWriter {
+private struct DictionaryJSONWriter {
   private static let depthLimit = 64
 
   private(set) var bytes: [UInt8] = []
   /// What was no plain value, by its path as ``JSONValue/path`` writes it.
-  private(set) var strangers: [String: String] = [:]
+  private(set) var unrepresentableValues: [String: String] = [:]
   private var path: [String] = []
 
   /// Writes a value, of a member or an element; refuses what is nested too deep.
   mutating func write(_ value: Any, isMember: Bool = true) throws {
     if let text = value as? String {
       write(text: text)
-    } else if let number = Self.number(value) {
+    } else if let number = Self.number(of: value) {
       if number.isFinite {
         bytes += "\(number)".utf8
       } else {
-        note("\(number)", isMember)
+        writePlaceholder(for: "\(number)", isMember: isMember)
       }
     } else if let dictionary = value as? [AnyHashable: Any] {
       let members = dictionary.compactMap { key, value in
-        Self.name(key).map { (key: $0, value: value) }
+        Self.keyName(key).map { (key: $0, value: value) }
       }
       let step = path.isEmpty ? "" : "."
-      try write("{}", members.sorted { $0.key < $1.key }.map { (step + $0.key, $0.key, $0.value) })
+      try writeEntries(
+        "{}", in: members.sorted { $0.key < $1.key }.map { (step + $0.key, $0.key, $0.value) })
     } else if let array = value as? [Any] {
-      try write("[]", array.enumerated().map { ("[\($0)]", nil, $1) })
-    } else if let name = value as? any RawRepresentable, let text = Self.text(name) {
+      try writeEntries("[]", in: array.enumerated().map { ("[\($0)]", nil, $1) })
+    } else if let name = value as? any RawRepresentable, let text = Self.rawText(of: name) {
       write(text: text)
     } else if value is NSNull {
       bytes += "null".utf8
     } else {
-      note("a value of type \(type(of: value))", isMember)
+      writePlaceholder(for: "a value of type \(type(of: value))", isMember: isMember)
     }
   }
 
-  private mutating func write(
-    _ brackets: String, _ entries: [(step: String, key: String?, value: Any)]
+  private mutating func writeEntries(
+    _ brackets: String, in entries: [(step: String, key: String?, value: Any)]
   ) throws {
     guard path.count <= Self.depthLimit else {
       throw CHHapticError(
@@ -343,13 +347,13 @@ private struct DictionaryWriter {
   }
 
   /// Writes an object for a member, since null would count as absent.
-  private mutating func note(_ stranger: String, _ isMember: Bool) {
-    strangers[path.joined()] = stranger
+  private mutating func writePlaceholder(for stranger: String, isMember: Bool) {
+    unrepresentableValues[path.joined()] = stranger
     bytes += (isMember ? "{}" : "null").utf8
   }
 
   /// The number a value is, of whatever type, truth included.
-  private static func number(_ value: Any) -> Double? {
+  private static func number(of value: Any) -> Double? {
     switch value {
     case let number as Double: number
     case let number as Float: Double(number)
@@ -362,12 +366,12 @@ private struct DictionaryWriter {
     }
   }
 
-  private static func name(_ key: AnyHashable) -> String? {
+  private static func keyName(_ key: AnyHashable) -> String? {
     if let text = key.base as? String { return text }
-    return (key.base as? any RawRepresentable).flatMap { text($0) }
+    return (key.base as? any RawRepresentable).flatMap { rawText(of: $0) }
   }
 
-  private static func text<Name: RawRepresentable>(_ name: Name) -> String? {
+  private static func rawText<Name: RawRepresentable>(of name: Name) -> String? {
     name.rawValue as? String
   }
 }
@@ -438,7 +442,7 @@ struct AudioResource: Sendable {
 }
 
 extension EngineBacking {
-  static let mostResources = 128
+  static let maximumResourceCount = 128
 
   func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
     let sound: Sound
@@ -456,14 +460,14 @@ extension EngineBacking {
     let resource = AudioResource(
       sound: sound, usesVolumeEnvelope: try option(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
       isLooping: try option(CHHapticAudioResourceKeyLoopEnabled, false))
-    return try with { state in
-      guard state.resources.count < Self.mostResources else {
+    return try withState { state in
+      guard state.resources.count < Self.maximumResourceCount else {
         throw CHHapticError(
           .resourceNotAvailable,
-          "an engine keeps \(Self.mostResources) audio resources; unregister some")
+          "an engine keeps \(Self.maximumResourceCount) audio resources; unregister some")
       }
-      let number = state.nextResource
-      state.nextResource += 1
+      let number = state.nextResourceID
+      state.nextResourceID += 1
       state.resources[number] = resource
       return number
     }
@@ -471,7 +475,7 @@ extension EngineBacking {
 
   /// Forgets a sound file; players that were made with it keep it.
   func unregisterResource(_ number: Int) throws {
-    let removed = with { $0.resources.removeValue(forKey: number) }
+    let removed = withState { $0.resources.removeValue(forKey: number) }
     guard removed == nil else { return }
     throw CHHapticError(.invalidAudioResource, "no audio resource is registered as \(number)")
   }

@@ -11,10 +11,10 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// The backend of a process that requests virtual output.
   package static let shared = VirtualBackend()
   /// The backend of engines that could be any of several tests'.
-  package static let stray = VirtualBackend()
+  package static let unattributed = VirtualBackend()
 
   /// Rounds of handlers that cause others, before time goes on without them.
-  private static let maximumRounds = 1_000
+  private static let maximumSettleRounds = 1_000
 
   let lock = NSRecursiveLock()
   /// Frames per second.
@@ -23,14 +23,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var clock = Duration.zero
   private var sessions: [ObjectIdentifier: VirtualSession] = [:]
   /// Sessions in which a player plays, is paused or waits.
-  private var active: [ObjectIdentifier: VirtualSession] = [:]
+  private var activeSessions: [ObjectIdentifier: VirtualSession] = [:]
   private var timers: [(due: Duration, body: @Sendable () -> Void)] = []
-  private var firstDue: Duration?
+  private var nextTimer: Duration?
   private var waits: [Wait] = []
   private var waitCount = 0
-  private var storedMovesWaits = false
+  private var storedControlsWaits = false
   /// Times of the system's clocks at the device's beginning, in nanoseconds.
-  private let beginnings = systemClocks.map { clock in
+  private let clockStarts = systemClocks.map { clock in
     var time = timespec()
     unsafe clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
@@ -38,18 +38,18 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private static let systemClocks = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
   package let work = VirtualWork()
   /// Handler queues that have been given work since they were last waited for.
-  private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
-  private var notes: [EngineNote] = []
+  private var pendingQueues: [ObjectIdentifier: DispatchQueue] = [:]
+  private var log: [HapticLogEntry] = []
   private var pastRecords: [SessionRecord] = []
   private var engineCount = 0
   private var playerCount = 0
   private var livePlayerCount = 0
   private var engines: [Int: WeakEngine] = [:]
-  private var slots: [ObjectIdentifier: AnyObject] = [:]
-  private var isOver = false
+  private var sharedObjects: [ObjectIdentifier: AnyObject] = [:]
+  private var isEnded = false
   private var storedTest: Test?
-  private var storedMistakes = Mistakes()
-  private var storedFaults = Faults()
+  private var storedMisuse = TestMisuse()
+  private var storedFaults = InjectedFaults()
 
   /// A wait of the application: until when, in which order it was asked for, and what is called
   /// then or at the end of the test with the time that remains.
@@ -57,29 +57,29 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     var due: Duration
     var number: Int
     var fire: @Sendable () -> Void
-    var leave: @Sendable (Duration) -> Void
+    var cancel: @Sendable (Duration) -> Void
   }
 
   private struct WeakEngine { weak var backing: EngineBacking? }
 
   /// What a test is refused for.
-  package struct Mistakes: Sendable {
+  package struct TestMisuse: Sendable {
     /// How many waits were due in a step that could not call them.
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
-    package var blocks: [(call: String, seconds: Double)] = []
+    package var blockingCalls: [(call: String, seconds: Double)] = []
     /// Engines that could be any of several tests'; not part of the record, which other tests'
     /// engines would change.
-    package var strayEngineCount = 0
+    package var unattributedEngineCount = 0
     /// Tests whose engines this one used, in order.
-    package var foreignTests: [String] = []
+    package var foreignEngineOwners: [String] = []
   }
 
-  package struct Faults: Sendable {
-    package var isPresent = true
+  package struct InjectedFaults: Sendable {
+    package var isConnected = true
     package var isInBackground = false
     /// Whether handlers that are called off their actor are noticed, instead of ending the process.
-    package var watchesIsolation = false
+    package var detectsIsolationViolations = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
     package var starts: [Start] = []
@@ -96,7 +96,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   package var isAvailable: Bool {
-    lock.withLock { storedFaults.isPresent && storedFaults.supportsHaptics }
+    lock.withLock { storedFaults.isConnected && storedFaults.supportsHaptics }
   }
 
   package func open(_ request: SessionRequest) throws -> any EngineSession {
@@ -108,7 +108,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       guard storedFaults.supportsHaptics else {
         throw CHHapticError(.notSupported, "the device has no haptics")
       }
-      guard storedFaults.isPresent else {
+      guard storedFaults.isConnected else {
         throw CHHapticError(.serverInitFailed, "the device is disconnected")
       }
       let session = VirtualSession(rate: rate, profile: profile, request, on: self, at: now)
@@ -117,16 +117,16 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  package func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void) {
+  package func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
     lock.withLock {
       let due = clock + .seconds(max(0, seconds))
       timers.append((due, body))
-      firstDue = min(firstDue ?? due, due)
+      nextTimer = min(nextTimer ?? due, due)
     }
   }
 
   /// Seconds that have gone by, to the nanosecond.
-  package var now: Double { lock.withLock { rounded(clock / .seconds(1)) } }
+  package var now: Double { lock.withLock { roundedToNanosecond(clock / .seconds(1)) } }
 
   /// Lets time go by: everything is rendered, and handlers are called and have returned before it
   /// does. Any sum of steps leads to the same time. Time in which nothing plays costs nothing. What
@@ -140,7 +140,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       }
       settle()
     }
-    lock.withLock { storedMistakes.missedWaitCount += waits.count { $0.due <= clock } }
+    lock.withLock { storedMisuse.missedWaitCount += waits.count { $0.due <= clock } }
   }
 
   package func end(of duration: Duration) -> Duration {
@@ -148,7 +148,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Lets time go by for a caller that is blocked meanwhile, without waiting for handlers.
-  func pass(seconds: Double) {
+  func advanceBlocked(seconds: Double) {
     let end = lock.withLock { clock + .seconds(max(0, seconds)) }
     while let due = step(to: end) {
       for body in due {
@@ -159,50 +159,52 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Moves the clock to what happens next, or to a wait of the application, which `takeWait()` then
   /// returns; returns what is due then, or nil at the end.
-  package func step(to end: Duration, findsWaits: Bool = false) -> [@Sendable () -> Void]? {
+  package func step(to end: Duration, stopsAtWaits findsWaits: Bool = false)
+    -> [@Sendable () -> Void]?
+  {
     lock.withLock {
       guard clock < end else { return nil }
       var next = end
-      if let firstDue {
-        next = min(next, max(firstDue, clock))
+      if let nextTimer {
+        next = min(next, max(nextTimer, clock))
       }
       if findsWaits, let wait = waits.map(\.due).min() {
         next = min(next, max(wait, clock))
       }
       // What plays is rendered by periods of the device's clock, so that handlers have their time.
-      if !active.isEmpty {
+      if !activeSessions.isEmpty {
         next = min(next, nextPeriod)
       }
       clock = next
-      for session in active.values {
-        session.render(to: now)
+      for session in activeSessions.values {
+        session.render(toDeviceTime: now)
       }
-      guard let firstDue, firstDue <= clock else { return [] }
+      guard let nextTimer, nextTimer <= clock else { return [] }
       let due = timers.filter { $0.due <= clock }.sorted { $0.due < $1.due }
       timers.removeAll { $0.due <= clock }
-      self.firstDue = timers.map(\.due).min()
+      self.nextTimer = timers.map(\.due).min()
       return due.map(\.body)
     }
   }
 
   /// Whether what the application waits for follows the device's time; not where its test has
   /// ended.
-  package var movesWaits: Bool {
-    get { lock.withLock { storedMovesWaits && !isOver } }
-    set { lock.withLock { storedMovesWaits = newValue } }
+  package var controlsWaits: Bool {
+    get { lock.withLock { storedControlsWaits && !isEnded } }
+    set { lock.withLock { storedControlsWaits = newValue } }
   }
 
   /// Calls a closure once when a time has come, or another at the end of the test, with the time
   /// that remains.
-  package func wait(
+  package func scheduleWait(
     _ delay: Duration, fire: @escaping @Sendable () -> Void,
-    leave: @escaping @Sendable (Duration) -> Void
+    cancel leave: @escaping @Sendable (Duration) -> Void
   ) {
     let isLate = lock.withLock {
-      guard !isOver else { return true }
+      guard !isEnded else { return true }
       waitCount += 1
       waits.append(
-        Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, leave: leave))
+        Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, cancel: leave))
       return false
     }
     if isLate {
@@ -211,7 +213,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Takes the first wait that is due, by time and then by the order in which they were asked for.
-  package func takeWait() -> (@Sendable () -> Void)? {
+  package func popDueWait() -> (@Sendable () -> Void)? {
     lock.withLock {
       let due = waits.indices.filter { waits[$0].due <= clock }
       guard
@@ -226,14 +228,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Nanoseconds on a clock of the system by its number in C, as they are in the device's time.
-  package func time(onClock number: Int32) -> Int64? {
+  package func nanoseconds(onClock number: Int32) -> Int64? {
     guard let index = Self.systemClocks.firstIndex(of: number) else { return nil }
     let (seconds, attoseconds) = lock.withLock { clock.components }
-    return beginnings[index] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    return clockStarts[index] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 
-  package func noteBlock(_ call: String, seconds: Double) {
-    lock.withLock { storedMistakes.blocks.append((call, seconds)) }
+  package func recordBlockingCall(_ call: String, seconds: Double) {
+    lock.withLock { storedMisuse.blockingCalls.append((call, seconds)) }
   }
 
   private var nextPeriod: Duration {
@@ -244,8 +246,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Waits until all handlers that were due have returned, and those they caused; returns whether
   /// there were any.
   @discardableResult package func settle() -> Bool {
-    for round in 0..<Self.maximumRounds {
-      let queues = lock.withLock { exchange(&busyQueues, with: [:]) }
+    for round in 0..<Self.maximumSettleRounds {
+      let queues = lock.withLock { exchange(&pendingQueues, with: [:]) }
       if queues.isEmpty { return round > 0 }
       for queue in queues.values {
         queue.sync {}
@@ -255,43 +257,45 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Waits for what a handler queue is given, before time goes on.
-  func noteWork(on queue: DispatchQueue) {
-    lock.withLock { busyQueues[ObjectIdentifier(queue)] = queue }
+  func recordWork(on queue: DispatchQueue) {
+    lock.withLock { pendingQueues[ObjectIdentifier(queue)] = queue }
   }
 
-  func catchUp(_ session: VirtualSession) { lock.withLock { session.render(to: now) } }
+  func renderToNow(_ session: VirtualSession) {
+    lock.withLock { session.render(toDeviceTime: now) }
+  }
 
-  func noteActivity(_ isActive: Bool, of session: VirtualSession) {
+  func updateActivity(_ isActive: Bool, of session: VirtualSession) {
     lock.withLock {
-      session.render(to: now)
+      session.render(toDeviceTime: now)
       session.setActive(isActive)
       let id = ObjectIdentifier(session)
-      active[id] = isActive && sessions[id] != nil ? session : nil
+      activeSessions[id] = isActive && sessions[id] != nil ? session : nil
     }
   }
 
-  func forget(_ session: VirtualSession) {
+  func close(_ session: VirtualSession) {
     lock.withLock {
-      session.render(to: now)
+      session.render(toDeviceTime: now)
       session.finish()
       pastRecords.append(session.record)
       sessions[ObjectIdentifier(session)] = nil
-      active[ObjectIdentifier(session)] = nil
+      activeSessions[ObjectIdentifier(session)] = nil
     }
   }
 
-  func adopt(_ backing: EngineBacking) -> Int {
+  func register(_ backing: EngineBacking) -> Int {
     lock.withLock {
       engineCount += 1
       engines[engineCount] = WeakEngine(backing: backing)
-      note(.engineMade, engine: engineCount)
+      append(.engineMade, engine: engineCount)
       return engineCount
     }
   }
 
-  func leave(_ number: Int) { lock.withLock { engines[number] = nil } }
+  func unregister(_ number: Int) { lock.withLock { engines[number] = nil } }
 
-  var livingEngines: [(number: Int, backing: EngineBacking)] {
+  var liveEngines: [(number: Int, backing: EngineBacking)] {
     lock.withLock {
       engines.sorted { $0.key < $1.key }.compactMap { number, engine in
         engine.backing.map { (number, $0) }
@@ -305,15 +309,15 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       hasResetHandler: Bool
     )]
   {
-    livingEngines.map { number, backing in
+    liveEngines.map { number, backing in
       let time = backing.currentTime
-      return backing.with {
-        (number, $0.session != nil, time, $0.active.count, $0.resetHandler != nil)
+      return backing.withState {
+        (number, $0.session != nil, time, $0.activePlayers.count, $0.resetHandler != nil)
       }
     }
   }
 
-  func adoptPlayer() throws -> Int {
+  func registerPlayer() throws -> Int {
     try lock.withLock {
       guard livePlayerCount < storedFaults.playerLimit else {
         throw CHHapticError(
@@ -325,29 +329,29 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  func leavePlayer() { lock.withLock { livePlayerCount -= 1 } }
+  func unregisterPlayer() { lock.withLock { livePlayerCount -= 1 } }
 
   package func interruptAll(_ reason: CHHapticEngine.StoppedReason) {
-    for engine in livingEngines {
+    for engine in liveEngines {
       engine.backing.interrupt(reason)
     }
     settle()
   }
 
   package func resetAll() {
-    for engine in livingEngines {
+    for engine in liveEngines {
       engine.backing.requestReset()
     }
     settle()
   }
 
-  package var faults: Faults {
+  package var faults: InjectedFaults {
     get { lock.withLock { storedFaults } }
     set { lock.withLock { storedFaults = newValue } }
   }
 
   /// Takes the delay that the next start has, in seconds; 0 where it has none.
-  func takeStartDelay() -> Double {
+  func popStartDelay() -> Double {
     lock.withLock {
       guard case .delay(let seconds)? = storedFaults.starts.first else { return 0 }
       storedFaults.starts.removeFirst()
@@ -370,17 +374,17 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Posts a notification; what its observers make belongs to this device.
-  private func post(_ notification: LifeCycleNotification) {
-    note(.application("\(notification)"))
+  private func post(_ notification: LifecycleNotification) {
+    append(.application("\(notification)"))
     EngineBackends.$scoped.withValue(self) {
       NotificationCenter.default.post(name: Notification.Name(notification.rawValue), object: nil)
     }
     settle()
   }
 
-  package func setPresent(_ isPresent: Bool) {
+  package func setConnected(_ isPresent: Bool) {
     let concerned = lock.withLock {
-      storedFaults.isPresent = isPresent
+      storedFaults.isConnected = isPresent
       return Array(sessions.values)
     }
     for session in concerned {
@@ -389,19 +393,19 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     settle()
   }
 
-  package func note(_ action: EngineNote.Action, engine: Int? = nil, player: Int? = nil) {
+  package func append(_ action: HapticLogEntry.Action, engine: Int? = nil, player: Int? = nil) {
     lock.withLock {
-      notes.append(EngineNote(time: now, engine: engine, player: player, action: action))
+      log.append(HapticLogEntry(time: now, engine: engine, player: player, action: action))
     }
   }
 
-  package var record: [EngineNote] { lock.withLock { notes } }
+  package var logEntries: [HapticLogEntry] { lock.withLock { log } }
 
   package var sessionRecords: [SessionRecord] {
     lock.withLock {
       pastRecords
         + sessions.values.map { session in
-          session.render(to: now)
+          session.render(toDeviceTime: now)
           return session.record
         }
     }
@@ -410,11 +414,11 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package struct Test: Sendable {
     package var name: String
     /// Whether no other test with a device runs meanwhile.
-    package var isAlone: Bool
+    package var runsAlone: Bool
 
-    package init(name: String, isAlone: Bool) {
+    package init(name: String, runsAlone isAlone: Bool) {
       self.name = name
-      self.isAlone = isAlone
+      self.runsAlone = isAlone
     }
   }
 
@@ -423,52 +427,52 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     set { lock.withLock { storedTest = newValue } }
   }
 
-  package var mistakes: Mistakes { lock.withLock { storedMistakes } }
+  package var misuse: TestMisuse { lock.withLock { storedMisuse } }
 
-  func noteForeignEngine(of test: String) {
+  func recordForeignEngine(of test: String) {
     lock.withLock {
-      if !storedMistakes.foreignTests.contains(test) {
-        storedMistakes.foreignTests.append(test)
+      if !storedMisuse.foreignEngineOwners.contains(test) {
+        storedMisuse.foreignEngineOwners.append(test)
       }
     }
   }
 
-  func noteStrayEngine() { lock.withLock { storedMistakes.strayEngineCount += 1 } }
+  func recordUnattributedEngine() { lock.withLock { storedMisuse.unattributedEngineCount += 1 } }
 
   /// One object of a kind for as long as the device is in place.
-  package func slot<Kind: AnyObject>(_ kind: Kind.Type, _ make: () -> Kind) -> Kind {
-    if let found = lock.withLock({ slots[ObjectIdentifier(kind)] as? Kind }) {
+  package func sharedObject<Kind: AnyObject>(_ kind: Kind.Type, make: () -> Kind) -> Kind {
+    if let found = lock.withLock({ sharedObjects[ObjectIdentifier(kind)] as? Kind }) {
       return found
     }
     let made = make()
     return lock.withLock {
-      if let found = slots[ObjectIdentifier(kind)] as? Kind { return found }
-      slots[ObjectIdentifier(kind)] = made
+      if let found = sharedObjects[ObjectIdentifier(kind)] as? Kind { return found }
+      sharedObjects[ObjectIdentifier(kind)] = made
       return made
     }
   }
 
-  func releaseSlots() {
+  func releaseSharedObjects() {
     // What they hold may call back as it goes.
-    let slots = lock.withLock { exchange(&self.slots, with: [:]) }
+    let slots = lock.withLock { exchange(&self.sharedObjects, with: [:]) }
     withExtendedLifetime(slots) {}
   }
 
-  var hasEnded: Bool { lock.withLock { isOver } }
+  var hasEnded: Bool { lock.withLock { isEnded } }
 
   func end() {
     settle()
-    releaseSlots()
+    releaseSharedObjects()
     let (left, now) = lock.withLock {
-      isOver = true
+      isEnded = true
       timers.removeAll()
-      firstDue = nil
-      active.removeAll()
+      nextTimer = nil
+      activeSessions.removeAll()
       return (exchange(&waits, with: []), clock)
     }
-    WorkMark.withoutDevice {
+    WorkOwner.withoutDevice {
       for wait in left {
-        wait.leave(max(.zero, wait.due - now))
+        wait.cancel(max(.zero, wait.due - now))
       }
     }
   }
@@ -479,10 +483,10 @@ package struct SessionRecord: Sendable {
   /// The device's time of frame 0, in seconds.
   package let origin: Double
   package let rate: Double
-  package let hearsHaptics: Bool
-  package let hearsAudio: Bool
+  package let playsHaptics: Bool
+  package let playsAudio: Bool
   package var end: Int64 = 0
-  package var plays: [(composition: HapticComposition, changes: [PlayerChange])] = []
+  package var playerRecords: [(composition: HapticComposition, changes: [PlayerChange])] = []
 }
 
 /// A run in memory, rendered when somebody looks: what sounds with the clock, silence in one step.
@@ -492,9 +496,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   /// The device's time at which frame 0 is due, in seconds.
   package let origin: Double
   /// Frames that are rendered behind skipped silence, so that gates are open again: 20 ms.
-  private let overlap: Int
+  private let leadInFrameCount: Int
   private let storedEngine: PlaybackEngine
-  private let time = VirtualTimeSource()
+  private let timeSource = VirtualTimeSource()
   private let sink: VirtualSink
   private let loop: RenderLoop
   let request: SessionRequest
@@ -502,9 +506,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private var isActive = false
   private var isRunning = true
   private(set) var record: SessionRecord
-  private var isRecording = true
+  private var recordsChanges = true
   /// The players that the renderer has, with their places in the record.
-  private var parts: [(play: Int, player: RenderPlayer)] = []
+  private var recordedPlayers: [(play: Int, player: RenderPlayer)] = []
 
   init(
     rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend,
@@ -514,22 +518,22 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
       rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses), profiles: [profile]
     )
     storedEngine = engine
-    overlap = Int(rate / 50)
+    leadInFrameCount = Int(rate / 50)
     sink = VirtualSink(
       SinkFormat(
         rate: rate, channelCount: engine.routing.channels.count, periodSize: Self.periodSize,
         bufferSize: Self.periodSize))
-    loop = RenderLoop(engine: engine, sink: sink, time: time)
+    loop = RenderLoop(engine: engine, sink: sink, time: timeSource)
     self.request = request
     self.backend = backend
     self.origin = origin
     record = SessionRecord(
-      origin: origin, rate: rate, hearsHaptics: request.buses != .audio,
-      hearsAudio: request.buses != .haptics)
+      origin: origin, rate: rate, playsHaptics: request.buses != .audio,
+      playsAudio: request.buses != .haptics)
   }
 
   package var engine: PlaybackEngine {
-    backend?.catchUp(self)
+    backend?.renderToNow(self)
     return storedEngine
   }
 
@@ -549,33 +553,33 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     origin + Double(frame) / storedEngine.rate
   }
 
-  package func noteActivity(_ isActive: Bool) { backend?.noteActivity(isActive, of: self) }
+  package func updateActivity(_ isActive: Bool) { backend?.updateActivity(isActive, of: self) }
 
-  package func close() { backend?.forget(self) }
+  package func close() { backend?.close(self) }
 
   package func samples(ofChannel channel: Int) -> [Float] {
     guard let backend else { return sink.samples(ofChannel: channel) }
-    backend.catchUp(self)
+    backend.renderToNow(self)
     return backend.lock.withLock { sink.samples(ofChannel: channel) }
   }
 
   func record(_ player: PatternPlayer, of composition: HapticComposition) {
     backend?.lock.withLock {
-      parts.append((record.plays.count, player.firstPart))
-      record.plays.append((composition, []))
+      recordedPlayers.append((record.playerRecords.count, player.audioRenderPlayer))
+      record.playerRecords.append((composition, []))
     }
   }
 
   /// Ends the record; what sounds on, nobody has.
   func endRecord() {
-    backend?.catchUp(self)
-    backend?.lock.withLock { isRecording = false }
+    backend?.renderToNow(self)
+    backend?.lock.withLock { recordsChanges = false }
   }
 
   func setActive(_ isActive: Bool) { self.isActive = isActive }
 
   /// Renders the frames that are due at a time of the device: [lock].
-  func render(to seconds: Double) {
+  func render(toDeviceTime seconds: Double) {
     let rate = storedEngine.rate
     // A thousandth of a frame, since times are kept to the nanosecond.
     let end = Int64((max(0, seconds - origin) * rate + 1e-3).rounded(.down))
@@ -583,52 +587,52 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
       let left = Int(end - storedEngine.position)
       guard left > 0 else { return }
       let isSilent = !isActive && sink.silentFrameCount >= min(sink.frameCount, Int(rate / 4))
-      if isSilent, left > overlap {
-        run(.missed(frameCount: left - overlap))
+      if isSilent, left > leadInFrameCount {
+        runIteration(.missed(frameCount: left - leadInFrameCount))
       } else {
-        run(.room(frameCount: min(left, Self.periodSize)))
+        runIteration(.ready(frameCount: min(left, Self.periodSize)))
       }
     }
   }
 
   /// Fades out and ends: [lock].
   func finish() {
-    isRecording = false
+    recordsChanges = false
     loop.stop()
     while isRunning {
-      run(.room(frameCount: Self.periodSize))
+      runIteration(.ready(frameCount: Self.periodSize))
     }
   }
 
-  private func run(_ readiness: SinkReadiness) {
-    sink.next = readiness
+  private func runIteration(_ readiness: SinkReadiness) {
+    sink.nextReadiness = readiness
     let before = storedEngine.position
-    isRunning = loop.turn()
-    time.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
+    isRunning = loop.runIteration()
+    timeSource.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
     if exchange(&loop.hasChanged, with: false) {
       storedEngine.update()
     }
-    guard isRecording else { return }
+    guard recordsChanges else { return }
     record.end = storedEngine.position
-    for (play, player) in parts {
-      record.plays[play].changes += player.takeChanges()
+    for (play, player) in recordedPlayers {
+      record.playerRecords[play].changes += player.drainChanges()
     }
-    parts.removeAll(where: \.player.isReleased)
+    recordedPlayers.removeAll(where: \.player.isReleased)
   }
 }
 
 /// Takes as many frames as it is set to, and keeps them.
 private final class VirtualSink: AudioSink {
   /// Below this magnitude nothing is heard or felt: −120 dBFS.
-  private static let silence: Float = 1e-6
+  private static let silenceThreshold: Float = 1e-6
 
   let format: SinkFormat
-  var next = SinkReadiness.woken
+  var nextReadiness = SinkReadiness.interrupted
   /// Frames of silence at the end of what was taken.
   private(set) var silentFrameCount = 0
   private(set) var frameCount = 0
   /// Interleaved samples, each run with the frame at which it starts; between them is silence.
-  private var runs: [(start: Int, samples: [Float])] = []
+  private var soundingRuns: [(start: Int, samples: [Float])] = []
   private var isContiguous = false
 
   init(_ format: SinkFormat) { self.format = format }
@@ -636,25 +640,25 @@ private final class VirtualSink: AudioSink {
   var delay: Int { 0 }
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = next
+    let readiness = nextReadiness
     if case .missed(let count) = readiness {
       frameCount += count
       silentFrameCount += count
       isContiguous = false
-      next = .woken
+      nextReadiness = .interrupted
     }
     return readiness
   }
 
   func write(_ frames: Span<Float>) {
     if !isContiguous {
-      runs.append((frameCount, []))
+      soundingRuns.append((frameCount, []))
       isContiguous = true
     }
     let count = frames.count / format.channelCount
     let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
-      unsafe runs[runs.count - 1].samples.append(contentsOf: samples)
-      return unsafe !samples.contains { abs($0) > Self.silence }
+      unsafe soundingRuns[soundingRuns.count - 1].samples.append(contentsOf: samples)
+      return unsafe !samples.contains { abs($0) > Self.silenceThreshold }
     }
     frameCount += count
     silentFrameCount = isSilent ? silentFrameCount + count : 0
@@ -662,12 +666,12 @@ private final class VirtualSink: AudioSink {
 
   func finish(draining: Bool) {}
 
-  func takeEvents() -> [SinkEvent] { [] }
+  func drainEvents() -> [SinkEvent] { [] }
 
   func samples(ofChannel channel: Int) -> [Float] {
     var samples = [Float](repeating: 0, count: frameCount)
     let channelCount = format.channelCount
-    for run in runs {
+    for run in soundingRuns {
       for index in 0..<run.samples.count / channelCount {
         samples[run.start + index] = run.samples[index * channelCount + channel]
       }
@@ -678,7 +682,7 @@ private final class VirtualSink: AudioSink {
 
 /// What an application is notified of as it goes to the background and comes back; the names on
 /// Apple's systems.
-package enum LifeCycleNotification: String, Sendable {
+package enum LifecycleNotification: String, Sendable {
   case willResignActive = "UIApplicationWillResignActiveNotification"
   case didEnterBackground = "UIApplicationDidEnterBackgroundNotification"
   case willEnterForeground = "UIApplicationWillEnterForegroundNotification"
@@ -686,4 +690,4 @@ package enum LifeCycleNotification: String, Sendable {
 }
 
 /// A time to the nanosecond, so that sums of seconds can be compared.
-package func rounded(_ seconds: Double) -> Double { (seconds * 1e9).rounded() / 1e9 }
+package func roundedToNanosecond(_ seconds: Double) -> Double { (seconds * 1e9).rounded() / 1e9 }

@@ -4,37 +4,39 @@ internal import Synchronization
 /// Work of a device that was handed on to tasks and queues.
 package final class VirtualWork: Sendable {
   private let pending = Atomic<Int>(0)
-  private let begun = Atomic<Int>(0)
-  private let stuck = Atomic<Int>(0)
+  private let startedTotal = Atomic<Int>(0)
+  private let abandoned = Atomic<Int>(0)
 
   package init() {}
 
   /// Counts work that was handed on, before it can begin.
   package func begin() {
-    begun.add(1, ordering: .sequentiallyConsistent)
+    startedTotal.add(1, ordering: .sequentiallyConsistent)
     pending.add(1, ordering: .sequentiallyConsistent)
   }
 
   package func end() { pending.subtract(1, ordering: .sequentiallyConsistent) }
 
-  package var begunCount: Int { begun.load(ordering: .sequentiallyConsistent) }
+  package var startedCount: Int { startedTotal.load(ordering: .sequentiallyConsistent) }
 
   /// Whether nothing waits or runs but what has been given up.
   package var isIdle: Bool {
-    pending.load(ordering: .sequentiallyConsistent) <= stuck.load(ordering: .sequentiallyConsistent)
+    pending.load(ordering: .sequentiallyConsistent)
+      <= abandoned.load(ordering: .sequentiallyConsistent)
   }
 
-  package var isDone: Bool { pending.load(ordering: .sequentiallyConsistent) <= 0 }
+  package var isComplete: Bool { pending.load(ordering: .sequentiallyConsistent) <= 0 }
 
   /// Gives up what runs now, so that it is not waited for again.
-  package func giveUp() {
-    stuck.store(pending.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
+  package func abandonPending() {
+    abandoned.store(
+      pending.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
   }
 }
 
 /// The device whose work runs on a thread, for work that no task names: blocks of queues, jobs of
 /// detached tasks.
-package enum WorkMark {
+package enum WorkOwner {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     unsafe pthread_key_create(&key, nil)
@@ -42,21 +44,21 @@ package enum WorkMark {
   }()
 
   /// What marks work that belongs to no device although a task names one.
-  private static var none: UnsafeMutableRawPointer? {
+  private static var noDevice: UnsafeMutableRawPointer? {
     unsafe UnsafeMutableRawPointer(bitPattern: 1)
   }
 
   /// The device whose time it is on this thread; nil is real time.
-  package static var owner: VirtualBackend? {
-    guard let worker, worker.movesWaits else { return nil }
-    return worker
+  package static var timeDevice: VirtualBackend? {
+    guard let currentDevice, currentDevice.controlsWaits else { return nil }
+    return currentDevice
   }
 
   /// The device whose work this thread does: of the task, else of the thread; nil where its test
   /// has ended.
-  package static var worker: VirtualBackend? {
+  package static var currentDevice: VirtualBackend? {
     let mark = unsafe pthread_getspecific(key)
-    if unsafe mark == none { return nil }
+    if unsafe mark == noDevice { return nil }
     guard let worker = unsafe EngineBackends.scoped ?? device(of: mark), !worker.hasEnded else {
       return nil
     }
@@ -67,18 +69,21 @@ package enum WorkMark {
     unsafe mark.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  package static func with<Result>(_ device: VirtualBackend?, _ body: () -> Result) -> Result {
+  package static func withDevice<Result>(_ device: VirtualBackend?, perform body: () -> Result)
+    -> Result
+  {
     withExtendedLifetime(device) {
-      unsafe mark(device.map { unsafe Unmanaged.passUnretained($0).toOpaque() }, body)
+      unsafe withMark(device.map { unsafe Unmanaged.passUnretained($0).toOpaque() }, perform: body)
     }
   }
 
   /// Does what belongs to no device, in real time.
-  package static func withoutDevice<Result>(_ body: () -> Result) -> Result {
-    unsafe mark(none, body)
+  package static func withoutDevice<Result>(perform body: () -> Result) -> Result {
+    unsafe withMark(noDevice, perform: body)
   }
 
-  private static func mark<Result>(_ mark: UnsafeMutableRawPointer?, _ body: () -> Result) -> Result
+  private static func withMark<Result>(_ mark: UnsafeMutableRawPointer?, perform body: () -> Result)
+    -> Result
   {
     let before = unsafe pthread_getspecific(key)
     unsafe pthread_setspecific(key, mark)

@@ -4,15 +4,15 @@ internal import Synchronization
 /// What an application asked of haptics on a device, and what happened to it, in order.
 public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
   /// One call, or one thing that happened.
-  public typealias Entry = EngineNote
+  public typealias Entry = HapticLogEntry
   /// What can be called and can happen.
-  public typealias Action = EngineNote.Action
+  public typealias Action = HapticLogEntry.Action
   /// A handler of the application.
-  public typealias Handler = EngineNote.Handler
+  public typealias Handler = HapticLogEntry.Handler
   /// A call of a feedback generator.
-  public typealias GeneratorCall = EngineNote.GeneratorCall
+  public typealias GeneratorCall = HapticLogEntry.GeneratorCall
   /// A feedback generator.
-  public typealias Generator = EngineNote.Generator
+  public typealias Generator = HapticLogEntry.Generator
 
   var entries: [Entry]
 
@@ -115,9 +115,9 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   }
 
   /// What works on a virtual device and breaks on a phone, in order.
-  public var breaches: [HapticBreach] {
+  public var violations: [HapticViolation] {
     actions.compactMap {
-      if case .breach(let found) = $0 {
+      if case .violation(let found) = $0 {
         found
       } else {
         nil
@@ -126,16 +126,17 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   }
 }
 
-extension EngineNote: CustomStringConvertible {
+extension HapticLogEntry: CustomStringConvertible {
   /// One line, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
     let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
-    return "\(thousandths(time)) s  " + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ")
+    return "\(formattedThousandths(time)) s  "
+      + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ")
       + "\(action)"
   }
 }
 
-extension EngineNote.Action: CustomStringConvertible {
+extension HapticLogEntry.Action: CustomStringConvertible {
   /// A few words, such as `stopped by audioSessionInterrupt`.
   public var description: String {
     switch self {
@@ -158,29 +159,29 @@ extension EngineNote.Action: CustomStringConvertible {
     case .playerMade(let count):
       "made with \(count) event\(count == 1 ? "" : "s")"
     case .started(let time):
-      "started at \(thousandths(time)) s"
+      "started at \(formattedThousandths(time)) s"
     case .stopped(let time):
-      "stopped at \(thousandths(time)) s"
+      "stopped at \(formattedThousandths(time)) s"
     case .paused(let time):
-      "paused at \(thousandths(time)) s"
+      "paused at \(formattedThousandths(time)) s"
     case .resumed(let time):
-      "resumed at \(thousandths(time)) s"
+      "resumed at \(formattedThousandths(time)) s"
     case .sought(let offset):
-      "sought to \(thousandths(offset)) s of the pattern"
+      "sought to \(formattedThousandths(offset)) s of the pattern"
     case .cancelled:
       "cancelled"
     case .ended(let time):
-      "ended at \(thousandths(time)) s"
+      "ended at \(formattedThousandths(time)) s"
     case .looping(let isOn):
       isOn ? "loops" : "does not loop"
     case .rate(let rate):
-      "plays at rate \(thousandths(rate))"
+      "plays at rate \(formattedThousandths(rate))"
     case .muted(let isMuted):
       isMuted ? "muted" : "unmuted"
     case .sent(let id, let value, let time):
-      "\(id.rawValue) \(thousandths(Double(value))) sent for \(thousandths(time)) s"
+      "\(id.rawValue) \(formattedThousandths(Double(value))) sent for \(formattedThousandths(time)) s"
     case .scheduledCurve(let id, let time):
-      "curve of \(id.rawValue) scheduled for \(thousandths(time)) s"
+      "curve of \(id.rawValue) scheduled for \(formattedThousandths(time)) s"
     case .generator(let call):
       "generator: \(call)"
     case .prepared(.impact(let style)):
@@ -191,18 +192,19 @@ extension EngineNote.Action: CustomStringConvertible {
       "system sound \(number)"
     case .application(let name):
       "application: \(name)"
-    case .breach(let breach):
+    case .violation(let breach):
       "\(breach)"
     }
   }
 }
 
-extension EngineNote.GeneratorCall: CustomStringConvertible {
+extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
   /// A few words, such as `impact heavy, intensity 0.700`.
   public var description: String {
     switch self {
     case .impact(let style, let intensity):
-      "impact \(style.rawValue)" + (intensity == 1 ? "" : ", intensity \(thousandths(intensity))")
+      "impact \(style.rawValue)"
+        + (intensity == 1 ? "" : ", intensity \(formattedThousandths(intensity))")
     case .notification(let type):
       "notification \(type.rawValue)"
     case .selection:
@@ -212,7 +214,7 @@ extension EngineNote.GeneratorCall: CustomStringConvertible {
     case .pathCompleted:
       "path completed"
     case .named(let name, let intensity):
-      name + (intensity == 1 ? "" : ", intensity \(thousandths(intensity))")
+      name + (intensity == 1 ? "" : ", intensity \(formattedThousandths(intensity))")
     }
   }
 }
@@ -236,7 +238,7 @@ public enum HapticRule: Hashable, Sendable {
   /// No member is used that is newer than a version of iOS, such as 15 or 17.4.
   case iOS(Double)
 
-  func covers(_ breach: HapticBreach) -> Bool {
+  func forbids(_ breach: HapticViolation) -> Bool {
     switch (self, breach) {
     case (.handlersOnTheirActor, .handlerOffMainActor), (.resetHandler, .noResetHandler),
       (.keptEngine, .engineReleased), (.eventLength, .longEvent),
@@ -260,9 +262,9 @@ extension Set<HapticRule> {
 }
 
 /// What works on a virtual device and breaks on a phone.
-public typealias HapticBreach = EngineNote.Breach
+public typealias HapticViolation = HapticLogEntry.Violation
 
-extension EngineNote.Breach: CustomStringConvertible {
+extension HapticLogEntry.Violation: CustomStringConvertible {
   /// One sentence that says what to do.
   public var description: String {
     switch self {
@@ -277,7 +279,7 @@ extension EngineNote.Breach: CustomStringConvertible {
     case .engineReleased:
       "an engine was released while it played; keep it in a property"
     case .longEvent(let seconds):
-      "a continuous event lasts \(thousandths(seconds)) s; a phone ends it after 30 s"
+      "a continuous event lasts \(formattedThousandths(seconds)) s; a phone ends it after 30 s"
     case .playerUsedAfterReset:
       "a player was used after a reset of its engine; make new players in the reset handler"
     case .generatorOffMainThread:
@@ -294,22 +296,23 @@ extension VirtualHapticDevice {
   /// Set before the application makes its first engine. The trait `.virtualHaptics(rules:)` sets
   /// it, and fails the test for each breach.
   public var rules: Set<HapticRule> {
-    get { ruleBox.rules.withLock { $0 } }
+    get { ruleStorage.rules.withLock { $0 } }
     set {
-      ruleBox.rules.withLock { $0 = newValue }
-      backend.faults.watchesIsolation = newValue.contains(.handlersOnTheirActor)
+      ruleStorage.rules.withLock { $0 = newValue }
+      backend.faults.detectsIsolationViolations = newValue.contains(.handlersOnTheirActor)
     }
   }
 
-  private var ruleBox: RuleBox { backend.slot(RuleBox.self) { RuleBox() } }
+  private var ruleStorage: RuleStorage { backend.sharedObject(RuleStorage.self) { RuleStorage() } }
 
   /// The breaches of the rules so far, in order; the release of an engine counts once time has gone
   /// on.
-  public var breaches: [HapticBreach] {
+  public var violations: [HapticViolation] {
     let rules = rules
     let now = now
     return log.compactMap { entry in
-      guard case .breach(let breach) = entry.action, rules.contains(where: { $0.covers(breach) })
+      guard case .violation(let breach) = entry.action,
+        rules.contains(where: { $0.forbids(breach) })
       else { return nil }
       // What a test releases as it ends is not what an application failed to keep.
       if breach == .engineReleased, entry.time >= now { return nil }
@@ -320,10 +323,10 @@ extension VirtualHapticDevice {
   /// Why a rule cannot be checked, or nil where all can.
   public var ruleProblem: String? {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
-    return IsolationWatch.isAvailable
+    return IsolationMonitor.isAvailable
       ? nil
       : "this toolchain's runtime has no hook for isolation; .handlersOnTheirActor is not checked"
   }
 }
 
-private final class RuleBox: Sendable { let rules = Mutex<Set<HapticRule>>([]) }
+private final class RuleStorage: Sendable { let rules = Mutex<Set<HapticRule>>([]) }

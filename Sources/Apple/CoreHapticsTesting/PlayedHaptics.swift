@@ -33,7 +33,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         self.sharpness = sharpness
       }
 
-      fileprivate func moved(by seconds: Double) -> Level {
+      fileprivate func shifted(by seconds: Double) -> Level {
         Level(time: time + seconds, intensity: intensity, sharpness: sharpness)
       }
     }
@@ -97,10 +97,10 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     /// One line, such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
     public var description: String {
       """
-      \(thousandths(time)) s  \(kind)\(kind == .transient ? "" : " for \(thousandths(duration)) s")
+      \(formattedThousandths(time)) s  \(kind)\(kind == .transient ? "" : " for \(formattedThousandths(duration)) s")
       """
-        + ", \(kind == .audio ? "volume" : "intensity") \(thousandths(intensity))"
-        + (kind == .audio ? "" : ", sharpness \(thousandths(sharpness))")
+        + ", \(kind == .audio ? "volume" : "intensity") \(formattedThousandths(intensity))"
+        + (kind == .audio ? "" : ", sharpness \(formattedThousandths(sharpness))")
         + (levels.count > 1 ? ", moving" : "")
     }
   }
@@ -143,7 +143,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     !events.contains { event in
       event.isFelt && event.time < end
         && (event.time >= start || event.time + event.duration > start)
-        && event.peak(from: start - event.time, to: end - event.time) > 0
+        && event.peakIntensity(from: start - event.time, to: end - event.time) > 0
     }
   }
 
@@ -160,7 +160,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   static let transientDuration = 0.03
 
   /// The greatest distance between two events that are taken for one, in seconds.
-  private static let reach = 0.1
+  private static let maximumPairingDistance = 0.1
 
   /// What differs from what is expected, one sentence each, in order of time; none where it is the
   /// same.
@@ -170,21 +170,22 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func differences(
     from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible
   ) -> [String] {
-    var left = events.filter(\.isFelt).joined.map(\.trimmed)
+    var left = events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt)
     var sentences: [(time: Double, text: String)] = []
-    for event in expected.events.filter(\.isFelt).joined.map(\.trimmed) {
+    for event in expected.events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt) {
       let near = left.indices.filter {
-        left[$0].kind == event.kind && abs(left[$0].time - event.time) <= Self.reach
+        left[$0].kind == event.kind
+          && abs(left[$0].time - event.time) <= Self.maximumPairingDistance
       }
       .min { abs(left[$0].time - event.time) < abs(left[$1].time - event.time) }
       guard let near else {
-        sentences.append((event.time, "The \(event.name) is missing."))
+        sentences.append((event.time, "The \(event.displayName) is missing."))
         continue
       }
       let found = left.remove(at: near)
       sentences += found.differences(from: event, within: tolerance).map { (event.time, $0) }
     }
-    sentences += left.map { ($0.time, "The \($0.name) was not expected.") }
+    sentences += left.map { ($0.time, "The \($0.displayName) was not expected.") }
     return sentences.enumerated().sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map(
@@ -207,19 +208,19 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func ahap() throws -> Data {
     var pattern = HapticPattern()
     for event in events where event.isFelt {
-      for piece in event.pieces {
+      for piece in event.constantSegments {
         pattern.events.append(
           HapticEvent(
             kind: piece.kind == .transient ? .hapticTransient : .hapticContinuous,
-            time: thousandth(piece.time),
-            duration: piece.kind == .transient ? nil : thousandth(piece.duration),
+            time: roundedToThousandth(piece.time),
+            duration: piece.kind == .transient ? nil : roundedToThousandth(piece.duration),
             parameters: [
-              .hapticIntensity: Float(thousandth(piece.intensity)),
-              .hapticSharpness: Float(thousandth(piece.sharpness)),
+              .hapticIntensity: Float(roundedToThousandth(piece.intensity)),
+              .hapticSharpness: Float(roundedToThousandth(piece.sharpness)),
             ]))
       }
     }
-    return Data(try AHAPDocument(pattern: pattern).formatted())
+    return Data(try AHAPDocument(pattern: pattern).canonicalText())
   }
 
   /// Expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
@@ -227,7 +228,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 }
 
 extension PlayedHaptics.Event {
-  fileprivate func peak(from start: Double, to end: Double) -> Double {
+  fileprivate func peakIntensity(from start: Double, to end: Double) -> Double {
     if kind == .transient { return intensity }
     let start = Swift.max(0, start)
     let end = Swift.min(duration, end)
@@ -235,12 +236,12 @@ extension PlayedHaptics.Event {
     return ([level(at: start).intensity, level(at: end.nextDown).intensity] + inside).max() ?? 0
   }
 
-  fileprivate var name: String {
-    "\(kind == .transient ? "transient" : "continuous event") at \(thousandths(time)) s"
+  fileprivate var displayName: String {
+    "\(kind == .transient ? "transient" : "continuous event") at \(formattedThousandths(time)) s"
   }
 
   /// The event without what cannot be felt at its start and end.
-  fileprivate var trimmed: PlayedHaptics.Event {
+  fileprivate var trimmedToFelt: PlayedHaptics.Event {
     guard kind == .continuous, let first = levels.firstIndex(where: { $0.intensity > 0 }),
       let last = levels.lastIndex(where: { $0.intensity > 0 })
     else { return self }
@@ -250,7 +251,7 @@ extension PlayedHaptics.Event {
     event.time += start
     event.duration = end - start
     event.levels = levels[max(0, first - 1)..<min(levels.count, last + 2)].map {
-      $0.moved(by: -start)
+      $0.shifted(by: -start)
     }
     return event
   }
@@ -264,21 +265,23 @@ extension PlayedHaptics.Event {
     let delay = time - expected.time
     if abs(delay) > tolerance.seconds + grace {
       sentences.append(
-        "The \(expected.name) is \(milliseconds(abs(delay))) \(delay > 0 ? "late" : "early").")
+        "The \(expected.displayName) is \(formattedMilliseconds(abs(delay))) \(delay > 0 ? "late" : "early")."
+      )
     }
     if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + grace {
       sentences.append(
-        "The \(expected.name) lasts \(thousandths(duration)) s instead of "
-          + "\(thousandths(expected.duration)) s.")
+        "The \(expected.displayName) lasts \(formattedThousandths(duration)) s instead of "
+          + "\(formattedThousandths(expected.duration)) s.")
     }
     func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
-      guard let (time, found, wanted) = greatestDifference(from: expected, value),
+      guard let (time, found, wanted) = maximumDifference(from: expected, of: value),
         abs(found - wanted) > limit + grace
       else { return }
-      let place = kind == .transient || time == 0 ? "" : " \(thousandths(time)) s after its start"
+      let place =
+        kind == .transient || time == 0 ? "" : " \(formattedThousandths(time)) s after its start"
       sentences.append(
-        "The \(expected.name) has \(quality) \(thousandths(found)) instead of "
-          + "\(thousandths(wanted))\(place).")
+        "The \(expected.displayName) has \(quality) \(formattedThousandths(found)) instead of "
+          + "\(formattedThousandths(wanted))\(place).")
     }
     compare("intensity", tolerance.intensity, \.intensity)
     compare("sharpness", tolerance.sharpness, \.sharpness)
@@ -287,7 +290,7 @@ extension PlayedHaptics.Event {
 
   /// Where a value differs most, and both values; two steps of an event are a hundredth of a second
   /// apart.
-  private func greatestDifference(from expected: PlayedHaptics.Event, _ value: (Level) -> Double)
+  private func maximumDifference(from expected: PlayedHaptics.Event, of value: (Level) -> Double)
     -> (
       time: Double, found: Double, expected: Double
     )?
@@ -304,11 +307,11 @@ extension PlayedHaptics.Event {
     }
   }
 
-  private static let step = 0.02
+  private static let snapshotStep = 0.02
   /// The shortest piece, in seconds.
-  private static let shortest = 0.005
+  private static let minimumSegmentDuration = 0.005
 
-  var pieces: [PlayedHaptics.Event] {
+  var constantSegments: [PlayedHaptics.Event] {
     guard kind == .continuous, levels.count > 1 else { return [self] }
     var pieces: [PlayedHaptics.Event] = []
     var start = 0.0
@@ -321,17 +324,17 @@ extension PlayedHaptics.Event {
         PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle])
       )
     }
-    var next = Self.shortest
+    var next = Self.minimumSegmentDuration
     while next < duration {
       let now = self.level(at: next)
-      if abs(now.intensity - level.intensity) >= Self.step
-        || abs(now.sharpness - level.sharpness) >= Self.step
+      if abs(now.intensity - level.intensity) >= Self.snapshotStep
+        || abs(now.sharpness - level.sharpness) >= Self.snapshotStep
       {
         close(at: next)
         start = next
         level = now
       }
-      next += Self.shortest
+      next += Self.minimumSegmentDuration
     }
     close(at: duration)
     return pieces
@@ -366,14 +369,16 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
   public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
 
   /// The times in a line, such as `[0.000, 0.500] s`.
-  public var description: String { "[\(seconds.map(thousandths).joined(separator: ", "))] s" }
+  public var description: String {
+    "[\(seconds.map(formattedThousandths).joined(separator: ", "))] s"
+  }
 }
 
-private func thousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+private func roundedToThousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
 
 extension [PlayedHaptics.Event] {
   /// Continuous events that follow each other without a gap as one that moves.
-  var joined: [PlayedHaptics.Event] {
+  var joiningAdjacent: [PlayedHaptics.Event] {
     var joined: [PlayedHaptics.Event] = []
     for event in sorted(by: { $0.time < $1.time }) {
       guard event.kind == .continuous,
@@ -390,7 +395,7 @@ extension [PlayedHaptics.Event] {
         end.time = Swift.max(last.time, offset - 1e-6)
         joined[index].levels.append(end)
       }
-      joined[index].levels += event.levels.map { $0.moved(by: offset) }
+      joined[index].levels += event.levels.map { $0.shifted(by: offset) }
       joined[index].duration = offset + event.duration
     }
     return joined
@@ -420,18 +425,20 @@ public struct HapticTolerance: Equatable, Sendable {
   public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
 }
 
-private func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1_000).rounded())) ms" }
+private func formattedMilliseconds(_ seconds: Double) -> String {
+  "\(Int((seconds * 1_000).rounded())) ms"
+}
 
 extension PlayedHaptics {
   init(_ sessions: [SessionRecord]) {
     self.init(
       sessions.flatMap { session in
-        session.plays.flatMap { play in
-          var reader = PlayReader(
-            play.composition, rate: session.rate, hearsHaptics: session.hearsHaptics,
-            hearsAudio: session.hearsAudio)
+        session.playerRecords.flatMap { play in
+          var reader = PlayerChangeReader(
+            play.composition, rate: session.rate, playsHaptics: session.playsHaptics,
+            playsAudio: session.playsAudio)
           for change in play.changes where change.frame <= session.end {
-            reader.take(change)
+            reader.apply(change)
           }
           return reader.finish(at: session.end, origin: session.origin)
         }
@@ -440,8 +447,8 @@ extension PlayedHaptics {
 
   init(_ composition: HapticComposition) {
     let rate = 48_000.0
-    var reader = PlayReader(composition, rate: rate)
-    reader.take(PlayerChange())
+    var reader = PlayerChangeReader(composition, rate: rate)
+    reader.apply(PlayerChange())
     self.init(
       reader.finish(
         at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
@@ -449,8 +456,8 @@ extension PlayedHaptics {
 }
 
 /// Finds the events of a pattern in the changes of its player, and how strong each was.
-private struct PlayReader {
-  private struct PlannedEvent {
+private struct PlayerChangeReader {
+  private struct ScheduledEvent {
     var event: HapticEvent
     var layer: Int
     var onset: Int64
@@ -458,47 +465,48 @@ private struct PlayReader {
   }
 
   /// An event that sounds, or waits for the end of a pause.
-  private struct OpenEvent {
-    var planned: PlannedEvent
+  private struct ActiveEvent {
+    var scheduled: ScheduledEvent
     /// The position at which its pass began.
-    var origin: Int64
+    var passOrigin: Int64
     /// What it has played since its start or the last pause; empty while it waits.
     var levels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
     var start: Int64?
   }
 
-  private static let followed: [DynamicParameterID] = [
+  private static let controlIDs: [DynamicParameterID] = [
     .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl,
   ]
 
   private let rate: Double
-  private let hearsHaptics: Bool
-  private let hearsAudio: Bool
+  private let playsHaptics: Bool
+  private let playsAudio: Bool
   /// By rising onset.
-  private let events: [PlannedEvent]
+  private let events: [ScheduledEvent]
   private let controls: [[DynamicParameterID: ControlTimeline]]
   private var state = PlayerChange()
   private var frame: Int64 = 0
   private var nextEvent = 0
-  private var open: [OpenEvent] = []
+  private var activeEvents: [ActiveEvent] = []
   /// Times count from frame 0.
-  private var played: [PlayedHaptics.Event] = []
+  private var playedEvents: [PlayedHaptics.Event] = []
 
   init(
-    _ composition: HapticComposition, rate: Double, hearsHaptics: Bool = true,
-    hearsAudio: Bool = true
+    _ composition: HapticComposition, rate: Double, playsHaptics hearsHaptics: Bool = true,
+    playsAudio hearsAudio: Bool = true
   ) {
     self.rate = rate
-    self.hearsHaptics = hearsHaptics
-    self.hearsAudio = hearsAudio
-    var events: [PlannedEvent] = []
+    self.playsHaptics = hearsHaptics
+    self.playsAudio = hearsAudio
+    var events: [ScheduledEvent] = []
     for (layer, content) in composition.layers.enumerated() {
-      for event in content.pattern.events where !event.kind.isContinuous || event.length != 0 {
+      for event in content.pattern.events where !event.kind.isContinuous || event.holdDuration != 0
+      {
         events.append(
-          PlannedEvent(
+          ScheduledEvent(
             event: event, layer: layer,
             onset: FrameConversion.frame(seconds: event.time, rate: rate),
-            length: FrameConversion.frame(seconds: event.length ?? 0, rate: rate)))
+            length: FrameConversion.frame(seconds: event.holdDuration ?? 0, rate: rate)))
       }
     }
     self.events = events.enumerated().sorted {
@@ -507,39 +515,40 @@ private struct PlayReader {
       \.element)
     controls = composition.layers.map { layer in
       Dictionary(
-        uniqueKeysWithValues: Self.followed.map {
+        uniqueKeysWithValues: Self.controlIDs.map {
           ($0, ControlTimeline(of: $0, in: layer.pattern, grid: .frames(rate: rate)))
         })
     }
     state.phase = .idle
   }
 
-  mutating func take(_ change: PlayerChange) {
-    let isNextPass = change.passCount != state.passCount && change.entryCount == state.entryCount
+  mutating func apply(_ change: PlayerChange) {
+    let isNextPass =
+      change.overlapCount != state.overlapCount && change.jumpCount == state.jumpCount
     advance(to: change.frame, passLength: isNextPass ? change.passOrigin - state.passOrigin : nil)
     let before = state
-    let isEntered = change.entryCount != state.entryCount
+    let isEntered = change.jumpCount != state.jumpCount
     state = change
     if isEntered || change.phase != .playing {
-      closeOpenEvents()
+      endActiveEvents()
     }
     if change.phase == .idle {
-      open = []
+      activeEvents = []
     }
     if isNextPass {
       nextEvent = 0
     }
     if isEntered {
-      nextEvent = events.firstIndex { $0.onset >= change.entryFrame } ?? events.count
-      open = events[..<nextEvent].filter {
-        $0.length > 0 && $0.onset + $0.length > change.entryFrame
+      nextEvent = events.firstIndex { $0.onset >= change.jumpFrame } ?? events.count
+      activeEvents = events[..<nextEvent].filter {
+        $0.length > 0 && $0.onset + $0.length > change.jumpFrame
       }.map {
-        OpenEvent(planned: $0, origin: change.passOrigin)
+        ActiveEvent(scheduled: $0, passOrigin: change.passOrigin)
       }
     }
     if change.phase == .playing, isEntered || before.phase == .paused {
-      for index in open.indices {
-        open[index].start = frame
+      for index in activeEvents.indices {
+        activeEvents[index].start = frame
       }
     }
   }
@@ -547,10 +556,11 @@ private struct PlayReader {
   /// What was played up to a frame; the origin is added to all times.
   mutating func finish(at end: Int64, origin: Double) -> [PlayedHaptics.Event] {
     advance(to: end)
-    closeOpenEvents()
-    return played.map {
+    endActiveEvents()
+    return playedEvents.map {
       PlayedHaptics.Event(
-        kind: $0.kind, time: rounded($0.time + origin), duration: rounded($0.duration),
+        kind: $0.kind, time: roundedToNanosecond($0.time + origin),
+        duration: roundedToNanosecond($0.duration),
         levels: $0.levels)
     }
   }
@@ -564,52 +574,52 @@ private struct PlayReader {
       let start = max(frame, state.frame(at: state.passOrigin + planned.onset))
       guard start < end || passLength != nil else { break }
       nextEvent += 1
-      var event = OpenEvent(planned: planned, origin: state.passOrigin, start: start)
+      var event = ActiveEvent(scheduled: planned, passOrigin: state.passOrigin, start: start)
       if planned.length > 0 {
-        open.append(event)
+        activeEvents.append(event)
       } else {
-        append(start, to: &event)
-        note(event, end: start)
+        appendLevel(at: start, to: &event)
+        record(event, end: start)
       }
     }
-    var kept: [OpenEvent] = []
-    for var event in open {
-      let last = state.frame(at: event.origin + event.planned.onset + event.planned.length)
-      sample(&event, to: min(end, last))
+    var kept: [ActiveEvent] = []
+    for var event in activeEvents {
+      let last = state.frame(at: event.passOrigin + event.scheduled.onset + event.scheduled.length)
+      appendLevels(to: &event, until: min(end, last))
       if last > end {
         kept.append(event)
       } else {
-        note(event, end: last)
+        record(event, end: last)
       }
     }
-    open = kept
+    activeEvents = kept
   }
 
   /// Adds the corners of an event's levels up to a frame.
-  private func sample(_ event: inout OpenEvent, to end: Int64) {
+  private func appendLevels(to event: inout ActiveEvent, until end: Int64) {
     guard let start = event.start else { return }
     let from = event.levels.last.map { max($0.frame, frame) } ?? start
     guard end > from else { return }
     var frames: Set<Int64> = [from]
-    let low = state.position(at: from) - event.origin
-    let high = state.position(at: end) - event.origin
-    for control in controls[event.planned.layer].values {
+    let low = state.position(at: from) - event.passOrigin
+    let high = state.position(at: end) - event.passOrigin
+    for control in controls[event.scheduled.layer].values {
       for segment in control.segments[(control.index(at: Double(low)) + 1)...]
       where segment.start < Double(high) {
-        frames.insert(state.frame(at: event.origin + Int64(segment.start)))
+        frames.insert(state.frame(at: event.passOrigin + Int64(segment.start)))
       }
     }
     let corners = frames.sorted()
     for (frame, next) in zip(corners, corners.dropFirst() + [end]) {
-      append(frame, to: &event)
+      appendLevel(at: frame, to: &event)
       // The line ends where the next one starts, from the left.
       if next - 1 > frame {
-        append(next - 1, to: &event)
+        appendLevel(at: next - 1, to: &event)
       }
     }
   }
 
-  private func append(_ frame: Int64, to event: inout OpenEvent) {
+  private func appendLevel(at frame: Int64, to event: inout ActiveEvent) {
     let (intensity, sharpness) = level(of: event, at: frame)
     // Three points of one height are a line of two.
     let last = event.levels.suffix(2)
@@ -622,13 +632,15 @@ private struct PlayReader {
   }
 
   /// Intensity, or volume, and sharpness of an event at a frame.
-  private func level(of open: OpenEvent, at frame: Int64) -> (Double, Double) {
-    let position = state.position(at: frame) - open.origin
+  private func level(of open: ActiveEvent, at frame: Int64) -> (Double, Double) {
+    let position = state.position(at: frame) - open.passOrigin
     func control(_ id: DynamicParameterID) -> Double {
-      guard let timeline = controls[open.planned.layer][id] else { return Double(id.neutralValue) }
+      guard let timeline = controls[open.scheduled.layer][id] else {
+        return Double(id.neutralValue)
+      }
       let segment = timeline.segments[timeline.index(at: Double(position))]
-      if let sent = state.sent(id, at: frame),
-        segment.origin.map({ open.origin + Int64($0) <= sent.position }) ?? true
+      if let sent = state.liveValue(of: id, at: frame),
+        segment.sourceStart.map({ open.passOrigin + Int64($0) <= sent.position }) ?? true
       {
         return sent.value
       }
@@ -636,23 +648,23 @@ private struct PlayReader {
     }
     // Without the digits that `Float` adds: 0.32, not 0.3199999928.
     func unit(_ value: Double) -> Double { (min(max(value, 0), 1) * 1e6).rounded() / 1e6 }
-    let event = open.planned.event
+    let event = open.scheduled.event
     guard event.kind.isHaptic else {
       let volume = Double(event.value(of: .audioVolume)) * control(.audioVolumeControl)
-      return (state.hearsAudio && hearsAudio ? unit(volume) : 0, 0)
+      return (state.playsAudio && playsAudio ? unit(volume) : 0, 0)
     }
     let intensity = Double(event.value(of: .hapticIntensity)) * control(.hapticIntensityControl)
     let sharpness = Double(event.value(of: .hapticSharpness)) + control(.hapticSharpnessControl)
-    return (state.hearsHaptics && hearsHaptics ? unit(intensity) : 0, unit(sharpness))
+    return (state.playsHaptics && playsHaptics ? unit(intensity) : 0, unit(sharpness))
   }
 
-  private mutating func note(_ event: OpenEvent, end: Int64) {
+  private mutating func record(_ event: ActiveEvent, end: Int64) {
     guard let start = event.start, let first = event.levels.first else { return }
     let isSteady = event.levels.allSatisfy {
       $0.intensity == first.intensity && $0.sharpness == first.sharpness
     }
-    let kind = event.planned.event.kind
-    played.append(
+    let kind = event.scheduled.event.kind
+    playedEvents.append(
       PlayedHaptics.Event(
         kind: kind.isHaptic ? (kind.isTransient ? .transient : .continuous) : .audio,
         time: Double(start) / rate,
@@ -664,11 +676,11 @@ private struct PlayReader {
   }
 
   /// Lets what sounds end now; it may go on after a pause.
-  private mutating func closeOpenEvents() {
-    for index in open.indices {
-      note(open[index], end: frame)
-      open[index].levels = []
-      open[index].start = nil
+  private mutating func endActiveEvents() {
+    for index in activeEvents.indices {
+      record(activeEvents[index], end: frame)
+      activeEvents[index].levels = []
+      activeEvents[index].start = nil
     }
   }
 }
@@ -680,7 +692,7 @@ private struct PlayReader {
 /// `TEMBLOR_RECORD=all` writes always, `missing` where there is none (the default on a desk),
 /// `never` not at all (the default where `CI` is set).
 public enum HapticSnapshot {
-  private static let listed = 12
+  private static let maximumListedCount = 12
 
   /// Compares what was played with its snapshot, or writes it; the name is that of the file without
   /// extension.
@@ -721,8 +733,10 @@ public enum HapticSnapshot {
         from: try PlayedHaptics(contentsOf: file), within: tolerance)
       if differences.isEmpty { return nil }
       return
-        (["What was played differs from \(file.path):"] + differences.prefix(listed)
-        + (differences.count > listed ? ["… and \(differences.count - listed) more."] : [])).joined(
+        (["What was played differs from \(file.path):"] + differences.prefix(maximumListedCount)
+        + (differences.count > maximumListedCount
+          ? ["… and \(differences.count - maximumListedCount) more."] : []))
+        .joined(
           separator: "\n  ")
     } catch let error as CHHapticError {
       return "The snapshot cannot be read: \(error.localizedDescription)"

@@ -30,7 +30,9 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// Nil where engines play in real time, and where several tests run and none can be named.
   public static var current: VirtualHapticDevice? {
-    guard let backend = EngineBackends.virtual, backend !== VirtualBackend.stray else { return nil }
+    guard let backend = EngineBackends.virtual, backend !== VirtualBackend.unattributed else {
+      return nil
+    }
     return VirtualHapticDevice(backend)
   }
 
@@ -55,10 +57,10 @@ public final class VirtualHapticDevice: Sendable {
   }
 
   /// Takes the device away: engines stop with `systemError`, and cannot be started.
-  public func disconnect() { backend.setPresent(false) }
+  public func disconnect() { backend.setConnected(false) }
 
   /// Brings the device back: engines that were stopped by its loss are reset.
-  public func reconnect() { backend.setPresent(true) }
+  public func reconnect() { backend.setConnected(true) }
 
   /// Stops an engine as the system does.
   public func stop(_ engine: CHHapticEngine, reason: CHHapticEngine.StoppedReason) {
@@ -82,7 +84,7 @@ public final class VirtualHapticDevice: Sendable {
   }
 
   /// What was asked of the device and what happened, in order.
-  public var log: HapticLog { HapticLog(entries: backend.record) }
+  public var log: HapticLog { HapticLog(entries: backend.logEntries) }
 
   /// What was played up to now, event by event; O(n) in what was ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
@@ -147,9 +149,9 @@ public final class VirtualHapticDevice: Sendable {
   /// Engines stop with `systemError` now, starts throw `serverInitFailed` until then, and engines
   /// are reset then.
   public func loseMediaServices(for seconds: Double = 0.5) {
-    backend.setPresent(false)
+    backend.setConnected(false)
     let backend = backend
-    backend.after(seconds) { backend.setPresent(true) }
+    backend.schedule(after: seconds) { backend.setConnected(true) }
   }
 
   /// Lets time go by, and waits until what handlers and waits of the application set off has run.
@@ -164,34 +166,34 @@ public final class VirtualHapticDevice: Sendable {
   @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async
     -> Bool
   {
-    _ = await QuietRuntime.settle(backend)
+    _ = await RuntimeQuiescence.settle(backend)
     backend.settle()
     let end = backend.end(of: duration)
     var waitsAtOnce = 0
     while true {
-      if let fire = backend.takeWait() {
+      if let fire = backend.popDueWait() {
         waitsAtOnce += 1
-        guard waitsAtOnce <= Self.mostWaitsAtOnce else { return false }
+        guard waitsAtOnce <= Self.maximumSimultaneousWaits else { return false }
         fire()
-        _ = await QuietRuntime.settle(backend)
+        _ = await RuntimeQuiescence.settle(backend)
         backend.settle()
-      } else if let due = backend.step(to: end, findsWaits: true) {
+      } else if let due = backend.step(to: end, stopsAtWaits: true) {
         waitsAtOnce = 0
         for body in due {
           body()
         }
         if backend.settle() {
-          _ = await QuietRuntime.settle(backend)
+          _ = await RuntimeQuiescence.settle(backend)
         }
       } else {
         break
       }
     }
-    return await QuietRuntime.settle(backend)
+    return await RuntimeQuiescence.settle(backend)
   }
 
   /// Waits that may end at one time before the rest is left to the next step.
-  private static let mostWaitsAtOnce = 10_000
+  private static let maximumSimultaneousWaits = 10_000
 
   /// A clock that goes on with the device, for applications that are given their clock.
   public var clock: VirtualHapticClock { VirtualHapticClock(backend) }
@@ -212,13 +214,13 @@ public struct EngineState: Equatable, Sendable, CustomStringConvertible {
 
   /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
   public var description: String {
-    "engine \(number): \(isRunning ? "running" : "stopped"), \(thousandths(currentTime)) s, "
+    "engine \(number): \(isRunning ? "running" : "stopped"), \(formattedThousandths(currentTime)) s, "
       + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
       + (hasResetHandler ? "reset handler" : "no reset handler")
   }
 }
 
-func thousandths(_ value: Double) -> String {
+func formattedThousandths(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())
   let rest = String(abs(scaled) % 1_000)
@@ -261,7 +263,7 @@ public struct VirtualHapticClock: Clock {
     if seconds <= 0 {
       end.finish()
     } else {
-      backend.after(seconds) { end.finish() }
+      backend.schedule(after: seconds) { end.finish() }
     }
     for await _ in awaited {}
     try Task.checkCancellation()

@@ -5,13 +5,13 @@ package import Foundation
 /// call waits for the output, and none fails: what cannot be played is not played. The output is
 /// opened on the engine's own queue; what is asked for meanwhile plays as soon as it is open. Any
 /// thread may call.
-package final class EngineLife: @unchecked Sendable {
+package final class EngineLifecycle: @unchecked Sendable {
   /// The engine that everything in this process shares unless it brings its own; of each virtual
   /// device another.
-  package static var shared: EngineLife {
+  package static var shared: EngineLifecycle {
     guard let device = EngineBackends.virtual else { return live }
-    return device.slot(EngineLife.self) {
-      EngineLife(
+    return device.sharedObject(EngineLifecycle.self) {
+      EngineLifecycle(
         EngineProvider(
           supportsHaptics: { [weak device] in device?.isAvailable ?? false },
           now: { [weak device] in device?.now ?? 0 }
@@ -22,14 +22,14 @@ package final class EngineLife: @unchecked Sendable {
     }
   }
 
-  private static let live = EngineLife(.hardware)
+  private static let live = EngineLifecycle(.hardware)
 
   /// Playbacks that wait at most for an engine that starts; those beyond are dropped.
-  static let mostWaiting = 16
+  static let maximumWaitingCount = 16
 
   private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
 
-  private let source: EngineProvider
+  private let provider: EngineProvider
   private let lock = NSRecursiveLock()
   private var engine: CHHapticEngine?
   /// Grows with every engine, so that handlers of an older one can be distinguished.
@@ -38,25 +38,25 @@ package final class EngineLife: @unchecked Sendable {
   private var startNumber = 0
   private var isRunning = false
   private var isStarting = false
-  private var waiting: [Playback] = []
-  private var lastAttempt = -Double.infinity
+  private var waitingPlaybacks: [Playback] = []
+  private var lastAttemptTime = -Double.infinity
   private var storedIsAvailable: Bool
-  private var resetWatcher: @Sendable () -> Void = {}
-  private var availabilityWatcher: @Sendable () -> Void = {}
+  private var resetHandler: @Sendable () -> Void = {}
+  private var availabilityHandler: @Sendable () -> Void = {}
 
   package init(_ source: EngineProvider) {
-    self.source = source
+    self.provider = source
     storedIsAvailable = source.supportsHaptics()
   }
 
   /// Sets what is called after a reset, before the new engine starts, and when availability has
   /// changed.
-  package func watch(
+  package func setHandlers(
     reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void
   ) {
     lock.withLock {
-      resetWatcher = reset
-      availabilityWatcher = availability
+      resetHandler = reset
+      availabilityHandler = availability
     }
   }
 
@@ -70,8 +70,8 @@ package final class EngineLife: @unchecked Sendable {
     let playback = (pattern: pattern, time: time)
     let running: CHHapticEngine? = lock.withLock {
       if isRunning { return engine }
-      if waiting.count < Self.mostWaiting {
-        waiting.append(playback)
+      if waitingPlaybacks.count < Self.maximumWaitingCount {
+        waitingPlaybacks.append(playback)
       }
       return nil
     }
@@ -93,13 +93,13 @@ package final class EngineLife: @unchecked Sendable {
   }
 
   /// Ends at once whatever plays or waits; the next playback starts the engine again.
-  package func silence() {
+  package func stopAll() {
     let engine = lock.withLock {
       // A start that is under way comes before the stop, so it no longer counts.
       startNumber += 1
       isStarting = false
       isRunning = false
-      waiting.removeAll()
+      waitingPlaybacks.removeAll()
       return self.engine
     }
     engine?.stop(completionHandler: nil)
@@ -108,12 +108,12 @@ package final class EngineLife: @unchecked Sendable {
   private func beginStart() -> Int? {
     lock.withLock {
       guard !isRunning, !isStarting else { return nil }
-      let now = source.now()
-      guard storedIsAvailable || now - lastAttempt >= EngineProvider.retryInterval else {
-        waiting.removeAll()
+      let now = provider.now()
+      guard storedIsAvailable || now - lastAttemptTime >= EngineProvider.retryInterval else {
+        waitingPlaybacks.removeAll()
         return nil
       }
-      lastAttempt = now
+      lastAttemptTime = now
       return nextStart()
     }
   }
@@ -131,7 +131,7 @@ package final class EngineLife: @unchecked Sendable {
       guard number == startNumber, isStarting else { return (nil, []) }
       isStarting = false
       isRunning = error == nil
-      let due = exchange(&waiting, with: [])
+      let due = exchange(&waitingPlaybacks, with: [])
       return isRunning ? (self.engine, due) : (nil, [])
     }
     setAvailable(lock.withLock { number == startNumber ? error == nil : storedIsAvailable })
@@ -143,7 +143,7 @@ package final class EngineLife: @unchecked Sendable {
 
   /// Makes the engine and registers handlers with it: [lock].
   private func makeEngine() throws -> CHHapticEngine {
-    let engine = try source.makeEngine()
+    let engine = try provider.makeEngine()
     engineNumber += 1
     let number = engineNumber
     engine.playsHapticsOnly = true
@@ -196,7 +196,7 @@ package final class EngineLife: @unchecked Sendable {
     guard let restart else { return }
     do {
       let engine = try lock.withLock { try makeEngine() }
-      let watcher = lock.withLock { resetWatcher }
+      let watcher = lock.withLock { resetHandler }
       watcher()
       start(engine, restart)
     } catch {
@@ -218,7 +218,7 @@ package final class EngineLife: @unchecked Sendable {
     let watcher: (@Sendable () -> Void)? = lock.withLock {
       guard storedIsAvailable != isAvailable else { return nil }
       storedIsAvailable = isAvailable
-      return availabilityWatcher
+      return availabilityHandler
     }
     watcher?()
   }
@@ -227,7 +227,7 @@ package final class EngineLife: @unchecked Sendable {
   /// where there is a record; values outside are moved to the nearest bound, NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
-    EngineBackends.takeVirtual()?.note(.generator(.init(name: name, intensity: intensity)))
+    EngineBackends.virtualForCall()?.append(.generator(.init(name: name, intensity: intensity)))
     guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
       let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
     else { return }

@@ -14,14 +14,15 @@ public import Observation
   ///
   /// Each virtual device has a manager of its own, whose switch is forgotten with the device.
   public static var shared: HapticManager {
-    EngineBackends.virtual?.slot(HapticManager.self) {
+    EngineBackends.virtual?.sharedObject(HapticManager.self) {
       HapticManager(
-        life: .shared, patterns: .shipped, store: ForgetfulStore(), isEnabledAtFirst: true)
+        lifecycle: .shared, patterns: .shipped, store: VolatileSettingStore(),
+        isEnabledByDefault: true)
     } ?? live
   }
 
   private static let live = HapticManager(
-    life: .shared, patterns: .shipped, store: UserDefaults.standard, isEnabledAtFirst: true)
+    lifecycle: .shared, patterns: .shipped, store: UserDefaults.standard, isEnabledByDefault: true)
 
   /// The name under which the switch is remembered.
   public static let settingKey = "HapticManager.isEnabled"
@@ -32,35 +33,37 @@ public import Observation
     didSet {
       store.setOn(isEnabled, for: Self.settingKey)
       if !isEnabled {
-        life.silence()
+        lifecycle.stopAll()
       }
     }
   }
 
-  @ObservationIgnored private let life: EngineLife
+  @ObservationIgnored private let lifecycle: EngineLifecycle
   @ObservationIgnored private let patterns: ParsedPatternCache
   @ObservationIgnored private let store: any HapticSettingStore
 
   /// Makes a manager with an engine of its own, and with the switch as it is at first where nothing
   /// is remembered.
   public convenience init(
-    resolver: PatternResolver = .shipped, engineSource: EngineProvider = .hardware,
-    store: any HapticSettingStore = UserDefaults.standard, isEnabledAtFirst: Bool = true
+    resolver: PatternResolver = .shipped, engineProvider engineSource: EngineProvider = .hardware,
+    store: any HapticSettingStore = UserDefaults.standard,
+    isEnabledByDefault isEnabledAtFirst: Bool = true
   ) {
     self.init(
-      life: EngineLife(engineSource), patterns: ParsedPatternCache(resolver), store: store,
-      isEnabledAtFirst: isEnabledAtFirst)
+      lifecycle: EngineLifecycle(engineSource), patterns: ParsedPatternCache(resolver),
+      store: store,
+      isEnabledByDefault: isEnabledAtFirst)
   }
 
   private init(
-    life: EngineLife, patterns: ParsedPatternCache, store: any HapticSettingStore,
-    isEnabledAtFirst: Bool
+    lifecycle life: EngineLifecycle, patterns: ParsedPatternCache, store: any HapticSettingStore,
+    isEnabledByDefault isEnabledAtFirst: Bool
   ) {
-    self.life = life
+    self.lifecycle = life
     self.patterns = patterns
     self.store = store
     isEnabled = store.isOn(Self.settingKey) ?? isEnabledAtFirst
-    life.watch(reset: { patterns.reload() }) { [weak self] in
+    life.setHandlers(reset: { patterns.reload() }) { [weak self] in
       Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
     }
   }
@@ -70,15 +73,15 @@ public import Observation
   /// What is read is always the newest; observers are notified on the main actor.
   public var isEngineAvailable: Bool {
     access(keyPath: \.isEngineAvailable)
-    return life.isAvailable
+    return lifecycle.isAvailable
   }
 
   /// The patterns that could not be read, and why.
-  public var invalidPatterns: [String: CHHapticError] { patterns.broken }
+  public var invalidPatterns: [String: CHHapticError] { patterns.errors }
 
   /// Seconds on the engine's clock, for pictures and sounds in step; stops while the engine is
   /// stopped.
-  public var currentTime: TimeInterval { life.currentTime }
+  public var currentTime: TimeInterval { lifecycle.currentTime }
 
   /// The pattern of a name as it is played, for pictures of it.
   public func pattern(named name: String) -> CHHapticPattern? { patterns.pattern(named: name) }
@@ -91,7 +94,7 @@ public import Observation
   public func preloadPatterns() {
     patterns.loadAll()
     if isEnabled {
-      life.prepare()
+      lifecycle.prepare()
     }
   }
 
@@ -99,7 +102,7 @@ public import Observation
   /// times mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patterns.pattern(named: name) else { return }
-    life.play(pattern, at: time)
+    lifecycle.play(pattern, at: time)
   }
 
   /// Plays one tap: for detents, touches and mistakes. Both values are moved into 0…1.
@@ -122,7 +125,7 @@ public import Observation
   private func play(at time: TimeInterval = 0, _ make: () throws -> CHHapticPattern) {
     // What cannot be made is not played, and nobody is notified.
     guard let pattern = try? make() else { return }
-    life.play(pattern, at: time)
+    lifecycle.play(pattern, at: time)
   }
 
   /// A small earthquake: rolling, violent, dying away; 2.2 s.
@@ -146,7 +149,7 @@ public import Observation
   /// The most taps of a rhythm; those beyond are left out.
   public static let maximumTapCount = 64
   /// The longest rhythm in seconds; taps beyond are left out.
-  public static let longestRhythm = 60.0
+  public static let maximumRhythmDuration = 60.0
 
   /// Plays one kind of feedback.
   public func play(_ type: FeedbackType) { play(type.patternName) }
@@ -172,12 +175,12 @@ public import Observation
   }
 
   private func tap(_ style: FeedbackType, at times: [TimeInterval]) {
-    let usable = times.filter { (0...Self.longestRhythm).contains($0) }
+    let usable = times.filter { (0...Self.maximumRhythmDuration).contains($0) }
     play(usable.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
   }
 
   /// Coins after which there is a celebration.
-  public static let milestone = 5
+  public static let milestoneCoinCount = 5
   /// Seconds from a milestone's coin to its celebration.
   static let celebrationDelay = 0.5
   /// Seconds between two events of a test.
@@ -199,7 +202,9 @@ public import Observation
   /// Plays a coin, and at every fifth coin a celebration half a second later; the total counts this
   /// coin.
   public func earnCoin(total: Int) {
-    guard total > 0, total.isMultiple(of: Self.milestone) else { return trigger(.coinEarned) }
+    guard total > 0, total.isMultiple(of: Self.milestoneCoinCount) else {
+      return trigger(.coinEarned)
+    }
     play([
       (SemanticEvent.coinEarned.patternName, 0),
       (SemanticEvent.celebration.patternName, Self.celebrationDelay),
@@ -234,7 +239,7 @@ public protocol HapticSettingStore: AnyObject {
   func setOn(_ isOn: Bool, for key: String)
 }
 
-private final class ForgetfulStore: HapticSettingStore {
+private final class VolatileSettingStore: HapticSettingStore {
   func isOn(_ key: String) -> Bool? { nil }
 
   func setOn(_ isOn: Bool, for key: String) {}

@@ -6,7 +6,7 @@ internal import ShippedFiles
 /// Finds pattern files by name: the place where a manager looks them up.
 public struct PatternResolver: Sendable {
   /// Where the content of a pattern's file is.
-  public enum Place: Sendable {
+  public enum Source: Sendable {
     /// In a file.
     case file(URL)
     /// In memory.
@@ -16,7 +16,7 @@ public struct PatternResolver: Sendable {
   /// The names there are; no other is ever asked for.
   public var names: [String]
   /// The place of a pattern; nothing where it is missing.
-  public var place: @Sendable (_ name: String) throws -> Place?
+  public var source: @Sendable (_ name: String) throws -> Source?
 
   /// The formats that the patterns may be of.
   public var formats: FormatRegistry
@@ -24,11 +24,11 @@ public struct PatternResolver: Sendable {
   /// A resolver for some names.
   public init(
     names: [String], formats: FormatRegistry = .apple,
-    place: @escaping @Sendable (_ name: String) throws -> Place?
+    source place: @escaping @Sendable (_ name: String) throws -> Source?
   ) {
     self.names = names
     self.formats = formats
-    self.place = place
+    self.source = place
   }
 
   /// The patterns that come with Temblor.
@@ -40,7 +40,7 @@ public struct PatternResolver: Sendable {
   /// with one name the first in alphabetical order.
   public static func folder(_ url: URL, formats: FormatRegistry = .apple) -> PatternResolver {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-    let patterns = files.sorted().filter { formats.format(named: $0) != nil }
+    let patterns = files.sorted().filter { formats.format(forFileName: $0) != nil }
     let paths = Dictionary(patterns.map { (formats.stem(of: $0), $0) }) { first, _ in first }
     return PatternResolver(names: paths.keys.sorted(), formats: formats) { name in
       paths[name].map { .file(url.appendingPathComponent($0)) }
@@ -84,7 +84,7 @@ package final class ParsedPatternCache: @unchecked Sendable {
     }
   }
 
-  package var broken: [String: CHHapticError] {
+  package var errors: [String: CHHapticError] {
     lock.withLock {
       entries.compactMapValues {
         if case .failure(let error) = $0 {
@@ -110,7 +110,7 @@ package final class ParsedPatternCache: @unchecked Sendable {
   }
 
   private func read(_ name: String) throws -> CHHapticPattern {
-    switch try resolver.place(name) {
+    switch try resolver.source(name) {
     case .file(let url):
       return try CHHapticPattern(contentsOf: url, formats: resolver.formats)
     case .text(let data):

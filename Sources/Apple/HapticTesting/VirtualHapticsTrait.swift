@@ -38,30 +38,30 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     async throws
   {
     guard testCase != nil else { return try await function() }
-    try await DeviceGate.shared.pass(alone: sharing == .alone) {
+    try await DeviceGate.shared.run(alone: sharing == .alone) {
       let device = VirtualHapticDevice()
       device.rules = rules
-      device.backend.movesWaits = time == .virtual && VirtualTime.isInPlace
-      EngineBackends.begin(device.backend, of: .init(name: test.name, isAlone: sharing == .alone))
+      device.backend.controlsWaits = time == .virtual && VirtualTime.isInstalled
+      EngineBackends.begin(device.backend, of: .init(name: test.name, runsAlone: sharing == .alone))
       defer { EngineBackends.end(device.backend) }
       try await EngineBackends.$scoped.withValue(device.backend) { try await function() }
-      report(on: device, at: test.sourceLocation)
+      reportProblems(on: device, at: test.sourceLocation)
     }
   }
 
   /// Fails the test for breaches, and for engines that cannot be attributed to a test.
-  private func report(on device: VirtualHapticDevice, at location: SourceLocation) {
+  private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
-    let mistakes = device.backend.mistakes
+    let mistakes = device.backend.misuse
     func fail(_ text: String) { Issue.record("\(text)", sourceLocation: location) }
-    for breach in device.breaches {
+    for breach in device.violations {
       fail("On a phone this fails: \(breach).")
     }
     if let problem = device.ruleProblem {
       Issue.record("\(problem).", severity: .warning, sourceLocation: location)
     }
-    for other in mistakes.foreignTests {
-      fail(Self.foreign(other))
+    for other in mistakes.foreignEngineOwners {
+      fail(Self.foreignEngineMessage(test: other))
     }
     if sharing == .parallel,
       device.log.contains(where: {
@@ -72,15 +72,15 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
         }
       })
     {
-      fail(Self.lifeCycle)
+      fail(Self.lifecycleMessage)
     }
-    for block in mistakes.blocks {
-      fail(Self.blocked(block.call, seconds: block.seconds))
+    for block in mistakes.blockingCalls {
+      fail(Self.blockingCallMessage(block.call, seconds: block.seconds))
     }
     if mistakes.missedWaitCount > 0 {
-      fail(Self.missed)
+      fail(Self.missedWaitMessage)
     }
-    guard mistakes.strayEngineCount > 0 else { return }
+    guard mistakes.unattributedEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
       """
@@ -90,7 +90,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
       """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
 
-  static func foreign(_ test: String) -> String {
+  static func foreignEngineMessage(test: String) -> String {
     """
     This test used an engine of the test \(test), which was refused and is recorded nowhere. An \
     object that both use, \
@@ -99,7 +99,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     """
   }
 
-  static func blocked(_ call: String, seconds: Double) -> String {
+  static func blockingCallMessage(_ call: String, seconds: Double) -> String {
     """
     \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or \
     asyncAfter, or give the \
@@ -107,13 +107,13 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     """
   }
 
-  static let missed = """
+  static let missedWaitMessage = """
     advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or Time\
     r), which it does not \
     move; use await advance(by:).
     """
 
-  static let lifeCycle = """
+  static let lifecycleMessage = """
     background() and foreground() post notifications of UIApplication, which the objects of all te\
     sts receive: give \
     the test, or its suite, .virtualHaptics(.alone).
@@ -146,33 +146,33 @@ public var hapticDevice: VirtualHapticDevice {
 actor DeviceGate {
   static let shared = DeviceGate()
 
-  private var insideCount = 0
-  private var isTaken = false
+  private var runningCount = 0
+  private var isExclusive = false
   private var waiting: [(isAlone: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
-  func pass(alone: Bool, _ body: @Sendable () async throws -> Void) async throws {
-    if !waiting.isEmpty || isTaken || (alone && insideCount > 0) {
+  func run(alone: Bool, _ body: @Sendable () async throws -> Void) async throws {
+    if !waiting.isEmpty || isExclusive || (alone && runningCount > 0) {
       await withCheckedContinuation { waiting.append((alone, $0)) }
     } else {
-      enter(alone)
+      begin(alone: alone)
     }
-    defer { leave() }
+    defer { end() }
     try await body()
   }
 
-  private func enter(_ isAlone: Bool) {
-    insideCount += 1
-    isTaken = isAlone
+  private func begin(alone isAlone: Bool) {
+    runningCount += 1
+    isExclusive = isAlone
   }
 
-  private func leave() {
-    insideCount -= 1
-    if insideCount == 0 {
-      isTaken = false
+  private func end() {
+    runningCount -= 1
+    if runningCount == 0 {
+      isExclusive = false
     }
-    while let first = waiting.first, !isTaken, !first.isAlone || insideCount == 0 {
+    while let first = waiting.first, !isExclusive, !first.isAlone || runningCount == 0 {
       waiting.removeFirst()
-      enter(first.isAlone)
+      begin(alone: first.isAlone)
       first.continuation.resume()
     }
   }

@@ -8,23 +8,27 @@ internal import CoreHapticsTesting
 /// of the calling task, or of the work that handed the call on.
 enum VirtualTime {
   /// Whether the functions are in place; they are from the first look on.
-  static let isInPlace: Bool = {
-    guard QuietRuntime.isCounting else { return false }
+  static let isInstalled: Bool = {
+    guard RuntimeQuiescence.countsJobs else { return false }
     let hooks = unsafe vt_hooks(
-      current: { unsafe WorkMark.owner.map { unsafe Unmanaged.passUnretained($0).toOpaque() } },
-      retain: { unsafe _ = reference($0)?.retain() }, release: { unsafe reference($0)?.release() },
-      clock: { device, number in unsafe backend(device)?.time(onClock: number) ?? 0 },
+      current: {
+        unsafe WorkOwner.timeDevice.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+      },
+      retain: { unsafe _ = unmanaged($0)?.retain() }, release: { unsafe unmanaged($0)?.release() },
+      clock: { device, number in unsafe backend(device)?.nanoseconds(onClock: number) ?? 0 },
       schedule: { device, delay, fire, leave, context in
         nonisolated(unsafe) let context = unsafe context
-        unsafe backend(device)?.wait(.nanoseconds(delay)) {
+        unsafe backend(device)?.scheduleWait(.nanoseconds(delay)) {
           unsafe fire?(context)
-        } leave: {
+        } cancel: {
           unsafe leave?(context, Int64($0 / .nanoseconds(1)))
         }
       },
       enter: { device, body, context in
         guard let device = unsafe backend(device) else { return }
-        WorkMark.with(device) { EngineBackends.$scoped.withValue(device) { unsafe body?(context) } }
+        WorkOwner.withDevice(device) {
+          EngineBackends.$scoped.withValue(device) { unsafe body?(context) }
+        }
       },
       pending: { device, change in
         let work = unsafe backend(device)?.work
@@ -36,16 +40,16 @@ enum VirtualTime {
       },
       blocked: { device, call, nanoseconds in
         let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
-        unsafe backend(device)?.noteBlock(name, seconds: Double(nanoseconds) / 1e9)
+        unsafe backend(device)?.recordBlockingCall(name, seconds: Double(nanoseconds) / 1e9)
       })
     return vt_install(hooks) == 1
   }()
 
-  private static func reference(_ device: UnsafeMutableRawPointer?) -> Unmanaged<VirtualBackend>? {
+  private static func unmanaged(_ device: UnsafeMutableRawPointer?) -> Unmanaged<VirtualBackend>? {
     unsafe device.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0) }
   }
 
   private static func backend(_ device: UnsafeMutableRawPointer?) -> VirtualBackend? {
-    unsafe reference(device)?.takeUnretainedValue()
+    unsafe unmanaged(device)?.takeUnretainedValue()
   }
 }

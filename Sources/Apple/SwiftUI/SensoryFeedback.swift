@@ -104,7 +104,7 @@ public struct SensoryFeedback: Equatable, Sendable {
       case .increase, .decrease, .start, .stop, .levelChange:
         ("selection", "\(kind)", 1)
       }
-    EngineLife.shared.play(shipped: pattern, as: name, intensity: intensity)
+    EngineLifecycle.shared.play(shipped: pattern, as: name, intensity: intensity)
   }
 }
 
@@ -121,7 +121,7 @@ public struct SensoryFeedback: Equatable, Sendable {
 /// Temblor's own, for tests: on Apple's systems the screen is the screen.
 @preconcurrency @MainActor public final class SensoryFeedbackScreen {
   private let content: () -> any View
-  private var watches: [String: Watch] = [:]
+  private var observersByPath: [String: ValueObserver] = [:]
 
   /// Looks at a view for the first time: what `onAppear` is given is called, no feedback is played.
   public init(@ViewBuilder _ content: @escaping () -> some View) {
@@ -132,32 +132,33 @@ public struct SensoryFeedback: Equatable, Sendable {
   /// Looks at the view again: what watches a value that has changed since the last look is called,
   /// innermost first.
   public func update() {
-    var found = Watches()
+    var found = ObserverCollector()
     found.visit(content())
-    let before = watches
-    watches = Dictionary(found.list) { $1 }
-    for (place, watch) in found.list {
+    let before = observersByPath
+    observersByPath = Dictionary(found.observers) { $1 }
+    for (place, watch) in found.observers {
       if let old = before[place] {
-        watch.change(old.trigger)
+        watch.onUpdate(old.trigger)
       } else {
-        watch.appears()
+        watch.onAppear()
       }
     }
   }
 }
 
-@MainActor struct Watch {
+@MainActor struct ValueObserver {
   let trigger: Any
   /// Called when the view is first seen.
-  let appears: () -> Void
+  let onAppear: () -> Void
   /// Called with the trigger of the last look.
-  let change: (Any) -> Void
+  let onUpdate: (Any) -> Void
 
-  init<T: Equatable>(trigger: T, appears: @escaping () -> Void, _ action: @escaping (T, T) -> Void)
-  {
+  init<T: Equatable>(
+    trigger: T, onAppear appears: @escaping () -> Void, _ action: @escaping (T, T) -> Void
+  ) {
     self.trigger = trigger
-    self.appears = appears
-    change = { old in
+    self.onAppear = appears
+    onUpdate = { old in
       if let old = old as? T, old != trigger {
         action(old, trigger)
       }
@@ -166,25 +167,27 @@ public struct SensoryFeedback: Equatable, Sendable {
 }
 
 /// The watches of a view by their place in it, innermost first.
-@MainActor struct Watches {
-  private(set) var list: [(String, Watch)] = []
-  private var place = ""
+@MainActor struct ObserverCollector {
+  private(set) var observers: [(String, ValueObserver)] = []
+  private var path = ""
 
-  mutating func add(_ watch: Watch) { list.append(("\(place)#\(list.count)", watch)) }
+  mutating func append(_ watch: ValueObserver) {
+    observers.append(("\(path)#\(observers.count)", watch))
+  }
 
   mutating func visit(_ view: any View, at step: String = "") {
-    let outer = place
-    place += "/\(type(of: view))\(step)"
-    if let view = view as? any WatchedView {
-      view.collect(into: &self)
+    let outer = path
+    path += "/\(type(of: view))\(step)"
+    if let view = view as? any ObservableView {
+      view.collectObservers(into: &self)
     } else {
       visit(body(of: view))
     }
-    place = outer
+    path = outer
   }
 
   private func body(of view: some View) -> any View { view.body }
 }
 
 /// A view whose content is known without its body.
-@MainActor protocol WatchedView { func collect(into watches: inout Watches) }
+@MainActor protocol ObservableView { func collectObservers(into watches: inout ObserverCollector) }

@@ -24,25 +24,25 @@
 }
 
 /// A view without its type.
-public struct AnyView: View, WatchedView {
+public struct AnyView: View, ObservableView {
   private let view: any View
-  private var watch: Watch?
+  private var observer: ValueObserver?
 
   /// Erases a view's type.
   public init(_ view: any View) { self.view = view }
 
-  init(_ view: any View, _ watch: Watch) {
+  init(_ view: any View, _ watch: ValueObserver) {
     self.view = view
-    self.watch = watch
+    self.observer = watch
   }
 
   /// The view.
   public var body: AnyView { self }
 
-  func collect(into watches: inout Watches) {
+  func collectObservers(into watches: inout ObserverCollector) {
     watches.visit(view)
-    if let watch {
-      watches.add(watch)
+    if let observer {
+      watches.append(observer)
     }
   }
 }
@@ -51,7 +51,7 @@ public struct AnyView: View, WatchedView {
 public typealias EmptyView = ViewGroup
 
 /// One of several views, several, or none.
-public struct ViewGroup: View, WatchedView {
+public struct ViewGroup: View, ObservableView {
   private let views: [any View]
   /// Which branch of a condition it is.
   private let branch: Int
@@ -67,7 +67,7 @@ public struct ViewGroup: View, WatchedView {
   /// The views.
   public var body: ViewGroup { self }
 
-  func collect(into watches: inout Watches) {
+  func collectObservers(into watches: inout ObserverCollector) {
     for (index, view) in views.enumerated() {
       watches.visit(view, at: "\(branch).\(index)")
     }
@@ -121,7 +121,7 @@ extension View {
 
   /// Calls a closure when a screen first looks at the view.
   public func onAppear(perform action: (() -> Void)? = nil) -> some View {
-    AnyView(self, Watch(trigger: 0, appears: action ?? {}) { (_: Int, _: Int) in })
+    AnyView(self, ValueObserver(trigger: 0, onAppear: action ?? {}) { (_: Int, _: Int) in })
   }
 
   /// Calls a closure when a value has changed.
@@ -131,9 +131,9 @@ extension View {
   ) -> some View {
     AnyView(
       self,
-      Watch(
+      ValueObserver(
         trigger: value,
-        appears: {
+        onAppear: {
           if initial {
             action(value, value)
           }
@@ -199,19 +199,19 @@ extension View {
 @propertyWrapper public struct AppStorage<Value> {
   private let key: String
   private let store: UserDefaults?
-  private let initial: Value
+  private let defaultValue: Value
 
   /// A setting that has a value where none is remembered.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
   where Value: LosslessStringConvertible {
     self.key = key
     self.store = store
-    initial = wrappedValue
+    defaultValue = wrappedValue
   }
 
   /// The remembered value.
   public var wrappedValue: Value {
-    get { (store ?? .standard).object(forKey: key) as? Value ?? initial }
+    get { (store ?? .standard).object(forKey: key) as? Value ?? defaultValue }
     nonmutating set { (store ?? .standard).set(newValue, forKey: key) }
   }
 

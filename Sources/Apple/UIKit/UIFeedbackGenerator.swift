@@ -11,37 +11,37 @@ package import HapticManagement
 /// a process share one engine, which starts at the first use and stops by itself; in a test with a
 /// virtual device they share one of that device. Where there is no device they are silent.
 @preconcurrency @MainActor open class UIFeedbackGenerator: NSObject {
-  private nonisolated let ownLife: EngineLife?
+  private nonisolated let ownLifecycle: EngineLifecycle?
 
   /// The engine that plays, started and restarted where it must be.
-  var life: EngineLife { ownLife ?? .shared }
+  var lifecycle: EngineLifecycle { ownLifecycle ?? .shared }
 
   /// Makes a generator.
-  public nonisolated override init() { ownLife = nil }
+  public nonisolated override init() { ownLifecycle = nil }
 
   /// Makes a generator for a view, which is not regarded; iOS 17.5.
   public convenience init(view: UIView) {
     self.init()
-    EngineBackends.noteNewAPI("UIFeedbackGenerator(view:)", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("UIFeedbackGenerator(view:)", iOS: 17, minor: 5)
   }
 
-  package nonisolated init(life: EngineLife) { ownLife = life }
+  package nonisolated init(lifecycle life: EngineLifecycle) { ownLifecycle = life }
 
   /// Starts the engine, so that the first feedback comes without delay; need not be called.
   open func prepare() {
-    EngineBackends.virtual?.note(.prepared(.init(name: kind)))
-    life.prepare()
+    EngineBackends.virtual?.append(.prepared(.init(name: generatorName)))
+    lifecycle.prepare()
   }
 
-  nonisolated var kind: String { "generator" }
+  nonisolated var generatorName: String { "generator" }
 
   /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there
   /// is a record.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
     if !MainQueue.isCurrent {
-      EngineBackends.virtual?.note(.breach(.generatorOffMainThread))
+      EngineBackends.virtual?.append(.violation(.generatorOffMainThread))
     }
-    life.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
+    lifecycle.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
   }
 }
 
@@ -78,15 +78,17 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// Makes a generator of a style for a view, which is not regarded; iOS 17.5.
   public convenience init(style: UIImpactFeedbackGenerator.FeedbackStyle, view: UIView) {
     self.init(style: style)
-    EngineBackends.noteNewAPI("UIImpactFeedbackGenerator(style:view:)", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("UIImpactFeedbackGenerator(style:view:)", iOS: 17, minor: 5)
   }
 
-  package nonisolated init(style: UIImpactFeedbackGenerator.FeedbackStyle, life: EngineLife) {
+  package nonisolated init(
+    style: UIImpactFeedbackGenerator.FeedbackStyle, lifecycle life: EngineLifecycle
+  ) {
     self.style = style
-    super.init(life: life)
+    super.init(lifecycle: life)
   }
 
-  nonisolated override var kind: String { "\(style)" }
+  nonisolated override var generatorName: String { "\(style)" }
 
   /// Plays the style's tap.
   open func impactOccurred() { play("\(style)") }
@@ -97,13 +99,13 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
 
   /// Plays the style's tap; the place is not regarded; iOS 17.5.
   open func impactOccurred(at location: CGPoint) {
-    EngineBackends.noteNewAPI("impactOccurred(at:)", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("impactOccurred(at:)", iOS: 17, minor: 5)
     impactOccurred()
   }
 
   /// Plays the style's tap at a part of its strength; the place is not regarded; iOS 17.5.
   open func impactOccurred(intensity: CGFloat, at location: CGPoint) {
-    EngineBackends.noteNewAPI("impactOccurred(intensity:at:)", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("impactOccurred(intensity:at:)", iOS: 17, minor: 5)
     impactOccurred(intensity: intensity)
   }
 }
@@ -113,7 +115,7 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
   /// How it ended: well or with something to mind, two taps, or not at all, four taps.
   public enum FeedbackType: Int, Sendable { case success, warning, error }
 
-  nonisolated override var kind: String { "notification" }
+  nonisolated override var generatorName: String { "notification" }
 
   /// Plays the taps.
   open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType) {
@@ -124,38 +126,38 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
   open func notificationOccurred(
     _ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint
   ) {
-    EngineBackends.noteNewAPI("notificationOccurred(_:at:)", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("notificationOccurred(_:at:)", iOS: 17, minor: 5)
     notificationOccurred(notificationType)
   }
 }
 
 /// Feedback for a choice that changes: the faintest tick.
 open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
-  nonisolated override var kind: String { "selection" }
+  nonisolated override var generatorName: String { "selection" }
 
   /// Plays the tick.
   open func selectionChanged() { play("selection") }
 
   /// Plays the tick; the place is not regarded; iOS 17.5.
   open func selectionChanged(at location: CGPoint) {
-    EngineBackends.noteNewAPI("selectionChanged(at:)", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("selectionChanged(at:)", iOS: 17, minor: 5)
     selectionChanged()
   }
 }
 
 /// Feedback for drawing; iOS 17.5. Apple publishes nothing about how it feels.
 open class UICanvasFeedbackGenerator: UIFeedbackGenerator {
-  nonisolated override var kind: String { "canvas" }
+  nonisolated override var generatorName: String { "canvas" }
 
   /// Plays the tick of a selection: an object came into line.
   open func alignmentOccurred(at location: CGPoint) {
-    EngineBackends.noteNewAPI("UICanvasFeedbackGenerator", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("UICanvasFeedbackGenerator", iOS: 17, minor: 5)
     play("selection", as: "alignment")
   }
 
   /// Plays a light tap: a path was closed.
   open func pathCompleted(at location: CGPoint) {
-    EngineBackends.noteNewAPI("UICanvasFeedbackGenerator", iOS: 17, 5)
+    EngineBackends.recordNewerAPI("UICanvasFeedbackGenerator", iOS: 17, minor: 5)
     play("light", as: "path-completed")
   }
 }

@@ -35,6 +35,6 @@ open class WKInterfaceDevice: NSObject, @unchecked Sendable {
 
   /// Plays the shipped pattern that stands for a haptic of the watch; any thread may call.
   open func play(_ type: WKHapticType) {
-    EngineLife.shared.play(shipped: type.pattern, as: "watch \(type)")
+    EngineLifecycle.shared.play(shipped: type.pattern, as: "watch \(type)")
   }
 }

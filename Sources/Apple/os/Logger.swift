@@ -13,33 +13,33 @@ public struct Logger: Sendable {
   public init() { prefix = "" }
 
   /// Writes a message of a development build.
-  public func debug(_ message: OSLogMessage) { write("debug", message) }
+  public func debug(_ message: OSLogMessage) { write(level: "debug", message: message) }
 
   /// Writes a message that helps.
-  public func info(_ message: OSLogMessage) { write("info", message) }
+  public func info(_ message: OSLogMessage) { write(level: "info", message: message) }
 
   /// Writes a message worth a look.
-  public func notice(_ message: OSLogMessage) { write("notice", message) }
+  public func notice(_ message: OSLogMessage) { write(level: "notice", message: message) }
 
   /// Writes a message worth a look.
-  public func log(_ message: OSLogMessage) { write("notice", message) }
+  public func log(_ message: OSLogMessage) { write(level: "notice", message: message) }
 
   /// Writes a message of a development build.
-  public func trace(_ message: OSLogMessage) { write("debug", message) }
+  public func trace(_ message: OSLogMessage) { write(level: "debug", message: message) }
 
   /// Writes a message about what may fail.
-  public func warning(_ message: OSLogMessage) { write("warning", message) }
+  public func warning(_ message: OSLogMessage) { write(level: "warning", message: message) }
 
   /// Writes a message about what failed.
-  public func error(_ message: OSLogMessage) { write("error", message) }
+  public func error(_ message: OSLogMessage) { write(level: "error", message: message) }
 
   /// Writes a message about a fault of the program.
-  public func fault(_ message: OSLogMessage) { write("fault", message) }
+  public func fault(_ message: OSLogMessage) { write(level: "fault", message: message) }
 
   /// Writes a message about what must not happen.
-  public func critical(_ message: OSLogMessage) { write("critical", message) }
+  public func critical(_ message: OSLogMessage) { write(level: "critical", message: message) }
 
-  private func write(_ level: String, _ message: OSLogMessage) {
+  private func write(level: String, message: OSLogMessage) {
     FileHandle.standardError.write(Data("\(prefix)\(level): \(message.text)\n".utf8))
   }
 }

@@ -16,7 +16,7 @@ public struct Loss: Equatable, Sendable {
   /// What it is about; the whole composition where it is of no part.
   public var element: CompositionElement
   /// Where it is in the file that was read, or nil for the place of the element.
-  public var place: SourcePlace?
+  public var location: FileLocation?
   /// One sentence, with its size where it has one, and without a full stop.
   public var message: String
   /// How large the difference is, in the unit the message names, or nil.
@@ -24,12 +24,12 @@ public struct Loss: Equatable, Sendable {
 
   /// Makes a loss.
   public init(
-    _ kind: Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String,
+    _ kind: Kind, _ element: CompositionElement, at place: FileLocation? = nil, _ message: String,
     size: Double? = nil
   ) {
     self.kind = kind
     self.element = element
-    self.place = place
+    self.location = place
     self.message = message
     self.size = size
   }
@@ -44,49 +44,53 @@ package struct LossLog {
     var message: String
   }
 
-  package let limit: Int
+  package let maximumCountPerMessage: Int
   private(set) var losses: [Loss] = []
-  private var indices: [Key: Int] = [:]
-  private var counts: [String: Int] = [:]
+  private var indicesByKey: [Key: Int] = [:]
+  private var countsByMessage: [String: Int] = [:]
 
-  package init(limit: Int = 1000) { self.limit = limit }
+  package init(maximumCountPerMessage limit: Int = 1000) { self.maximumCountPerMessage = limit }
 
   /// Adds a loss, or makes the one there is as large as this.
   package mutating func add(
-    _ kind: Loss.Kind, _ element: CompositionElement, at place: SourcePlace? = nil,
+    _ kind: Loss.Kind, _ element: CompositionElement, at place: FileLocation? = nil,
     _ message: String,
     size: Double? = nil
   ) {
     let key = Key(kind: kind, element: element, message: message)
-    if let index = indices[key] {
+    if let index = indicesByKey[key] {
       if let size {
         losses[index].size = max(losses[index].size ?? size, size)
       }
       return
     }
-    counts[message, default: 0] += 1
-    guard counts[message, default: 0] <= limit else { return }
-    indices[key] = losses.count
+    countsByMessage[message, default: 0] += 1
+    guard countsByMessage[message, default: 0] <= maximumCountPerMessage else { return }
+    indicesByKey[key] = losses.count
     losses.append(Loss(kind, element, at: place, message, size: size))
   }
 
   /// The losses in the order in which they were added, each sentence that was cut closed by a count
   /// of the others.
   package func finish() -> [Loss] {
-    let uncounted = counts.filter { $0.value > limit }.sorted { $0.key < $1.key }
+    let uncounted = countsByMessage.filter { $0.value > maximumCountPerMessage }.sorted {
+      $0.key < $1.key
+    }
     let closing = uncounted.map { message, count in
       let last = losses.last { $0.message == message } ?? Loss(.dropped, .composition, message)
-      return Loss(last.kind, .composition, "\(count - limit) more: \(Self.sentence(of: last))")
+      return Loss(
+        last.kind, .composition,
+        "\(count - maximumCountPerMessage) more: \(Self.messageWithSize(of: last))")
     }
     return losses.map { loss in
       var loss = loss
-      loss.message = Self.sentence(of: loss)
+      loss.message = Self.messageWithSize(of: loss)
       return loss
     } + closing
   }
 
   /// The message of a loss with its size to three digits.
-  private static func sentence(of loss: Loss) -> String {
+  private static func messageWithSize(of loss: Loss) -> String {
     guard let size = loss.size, size.isFinite, loss.message.contains("#") else {
       return loss.message
     }
@@ -101,7 +105,7 @@ package struct LossLog {
       separator: text)
   }
 
-  package mutating func dropWords(of composition: HapticComposition) {
+  package mutating func addTextLosses(of composition: HapticComposition) {
     if composition.title != nil {
       add(.dropped, .composition, "the title cannot be written")
     }
@@ -112,8 +116,8 @@ package struct LossLog {
 
   /// Adds the losses of formats of haptic events alone: events that play sound, sampled signals,
   /// controls that last longer than all events, and places.
-  package mutating func dropAllButHaptics(
-    of composition: HapticComposition, keepsPlaces: Bool = false
+  package mutating func addNonHapticLosses(
+    of composition: HapticComposition, keepsBodyLocations keepsPlaces: Bool = false
   ) {
     for (layer, each) in composition.layers.enumerated() {
       for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
@@ -126,7 +130,7 @@ package struct LossLog {
       }
     }
     if !keepsPlaces {
-      mergePlaces(of: composition)
+      addBodyLocationLosses(of: composition)
     }
     var end = 0.0
     for layer in composition.layers {
@@ -144,17 +148,19 @@ package struct LossLog {
     }
   }
 
-  package mutating func mergePlaces(of composition: HapticComposition) {
+  package mutating func addBodyLocationLosses(of composition: HapticComposition) {
     for (layer, each) in composition.layers.enumerated() {
-      guard let place = each.place else { continue }
-      add(.approximated, .layer(layer), "what is felt at \(place.title) alone is felt everywhere")
+      guard let place = each.bodyLocation else { continue }
+      add(
+        .approximated, .layer(layer),
+        "what is felt at \(place.displayName) alone is felt everywhere")
     }
   }
 }
 
 extension HapticComposition {
   /// The most events that passes of a loop are written out to.
-  package static let unrolledEventLimit = 1_000_000
+  package static let maximumUnrolledEventCount = 1_000_000
 
   /// The composition with its loop played a number of times in all and no loop points; itself
   /// without them where it has none.
@@ -165,32 +171,34 @@ extension HapticComposition {
   /// - Parameters:
   ///   - count: How many passes; fewer where their events would be too many.
   ///   - losses: Gets a loss, since a loop is endless.
-  package func unrolled(passes count: Int, losses: inout LossLog) -> HapticComposition {
+  package func unrolled(passCount count: Int, losses: inout LossLog) -> HapticComposition {
     guard let loop else { return self }
     var composition = self
     composition.loop = nil
     let end = loop.end ?? duration
     let start = min(max(loop.start, 0), end)
     let events = max(layers.reduce(0) { $0 + $1.pattern.events.count }, 1)
-    let passes = end > start ? min(max(count, 1), max(Self.unrolledEventLimit / events, 1)) : 1
+    let passes =
+      end > start ? min(max(count, 1), max(Self.maximumUnrolledEventCount / events, 1)) : 1
     losses.add(
       .approximated, .composition,
       "the loop from \(start) s to \(end) s is written \(passes == 1 ? "once" : "\(passes) times")")
     guard passes > 1 || loop.end != nil else { return composition }
     for index in layers.indices {
       let pattern = layers[index].pattern
-      var controls = LoopControls(of: pattern)
+      var controls = UnrolledControls(of: pattern)
       var events: [HapticEvent] = []
       for pass in 0..<passes {
         let from = pass == 0 ? 0 : start
         let shift = Double(pass) * (end - start)
-        events += pattern.events.compactMap { $0.cut(from: from, to: end, isFirst: pass == 0) }.map
-        { event in
+        events += pattern.events.compactMap {
+          $0.clipped(from: from, to: end, isFirstPass: pass == 0)
+        }.map { event in
           var event = event
           event.time += shift
           return event
         }
-        controls.append(from: from, to: end, shift: shift)
+        controls.appendPass(from: from, to: end, shift: shift)
       }
       composition.layers[index].pattern = HapticPattern(events: events, curves: controls.curves)
     }
@@ -200,11 +208,11 @@ extension HapticComposition {
 
 extension HapticEvent {
   /// The part of the event between two times, or nil where there is none.
-  fileprivate func cut(from: Double, to: Double, isFirst: Bool) -> HapticEvent? {
+  fileprivate func clipped(from: Double, to: Double, isFirstPass isFirst: Bool) -> HapticEvent? {
     guard time < to || (time == to && isFirst && kind.isTransient) else { return nil }
     var event = self
     if kind.isContinuous {
-      let ends = min(time + (duration ?? Self.unlimitedDuration), to)
+      let ends = min(time + (duration ?? Self.defaultDuration), to)
       event.time = max(time, from)
       guard ends > event.time else { return nil }
       event.duration = ends - event.time
@@ -219,7 +227,7 @@ extension HapticEvent {
 }
 
 /// The controls of one layer, pass by pass, as one curve each.
-private struct LoopControls {
+private struct UnrolledControls {
   private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
   init(of pattern: HapticPattern) {
@@ -232,7 +240,7 @@ private struct LoopControls {
 
   var curves: [ParameterCurve] { tracks.map { $0.curve } }
 
-  mutating func append(from: Double, to: Double, shift: Double) {
+  mutating func appendPass(from: Double, to: Double, shift: Double) {
     for index in tracks.indices {
       let segments = tracks[index].timeline.segments
       var place = tracks[index].timeline.index(at: from)
@@ -256,7 +264,7 @@ private struct LoopControls {
 
 extension HapticPattern {
   /// The path of the first number that no file can hold, counted within its list, or nothing.
-  package var firstInfinity: String? {
+  package var firstNonFinitePath: String? {
     let event = events.firstIndex { event in
       !event.time.isFinite || event.duration?.isFinite == false
         || event.parameters.identifiers.contains { event.parameters[$0]?.isFinite == false }
@@ -274,19 +282,19 @@ extension HapticPattern {
 
 extension InputError {
   /// The refusal of a number that is not finite, by its path.
-  init(writing path: String, _ rule: Rule, of name: String = "pattern", code: Int? = nil) {
+  init(nonFinite path: String, rule: Rule, name: String = "pattern", errorCode code: Int? = nil) {
     self.init(
       Finding(
-        rule, severity: .error, place: SourcePlace(name: name, path: path),
-        "non-finite numbers (NaN, infinity) cannot be written", foreignCode: code))
+        rule, severity: .error, location: FileLocation(name: name, path: path),
+        "non-finite numbers (NaN, infinity) cannot be written", errorCode: code))
   }
 }
 
 extension HapticComposition {
   package func checkFinite(_ rule: Rule) throws(InputError) {
     for (index, layer) in layers.enumerated() {
-      guard let path = layer.pattern.firstInfinity else { continue }
-      throw InputError(writing: layers.count > 1 ? "layers[\(index)].\(path)" : path, rule)
+      guard let path = layer.pattern.firstNonFinitePath else { continue }
+      throw InputError(nonFinite: layers.count > 1 ? "layers[\(index)].\(path)" : path, rule: rule)
     }
   }
 }

@@ -4,10 +4,10 @@ public import Reading
 /// A file format of haptic patterns, as a value: how its files are recognised, read and written.
 public struct HapticFormat: Sendable {
   /// Reads a file and reports everything there is to say about it, or refuses it.
-  public typealias Reader = @Sendable (SourceFile, ReadingOptions) throws(InputError) -> Examination
+  public typealias Reader = @Sendable (SourceFile, ReadingOptions) throws(InputError) -> ReadResult
   /// Writes a composition.
   public typealias Writer =
-    @Sendable (HapticComposition, WritingOptions) throws(InputError) -> Writing
+    @Sendable (HapticComposition, WritingOptions) throws(InputError) -> WrittenFiles
   /// Makes another text of that of a file.
   public typealias Rewriter = @Sendable (SourceFile) throws(InputError) -> [UInt8]
 
@@ -16,10 +16,10 @@ public struct HapticFormat: Sendable {
   /// The full name.
   public let title: String
   /// Endings of file names, in lower case and without the dot; the first is written.
-  public let endings: [String]
+  public let fileExtensions: [String]
   /// Whether files of other kinds have the same endings, so that in a folder only files whose
   /// content is certain are taken for patterns.
-  public let sharesEndings: Bool
+  public let sharesFileExtensions: Bool
   /// The rules of the format itself, in the order in which they are listed.
   public let rules: [Rule]
   /// The names of the ways in which the format can be written, the usual one first; empty where
@@ -30,12 +30,12 @@ public struct HapticFormat: Sendable {
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
   /// Reads a text that can be changed part by part, all else byte for byte as it was; nil where the
   /// format has none.
-  package var editor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
-  private let prefix: String
+  package var makeEditor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
+  private let rulePrefix: String
   private let reader: Reader
   private let writer: Writer?
-  private let formatter: Rewriter?
-  private let fixer: Rewriter?
+  private let canonicalizer: Rewriter?
+  private let corrector: Rewriter?
 
   /// Makes a format; what is not given it does not do.
   ///
@@ -45,38 +45,39 @@ public struct HapticFormat: Sendable {
   /// equal for files that say the same, `fixed` the text with mechanical mistakes corrected and all
   /// else as it was.
   public init(
-    _ id: String, title: String, endings: [String], sharesEndings: Bool = false,
-    prefix: String? = nil, rules: [Rule],
+    _ id: String, title: String, fileExtensions endings: [String],
+    sharesFileExtensions sharesEndings: Bool = false,
+    rulePrefix prefix: String? = nil, rules: [Rule],
     dialects: [String] = [], recognize: @escaping @Sendable (Span<UInt8>) -> Recognition,
     read: @escaping Reader,
-    write: Writer? = nil, canonical: Rewriter? = nil, fixed: Rewriter? = nil
+    write: Writer? = nil, canonicalize canonical: Rewriter? = nil, correct fixed: Rewriter? = nil
   ) {
     let prefix = prefix ?? "\(id)/"
     self.id = id
     self.title = title
-    self.endings = endings
-    self.sharesEndings = sharesEndings
-    self.prefix = prefix
+    self.fileExtensions = endings
+    self.sharesFileExtensions = sharesEndings
+    self.rulePrefix = prefix
     self.rules = rules.map { $0.prefixed(by: prefix) }
     self.dialects = dialects
     self.recognize = recognize
     reader = read
     writer = write
-    formatter = canonical
-    fixer = fixed
+    canonicalizer = canonical
+    corrector = fixed
   }
 
   /// Reads a file and reports everything there is to say about it.
-  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> Examination
+  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> ReadResult
   {
     do {
-      var examination = try named { () throws(InputError) in try reader(file, options) }
+      var examination = try prefixingRules { () throws(InputError) in try reader(file, options) }
       for index in examination.findings.indices {
-        name(&examination.findings[index])
+        addRulePrefix(to: &examination.findings[index])
       }
       return examination
     } catch {
-      return Examination(error)
+      return ReadResult(error)
     }
   }
 
@@ -86,34 +87,36 @@ public struct HapticFormat: Sendable {
   /// Writes a composition; nil where the format is only read.
   public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions())
     throws(InputError)
-    -> Writing?
-  { try named { () throws(InputError) in try writer?(composition, options) } }
+    -> WrittenFiles?
+  { try prefixingRules { () throws(InputError) in try writer?(composition, options) } }
 
   /// The canonical text of a file, which is equal for files that say the same; nil where the format
   /// has none.
-  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    try named { () throws(InputError) in try formatter?(file) }
+  public func canonicalText(of file: SourceFile) throws(InputError) -> [UInt8]? {
+    try prefixingRules { () throws(InputError) in try canonicalizer?(file) }
   }
 
   /// The text of a file with its mechanical mistakes corrected and all else as it was; nil where
   /// the format corrects nothing.
-  public func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    try named { () throws(InputError) in try fixer?(file) }
+  public func correctedText(of file: SourceFile) throws(InputError) -> [UInt8]? {
+    try prefixingRules { () throws(InputError) in try corrector?(file) }
   }
 
-  private func named<Result>(_ body: () throws(InputError) -> Result) throws(InputError) -> Result {
+  private func prefixingRules<Result>(_ body: () throws(InputError) -> Result) throws(InputError)
+    -> Result
+  {
     do {
       return try body()
     } catch {
       var error = error
-      name(&error.finding)
+      addRulePrefix(to: &error.finding)
       throw error
     }
   }
 
-  private func name(_ finding: inout Finding) {
-    if !prefix.isEmpty {
-      finding.rule = RuleID(prefix + finding.rule.text)
+  private func addRulePrefix(to finding: inout Finding) {
+    if !rulePrefix.isEmpty {
+      finding.rule = RuleID(rulePrefix + finding.rule.text)
     }
   }
 }
@@ -121,7 +124,7 @@ public struct HapticFormat: Sendable {
 /// How sure a format is that a file is its own.
 public enum Recognition: Int, Comparable, Sendable {
   /// The file is of another format, or damaged.
-  case no
+  case unrecognized
   /// Nothing in the file speaks against it.
   case possible
   /// The file has the mark of the format.
@@ -163,7 +166,7 @@ public struct ReadingOptions: Equatable, Sendable {
   /// What the times of control points count from.
   public var curveTimes: CurveTimes
   /// How intensity follows from the amplitudes of formats that hold amplitudes.
-  public var amplitude: AmplitudeLaw
+  public var amplitudeMapping: AmplitudeMapping
   /// Whether findings below errors, allowances and losses are wanted; without them reading is
   /// faster, and reports errors and what plays otherwise than it is written.
   public var wantsFindings: Bool
@@ -171,14 +174,15 @@ public struct ReadingOptions: Equatable, Sendable {
   /// signals, or nil for events.
   public var signalRate: Double?
   /// Whether an unknown name of a parameter is an error in AHAP; else the parameter is ignored.
-  public var refusesUnknownParameters = false
+  public var rejectsUnknownParameters = false
 
   /// Makes options; those not given read everything as the format documents it.
   public init(
-    curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root, wantsFindings: Bool = true
+    curveTimes: CurveTimes = .automatic, amplitudeMapping amplitude: AmplitudeMapping = .root,
+    wantsFindings: Bool = true
   ) {
     self.curveTimes = curveTimes
-    self.amplitude = amplitude
+    self.amplitudeMapping = amplitude
     self.wantsFindings = wantsFindings
   }
 }
@@ -200,53 +204,57 @@ public struct WritingOptions: Equatable, Sendable {
   /// How far a reduced or sampled curve may be from the exact one, as a share of full scale.
   public var tolerance: Double
   /// How intensity and the amplitudes of formats that hold amplitudes follow from each other.
-  public var amplitude: AmplitudeLaw
+  public var amplitudeMapping: AmplitudeMapping
   /// How often a composition with loop points is repeated in a format without them.
-  public var loops: Int
+  public var loopCount: Int
   /// Whether a composition is written as several files.
   public var split: Split
   /// Whether what the format cannot hold is written as sound files that it plays.
-  public var isBaked: Bool
+  public var rendersUnsupported: Bool
   /// Samples per second of what is written as samples, or nil for what the format has usually.
-  public var rate: Double?
+  public var signalRate: Double?
   /// The name of the file without its ending, for references between the files of one writing.
-  public var name: String
+  public var baseName: String
 
   /// Half a percent of full scale.
   public static let defaultTolerance = 0.005
 
   /// Makes options; those not given write everything as the format documents it.
   public init(
-    dialect: String? = nil, tolerance: Double = defaultTolerance, amplitude: AmplitudeLaw = .root,
-    loops: Int = 1,
-    split: Split = .automatic, isBaked: Bool = false, rate: Double? = nil, name: String = "pattern"
+    dialect: String? = nil, tolerance: Double = defaultTolerance,
+    amplitudeMapping amplitude: AmplitudeMapping = .root,
+    loopCount loops: Int = 1,
+    split: Split = .automatic, rendersUnsupported isBaked: Bool = false,
+    signalRate rate: Double? = nil, baseName name: String = "pattern"
   ) {
     self.dialect = dialect
     self.tolerance = tolerance
-    self.amplitude = amplitude
-    self.loops = loops
+    self.amplitudeMapping = amplitude
+    self.loopCount = loops
     self.split = split
-    self.isBaked = isBaked
-    self.rate = rate
-    self.name = name
+    self.rendersUnsupported = isBaked
+    self.signalRate = rate
+    self.baseName = name
   }
 }
 
 /// Files as a format writes them.
-public struct Writing: Sendable {
+public struct WrittenFiles: Sendable {
   /// One of the files.
   public struct File: Equatable, Sendable {
     /// What follows the name before its ending; empty for the only file.
-    public var suffix: String
+    public var nameSuffix: String
     /// The ending of the name without the dot, or nil for the one of the format.
-    public var ending: String?
+    public var fileExtension: String?
     /// The content.
     public var bytes: [UInt8]
 
     /// Makes a file of bytes.
-    public init(suffix: String = "", ending: String? = nil, _ bytes: [UInt8]) {
-      self.suffix = suffix
-      self.ending = ending
+    public init(
+      nameSuffix suffix: String = "", fileExtension ending: String? = nil, _ bytes: [UInt8]
+    ) {
+      self.nameSuffix = suffix
+      self.fileExtension = ending
       self.bytes = bytes
     }
   }
@@ -265,7 +273,7 @@ public struct Writing: Sendable {
 
 /// How the amplitude of a vibration, 0…1, and the intensity that Core Haptics gives it follow from
 /// each other.
-public enum AmplitudeLaw: String, CaseIterable, Sendable {
+public enum AmplitudeMapping: String, CaseIterable, Sendable {
   /// Intensity is the square root of amplitude.
   ///
   /// Source: both converters of the Haptics SDK (facebook/meta-haptics-sdk, 41c9dcb, `ahap.rs`;
@@ -286,53 +294,53 @@ public enum AmplitudeLaw: String, CaseIterable, Sendable {
 }
 
 /// Everything a format has to say about a file.
-public struct Examination: Sendable {
+public struct ReadResult: Sendable {
   /// A sound file that a pattern plays. Whether it exists is not known here.
   public struct SoundReference: Equatable, Sendable {
     /// The path as the file gives it, relative to the file's folder.
     public var path: String
     /// Where the file gives it.
-    public var place: SourcePlace
+    public var location: FileLocation
 
     /// Makes a reference.
-    public init(path: String, place: SourcePlace) {
+    public init(path: String, location place: FileLocation) {
       self.path = path
-      self.place = place
+      self.location = place
     }
   }
 
   /// A rule that the file allows itself to break.
-  public struct Allowance: Equatable, Sendable {
+  public struct Suppression: Equatable, Sendable {
     /// The rule as the file names it.
     public var rule: RuleID
     /// Why, on one line.
     public var reason: String
     /// Where the file says so.
-    public var place: SourcePlace
+    public var location: FileLocation
 
     /// Makes an allowance.
-    public init(_ rule: RuleID, reason: String, place: SourcePlace) {
+    public init(_ rule: RuleID, reason: String, location place: FileLocation) {
       self.rule = rule
       self.reason = reason
-      self.place = place
+      self.location = place
     }
   }
 
   /// What the file holds, or nil where it has errors.
   public var composition: HapticComposition?
   /// What was found, in the order of the file; allowances are not applied, see
-  /// ``judged(adding:rules:checked:)``.
+  /// ``findings(adding:rules:checked:)``.
   public var findings: [Finding]
   /// How many errors there are, those without a finding of their own included.
   public var errorCount: Int
   /// What the file holds and a composition cannot.
   public var losses: [Loss]
   /// Where the parts of the composition stand.
-  public var places: SourcePlaces
+  public var sourceMap: SourceMap
   /// The sound files to look for, in the order of the file.
   public var sounds: [SoundReference]
   /// The rules that the file allows itself to break.
-  public var allowances: [Allowance]
+  public var suppressions: [Suppression]
   /// What else the file says about itself, such as a version, in its order.
   public var details: [(name: String, value: String)]
 
@@ -340,39 +348,41 @@ public struct Examination: Sendable {
   public init(
     composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,
     losses: [Loss] = [],
-    places: SourcePlaces, sounds: [SoundReference] = [], allowances: [Allowance] = [],
+    sourceMap places: SourceMap, sounds: [SoundReference] = [],
+    suppressions allowances: [Suppression] = [],
     details: [(name: String, value: String)] = []
   ) {
     self.composition = composition
     self.findings = findings
     self.losses = losses
-    self.places = places
+    self.sourceMap = places
     self.errorCount = errorCount ?? findings.count { $0.severity == .error }
     self.sounds = sounds
-    self.allowances = allowances
+    self.suppressions = allowances
     self.details = details
   }
 
   /// What was read of a text, where that has no errors; losses and findings below errors where they
   /// are wanted.
   package init(
-    _ composition: @autoclosure () -> HapticComposition?, of json: JSONDocument, _ log: FindingLog,
-    _ options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], places: SourcePlaces,
+    _ composition: @autoclosure () -> HapticComposition?, of json: JSONDocument, log: FindingLog,
+    options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], sourceMap places: SourceMap,
     details: [(name: String, value: String)] = []
   ) {
     let isReadable = log.errorCount == 0
     self.init(
       composition: isReadable ? composition() : nil,
-      findings: log.findings(for: options) { json.place(ofValue: $0, at: $1) },
+      findings: log.findings(for: options) { json.location(ofValue: $0, at: $1) },
       errorCount: log.errorCount,
-      losses: isReadable && options.wantsFindings ? losses() : [], places: places, details: details)
+      losses: isReadable && options.wantsFindings ? losses() : [], sourceMap: places,
+      details: details)
   }
 
   /// The examination of a file that cannot be read at all.
   public init(_ error: InputError) {
     self.init(
       composition: nil, findings: [error.finding], errorCount: error.otherErrorCount + 1,
-      places: .model(name: error.place.name))
+      sourceMap: .inMemory(name: error.location.name))
   }
 
   /// The composition, or the first error.
@@ -386,11 +396,11 @@ public struct Examination: Sendable {
   // MARK: - Allowances
 
   /// The rules about allowances themselves.
-  public static let rules = [unknownRule, unusedAllowance]
+  public static let rules = [unknownRule, unusedSuppression]
 
   private static let unknownRule = Rule.warning(
     "unknown-rule", "grammar", "AllowedRules should contain only existing rules.")
-  private static let unusedAllowance = Rule.note(
+  private static let unusedSuppression = Rule.note(
     "unused-allowance", "grammar",
     "AllowedRules should not contain rules that the file does not break.")
 
@@ -404,7 +414,7 @@ public struct Examination: Sendable {
   ///   - others: Findings of other checks of the same file.
   ///   - rules: All rules there are.
   ///   - isChecked: Whether a rule was checked; allowances of others are not called unused.
-  public func judged(
+  public func findings(
     adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true }
   )
     -> [Finding]
@@ -412,15 +422,15 @@ public struct Examination: Sendable {
     var all = findings + others
     let hasErrors = all.contains { $0.severity == .error }
     var allowed: [RuleID: String] = [:]
-    for allowance in allowances {
+    for allowance in suppressions {
       let id = allowance.rule
       guard let rule = rules.first(where: { $0.id == id }) else {
-        let names = JSONNames(rules.map { $0.id.text })
+        let names = JSONNameList(rules.map { $0.id.text })
         all.append(
           Finding(
-            Self.unknownRule, place: allowance.place,
+            Self.unknownRule, location: allowance.location,
             "unknown rule \(allowance.rule.text.quoted())",
-            suggestion: names.hint(for: allowance.rule.text)))
+            suggestion: names.suggestion(for: allowance.rule.text)))
         continue
       }
       allowed[id] = allowance.reason
@@ -428,15 +438,15 @@ public struct Examination: Sendable {
       guard !isUsed, !hasErrors, isChecked(rule) else { continue }
       all.append(
         Finding(
-          Self.unusedAllowance, place: allowance.place,
+          Self.unusedSuppression, location: allowance.location,
           rule.severity == .error
             ? "\"\(id)\" is an error and cannot be allowed"
             : "unnecessary: the file does not break \"\(id)\""))
     }
     let order = all.indices.sorted {
-      (all[$0].place.position, all[$0].rule, $0) < (all[$1].place.position, all[$1].rule, $1)
+      (all[$0].location.position, all[$0].rule, $0) < (all[$1].location.position, all[$1].rule, $1)
     }
-    return FindingFilter(allowed: allowed).apply(to: order.map { all[$0] })
+    return FindingFilter(suppressions: allowed).apply(to: order.map { all[$0] })
   }
 }
 
@@ -458,15 +468,17 @@ extension [[Int]] {
 }
 
 /// Where the parts of a composition stand in the file they were read from.
-public struct SourcePlaces: Sendable {
-  private let find: @Sendable (CompositionElement) -> SourcePlace
+public struct SourceMap: Sendable {
+  private let resolve: @Sendable (CompositionElement) -> FileLocation
 
   /// Makes the places that a function finds; it gives the whole file for a part that was not read
   /// from one value.
-  public init(_ find: @escaping @Sendable (CompositionElement) -> SourcePlace) { self.find = find }
+  public init(_ find: @escaping @Sendable (CompositionElement) -> FileLocation) {
+    self.resolve = find
+  }
 
   /// The place of a part; the whole file where the part was not read from one value.
-  public func place(of element: CompositionElement) -> SourcePlace { find(element) }
+  public func location(of element: CompositionElement) -> FileLocation { resolve(element) }
 
   /// The places of parts by the values they were read from; a part without one is where its layer
   /// is, or the whole.
@@ -476,9 +488,9 @@ public struct SourcePlaces: Sendable {
   ///     layers.
   ///   - place: The place of a value.
   package init(
-    whole: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
+    root whole: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
     curves: [[Int]] = [],
-    _ place: @escaping @Sendable (_ value: Int) -> SourcePlace
+    location place: @escaping @Sendable (_ value: Int) -> FileLocation
   ) {
     self.init { element in
       let (list, layer, index): ([[Int]], Int, Int) =
@@ -500,11 +512,11 @@ public struct SourcePlaces: Sendable {
   /// of its layer in front of a part that is not of the first one.
   ///
   /// - Parameter name: What messages call the composition.
-  public static func model(name: String) -> SourcePlaces {
+  public static func inMemory(name: String) -> SourceMap {
     @Sendable func path(_ layer: Int, _ list: String, _ index: Int) -> String {
       (layer == 0 ? "" : "layers[\(layer)].") + "\(list)[\(index)]"
     }
-    return SourcePlaces { element in
+    return SourceMap { element in
       let path =
         switch element {
         case .composition: ""
@@ -513,7 +525,7 @@ public struct SourcePlaces: Sendable {
         case .parameter(let layer, let index): path(layer, "parameters", index)
         case .curve(let layer, let index): path(layer, "curves", index)
         }
-      return SourcePlace(name: name, path: path)
+      return FileLocation(name: name, path: path)
     }
   }
 }
@@ -524,28 +536,30 @@ extension FindingLog {
   ///
   /// - Parameter place: The place of a value at an offset.
   package func findings(
-    for options: ReadingOptions, _ place: (_ value: Int, _ offset: Int) -> SourcePlace
+    for options: ReadingOptions, location place: (_ value: Int, _ offset: Int) -> FileLocation
   ) -> [Finding] {
-    if options.wantsFindings { return findings(place) }
+    if options.wantsFindings { return findings(location: place) }
     guard errorCount > 0 || contains(.unknownParameter) else { return [] }
-    return findings(place).filter { $0.severity == .error || $0.rule == Rule.unknownParameter.id }
+    return findings(location: place).filter {
+      $0.severity == .error || $0.rule == Rule.unknownParameter.id
+    }
   }
 
   /// Notes what a text has that JSON forbids, or leaves open.
   package mutating func addDeviations(
     of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule
   ) {
-    for deviation in json.tolerances {
+    for deviation in json.deviations {
       let value = json.value(of: deviation)
       switch deviation.kind {
       case .byteOrderMark:
         add(
           byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
-          hint: "save it as UTF-8 without one")
+          suggestion: "save it as UTF-8 without one")
       case .trailingComma:
         add(
           trailingComma, at: value, offset: deviation.offset, "comma before a closing bracket",
-          hint: "remove it")
+          suggestion: "remove it")
       case .duplicateKey:
         add(
           duplicateKey, at: value, offset: deviation.offset,

@@ -6,19 +6,19 @@
 /// by time; values are clamped to the control's range; NaN is neutral.
 public struct ControlTimeline: Equatable, Sendable {
   /// What times are rounded to.
-  public enum Grid: Equatable, Sendable {
+  public enum TimeGrid: Equatable, Sendable {
     /// Times stay seconds.
     case seconds
     /// Times become whole frames at a rate; positions are frame numbers.
     case frames(rate: Double)
 
-    func position(_ seconds: Double) -> Double {
+    func position(forSeconds seconds: Double) -> Double {
       switch self {
       case .seconds: seconds
       case .frames(let rate): Double(FrameConversion.frame(seconds: seconds, rate: rate))
       }
     }
-    func unbounded(_ seconds: Double) -> Double {
+    func unclampedPosition(forSeconds seconds: Double) -> Double {
       switch self {
       case .seconds: seconds
       case .frames(let rate): (seconds * rate).rounded()
@@ -33,14 +33,15 @@ public struct ControlTimeline: Equatable, Sendable {
     /// What the value grows by in a second or a frame.
     public var slope: Double
     /// The start of the step or curve it belongs to, or nil for the neutral value.
-    public var origin: Double?
+    public var sourceStart: Double?
 
     /// Makes a segment.
-    public init(start: Double, value: Double, slope: Double = 0, origin: Double? = nil) {
+    public init(start: Double, value: Double, slope: Double = 0, sourceStart origin: Double? = nil)
+    {
       self.start = start
       self.value = value
       self.slope = slope
-      self.origin = origin
+      self.sourceStart = origin
     }
 
     /// The value at a position.
@@ -51,16 +52,16 @@ public struct ControlTimeline: Equatable, Sendable {
   public private(set) var segments: [Segment]
 
   /// Sorts a pattern's steps and curves of one control: O(n log n).
-  public init(of id: DynamicParameterID, in pattern: HapticPattern, grid: Grid = .seconds) {
+  public init(of id: DynamicParameterID, in pattern: HapticPattern, grid: TimeGrid = .seconds) {
     segments = [Segment(start: 0, value: Double(id.neutralValue))]
     var sources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
     for parameter in pattern.parameters where parameter.id == id {
-      let start = max(0, grid.position(parameter.time))
+      let start = max(0, grid.position(forSeconds: parameter.time))
       sources.append((parameter.time, start, nil, id.clamped(parameter.value)))
     }
     for curve in pattern.curves
     where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
-      sources.append((curve.time, max(0, grid.position(curve.time)), curve, 0))
+      sources.append((curve.time, max(0, grid.position(forSeconds: curve.time)), curve, 0))
     }
     // By time, since different times can share a frame; the index keeps the order of equals.
     let order = sources.indices.sorted { (sources[$0].time, $0) < (sources[$1].time, $1) }
@@ -69,8 +70,8 @@ public struct ControlTimeline: Equatable, Sendable {
       let end = place + 1 < order.count ? sources[order[place + 1]].start : .infinity
       guard end > source.start else { continue }
       let own =
-        source.curve.map { Self.segments(of: $0, from: source.start, to: end, grid) } ?? [
-          Segment(start: source.start, value: source.value, origin: source.start)
+        source.curve.map { Self.segments(of: $0, from: source.start, to: end, grid: grid) } ?? [
+          Segment(start: source.start, value: source.value, sourceStart: source.start)
         ]
       for segment in own {
         while let last = segments.last, last.start >= segment.start {
@@ -82,7 +83,7 @@ public struct ControlTimeline: Equatable, Sendable {
   }
 
   /// Whether anything in the pattern sets the control.
-  public var isMoving: Bool { segments.count > 1 || segments.first?.origin != nil }
+  public var isSet: Bool { segments.count > 1 || segments.first?.sourceStart != nil }
 
   /// The index of the segment in force at a position: O(log n).
   public func index(at position: Double) -> Int {
@@ -113,18 +114,18 @@ public struct ControlTimeline: Equatable, Sendable {
   }
 
   /// The segments with other times or values, such as those of a duck or of another tempo.
-  public func mapping(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
+  public func mappingSegments(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
     var timeline = self
     timeline.segments = segments.flatMap(transform)
     return timeline
   }
 
   private static func segments(
-    of curve: ParameterCurve, from start: Double, to end: Double, _ grid: Grid
+    of curve: ParameterCurve, from start: Double, to end: Double, grid: TimeGrid
   ) -> [Segment] {
-    let points = curve.corners().map { (time: curve.time + $0.time, value: $0.value) }
+    let points = curve.linearizedPoints().map { (time: curve.time + $0.time, value: $0.value) }
     guard let first = points.first, let last = points.last else { return [] }
-    var segments = [Segment(start: start, value: first.value, origin: start)]
+    var segments = [Segment(start: start, value: first.value, sourceStart: start)]
     func append(_ segment: Segment, until segmentEnd: Double) {
       guard segment.start < end, segmentEnd > start else { return }
       var segment = segment
@@ -138,17 +139,19 @@ public struct ControlTimeline: Equatable, Sendable {
       segments.append(segment)
     }
     for (from, to) in zip(points, points.dropFirst()) {
-      let position = grid.position(from.time)
+      let position = grid.position(forSeconds: from.time)
       guard position < end else { break }
-      let next = grid.unbounded(to.time)
-      let run = next - grid.unbounded(from.time)
+      let next = grid.unclampedPosition(forSeconds: to.time)
+      let run = next - grid.unclampedPosition(forSeconds: from.time)
       let slope = (to.value - from.value) / run
       // What is steeper than a number can say is a step, like points at one time.
       guard run > 0, slope.isFinite else { continue }
-      append(Segment(start: position, value: from.value, slope: slope, origin: start), until: next)
+      append(
+        Segment(start: position, value: from.value, slope: slope, sourceStart: start), until: next)
     }
     append(
-      Segment(start: grid.position(last.time), value: last.value, origin: start), until: .infinity)
+      Segment(start: grid.position(forSeconds: last.time), value: last.value, sourceStart: start),
+      until: .infinity)
     return segments
   }
 }
@@ -164,20 +167,20 @@ extension DynamicParameterID {
 extension ParameterCurve {
   /// How far a straight line between two values may be from the square root of one, unless a caller
   /// says otherwise: below 0.1 dB from an intensity of 0.05 on.
-  public static let rootTolerance = 0.0005
+  public static let squareRootTolerance = 0.0005
 
   /// The most points that all square roots of one curve are divided into.
-  private static let pointLimit = 1_000_000
+  private static let maximumPointCount = 1_000_000
 
   /// The curve with straight lines between its points; itself where it has them already.
   ///
   /// - Parameter tolerance: How far the lines may be from the curve, in values of the control.
   ///   Curves of very many points are divided less.
-  public func linearized(tolerance: Double = rootTolerance) -> ParameterCurve {
+  public func linearized(tolerance: Double = squareRootTolerance) -> ParameterCurve {
     guard interpolation != .linear else { return self }
     var curve = self
     curve.interpolation = .linear
-    curve.controlPoints = corners(tolerance: tolerance).map {
+    curve.controlPoints = linearizedPoints(tolerance: tolerance).map {
       ControlPoint(time: $0.time, value: Float($0.value))
     }
     return curve
@@ -185,17 +188,18 @@ extension ParameterCurve {
 
   /// The corners of straight lines by rising time, counted from the start of the curve, their
   /// values clamped to the control's range; points at no time are left out.
-  func corners(tolerance: Double = rootTolerance) -> [(time: Double, value: Double)] {
+  func linearizedPoints(tolerance: Double = squareRootTolerance) -> [(time: Double, value: Double)]
+  {
     let points = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map { (time: $0.element.time, value: id.clamped($0.element.value)) }
     guard interpolation == .squared, let first = points.first else { return points }
-    let most = max(1, Self.pointLimit / points.count)
+    let most = max(1, Self.maximumPointCount / points.count)
     var corners = [(time: first.time, value: max(first.value, 0).squareRoot())]
     for (from, to) in zip(points, points.dropFirst()) {
       let span = to.time - from.time
-      for step in Self.rootSteps(
-        from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance, limit: most)
+      for step in Self.squareRootDivisions(
+        from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance, maximumCount: most)
       {
         guard span > 0 || step.share == 1 else { continue }
         let time = step.share == 1 ? to.time : from.time + step.share * span
@@ -210,7 +214,9 @@ extension ParameterCurve {
   ///
   /// A chord from u to v is (v − u)² / 4(u + v) from the root at most, which is half the square of
   /// the difference of √u and √v or less; so the fourth roots of the divisions are evenly spaced.
-  private static func rootSteps(from: Double, to: Double, tolerance: Double, limit: Int) -> [(
+  private static func squareRootDivisions(
+    from: Double, to: Double, tolerance: Double, maximumCount limit: Int
+  ) -> [(
     share: Double, value: Double
   )] {
     let first = from.squareRoot().squareRoot()
@@ -228,7 +234,7 @@ extension ParameterCurve {
 
 extension HapticPattern {
   /// The pattern with straight lines between the points of all curves.
-  public func linearized(tolerance: Double = ParameterCurve.rootTolerance) -> HapticPattern {
+  public func linearized(tolerance: Double = ParameterCurve.squareRootTolerance) -> HapticPattern {
     guard curves.contains(where: { $0.interpolation != .linear }) else { return self }
     var pattern = self
     pattern.curves = curves.map { $0.linearized(tolerance: tolerance) }
@@ -240,7 +246,9 @@ extension HapticComposition {
   /// The composition with straight lines between the points of all curves.
   ///
   /// - Parameter tolerance: How far the lines may be from a curve, in values of its control.
-  public func linearized(tolerance: Double = ParameterCurve.rootTolerance) -> HapticComposition {
+  public func linearized(tolerance: Double = ParameterCurve.squareRootTolerance)
+    -> HapticComposition
+  {
     var composition = self
     for index in layers.indices {
       composition.layers[index].pattern = layers[index].pattern.linearized(tolerance: tolerance)

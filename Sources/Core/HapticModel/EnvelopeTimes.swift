@@ -6,22 +6,22 @@ internal import CMath
 /// 0.25 is 44 ms, 0.5 is 0.18 s, 0.75 is 0.62 s, 1 is 2 s.
 public enum EnvelopeTimes {
   /// Seconds of a normalised time of 1.
-  public static var longest: Double { @_noLocks get { 2 } }
+  public static var maximumSeconds: Double { @_noLocks get { 2 } }
   /// The growth of the exponential over the whole range.
-  public static var growth: Double { @_noLocks get { 100 } }
+  public static var growthFactor: Double { @_noLocks get { 100 } }
   /// The same as a power of two.
   public static var growthOctaves: Float { @_noLocks get { 6.6438562 } }
   /// The shortest ramp, in seconds, of an edge that has no envelope time, so that nothing pops.
-  public static let shortestEdge = 0.001
+  public static let minimumRampSeconds = 0.001
 
   /// Seconds of a normalised envelope time, which is clamped to 0…1.
-  public static func seconds(normalised: Float) -> Double {
-    seconds(ofGrowth: pow(growth, min(max(Double(normalised), 0), 1)))
+  public static func seconds(normalized normalised: Float) -> Double {
+    seconds(ofGrowth: pow(growthFactor, min(max(Double(normalised), 0), 1)))
   }
 
   /// Seconds of a normalised time n by its share of the growth, `growth`ⁿ.
   @_noLocks public static func seconds(ofGrowth grown: Double) -> Double {
-    longest * (grown - 1) / (growth - 1)
+    maximumSeconds * (grown - 1) / (growthFactor - 1)
   }
 }
 

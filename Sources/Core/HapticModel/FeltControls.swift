@@ -1,5 +1,5 @@
 /// What the controls of a pattern make of the intensity and sharpness of its haptic events.
-public struct FeltControls: Sendable {
+public struct EffectiveParameters: Sendable {
   /// What is felt of an event at a time.
   public struct Point: Equatable, Sendable {
     /// Seconds from the start of the pattern.
@@ -21,7 +21,7 @@ public struct FeltControls: Sendable {
   ///
   /// Envelopes are not counted. A transient has one corner, as has an event that lasts no time.
   public func points(of event: HapticEvent) -> [Point] {
-    let end = event.time + (event.length ?? 0)
+    let end = event.time + (event.holdDuration ?? 0)
     let strength = Double(event.value(of: .hapticIntensity))
     let tone = Double(event.value(of: .hapticSharpness))
     func point(
@@ -39,15 +39,16 @@ public struct FeltControls: Sendable {
       let low = intensity.segments[first]
       let high = sharpness.segments[second]
       let next =
-        [intensity.start(of: first + 1), sharpness.start(of: second + 1), end].min() ?? end
+        [intensity.segmentStart(at: first + 1), sharpness.segmentStart(at: second + 1), end].min()
+        ?? end
       // Where the sum reaches a bound between two corners.
       let bounds = [0, 1].map { high.start + ($0 - tone - high.value) / high.slope }
       points += bounds.filter { $0 > time && $0 < next }.sorted().map { point($0, low, high) }
       points.append(point(next, low, high))
-      if next == intensity.start(of: first + 1) {
+      if next == intensity.segmentStart(at: first + 1) {
         first += 1
       }
-      if next == sharpness.start(of: second + 1) {
+      if next == sharpness.segmentStart(at: second + 1) {
         second += 1
       }
       time = next
@@ -61,7 +62,7 @@ public struct FeltControls: Sendable {
 }
 
 extension ControlTimeline {
-  fileprivate func start(of index: Int) -> Double {
+  fileprivate func segmentStart(at index: Int) -> Double {
     index < segments.count ? segments[index].start : .infinity
   }
 }

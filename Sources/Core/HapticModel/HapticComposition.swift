@@ -11,22 +11,22 @@ public struct HapticComposition: Equatable, Sendable {
     /// What the file calls the layer; empty where it has no name.
     public var name: String
     /// Where its haptics are felt; nil for everywhere.
-    public var place: Place?
+    public var bodyLocation: BodyLocation?
 
     /// Makes a layer.
     public init(
       _ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "",
-      place: Place? = nil
+      bodyLocation place: BodyLocation? = nil
     ) {
       self.pattern = pattern
       self.signals = signals
       self.name = name
-      self.place = place
+      self.bodyLocation = place
     }
   }
 
   /// A part of the body, or an actuator of a device, as the format of a file orders them.
-  public struct Place: Hashable, Sendable {
+  public struct BodyLocation: Hashable, Sendable {
     /// The number, from 1, and how many places the file addresses.
     public var number, count: Int
     /// What the file calls it; empty where it has no name.
@@ -40,7 +40,7 @@ public struct HapticComposition: Equatable, Sendable {
     }
 
     /// The name, or the number where there is none.
-    public var title: String { name.isEmpty ? "\(number)" : name }
+    public var displayName: String { name.isEmpty ? "\(number)" : name }
 
     /// Whether a text is its number or its name; upper and lower case of ASCII letters are equal.
     public func matches(_ text: String) -> Bool {
@@ -88,19 +88,19 @@ public struct HapticComposition: Equatable, Sendable {
   public init(_ pattern: HapticPattern) { self.init(layers: [Layer(pattern)]) }
 
   /// The places that layers name, by number and name.
-  public var places: [Place] {
-    var places: [Place] = []
-    for case let place? in layers.map({ $0.place }) where !places.contains(place) {
+  public var bodyLocations: [BodyLocation] {
+    var places: [BodyLocation] = []
+    for case let place? in layers.map({ $0.bodyLocation }) where !places.contains(place) {
       places.append(place)
     }
     return places.sorted { ($0.number, $0.name) < ($1.number, $1.name) }
   }
 
   /// How many places the layers are distributed over; 0 where all are felt everywhere.
-  public var placeCount: Int {
+  public var bodyLocationCount: Int {
     var count = 0
     for layer in layers {
-      count = max(count, layer.place?.count ?? 0)
+      count = max(count, layer.bodyLocation?.count ?? 0)
     }
     return count
   }

@@ -56,7 +56,7 @@ public struct HapticEvent: Equatable, Sendable {
   }
 
   /// Seconds a continuous event without a duration lasts: the longest that Apple documents.
-  public static let unlimitedDuration = 30.0
+  public static let defaultDuration = 30.0
 
   /// Seconds from the start of the pattern.
   public var time: Double
@@ -87,10 +87,10 @@ public struct HapticEvent: Equatable, Sendable {
   }
 
   /// Seconds until release begins: 0 for a transient, nil where the length of a sound file decides.
-  public var length: Double? {
-    switch kind.facts.length {
+  public var holdDuration: Double? {
+    switch kind.traits.durationSource {
     case .impulse: 0
-    case .duration: duration ?? Self.unlimitedDuration
+    case .duration: duration ?? Self.defaultDuration
     case .file: duration.flatMap { $0 > 0 ? $0 : nil }
     }
   }
@@ -110,28 +110,30 @@ public struct HapticEvent: Equatable, Sendable {
 
 extension HapticEvent.Kind {
   /// What decides how long an event lasts: nothing of its own, its duration, or its sound file.
-  public enum Length: Sendable { case impulse, duration, file }
+  public enum DurationSource: Sendable { case impulse, duration, file }
 
   /// What is known of a kind beside how it is rendered and what it is called: numbers, which cost
   /// nothing to ask for.
-  struct Facts {
+  struct Traits {
     var isHaptic: Bool
-    var length: Length
+    var durationSource: DurationSource
     /// What an event has that was given none.
-    var intensity: Float = 0.6
-    var sharpness: Float = 0.422601
+    var defaultIntensity: Float = 0.6
+    var defaultSharpness: Float = 0.422601
   }
 
-  @inline(__always) var facts: Facts {
+  @inline(__always) var traits: Traits {
     switch self {
-    case .hapticTransient: Facts(isHaptic: true, length: .impulse, intensity: 0.75, sharpness: 0.5)
-    case .hapticContinuous: Facts(isHaptic: true, length: .duration)
-    case .audioContinuous: Facts(isHaptic: false, length: .duration)
-    case .audioCustom: Facts(isHaptic: false, length: .file)
+    case .hapticTransient:
+      Traits(
+        isHaptic: true, durationSource: .impulse, defaultIntensity: 0.75, defaultSharpness: 0.5)
+    case .hapticContinuous: Traits(isHaptic: true, durationSource: .duration)
+    case .audioContinuous: Traits(isHaptic: false, durationSource: .duration)
+    case .audioCustom: Traits(isHaptic: false, durationSource: .file)
     }
   }
 
-  var words: (noun: String, label: String) {
+  var names: (noun: String, label: String) {
     switch self {
     case .hapticTransient: ("transient", "transient")
     case .hapticContinuous: ("continuous event", "continuous")
@@ -141,19 +143,19 @@ extension HapticEvent.Kind {
   }
 
   /// What sentences call an event of this kind; several with an `s`.
-  public var noun: String { words.noun }
+  public var noun: String { names.noun }
   /// What tables and the data of pages call an event of this kind.
-  public var label: String { words.label }
+  public var label: String { names.label }
   /// Whether events of this kind are felt; the others are heard.
-  public var isHaptic: Bool { facts.isHaptic }
+  public var isHaptic: Bool { traits.isHaptic }
   /// Whether events of this kind end by themselves at once, without an envelope.
-  public var isTransient: Bool { facts.length == .impulse }
+  public var isTransient: Bool { traits.durationSource == .impulse }
   /// Whether events of this kind hold for their duration, or 30 s where none was given.
-  public var isContinuous: Bool { facts.length == .duration }
+  public var isContinuous: Bool { traits.durationSource == .duration }
   /// Whether events of this kind are felt for their duration.
   public var isVibration: Bool { isHaptic && isContinuous }
   /// Whether events of this kind play a sound file, whole unless they have a duration.
-  public var playsFile: Bool { facts.length == .file }
+  public var playsFile: Bool { traits.durationSource == .file }
 
   /// Whether an event of this kind is changed by a parameter.
   ///
@@ -189,7 +191,7 @@ public struct AudioWaveform: Equatable, Sendable {
 /// The one place where seconds become frames.
 public enum FrameConversion {
   /// The longest time a pattern can be rendered to, in seconds: one day.
-  public static let longest = 86_400.0
+  public static let maximumSeconds = 86_400.0
 
   /// The frame nearest to a time: `round(seconds · rate)`, halves away from zero.
   ///
@@ -197,14 +199,14 @@ public enum FrameConversion {
   /// 0.
   public static func frame(seconds: Double, rate: Double) -> Int64 {
     guard !seconds.isNaN else { return 0 }
-    let bounded = min(max(seconds, -longest), longest)
+    let bounded = min(max(seconds, -maximumSeconds), maximumSeconds)
     return Int64((bounded * rate).rounded())
   }
 
   /// The whole number nearest to a value, halves away from zero, within a range; its lower bound
   /// for what is not a number. The one place where formats make whole numbers of computed values.
   public static func integer(
-    _ value: Double, in range: ClosedRange<Int> = -longestInteger...longestInteger
+    _ value: Double, in range: ClosedRange<Int> = -maximumInteger...maximumInteger
   ) -> Int {
     // In this order not-a-number becomes the lower bound.
     Int(min(max(Double(range.lowerBound), value), Double(range.upperBound)).rounded())
@@ -212,5 +214,5 @@ public enum FrameConversion {
 
   /// The greatest magnitude of a whole number that is computed, which a `Double` and an `Int` hold
   /// exactly.
-  public static let longestInteger = Int(clamping: 1_000_000_000_000_000 as Int64)
+  public static let maximumInteger = Int(clamping: 1_000_000_000_000_000 as Int64)
 }

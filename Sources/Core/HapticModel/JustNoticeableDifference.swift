@@ -8,20 +8,20 @@ public enum JustNoticeableDifference {
   /// Craig, "Difference threshold for intensity of tactile stimuli", Perception & Psychophysics 11
   /// (1972): about 1.5 dB; Israr and Tan, "Tactual frequency and amplitude discrimination with
   /// fixed and roving background", IEEE Haptics Symposium 2006: 2.2–2.5 dB.
-  public static let decibels = 1.5
+  public static let levelDecibels = 1.5
 
   /// Frequency in percent.
   ///
   /// Israr and Tan 2006, as above: Weber fractions of 0.18–0.25 from 2 to 200 Hz.
-  public static let percent = 18.0
+  public static let frequencyPercent = 18.0
 
   /// Time in seconds.
   ///
   /// Friberg and Sundberg, "Time discrimination in a monotonic, isochronous sequence", JASA 98
   /// (1995): 6 ms for one of a row of beats. Gescheider, "Resolving of successive clicks by the
   /// ears and skin", J. Exp. Psychology 71 (1966): the skin resolves clicks about 10 ms apart.
-  public static let seconds = 0.006
+  public static let timeSeconds = 0.006
 
   /// The level, in dBFS, below which a sound is taken as not felt when it comes or goes.
-  public static let floor = -60.0
+  public static let perceptionFloorDecibels = -60.0
 }

@@ -35,8 +35,8 @@ public enum EventParameterID: String, CaseIterable, Sendable {
   /// follows Apple's header, which says 1 where that table says 0.
   public func defaultValue(for kind: HapticEvent.Kind) -> Float {
     switch self {
-    case .hapticIntensity: kind.facts.intensity
-    case .hapticSharpness: kind.facts.sharpness
+    case .hapticIntensity: kind.traits.defaultIntensity
+    case .hapticSharpness: kind.traits.defaultSharpness
     case .sustained, .audioVolume, .audioBrightness: 1
     case .attackTime, .decayTime, .releaseTime, .audioPan, .audioPitch: 0
     }
@@ -65,7 +65,7 @@ public struct EventParameters: Equatable, Sendable {
   /// One value for each identifier; those that were not given are zero, so that equality is by
   /// value.
   private var values = InlineArray<10, Float>(repeating: 0)
-  private var given: UInt16 = 0
+  private var presentMask: UInt16 = 0
 
   /// Makes a set in which nothing is given.
   public init() {}
@@ -79,25 +79,26 @@ public struct EventParameters: Equatable, Sendable {
 
   /// Whether the same identifiers were given the same values.
   public static func == (one: EventParameters, other: EventParameters) -> Bool {
-    one.given == other.given && one.values.indices.allSatisfy { one.values[$0] == other.values[$0] }
+    one.presentMask == other.presentMask
+      && one.values.indices.allSatisfy { one.values[$0] == other.values[$0] }
   }
 
   /// The value given for an identifier, unclamped, or nothing.
   public subscript(id: EventParameterID) -> Float? {
-    get { given & id.bit == 0 ? nil : values[id.index] }
+    get { presentMask & id.bit == 0 ? nil : values[id.index] }
     set {
       values[id.index] = newValue ?? 0
       if newValue == nil {
-        given &= ~id.bit
+        presentMask &= ~id.bit
       } else {
-        given |= id.bit
+        presentMask |= id.bit
       }
     }
   }
 
   /// The identifiers that were given, in declaration order.
   public var identifiers: [EventParameterID] {
-    EventParameterID.allCases.filter { given & $0.bit != 0 }
+    EventParameterID.allCases.filter { presentMask & $0.bit != 0 }
   }
 }
 

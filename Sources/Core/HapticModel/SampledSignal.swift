@@ -21,18 +21,18 @@ public struct SampledSignal: Equatable, Sendable {
   public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
 
   /// The rates that can be rendered, in hertz.
-  public static let rates: ClosedRange<Double> = 100...192_000
+  public static let supportedRates: ClosedRange<Double> = 100...192_000
   /// The most seconds of signals that one layer can render together: half an hour.
-  public static let longestTotal = 1_800.0
+  public static let maximumTotalDuration = 1_800.0
 
   /// Bandwidths of a noise in octaves, from its lowest to its highest frequency.
-  public static let noiseBandwidths: ClosedRange<Double> = 0.05...6
+  public static let noiseBandwidthRange: ClosedRange<Double> = 0.05...6
   /// Seconds after which a noise repeats, without a seam.
   public static let noisePeriod = 4.0
   /// The most sines of which a noise consists.
-  private static let noiseLineLimit = 96
+  private static let maximumNoiseSineCount = 96
   /// The lowest frequency of a noise in hertz.
-  private static let lowestNoise = 1.0
+  private static let minimumNoiseHertz = 1.0
 
   /// One period of a noise with a flat spectrum over a band, the same for the same arguments.
   ///
@@ -51,28 +51,30 @@ public struct SampledSignal: Equatable, Sendable {
   public static func noise(center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0)
     -> SampledSignal
   {
-    let rate = limited(rate, to: rates)
+    let rate = clamped(rate, to: supportedRates)
     let count = Int((noisePeriod * rate).rounded())
-    let center = limited(center, to: lowestNoise...rate * 0.4)
-    let reach = exp2(limited(bandwidth, to: noiseBandwidths) / 2)
+    let center = clamped(center, to: minimumNoiseHertz...rate * 0.4)
+    let reach = exp2(clamped(bandwidth, to: noiseBandwidthRange) / 2)
     let period = Double(count) / rate
-    let first = max(1, Int((max(lowestNoise, center / reach) * period).rounded(.up)))
+    let first = max(1, Int((max(minimumNoiseHertz, center / reach) * period).rounded(.up)))
     let last = max(first, Int(min(rate * 0.45, center * reach) * period))
-    var chance = NoiseChance(state: seed)
+    var chance = NoiseGenerator(state: seed)
     let table = (0..<count).map { Float(sin(2 * .pi * Double($0) / Double(count))) }
     var sum = [Float](repeating: 0, count: count)
-    let lineCount = min(noiseLineLimit, last - first + 1)
+    let lineCount = min(maximumNoiseSineCount, last - first + 1)
     for line in 0..<lineCount {
       // One anywhere in each of as many equal parts of the band.
       let begin = first + (last - first + 1) * line / lineCount
       let end = first + (last - first + 1) * (line + 1) / lineCount
-      let cycles = begin + chance.next(below: end - begin)
-      add(cycles: cycles, phase: chance.next(below: count), of: table.span, to: &sum)
+      let cycles = begin + chance.next(upperBound: end - begin)
+      addSine(cycles: cycles, phase: chance.next(upperBound: count), from: table.span, to: &sum)
     }
     return SampledSignal(time: 0, rate: rate, samples: normalized(sum))
   }
 
-  private static func add(cycles: Int, phase: Int, of table: Span<Float>, to sum: inout [Float]) {
+  private static func addSine(
+    cycles: Int, phase: Int, from table: Span<Float>, to sum: inout [Float]
+  ) {
     var place = phase
     var samples = sum.mutableSpan
     for index in samples.indices {
@@ -104,7 +106,7 @@ public struct SampledSignal: Equatable, Sendable {
   }
 
   /// A number within a range; its lower bound for NaN.
-  private static func limited(_ value: Double, to range: ClosedRange<Double>) -> Double {
+  private static func clamped(_ value: Double, to range: ClosedRange<Double>) -> Double {
     value.isNaN ? range.lowerBound : min(max(value, range.lowerBound), range.upperBound)
   }
 }
@@ -136,11 +138,11 @@ extension HapticComposition.Layer {
 
 /// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators", 2014.
-private struct NoiseChance {
+private struct NoiseGenerator {
   var state: UInt64
 
   /// A number from 0 up to below a limit, which is small: no number is noticeably more likely.
-  mutating func next(below limit: Int) -> Int {
+  mutating func next(upperBound limit: Int) -> Int {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -4,11 +4,11 @@ public struct OfflineRenderer: ~Copyable {
   /// where no hardware needs more.
   public static let defaultTail = 0.02
   /// Seconds of the fade into the end of a rendering.
-  public static let fade = 0.01
+  public static let fadeDuration = 0.01
 
   private var renderer: Renderer
-  private var toSkip: Int
-  private var left: Int64
+  private var remainingLatency: Int
+  private var remainingLength: Int64
 
   /// Prepares a rendering of `settings.length` frames, or of the plan's own length where that is
   /// absent.
@@ -18,20 +18,21 @@ public struct OfflineRenderer: ~Copyable {
 
   /// Prepares a rendering of one pattern's plans in step, as `Renderer` describes it.
   public init(
-    plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
+    plans: [RenderPlan], sendGains shares: [SendAutomation] = [],
+    settings: RenderSettings = RenderSettings()
   ) {
     var settings = settings
     let length = settings.length ?? plans.map { $0.length }.max() ?? 0
     settings.length = length
-    renderer = Renderer(plans: plans, shares: shares, settings: settings)
-    toSkip = renderer.latency
-    left = length
+    renderer = Renderer(plans: plans, sendGains: shares, settings: settings)
+    remainingLatency = renderer.latency
+    remainingLength = length
   }
 
   /// What has happened so far.
   public var statistics: RenderStatistics { renderer.statistics }
   /// Frames still to come.
-  public var remainingFrameCount: Int64 { left }
+  public var remainingFrameCount: Int64 { remainingLength }
 
   /// Renders the next frames.
   ///
@@ -40,23 +41,23 @@ public struct OfflineRenderer: ~Copyable {
     let channelCount = renderer.channelCount
     let capacity = block.count / channelCount
     guard capacity > 0 else { return 0 }
-    while toSkip > 0 {
-      let count = min(toSkip, capacity)
+    while remainingLatency > 0 {
+      let count = min(remainingLatency, capacity)
       var skipped = block._mutatingExtracting(first: count &* channelCount)
       renderer.render(into: &skipped)
-      toSkip &-= count
+      remainingLatency &-= count
     }
-    let count = Int(min(Int64(capacity), left))
+    let count = Int(min(Int64(capacity), remainingLength))
     guard count > 0 else { return 0 }
     var wanted = block._mutatingExtracting(first: count &* channelCount)
     renderer.render(into: &wanted)
-    left &-= Int64(count)
+    remainingLength &-= Int64(count)
     return count
   }
 
   /// Renders all that is still to come, interleaved: four bytes a sample.
   public mutating func samples() -> [Float] {
-    var samples = [Float](repeating: 0, count: Int(max(1, left)) * renderer.channelCount)
+    var samples = [Float](repeating: 0, count: Int(max(1, remainingLength)) * renderer.channelCount)
     let count: Int
     do {
       var span = samples.mutableSpan

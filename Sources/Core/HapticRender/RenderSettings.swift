@@ -144,5 +144,5 @@ public struct OutputRouting: Equatable, Sendable {
   /// How many haptic buses the channels name.
   public var hapticBusCount: Int { (channels.compactMap { $0.hapticBus }.max() ?? 0) + 1 }
   /// Whether any channel carries one side of the audio alone.
-  var isPanned: Bool { channels.contains { $0.audio == .left || $0.audio == .right } }
+  var isStereo: Bool { channels.contains { $0.audio == .left || $0.audio == .right } }
 }

@@ -106,40 +106,40 @@ public struct Finding: Equatable, Sendable {
   /// How bad it is.
   public var severity: Severity
   /// Where the value stands that the finding is about; for something missing, where it is missing.
-  public var place: SourcePlace
+  public var location: FileLocation
   /// One sentence, without a full stop.
   public var message: String
   /// What to write instead, or nil.
   public var suggestion: String?
   /// The code of the same error in another system, such as that of `CHHapticError`; only errors
   /// have one.
-  public var foreignCode: Int?
+  public var errorCode: Int?
   /// How many findings it stands for: more than one where the rest of a rule is only counted.
   public var count = 1
   /// Why the input allows itself to break the rule, or nil where it does not.
-  public var allowance: String?
+  public var suppressionReason: String?
 
   /// Makes a finding, as bad as its rule unless a severity says otherwise.
   public init(
-    _ rule: Rule, severity: Severity? = nil, place: SourcePlace, _ message: String,
+    _ rule: Rule, severity: Severity? = nil, location place: FileLocation, _ message: String,
     suggestion: String? = nil,
-    foreignCode: Int? = nil
+    errorCode foreignCode: Int? = nil
   ) {
     self.rule = rule.id
     self.severity = severity ?? rule.severity
-    self.place = place
+    self.location = place
     self.message = message
     self.suggestion = suggestion
-    self.foreignCode = foreignCode
+    self.errorCode = foreignCode
   }
 }
 
 extension Finding: CustomStringConvertible {
   /// One line: `PLACE: SEVERITY: MESSAGE (PATH); HINT`.
   public var description: String {
-    var line = "\(place): \(severity): \(message)"
-    if !place.path.isEmpty {
-      line += " (\(place.path))"
+    var line = "\(location): \(severity): \(message)"
+    if !location.path.isEmpty {
+      line += " (\(location.path))"
     }
     if let suggestion {
       line += "; \(suggestion)"
@@ -164,7 +164,7 @@ public struct InputError: Error, Equatable, Sendable {
   /// The rule that names what has to be corrected.
   public var rule: RuleID { finding.rule }
   /// Where.
-  public var place: SourcePlace { finding.place }
+  public var location: FileLocation { finding.location }
 }
 
 extension InputError: CustomStringConvertible {
@@ -177,17 +177,19 @@ extension InputError: CustomStringConvertible {
 /// Errors pass whatever is disabled or allowed, since an input with an error cannot be used.
 public struct FindingFilter: Sendable {
   /// Rules whose findings are left out.
-  public var disabled: Set<RuleID>
+  public var disabledRules: Set<RuleID>
   /// Rules that the input breaks on purpose, with the reason; their findings become notes.
-  public var allowed: [RuleID: String]
+  public var suppressions: [RuleID: String]
   /// Whether notes are left out.
   public var hidesNotes: Bool
 
   /// Makes a filter; without arguments everything passes unchanged.
-  public init(disabled: Set<RuleID> = [], allowed: [RuleID: String] = [:], hidesNotes: Bool = false)
-  {
-    self.disabled = disabled
-    self.allowed = allowed
+  public init(
+    disabledRules disabled: Set<RuleID> = [], suppressions allowed: [RuleID: String] = [:],
+    hidesNotes: Bool = false
+  ) {
+    self.disabledRules = disabled
+    self.suppressions = allowed
     self.hidesNotes = hidesNotes
   }
 
@@ -195,11 +197,11 @@ public struct FindingFilter: Sendable {
   public func apply(to findings: [Finding]) -> [Finding] {
     findings.compactMap { finding in
       if finding.severity == .error { return finding }
-      if disabled.contains(finding.rule) { return nil }
+      if disabledRules.contains(finding.rule) { return nil }
       var finding = finding
-      if let reason = allowed[finding.rule] {
+      if let reason = suppressions[finding.rule] {
         finding.severity = .note
-        finding.allowance = reason
+        finding.suppressionReason = reason
         finding.message += " (allowed: \(reason))"
         finding.suggestion = nil
       }
@@ -216,48 +218,48 @@ public struct FindingLog: Sendable {
   private struct Entry {
     /// Without its place.
     var finding: Finding
-    var value: Int
+    var valueIndex: Int
     var offset: Int
   }
 
   /// How many findings of one rule are kept.
-  public let limit: Int
+  public let maximumCountPerRule: Int
   /// How many errors were added, those that were not kept included.
   public private(set) var errorCount = 0
   private var entries: [Entry] = []
-  private var counts: [RuleID: Int] = [:]
-  private var firstDropped: [RuleID: Entry] = [:]
+  private var countsByRule: [RuleID: Int] = [:]
+  private var firstOmitted: [RuleID: Entry] = [:]
 
   /// Makes an empty log that keeps `limit` findings of a rule and counts the rest.
-  public init(limit: Int = 1000) { self.limit = limit }
+  public init(maximumCountPerRule limit: Int = 1000) { self.maximumCountPerRule = limit }
 
   /// Whether there are findings of a rule.
-  public func contains(_ rule: Rule) -> Bool { counts[rule.id] != nil }
+  public func contains(_ rule: Rule) -> Bool { countsByRule[rule.id] != nil }
 
   /// Adds a finding about a value of the input at an offset.
   ///
   /// Beyond the limit of its rule it is only counted, and no text is made for it.
   public mutating func add(
-    _ rule: Rule, value: Int, offset: Int, severity: Severity? = nil,
+    _ rule: Rule, valueIndex value: Int, offset: Int, severity: Severity? = nil,
     _ message: @autoclosure () -> String,
-    hint: @autoclosure () -> String? = nil, foreignCode: Int? = nil
+    suggestion hint: @autoclosure () -> String? = nil, errorCode foreignCode: Int? = nil
   ) {
     let severity = severity ?? rule.severity
     if severity == .error {
       errorCount += 1
     }
-    let count = counts[rule.id, default: 0] + 1
-    counts[rule.id] = count
-    guard count <= limit + 1 else { return }
-    let isKept = count <= limit
+    let count = countsByRule[rule.id, default: 0] + 1
+    countsByRule[rule.id] = count
+    guard count <= maximumCountPerRule + 1 else { return }
+    let isKept = count <= maximumCountPerRule
     let finding = Finding(
-      rule, severity: severity, place: SourcePlace(name: ""), isKept ? message() : "",
-      suggestion: isKept ? hint() : nil, foreignCode: severity == .error ? foreignCode : nil)
-    let entry = Entry(finding: finding, value: value, offset: offset)
+      rule, severity: severity, location: FileLocation(name: ""), isKept ? message() : "",
+      suggestion: isKept ? hint() : nil, errorCode: severity == .error ? foreignCode : nil)
+    let entry = Entry(finding: finding, valueIndex: value, offset: offset)
     if isKept {
       entries.append(entry)
     } else {
-      firstDropped[rule.id] = entry
+      firstOmitted[rule.id] = entry
     }
   }
 
@@ -265,10 +267,10 @@ public struct FindingLog: Sendable {
   /// rest.
   ///
   /// - Parameter place: The place of a value at an offset.
-  public func findings(_ place: (_ value: Int, _ offset: Int) -> SourcePlace) -> [Finding] {
+  public func findings(location place: (_ value: Int, _ offset: Int) -> FileLocation) -> [Finding] {
     var all = entries
-    for (rule, var closing) in firstDropped {
-      closing.finding.count = (counts[rule] ?? 0) - limit
+    for (rule, var closing) in firstOmitted {
+      closing.finding.count = (countsByRule[rule] ?? 0) - maximumCountPerRule
       closing.finding.message = "\(closing.finding.count) more \(rule) findings in this file"
       all.append(closing)
     }
@@ -279,18 +281,18 @@ public struct FindingLog: Sendable {
     }
     return order.map { index in
       var finding = all[index].finding
-      finding.place = place(all[index].value, all[index].offset)
+      finding.location = place(all[index].valueIndex, all[index].offset)
       return finding
     }
   }
 }
 
 /// Where in a file a value stands.
-public struct SourcePlace: Hashable, Sendable {
+public struct FileLocation: Hashable, Sendable {
   /// A position in a file of text or of bytes.
   public enum Position: Hashable, Sendable {
     /// The file as a whole, or a value made in code.
-    case whole
+    case wholeFile
     /// A line and a column of text, both from 1; a column counts Unicode scalars.
     case text(line: Int, column: Int)
     /// A byte, and a bit of it where values are packed, both from 0.
@@ -306,7 +308,7 @@ public struct SourcePlace: Hashable, Sendable {
   public var path: String
 
   /// Makes a place; nothing is checked.
-  public init(name: String, position: Position = .whole, path: String = "") {
+  public init(name: String, position: Position = .wholeFile, path: String = "") {
     self.name = name
     self.position = position
     self.path = path
@@ -318,16 +320,16 @@ public struct SourcePlace: Hashable, Sendable {
   }
 }
 
-extension SourcePlace: CustomStringConvertible {
+extension FileLocation: CustomStringConvertible {
   /// The place as compilers write it: `NAME:LINE:COLUMN`, `NAME@BYTE`, `NAME@BYTE.BIT` or `NAME`.
   public var description: String { "\(name)\(position)" }
 }
 
-extension SourcePlace.Position: Comparable, CustomStringConvertible {
+extension FileLocation.Position: Comparable, CustomStringConvertible {
   /// What follows the name of the file: `:LINE:COLUMN`, `@BYTE`, `@BYTE.BIT` or nothing.
   public var description: String {
     switch self {
-    case .whole: ""
+    case .wholeFile: ""
     case .text(let line, let column): ":\(line):\(column)"
     case .byte(let byte, nil): "@\(byte)"
     case .byte(let byte, let bit?): "@\(byte).\(bit)"
@@ -335,11 +337,11 @@ extension SourcePlace.Position: Comparable, CustomStringConvertible {
   }
 
   /// Whether a position comes before another in the same file; the whole file comes first.
-  public static func < (one: Self, other: Self) -> Bool { one.key < other.key }
+  public static func < (one: Self, other: Self) -> Bool { one.sortKey < other.sortKey }
 
-  private var key: (Int, Int, Int) {
+  private var sortKey: (Int, Int, Int) {
     switch self {
-    case .whole: (0, 0, 0)
+    case .wholeFile: (0, 0, 0)
     case .text(let line, let column): (1, line, column)
     case .byte(let byte, let bit): (2, byte, bit ?? -1)
     }
@@ -351,67 +353,69 @@ extension SourcePlace.Position: Comparable, CustomStringConvertible {
 /// Keeps the state of the count every 4 KiB, so that a lookup costs the same in a text of one long
 /// line as in one of many, and a text of line breaks needs no more memory than another.
 public final class LineIndex: Sendable {
-  private struct Count: Sendable {
+  private struct LineColumn: Sendable {
     var line = 1
     var column = 1
   }
 
-  private static let stride = 4096
+  private static let checkpointInterval = 4096
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  private final class Marks: Sendable {
-    let counts: [Count]
+  private final class Checkpoints: Sendable {
+    let positions: [LineColumn]
 
-    init(_ counts: [Count]) { self.counts = counts }
+    init(_ counts: [LineColumn]) { self.positions = counts }
   }
 
-  private let marks = AtomicLazyReference<Marks>()
+  private let checkpoints = AtomicLazyReference<Checkpoints>()
 
   /// Makes an index for one text, which every call must be given.
   public init() {}
 
   /// The line and column of a byte, or of the end; LF, CR and CRLF each end a line, and a
   /// byte-order mark has no column.
-  public func position(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
+  public func lineAndColumn(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
     let end = min(offset, text.count)
     // Where two threads ask first, both count, and the marks of one are kept.
-    let ready = marks.load() ?? marks.storeIfNil(Marks(Self.makeMarks(text)))
-    var count = ready.counts[end / Self.stride]
-    Self.advance(&count, through: text, from: end / Self.stride * Self.stride, to: end)
+    let ready =
+      checkpoints.load() ?? checkpoints.storeIfNil(Checkpoints(Self.makeCheckpoints(text)))
+    var count = ready.positions[end / Self.checkpointInterval]
+    Self.advance(
+      &count, through: text, from: end / Self.checkpointInterval * Self.checkpointInterval, to: end)
     return (count.line, count.column)
   }
 
   /// The place of a byte, or of the end, in a text with a name.
-  public func place(of offset: Int, in text: [UInt8], name: String, path: String = "")
-    -> SourcePlace
+  public func location(of offset: Int, in text: [UInt8], name: String, path: String = "")
+    -> FileLocation
   {
-    let (line, column) = position(of: offset, in: text)
-    return SourcePlace(name: name, line: line, column: column, path: path)
+    let (line, column) = lineAndColumn(of: offset, in: text)
+    return FileLocation(name: name, line: line, column: column, path: path)
   }
 
-  private static func makeMarks(_ text: [UInt8]) -> [Count] {
-    var marks: [Count] = []
-    marks.reserveCapacity(text.count / stride + 1)
-    var count = Count()
+  private static func makeCheckpoints(_ text: [UInt8]) -> [LineColumn] {
+    var marks: [LineColumn] = []
+    marks.reserveCapacity(text.count / checkpointInterval + 1)
+    var count = LineColumn()
     var position = 0
     while true {
       marks.append(count)
-      guard position + stride <= text.count else { return marks }
-      advance(&count, through: text, from: position, to: position + stride)
-      position += stride
+      guard position + checkpointInterval <= text.count else { return marks }
+      advance(&count, through: text, from: position, to: position + checkpointInterval)
+      position += checkpointInterval
     }
   }
 
   private static func advance(
-    _ count: inout Count, through text: [UInt8], from start: Int, to end: Int
+    _ count: inout LineColumn, through text: [UInt8], from start: Int, to end: Int
   ) {
     for position in start..<end {
       switch text[position] {
       case UInt8(ascii: "\r"):
-        count = Count(line: count.line + 1, column: 1)
+        count = LineColumn(line: count.line + 1, column: 1)
       case UInt8(ascii: "\n"):
         guard position == 0 || text[position - 1] != UInt8(ascii: "\r") else { continue }
-        count = Count(line: count.line + 1, column: 1)
+        count = LineColumn(line: count.line + 1, column: 1)
       case 0x80...0xBF:
         // The scalar was counted at its first byte.
         continue

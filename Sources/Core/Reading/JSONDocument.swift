@@ -8,17 +8,17 @@ public final class JSONDocument: Sendable {
   /// The text as it was given.
   public let text: [UInt8]
   /// What strict JSON forbids, or leaves open, and was read nevertheless, in order of offset.
-  public let tolerances: [JSONDeviation]
+  public let deviations: [JSONDeviation]
 
   let nodes: [JSONNode]
-  private let lines = LineIndex()
+  private let lineIndex = LineIndex()
 
   /// Reads a text, or refuses it with the place of the first character that cannot be accepted.
   ///
   /// Strings must be UTF-8, escapes complete, numbers within the range of `Double`. A byte-order
   /// mark, trailing commas and duplicate keys are recorded in `tolerances`.
   public init(text: [UInt8], name: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
-    var reader = JSONReader(limits: limits)
+    var reader = JSONParser(limits: limits)
     do {
       try reader.read(text.span)
     } catch {
@@ -27,39 +27,41 @@ public final class JSONDocument: Sendable {
     self.name = name
     self.text = text
     nodes = reader.nodes
-    tolerances = reader.tolerances.sorted { $0.offset < $1.offset }
+    deviations = reader.deviations.sorted { $0.offset < $1.offset }
   }
 
   /// The outermost value.
   public var root: JSONValue { JSONValue(document: self, index: 0) }
 
   /// The line and column of a byte; the first call counts the lines once.
-  public func place(at offset: Int) -> SourcePlace { lines.place(of: offset, in: text, name: name) }
+  public func location(at offset: Int) -> FileLocation {
+    lineIndex.location(of: offset, in: text, name: name)
+  }
 
   /// The place of a value by its number, or of a byte of it.
-  package func place(ofValue index: Int, at offset: Int? = nil) -> SourcePlace {
+  package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
     let value = JSONValue(document: self, index: index)
-    var place = place(at: offset ?? value.offset)
+    var place = location(at: offset ?? value.offset)
     place.path = value.path
     return place
   }
 
   /// The value a tolerance concerns: the container of a comma, the value of a repeated key.
   public func value(of tolerance: JSONDeviation) -> JSONValue {
-    JSONValue(document: self, index: tolerance.node)
+    JSONValue(document: self, index: tolerance.valueIndex)
   }
 }
 
 extension JSONError {
-  fileprivate init(_ fault: JSONFault, text: [UInt8], name: String) {
+  fileprivate init(_ fault: JSONParseError, text: [UInt8], name: String) {
     let lines = LineIndex()
     var message = fault.message
-    if let origin = fault.origin {
-      let begin = lines.position(of: origin, in: text)
+    if let origin = fault.openingOffset {
+      let begin = lines.lineAndColumn(of: origin, in: text)
       message += " \(begin.line):\(begin.column)"
     }
     self.init(
-      kind: fault.kind, place: lines.place(of: fault.offset, in: text, name: name),
+      kind: fault.kind, location: lines.location(of: fault.offset, in: text, name: name),
       message: message,
       suggestion: fault.suggestion)
   }
@@ -68,17 +70,20 @@ extension JSONError {
 /// How much a document may hold before it is refused.
 public struct JSONLimits: Equatable, Sendable {
   /// Bytes of text, at most 256 MiB: offsets and key lengths are kept in 28 bits.
-  public let textBytes: Int
+  public let maximumTextBytes: Int
   /// Values of any kind; each takes 24 bytes of memory.
-  public let values: Int
+  public let maximumValueCount: Int
   /// Containers within containers.
-  public let depth: Int
+  public let maximumDepth: Int
 
   /// Makes limits; text and values beyond what a document can number are lowered to it.
-  public init(textBytes: Int = 1 << 28, values: Int = 20_000_000, depth: Int = 256) {
-    self.textBytes = min(textBytes, 1 << 28)
-    self.values = min(values, 1 << 28)
-    self.depth = depth
+  public init(
+    maximumTextBytes textBytes: Int = 1 << 28, maximumValueCount values: Int = 20_000_000,
+    maximumDepth depth: Int = 256
+  ) {
+    self.maximumTextBytes = min(textBytes, 1 << 28)
+    self.maximumValueCount = min(values, 1 << 28)
+    self.maximumDepth = depth
   }
 }
 
@@ -99,7 +104,7 @@ public struct JSONDeviation: Equatable, Sendable {
   /// Where, in bytes from the start of the text.
   public var offset: Int
   /// The number of the value concerned: the container of a comma, the value of a key.
-  var node: Int
+  var valueIndex: Int
 }
 
 /// One value of a document: a number and a reference, decoded only where it is asked.
@@ -129,11 +134,11 @@ public struct JSONValue: Sendable {
   public init(document: JSONDocument, index: Int) {
     precondition(
       document.nodes.indices.contains(index), "a value's number is below the document's count")
-    self.init(document, known: index)
+    self.init(document, uncheckedIndex: index)
   }
 
   /// Makes a cursor to a value that is known to exist.
-  init(_ document: JSONDocument, known index: Int) {
+  init(_ document: JSONDocument, uncheckedIndex index: Int) {
     self.document = document
     self.index = index
   }
@@ -156,7 +161,7 @@ public struct JSONValue: Sendable {
   public var string: String? {
     let node = node
     guard kind == .string else { return nil }
-    return decoded(Self.inside(node.range), isEscaped: node.form == .escapedString)
+    return decoded(Self.contentRange(of: node.range), isEscaped: node.form == .escapedString)
   }
 
   private func decoded(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
@@ -190,7 +195,7 @@ public struct JSONValue: Sendable {
   }
 
   /// The bytes of a string inside its quotes.
-  static func inside(_ range: Range<Int>) -> Range<Int> {
+  static func contentRange(of range: Range<Int>) -> Range<Int> {
     range.lowerBound + 1..<range.upperBound - 1
   }
 
@@ -202,18 +207,18 @@ public struct JSONValue: Sendable {
   /// The container, or nothing at the root.
   public var parent: JSONValue? {
     let parent = node.parent
-    return parent == JSONNode.none ? nil : JSONValue(document, known: Int(parent))
+    return parent == JSONNode.noParent ? nil : JSONValue(document, uncheckedIndex: Int(parent))
   }
 
   /// The members of an object in the order of the text, repeated keys included; empty for others.
-  public var members: JSONContents { JSONContents(of: self, if: .object) }
+  public var members: JSONChildren { JSONChildren(of: self, if: .object) }
 
   /// The elements of an array; empty for others.
-  public var elements: JSONContents { JSONContents(of: self, if: .array) }
+  public var elements: JSONChildren { JSONChildren(of: self, if: .array) }
 
   /// The elements of an array of nothing but whole numbers within a range, decoded in one pass; nil
   /// for all other values.
-  package func wholeNumbers(in range: ClosedRange<Int32>) -> [Int32]? {
+  package func integerElements(in range: ClosedRange<Int32>) -> [Int32]? {
     let node = node
     guard node.form == .array else { return nil }
     let nodes = document.nodes
@@ -244,7 +249,7 @@ public struct JSONValue: Sendable {
   public var offset: Int { Int(node.start) }
 
   /// The line and column where the value begins.
-  public var place: SourcePlace { document.place(ofValue: index) }
+  public var location: FileLocation { document.location(ofValue: index) }
 
   /// Where the value's key begins, or the value where it has none, in bytes.
   public var keyOffset: Int { hasKey ? node.keyRange.lowerBound - 1 : offset }
@@ -257,11 +262,11 @@ public struct JSONValue: Sendable {
     var value = self
     while let parent = value.parent {
       if parent.kind == .object {
-        let key = value.shortKey
-        let isName = !key.isEmpty && key.utf8.count <= 64 && key.utf8.allSatisfy(Self.isInName)
+        let key = value.truncatedKey
+        let isName = !key.isEmpty && key.utf8.count <= 64 && key.utf8.allSatisfy(Self.isNameByte)
         steps.append(isName ? "." + key : "[\(key.quoted(limit: 40))]")
       } else {
-        steps.append("[\(value.node.ordinal)]")
+        steps.append("[\(value.node.siblingIndex)]")
       }
       value = parent
     }
@@ -270,9 +275,11 @@ public struct JSONValue: Sendable {
   }
 
   /// The key, or the beginning of one so long that paths through it would cost more than the text.
-  private var shortKey: String { decoded(node.keyRange, isEscaped: node.isKeyEscaped, limit: 200) }
+  private var truncatedKey: String {
+    decoded(node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
+  }
 
-  private static func isInName(_ byte: UInt8) -> Bool {
+  private static func isNameByte(_ byte: UInt8) -> Bool {
     JSONString.isLetter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
       || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
   }
@@ -281,7 +288,7 @@ public struct JSONValue: Sendable {
 // MARK: - Neighbours
 
 /// The members of an object, or the elements of an array.
-public struct JSONContents: Sequence, IteratorProtocol, Sendable {
+public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
   /// Whether there are none.
   public var isEmpty: Bool { index >= end }
 
@@ -299,7 +306,7 @@ public struct JSONContents: Sequence, IteratorProtocol, Sendable {
   /// The next value, or nothing behind the last.
   public mutating func next() -> JSONValue? {
     guard index < end else { return nil }
-    let value = JSONValue(document, known: index)
+    let value = JSONValue(document, uncheckedIndex: index)
     let node = document.nodes[index]
     index = node.isContainer ? Int(node.extent) : index + 1
     return value
@@ -314,16 +321,16 @@ extension String {
     var writer = JSONWriter(layout: .compact)
     let isLong = unicodeScalars.count > limit
     writer.string(isLong ? String(unicodeScalars.prefix(limit)) + "…" : self)
-    return String(decoding: writer.bytes, as: UTF8.self).onOneLine
+    return String(decoding: writer.bytes, as: UTF8.self).escapingInvisibles
   }
 
   /// The text with what is not seen escaped, as `\u0085`.
-  package var onOneLine: String {
+  package var escapingInvisibles: String {
     var line = ""
     for scalar in unicodeScalars {
-      if scalar.isUnseen {
+      if scalar.isInvisible {
         for unit in String(scalar).utf16 {
-          line += JSONString.unitText(unit)
+          line += JSONString.unicodeEscape(unit)
         }
       } else {
         line.unicodeScalars.append(scalar)
@@ -338,7 +345,7 @@ extension Unicode.Scalar {
   /// shown.
   ///
   /// Controls, those of C1 too, separators of lines, and marks such as those that reverse text.
-  public var isUnseen: Bool {
+  public var isInvisible: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
     default: false
@@ -361,7 +368,7 @@ struct JSONNode {
   }
 
   /// The parent of the root.
-  static let none = UInt32.max
+  static let noParent = UInt32.max
 
   /// Offset of the value's first byte.
   let start: UInt32
@@ -370,17 +377,20 @@ struct JSONNode {
   /// The number of the container, or `none`.
   let parent: UInt32
   /// The place among the container's values, from 0.
-  let ordinal: UInt32
+  let siblingIndex: UInt32
   /// Offset of the key's first byte, inside the quotes; 0 where there is no key.
   let keyStart: UInt32
   /// 28 bits of key length, one for escapes in it, three for the form.
   private let packed: UInt32
 
-  init(form: Form, start: Int, extent: Int, parent: UInt32, ordinal: Int, key: JSONKeySpan) {
+  init(
+    form: Form, start: Int, extent: Int, parent: UInt32, siblingIndex ordinal: Int,
+    key: JSONKeyRange
+  ) {
     self.start = UInt32(truncatingIfNeeded: start)
     self.extent = UInt32(truncatingIfNeeded: extent)
     self.parent = parent
-    self.ordinal = UInt32(truncatingIfNeeded: ordinal)
+    self.siblingIndex = UInt32(truncatingIfNeeded: ordinal)
     keyStart = UInt32(truncatingIfNeeded: key.start)
     packed = UInt32(truncatingIfNeeded: key.length) << 4 | (key.isEscaped ? 8 : 0) | form.rawValue
   }
@@ -395,23 +405,23 @@ struct JSONNode {
 }
 
 /// Where a key stands, while its value is being read.
-struct JSONKeySpan {
+struct JSONKeyRange {
   var start = 0
   var length = 0
   var isEscaped = false
 }
 
 /// A fixed list of names that keys or strings are compared with, without making strings of them.
-public struct JSONNames: Sendable {
+public struct JSONNameList: Sendable {
   /// The names, in the order that gives them their numbers.
   public let names: [String]
 
-  private let texts: [[UInt8]]
+  private let nameBytes: [[UInt8]]
 
   /// Makes a list; the first of two equal names counts.
   public init(_ names: [String]) {
     self.names = names
-    texts = names.map { Array($0.utf8) }
+    nameBytes = names.map { Array($0.utf8) }
   }
 
   /// The number of the name that is a value's key, or nothing.
@@ -422,8 +432,8 @@ public struct JSONNames: Sendable {
   }
 
   /// The members of an object by the numbers of their keys, found in one pass; at most 32 names.
-  package func fields(of object: JSONValue) -> JSONFields {
-    var fields = JSONFields(of: object.document)
+  package func indexedMembers(of object: JSONValue) -> JSONIndexedMembers {
+    var fields = JSONIndexedMembers(of: object.document)
     let allNodes = object.document.nodes
     let allText = object.document.text
     let nodes = allNodes.span
@@ -432,7 +442,8 @@ public struct JSONNames: Sendable {
     var member = object.index + 1
     while member < end {
       let node = nodes[member]
-      fields.add(index(text, node.keyRange, isEscaped: node.isKeyEscaped), at: member)
+      fields.add(
+        nameIndex: index(text, node.keyRange, isEscaped: node.isKeyEscaped), memberIndex: member)
       member = node.isContainer ? Int(node.extent) : member + 1
     }
     return fields
@@ -443,7 +454,8 @@ public struct JSONNames: Sendable {
     let node = value.node
     guard node.form == .plainString || node.form == .escapedString else { return nil }
     let text = value.document.text
-    return index(text.span, JSONValue.inside(node.range), isEscaped: node.form == .escapedString)
+    return index(
+      text.span, JSONValue.contentRange(of: node.range), isEscaped: node.form == .escapedString)
   }
 
   private func index(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> Int? {
@@ -451,7 +463,7 @@ public struct JSONNames: Sendable {
       let decoded = JSONString.decode(text, range, isEscaped: true)
       return index(decoded.span, 0..<decoded.count, isEscaped: false)
     }
-    search: for (index, name) in texts.enumerated() where name.count == range.count {
+    search: for (index, name) in nameBytes.enumerated() where name.count == range.count {
       for step in name.indices where name[step] != text[range.lowerBound + step] {
         continue search
       }
@@ -474,7 +486,7 @@ public struct JSONNames: Sendable {
       let limit = best?.distance ?? (max(wanted.count, 3) / 3 + 1)
       // No text is nearer than the difference in length, which rules out most.
       guard abs(other.count - wanted.count) < limit else { continue }
-      let distance = Self.distance(wanted, other)
+      let distance = Self.editDistance(wanted, other)
       if distance < limit {
         best = (name, distance)
       }
@@ -484,18 +496,18 @@ public struct JSONNames: Sendable {
     return names.filter { name in
       let other = Array(name.lowercased().utf8)
       return name != text && other.count >= 4
-        && (Self.contains(other, wanted) || Self.contains(wanted, other))
+        && (Self.contains(other, subsequence: wanted) || Self.contains(wanted, subsequence: other))
     }.min { $0.utf8.count < $1.utf8.count }
   }
 
-  private static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+  private static func contains(_ text: [UInt8], subsequence part: [UInt8]) -> Bool {
     text.indices.contains { text[$0...].starts(with: part) }
   }
 
   /// How many insertions, deletions, replacements and swaps of neighbours turn one text into
   /// another. Source: the optimal string alignment distance (L. Boytsov, Indexing methods for
   /// approximate dictionary searching, 2011, section 2).
-  static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+  static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var before = Array(0...right.count)
     var last = before
     var row = before
@@ -515,30 +527,31 @@ public struct JSONNames: Sendable {
 }
 
 /// The members of an object by the numbers of their keys in a list of names.
-package struct JSONFields: ~Copyable {
+package struct JSONIndexedMembers: ~Copyable {
   package private(set) var memberCount = 0
   /// The names that are keys, as bits.
-  package private(set) var names: UInt32 = 0
+  package private(set) var nameBits: UInt32 = 0
   private let document: JSONDocument
-  private var members = InlineArray<32, UInt32>(repeating: 0)
+  private var memberIndices = InlineArray<32, UInt32>(repeating: 0)
 
   init(of document: JSONDocument) { self.document = document }
 
   /// Notes the next member and the number of its key, where that has one.
-  mutating func add(_ name: Int?, at member: Int) {
+  mutating func add(nameIndex name: Int?, memberIndex member: Int) {
     memberCount += 1
     guard let name else { return }
-    names |= 1 << UInt32(name)
-    members[name] = UInt32(truncatingIfNeeded: member)
+    nameBits |= 1 << UInt32(name)
+    memberIndices[name] = UInt32(truncatingIfNeeded: member)
   }
 
   /// Whether each member has a name of its own, out of some given as bits.
-  package func areDistinct(among allowed: UInt32) -> Bool {
-    names & ~allowed == 0 && names.nonzeroBitCount == memberCount
+  package func hasDistinctNames(among allowed: UInt32) -> Bool {
+    nameBits & ~allowed == 0 && nameBits.nonzeroBitCount == memberCount
   }
 
   /// The last member whose key is a name, or nil.
   package subscript(name: Int) -> JSONValue? {
-    names & 1 << UInt32(name) == 0 ? nil : JSONValue(document, known: Int(members[name]))
+    nameBits & 1 << UInt32(name) == 0
+      ? nil : JSONValue(document, uncheckedIndex: Int(memberIndices[name]))
   }
 }

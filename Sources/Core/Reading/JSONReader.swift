@@ -1,44 +1,45 @@
 /// Reads a text into nodes, without recursion and without memory of its own beyond them.
-struct JSONReader {
+struct JSONParser {
   let limits: JSONLimits
   private(set) var nodes: [JSONNode] = []
-  private(set) var tolerances: [JSONDeviation] = []
+  private(set) var deviations: [JSONDeviation] = []
   var position = 0
 
-  private(set) var parent = JSONNode.none
+  private(set) var parentIndex = JSONNode.noParent
   private(set) var isInObject = false
-  private var ordinal = 0
+  private var siblingIndex = 0
   private var depth = 0
 
   init(limits: JSONLimits) { self.limits = limits }
 
-  mutating func read(_ text: Span<UInt8>) throws(JSONFault) {
-    guard text.count <= limits.textBytes else {
-      throw JSONFault(
+  mutating func read(_ text: Span<UInt8>) throws(JSONParseError) {
+    guard text.count <= limits.maximumTextBytes else {
+      throw JSONParseError(
         kind: .limit, offset: 0,
-        message: "the text is too large: \(text.count) bytes; the limit is \(limits.textBytes)"
+        message:
+          "the text is too large: \(text.count) bytes; the limit is \(limits.maximumTextBytes)"
       )
     }
-    try readStart(text)
+    try readPreamble(text)
     // Compact files have a value every 20 bytes; memory that is not needed is never touched.
-    nodes.reserveCapacity(min(text.count / 16, limits.values))
+    nodes.reserveCapacity(min(text.count / 16, limits.maximumValueCount))
     try readValues(text)
-    skipSpace(text)
+    skipWhitespace(text)
     guard position == text.count else {
-      if let fault = commentFault(text) { throw fault }
-      throw fault("expected nothing after the value, found \(found(text))")
+      if let fault = commentError(text) { throw fault }
+      throw parseError("expected nothing after the value, found \(foundText(in: text))")
     }
   }
 
-  private mutating func readValues(_ text: Span<UInt8>) throws(JSONFault) {
-    var key = JSONKeySpan()
+  private mutating func readValues(_ text: Span<UInt8>) throws(JSONParseError) {
+    var key = JSONKeyRange()
     repeat {
       let isOpened = try readValue(text, key: key)
       if isOpened {
-        skipSpace(text)
-        guard position < text.count else { throw endOfText(text) }
+        skipWhitespace(text)
+        guard position < text.count else { throw endOfTextError(text) }
         if text[position] == closingByte {
-          close(text)
+          closeContainer(text)
         } else {
           if isInObject {
             key = try readKey(text)
@@ -47,30 +48,33 @@ struct JSONReader {
         }
       }
       guard try readSeparators(text) else { return }
-      key = isInObject ? try readKey(text) : JSONKeySpan()
+      key = isInObject ? try readKey(text) : JSONKeyRange()
     } while true
   }
 
   /// Passes the byte-order mark and the space in front of the value.
-  private mutating func readStart(_ text: Span<UInt8>) throws(JSONFault) {
+  private mutating func readPreamble(_ text: Span<UInt8>) throws(JSONParseError) {
     if text.count >= 2, text[0] ^ text[1] == 1, text[0] | text[1] == 0xFF {
-      throw JSONFault(kind: .encoding, offset: 0, message: "the text is UTF-16, not UTF-8")
+      throw JSONParseError(kind: .encoding, offset: 0, message: "the text is UTF-16, not UTF-8")
     }
     if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF {
-      tolerances.append(JSONDeviation(kind: .byteOrderMark, offset: 0, node: 0))
+      deviations.append(JSONDeviation(kind: .byteOrderMark, offset: 0, valueIndex: 0))
       position = 3
     }
-    skipSpace(text)
+    skipWhitespace(text)
     guard position < text.count else {
-      throw JSONFault(kind: .truncated, offset: position, message: "the text is empty")
+      throw JSONParseError(kind: .truncated, offset: position, message: "the text is empty")
     }
   }
 
   /// Reads a scalar, or the opening of a container; true when a container is open now.
-  private mutating func readValue(_ text: Span<UInt8>, key: JSONKeySpan) throws(JSONFault) -> Bool {
-    guard nodes.count < limits.values else {
-      throw JSONFault(
-        kind: .limit, offset: position, message: "the text has more than \(limits.values) values")
+  private mutating func readValue(_ text: Span<UInt8>, key: JSONKeyRange) throws(JSONParseError)
+    -> Bool
+  {
+    guard nodes.count < limits.maximumValueCount else {
+      throw JSONParseError(
+        kind: .limit, offset: position,
+        message: "the text has more than \(limits.maximumValueCount) values")
     }
     let start = position
     let form: JSONNode.Form
@@ -85,79 +89,82 @@ struct JSONReader {
       try readNumber(text)
       form = .number
     default:
-      form = try readWord(text)
+      form = try readLiteral(text)
     }
     nodes.append(
       JSONNode(
-        form: form, start: start, extent: position - start, parent: parent, ordinal: ordinal,
+        form: form, start: start, extent: position - start, parent: parentIndex,
+        siblingIndex: siblingIndex,
         key: key))
     guard form == .object || form == .array else { return false }
     depth += 1
-    guard depth <= limits.depth else {
-      throw JSONFault(
+    guard depth <= limits.maximumDepth else {
+      throw JSONParseError(
         kind: .limit, offset: start,
-        message: "objects and arrays are nested more than \(limits.depth) deep")
+        message: "objects and arrays are nested more than \(limits.maximumDepth) deep")
     }
-    parent = UInt32(truncatingIfNeeded: nodes.count - 1)
+    parentIndex = UInt32(truncatingIfNeeded: nodes.count - 1)
     isInObject = form == .object
-    ordinal = 0
+    siblingIndex = 0
     position += 1
     return true
   }
 
   /// Reads what follows a value, up to the next value or key; false at the end of the document.
-  private mutating func readSeparators(_ text: Span<UInt8>) throws(JSONFault) -> Bool {
-    while parent != JSONNode.none {
-      skipSpace(text)
-      guard position < text.count else { throw endOfText(text) }
+  private mutating func readSeparators(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
+    while parentIndex != JSONNode.noParent {
+      skipWhitespace(text)
+      guard position < text.count else { throw endOfTextError(text) }
       if text[position] == closingByte {
-        close(text)
+        closeContainer(text)
         continue
       }
       guard text[position] == UInt8(ascii: ",") else {
-        throw commentFault(text) ?? missingSeparator(text)
+        throw commentError(text) ?? missingSeparatorError(text)
       }
       let comma = position
       position += 1
-      skipSpace(text)
-      guard position < text.count else { throw endOfText(text) }
+      skipWhitespace(text)
+      guard position < text.count else { throw endOfTextError(text) }
       if text[position] == closingByte {
-        tolerances.append(JSONDeviation(kind: .trailingComma, offset: comma, node: Int(parent)))
-        close(text)
+        deviations.append(
+          JSONDeviation(kind: .trailingComma, offset: comma, valueIndex: Int(parentIndex)))
+        closeContainer(text)
         continue
       }
-      ordinal += 1
+      siblingIndex += 1
       return true
     }
     return false
   }
 
   /// Reads a key and its colon; the position is then at the value.
-  private mutating func readKey(_ text: Span<UInt8>) throws(JSONFault) -> JSONKeySpan {
+  private mutating func readKey(_ text: Span<UInt8>) throws(JSONParseError) -> JSONKeyRange {
     let start = position
-    guard text[start] == UInt8(ascii: "\"") else { throw missingKey(text) }
+    guard text[start] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
     let isEscaped = try readString(text)
-    let key = JSONKeySpan(start: start + 1, length: position - start - 2, isEscaped: isEscaped)
-    skipSpace(text)
-    guard position < text.count else { throw endOfText(text) }
+    let key = JSONKeyRange(start: start + 1, length: position - start - 2, isEscaped: isEscaped)
+    skipWhitespace(text)
+    guard position < text.count else { throw endOfTextError(text) }
     guard text[position] == UInt8(ascii: ":") else {
-      throw commentFault(text) ?? fault("expected \":\" after the key, found \(found(text))")
+      throw commentError(text)
+        ?? parseError("expected \":\" after the key, found \(foundText(in: text))")
     }
     position += 1
-    skipSpace(text)
-    guard position < text.count else { throw endOfText(text) }
+    skipWhitespace(text)
+    guard position < text.count else { throw endOfTextError(text) }
     return key
   }
 
-  private mutating func close(_ text: Span<UInt8>) {
-    let index = Int(parent)
+  private mutating func closeContainer(_ text: Span<UInt8>) {
+    let index = Int(parentIndex)
     if isInObject {
       findDuplicateKeys(of: index, text)
     }
     nodes[index].extent = UInt32(truncatingIfNeeded: nodes.count)
-    parent = nodes[index].parent
-    ordinal = Int(nodes[index].ordinal)
-    isInObject = parent != JSONNode.none && nodes[Int(parent)].form == .object
+    parentIndex = nodes[index].parent
+    siblingIndex = Int(nodes[index].siblingIndex)
+    isInObject = parentIndex != JSONNode.noParent && nodes[Int(parentIndex)].form == .object
     depth -= 1
     position += 1
   }
@@ -165,7 +172,7 @@ struct JSONReader {
   /// The byte that closes the innermost container.
   private var closingByte: UInt8 { isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 
-  private mutating func skipSpace(_ text: Span<UInt8>) {
+  private mutating func skipWhitespace(_ text: Span<UInt8>) {
     while position < text.count {
       switch text[position] {
       case 0x20, 0x0A, 0x0D, 0x09: position += 1
@@ -175,12 +182,12 @@ struct JSONReader {
   }
 
   /// Objects with more keys than this are checked with a set; smaller ones by comparing pairs.
-  private static let pairwiseKeyCount = 8
+  private static let maximumPairwiseKeyCount = 8
 
   private mutating func findDuplicateKeys(of object: Int, _ text: Span<UInt8>) {
     // A lone member cannot repeat anything; most objects in a large file are small.
-    guard ordinal > 0 else { return }
-    if ordinal < Self.pairwiseKeyCount {
+    guard siblingIndex > 0 else { return }
+    if siblingIndex < Self.maximumPairwiseKeyCount {
       var later = object + 1
       while later < nodes.count {
         var earlier = object + 1
@@ -189,34 +196,35 @@ struct JSONReader {
             recordDuplicate(later)
             break
           }
-          earlier = next(earlier)
+          earlier = nextSibling(of: earlier)
         }
-        later = next(later)
+        later = nextSibling(of: later)
       }
     } else {
       var seen: Set<[UInt8]> = []
       var index = object + 1
       while index < nodes.count {
-        if !seen.insert(key(of: nodes[index], text)).inserted {
+        if !seen.insert(keyBytes(of: nodes[index], in: text)).inserted {
           recordDuplicate(index)
         }
-        index = next(index)
+        index = nextSibling(of: index)
       }
     }
   }
 
   private mutating func recordDuplicate(_ index: Int) {
-    tolerances.append(
-      JSONDeviation(kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, node: index))
+    deviations.append(
+      JSONDeviation(
+        kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, valueIndex: index))
   }
 
-  private func next(_ index: Int) -> Int {
+  private func nextSibling(of index: Int) -> Int {
     nodes[index].isContainer ? Int(nodes[index].extent) : index + 1
   }
 
   private func hasSameKey(_ left: JSONNode, _ right: JSONNode, _ text: Span<UInt8>) -> Bool {
     if left.isKeyEscaped || right.isKeyEscaped {
-      return key(of: left, text) == key(of: right, text)
+      return keyBytes(of: left, in: text) == keyBytes(of: right, in: text)
     }
     let a = left.keyRange
     let b = right.keyRange
@@ -227,44 +235,44 @@ struct JSONReader {
     return true
   }
 
-  private func key(of node: JSONNode, _ text: Span<UInt8>) -> [UInt8] {
+  private func keyBytes(of node: JSONNode, in text: Span<UInt8>) -> [UInt8] {
     JSONString.decode(text, node.keyRange, isEscaped: node.isKeyEscaped)
   }
 
-  func found(_ text: Span<UInt8>) -> String {
+  func foundText(in text: Span<UInt8>) -> String {
     guard position < text.count else { return "the end of the text" }
     let byte = text[position]
     if byte < 0x20 || byte == 0x7F {
-      return "the control character \(JSONString.byteText(byte))"
+      return "the control character \(JSONString.hexadecimalText(ofByte: byte))"
     }
-    let length = JSONString.sequenceLength(text, at: position)
-    guard length > 0 else { return "the byte \(JSONString.byteText(byte))" }
+    let length = JSONString.utf8SequenceLength(text, at: position)
+    guard length > 0 else { return "the byte \(JSONString.hexadecimalText(ofByte: byte))" }
     return byte == UInt8(ascii: "\"")
-      ? "a string" : "\"\(JSONString.text(text, position..<position + length).onOneLine)\""
+      ? "a string" : "\"\(JSONString.text(text, position..<position + length).escapingInvisibles)\""
   }
 
   /// The text stops inside the innermost container.
-  func endOfText(_ text: Span<UInt8>) -> JSONFault {
+  func endOfTextError(_ text: Span<UInt8>) -> JSONParseError {
     let kind = isInObject ? "object" : "array"
-    return JSONFault(
+    return JSONParseError(
       kind: .truncated, offset: text.count,
       message: "the text ends inside the \(kind) that begins at",
-      origin: Int(nodes[Int(parent)].start))
+      openingOffset: Int(nodes[Int(parentIndex)].start))
   }
 
-  func missingSeparator(_ text: Span<UInt8>) -> JSONFault {
+  func missingSeparatorError(_ text: Span<UInt8>) -> JSONParseError {
     let closing = isInObject ? "}" : "]"
-    return fault("expected \",\" or \"\(closing)\", found \(found(text))")
+    return parseError("expected \",\" or \"\(closing)\", found \(foundText(in: text))")
   }
 
-  func missingKey(_ text: Span<UInt8>) -> JSONFault {
-    if let fault = commentFault(text) { return fault }
-    if text[position] == UInt8(ascii: "'") { return singleQuoteFault() }
-    return fault("expected a key in double quotes, found \(found(text))")
+  func missingKeyError(_ text: Span<UInt8>) -> JSONParseError {
+    if let fault = commentError(text) { return fault }
+    if text[position] == UInt8(ascii: "'") { return singleQuoteError() }
+    return parseError("expected a key in double quotes, found \(foundText(in: text))")
   }
 
   /// A comment in the style of C, or of a script, at the position.
-  func commentFault(_ text: Span<UInt8>) -> JSONFault? {
+  func commentError(_ text: Span<UInt8>) -> JSONParseError? {
     guard position < text.count else { return nil }
     let next = position + 1 < text.count ? text[position + 1] : 0
     let isComment =
@@ -272,45 +280,47 @@ struct JSONReader {
       || text[position] == UInt8(ascii: "/")
         && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
     guard isComment else { return nil }
-    return fault("JSON has no comments")
+    return parseError("JSON has no comments")
   }
 
   /// Something stands where a value belongs; `word` is the letters there.
-  func notAValue(_ text: Span<UInt8>, word: String) -> JSONFault {
-    if let fault = commentFault(text) { return fault }
+  func invalidValueError(_ text: Span<UInt8>, word: String) -> JSONParseError {
+    if let fault = commentError(text) { return fault }
     switch text[position] {
-    case UInt8(ascii: "'"): return singleQuoteFault()
-    case UInt8(ascii: "+"): return fault("a number cannot begin with \"+\"")
-    case UInt8(ascii: "."): return fault("a number needs a digit before the point")
+    case UInt8(ascii: "'"): return singleQuoteError()
+    case UInt8(ascii: "+"): return parseError("a number cannot begin with \"+\"")
+    case UInt8(ascii: "."): return parseError("a number needs a digit before the point")
     default: break
     }
     switch word.lowercased() {
     case "":
-      return fault("expected a value, found \(found(text))")
+      return parseError("expected a value, found \(foundText(in: text))")
     case "nan", "infinity", "inf":
-      return fault("\(word) is not a JSON number")
+      return parseError("\(word) is not a JSON number")
     case let lower where ["true", "false", "null"].contains(lower):
-      return fault("expected a value, found \"\(word)\"", "did you mean \(lower)?")
+      return parseError("expected a value, found \"\(word)\"", suggestion: "did you mean \(lower)?")
     default:
-      return fault("expected a value, found \"\(word)\"")
+      return parseError("expected a value, found \"\(word)\"")
     }
   }
 
-  private func singleQuoteFault() -> JSONFault { fault("strings are written in double quotes") }
+  private func singleQuoteError() -> JSONParseError {
+    parseError("strings are written in double quotes")
+  }
 
-  private func fault(_ message: String, _ suggestion: String? = nil) -> JSONFault {
-    JSONFault(offset: position, message: message, suggestion: suggestion)
+  private func parseError(_ message: String, suggestion: String? = nil) -> JSONParseError {
+    JSONParseError(offset: position, message: message, suggestion: suggestion)
   }
 
   // MARK: - Scalars
 
   /// Reads a string, quotes included; true when it has escapes.
-  mutating func readString(_ text: Span<UInt8>) throws(JSONFault) -> Bool {
+  mutating func readString(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
     let start = position
     var isEscaped = false
     position += 1
     while position < text.count {
-      skipPlain(text)
+      skipPlainASCII(text)
       guard position < text.count else { break }
       let byte = text[position]
       switch byte {
@@ -319,20 +329,20 @@ struct JSONReader {
         return isEscaped
       case UInt8(ascii: "\\"):
         isEscaped = true
-        try readEscape(text, string: start)
+        try readEscape(text, stringStart: start)
       case 0..<0x20:
-        throw controlCharacterFault(byte)
+        throw controlCharacterError(byte)
       case 0..<0x80:
         position += 1
       default:
-        position += try sequenceLength(text)
+        position += try utf8SequenceLength(text)
       }
     }
-    throw endOfString(start)
+    throw endOfStringError(start: start)
   }
 
   /// Passes ASCII without quotes, backslashes and controls, eight bytes at a time.
-  @inline(__always) private mutating func skipPlain(_ text: Span<UInt8>) {
+  @inline(__always) private mutating func skipPlainASCII(_ text: Span<UInt8>) {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
     while position + 8 <= text.count {
@@ -347,36 +357,41 @@ struct JSONReader {
     }
   }
 
-  private mutating func readEscape(_ text: Span<UInt8>, string: Int) throws(JSONFault) {
+  private mutating func readEscape(_ text: Span<UInt8>, stringStart string: Int)
+    throws(JSONParseError)
+  {
     let start = position
-    guard start + 1 < text.count else { throw endOfString(string) }
+    guard start + 1 < text.count else { throw endOfStringError(start: string) }
     switch text[start + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
       UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       position += 2
     case UInt8(ascii: "u"):
-      let unit = try readUnit(text, string: string)
+      let unit = try readUTF16Unit(text, stringStart: string)
       guard 0xD800...0xDFFF ~= unit else { return }
       guard unit < 0xDC00, position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
         text[position + 1] == UInt8(ascii: "u"),
-        0xDC00...0xDFFF ~= (try readUnit(text, string: string))
+        0xDC00...0xDFFF ~= (try readUTF16Unit(text, stringStart: string))
       else {
-        throw JSONFault(
-          offset: start, message: "\(JSONString.unitText(unit)) is an unpaired surrogate")
+        throw JSONParseError(
+          offset: start, message: "\(JSONString.unicodeEscape(unit)) is an unpaired surrogate")
       }
     default:
       position += 1
-      throw JSONFault(offset: start, message: "invalid escape: backslash before \(found(text))")
+      throw JSONParseError(
+        offset: start, message: "invalid escape: backslash before \(foundText(in: text))")
     }
   }
 
-  private mutating func readUnit(_ text: Span<UInt8>, string: Int) throws(JSONFault) -> UInt16 {
+  private mutating func readUTF16Unit(_ text: Span<UInt8>, stringStart string: Int)
+    throws(JSONParseError) -> UInt16
+  {
     var unit: UInt16 = 0
     for step in 2..<6 {
-      guard position + step < text.count else { throw endOfString(string) }
-      guard let digit = JSONString.hexadecimal(text[position + step]) else {
-        throw fault("\\u needs four hexadecimal digits")
+      guard position + step < text.count else { throw endOfStringError(start: string) }
+      guard let digit = JSONString.hexadecimalValue(of: text[position + step]) else {
+        throw parseError("\\u needs four hexadecimal digits")
       }
       unit = unit << 4 | digit
     }
@@ -386,36 +401,38 @@ struct JSONReader {
 
   /// The length of the UTF-8 sequence at the position, by the table of well-formed sequences.
   /// Source: The Unicode Standard, table 3-7.
-  private func sequenceLength(_ text: Span<UInt8>) throws(JSONFault) -> Int {
-    let length = JSONString.sequenceLength(text, at: position)
+  private func utf8SequenceLength(_ text: Span<UInt8>) throws(JSONParseError) -> Int {
+    let length = JSONString.utf8SequenceLength(text, at: position)
     guard length > 0 else {
-      throw JSONFault(
+      throw JSONParseError(
         kind: .encoding, offset: position,
-        message: "the byte \(JSONString.byteText(text[position])) is not valid UTF-8",
+        message:
+          "the byte \(JSONString.hexadecimalText(ofByte: text[position])) is not valid UTF-8",
         suggestion: "save the text as UTF-8")
     }
     return length
   }
 
-  private func controlCharacterFault(_ byte: UInt8) -> JSONFault {
+  private func controlCharacterError(_ byte: UInt8) -> JSONParseError {
     switch byte {
     case 0x0A, 0x0D:
-      fault("unterminated string")
+      parseError("unterminated string")
     case 0x09:
-      fault("a tab inside a string is written \\t")
+      parseError("a tab inside a string is written \\t")
     default:
-      fault("a control character inside a string is written " + JSONString.unitText(UInt16(byte)))
+      parseError(
+        "a control character inside a string is written " + JSONString.unicodeEscape(UInt16(byte)))
     }
   }
 
-  private func endOfString(_ start: Int) -> JSONFault {
-    JSONFault(
+  private func endOfStringError(start: Int) -> JSONParseError {
+    JSONParseError(
       kind: .truncated, offset: position, message: "the text ends inside the string that begins at",
-      origin: start)
+      openingOffset: start)
   }
 
   /// Reads a number by JSON's grammar and makes sure that a `Double` can hold it.
-  mutating func readNumber(_ text: Span<UInt8>) throws(JSONFault) {
+  mutating func readNumber(_ text: Span<UInt8>) throws(JSONParseError) {
     let start = position
     if text[position] == UInt8(ascii: "-") {
       position += 1
@@ -424,17 +441,18 @@ struct JSONReader {
     let wholeDigits = skipDigits(text)
     guard wholeDigits > 0 else {
       if JSONString.text(text, start..<min(start + 9, text.count)) == "-Infinity" {
-        throw JSONFault(offset: start, message: "-Infinity is not a JSON number")
+        throw JSONParseError(offset: start, message: "-Infinity is not a JSON number")
       }
-      throw fault("expected a digit, found \(found(text))")
+      throw parseError("expected a digit, found \(foundText(in: text))")
     }
     if leadsWithZero && wholeDigits > 1 {
-      throw JSONFault(offset: start, message: "a number cannot begin with a zero and more digits")
+      throw JSONParseError(
+        offset: start, message: "a number cannot begin with a zero and more digits")
     }
     if position < text.count, text[position] == UInt8(ascii: ".") {
       position += 1
       guard skipDigits(text) > 0 else {
-        throw fault("expected a digit after the point, found \(found(text))")
+        throw parseError("expected a digit after the point, found \(foundText(in: text))")
       }
     }
     var hasExponent = false
@@ -447,13 +465,13 @@ struct JSONReader {
         position += 1
       }
       guard skipDigits(text) > 0 else {
-        throw fault("expected a digit in the exponent, found \(found(text))")
+        throw parseError("expected a digit in the exponent, found \(foundText(in: text))")
       }
     }
     // Fewer digits than this cannot reach 1.8e308.
     guard hasExponent || wholeDigits > 300 else { return }
     if !JSONNumber.value(text, start..<position).isFinite {
-      throw JSONFault(offset: start, message: "number out of range")
+      throw JSONParseError(offset: start, message: "number out of range")
     }
   }
 
@@ -465,7 +483,7 @@ struct JSONReader {
     return position - start
   }
 
-  mutating func readWord(_ text: Span<UInt8>) throws(JSONFault) -> JSONNode.Form {
+  mutating func readLiteral(_ text: Span<UInt8>) throws(JSONParseError) -> JSONNode.Form {
     let start = position
     var end = start
     while end < text.count, end - start < 32, JSONString.isLetter(text[end]) {
@@ -481,7 +499,7 @@ struct JSONReader {
       return .null
     case let word:
       position = start
-      throw notAValue(text, word: word)
+      throw invalidValueError(text, word: word)
     }
   }
 }
@@ -513,7 +531,7 @@ public enum TextEncoding: String, Sendable {
   /// A text of this encoding in UTF-8, without byte-order mark; nil where it is not valid.
   ///
   /// UTF-8 is returned as it is.
-  public func utf8(_ bytes: [UInt8]) -> [UInt8]? {
+  public func utf8Bytes(of bytes: [UInt8]) -> [UInt8]? {
     if self == .utf8 { return bytes }
     let isWide = self == .utf32LittleEndian || self == .utf32BigEndian
     let isBig = self == .utf16BigEndian || self == .utf32BigEndian
@@ -550,7 +568,7 @@ public struct JSONError: Error, Equatable, Sendable {
   /// What has to be done about the text.
   public var kind: Kind
   /// The first character that cannot be accepted.
-  public var place: SourcePlace
+  public var location: FileLocation
   /// One sentence, without a full stop.
   public var message: String
   /// What was probably meant, or nothing.
@@ -560,27 +578,27 @@ public struct JSONError: Error, Equatable, Sendable {
 extension JSONError: CustomStringConvertible {
   /// One line: `NAME:LINE:COLUMN: error: MESSAGE; HINT`.
   public var description: String {
-    "\(place): error: \(message)" + (suggestion.map { "; \($0)" } ?? "")
+    "\(location): error: \(message)" + (suggestion.map { "; \($0)" } ?? "")
   }
 }
 
 /// An error before its offset is turned into a line and a column.
-struct JSONFault: Error {
+struct JSONParseError: Error {
   var kind = JSONError.Kind.syntax
   var offset: Int
   var message: String
   var suggestion: String?
   /// Where the unfinished thing begins, to be named at the end of the message.
-  var origin: Int?
+  var openingOffset: Int?
 }
 
 extension InputError {
   /// The refusal of a text that is not a JSON document.
-  public init(_ error: JSONError, rule: Rule, foreignCode: Int? = nil) {
+  public init(_ error: JSONError, rule: Rule, errorCode foreignCode: Int? = nil) {
     self.init(
       Finding(
-        rule, place: error.place, error.message, suggestion: error.suggestion,
-        foreignCode: foreignCode))
+        rule, location: error.location, error.message, suggestion: error.suggestion,
+        errorCode: foreignCode))
   }
 }
 
@@ -588,16 +606,17 @@ extension FindingLog {
   /// Adds a finding, at the value's beginning unless an offset says otherwise.
   public mutating func add(
     _ rule: Rule, at value: JSONValue, offset: Int? = nil, severity: Severity? = nil,
-    _ message: @autoclosure () -> String, hint: @autoclosure () -> String? = nil, code: Int? = nil
+    _ message: @autoclosure () -> String, suggestion hint: @autoclosure () -> String? = nil,
+    errorCode code: Int? = nil
   ) {
     add(
-      rule, value: value.index, offset: offset ?? value.offset, severity: severity, message(),
-      hint: hint(),
-      foreignCode: code)
+      rule, valueIndex: value.index, offset: offset ?? value.offset, severity: severity, message(),
+      suggestion: hint(),
+      errorCode: code)
   }
 
   /// The findings about values of a document, in the order of its text.
   public func findings(in document: JSONDocument) -> [Finding] {
-    findings { document.place(ofValue: $0, at: $1) }
+    findings { document.location(ofValue: $0, at: $1) }
   }
 }

@@ -1,6 +1,6 @@
 package enum JSONNumber {
   /// The powers of ten that a `Double` holds exactly.
-  private static let powers: [Double] = [
+  private static let powersOfTen: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
@@ -56,9 +56,10 @@ package enum JSONNumber {
     if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
       magnitude =
         exponent < 0
-        ? Double(mantissa) / powers[Int(-exponent)] : Double(mantissa) * powers[Int(exponent)]
+        ? Double(mantissa) / powersOfTen[Int(-exponent)]
+        : Double(mantissa) * powersOfTen[Int(exponent)]
     } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
-      magnitude = quotient(mantissa, tenTo: Int(-exponent))
+      magnitude = quotient(mantissa, powerOfTen: Int(-exponent))
     } else {
       return Double(JSONString.text(text, range)) ?? .infinity
     }
@@ -66,7 +67,7 @@ package enum JSONNumber {
   }
 
   /// The nearest `Double` to a whole number above 0 over a power of ten from 1 to 19.
-  private static func quotient(_ mantissa: UInt64, tenTo exponent: Int) -> Double {
+  private static func quotient(_ mantissa: UInt64, powerOfTen exponent: Int) -> Double {
     var divisor: UInt64 = 1
     for _ in 0..<exponent {
       divisor &*= 10
@@ -113,10 +114,11 @@ enum JSONString {
       case UInt8(ascii: "t"):
         bytes.append(0x09)
       case UInt8(ascii: "u"):
-        var code = UInt32(unit(text, at: position))
+        var code = UInt32(utf16Unit(text, at: position))
         position += 4
         if 0xD800...0xDBFF ~= code {
-          code = 0x10000 + (code - 0xD800) << 10 + (UInt32(unit(text, at: position + 2)) - 0xDC00)
+          code =
+            0x10000 + (code - 0xD800) << 10 + (UInt32(utf16Unit(text, at: position + 2)) - 0xDC00)
           position += 6
         }
         if let scalar = Unicode.Scalar(code) {
@@ -129,16 +131,16 @@ enum JSONString {
     return bytes
   }
 
-  private static func unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {
+  private static func utf16Unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {
     var unit: UInt16 = 0
     for step in 0..<4 {
-      unit = unit << 4 | (hexadecimal(text[position + step]) ?? 0)
+      unit = unit << 4 | (hexadecimalValue(of: text[position + step]) ?? 0)
     }
     return unit
   }
 
   /// The value of a hexadecimal digit.
-  static func hexadecimal(_ byte: UInt8) -> UInt16? {
+  static func hexadecimalValue(of byte: UInt8) -> UInt16? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
     case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
@@ -149,7 +151,7 @@ enum JSONString {
 
   /// The length of the well-formed UTF-8 sequence at a position, or 0. Source: The Unicode
   /// Standard, table 3-7.
-  static func sequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
+  static func utf8SequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
     let second: ClosedRange<UInt8>
     let length: Int
     switch text[position] {
@@ -196,12 +198,14 @@ enum JSONString {
   }
 
   /// A byte as `0xFF`.
-  static func byteText(_ byte: UInt8) -> String { "0x" + hexadecimal(UInt16(byte), digits: 2) }
+  static func hexadecimalText(ofByte byte: UInt8) -> String {
+    "0x" + hexadecimalText(UInt16(byte), digits: 2)
+  }
 
   /// A UTF-16 unit as `\uD800`.
-  static func unitText(_ unit: UInt16) -> String { "\\u" + hexadecimal(unit, digits: 4) }
+  static func unicodeEscape(_ unit: UInt16) -> String { "\\u" + hexadecimalText(unit, digits: 4) }
 
-  private static func hexadecimal(_ value: UInt16, digits: Int) -> String {
+  private static func hexadecimalText(_ value: UInt16, digits: Int) -> String {
     let text = String(value, radix: 16, uppercase: true)
     return String(repeating: "0", count: digits - text.count) + text
   }

@@ -6,14 +6,14 @@ package enum JSONType: Sendable {
   case integer(ClosedRange<Int>)
   case boolean
   /// A string; a pattern, as of regular expressions, is for schemas alone.
-  case text(pattern: String? = nil)
+  case string(pattern: String? = nil)
   /// One of some words; where the key is left out, the first counts.
-  case word([String])
+  case enumeration([String])
   /// Entries of one type, and how many there may be.
-  indirect case list(JSONType, count: ClosedRange<Int>? = nil)
+  indirect case array(JSONType, count: ClosedRange<Int>? = nil)
   /// An object; asked for when it is needed, so that objects may be inside others of their own
   /// kind.
-  case object(@Sendable () -> JSONShape)
+  case object(@Sendable () -> JSONSchema)
   /// Whatever the row reads.
   case any
 
@@ -28,9 +28,9 @@ package struct JSONKey: Sendable {
     /// Always; an object without it is incomplete, which is an error.
     case required
     /// Always in texts that are written; a text without it gets a warning.
-    case expected
+    case recommended
     /// Always in texts that are written.
-    case written
+    case alwaysWritten
     /// Only where its value differs from the default.
     case optional
   }
@@ -47,14 +47,14 @@ package struct JSONKey: Sendable {
   /// The rule for values outside the range or the words, where it is not that of the reader.
   package var rule: Rule?
   /// The code of wrong values in another system, where it is not that of the object.
-  package var code: Int?
+  package var errorCode: Int?
   /// How its object, each object of its list, or its list of scalars is set.
   package var layout: JSONWriter.Layout?
 
   package init(
     _ name: String, _ type: JSONType, is presence: Presence = .optional,
     default defaultValue: Double? = nil,
-    _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, code: Int? = nil,
+    _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, errorCode code: Int? = nil,
     layout: JSONWriter.Layout? = nil
   ) {
     self.name = name
@@ -64,13 +64,13 @@ package struct JSONKey: Sendable {
     self.meaning = meaning
     self.noun = noun
     self.rule = rule
-    self.code = code
+    self.errorCode = code
     self.layout = layout
   }
 }
 
 extension JSONKey {
-  fileprivate func typed(_ type: JSONType) -> JSONKey {
+  fileprivate func withType(_ type: JSONType) -> JSONKey {
     var key = self
     key.type = type
     return key
@@ -78,17 +78,19 @@ extension JSONKey {
 }
 
 /// The keys of one kind of object in canonical order, and what they require of each other.
-package final class JSONShape: Sendable {
+package final class JSONSchema: Sendable {
   /// A word that decides which other keys there are.
-  package struct Choice: Sendable {
+  package struct Discriminator: Sendable {
     package var key: String
     /// The keys that go with each word, and those that must be there; the first word is the
     /// default.
-    package var branches: [(word: String, keys: [String], required: [String])]
+    package var variants: [(word: String, keys: [String], required: [String])]
 
-    package init(key: String, branches: [(word: String, keys: [String], required: [String])]) {
+    package init(
+      key: String, variants branches: [(word: String, keys: [String], required: [String])]
+    ) {
       self.key = key
-      self.branches = branches
+      self.variants = branches
     }
   }
 
@@ -96,27 +98,30 @@ package final class JSONShape: Sendable {
   package let noun: String
   /// At most 32.
   package let keys: [JSONKey]
-  package let names: JSONNames
+  package let names: JSONNameList
   /// The code of incomplete objects in another system.
-  package let code: Int?
-  package let choice: Choice?
-  let allBits: UInt32
-  let demandedBits: UInt32
+  package let errorCode: Int?
+  package let discriminator: Discriminator?
+  let allKeyBits: UInt32
+  let expectedKeyBits: UInt32
 
-  package init(_ noun: String, _ keys: [JSONKey], code: Int? = nil, choice: Choice? = nil) {
+  package init(
+    _ noun: String, _ keys: [JSONKey], errorCode code: Int? = nil,
+    discriminator choice: Discriminator? = nil
+  ) {
     precondition(keys.count <= 32, "an object has at most 32 keys")
     self.noun = noun
     self.keys = keys
-    self.code = code
-    self.choice = choice
-    names = JSONNames(keys.map { $0.name })
-    allBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
+    self.errorCode = code
+    self.discriminator = choice
+    names = JSONNameList(keys.map { $0.name })
+    allKeyBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
     var demanded: UInt32 = 0
     for (index, key) in keys.enumerated()
-    where key.presence == .required || key.presence == .expected {
+    where key.presence == .required || key.presence == .recommended {
       demanded |= 1 << UInt32(index)
     }
-    demandedBits = demanded
+    expectedKeyBits = demanded
   }
 
   package func key(named name: String) -> JSONKey? { keys.first { $0.name == name } }
@@ -125,12 +130,12 @@ package final class JSONShape: Sendable {
   /// allows all.
   package func keys(in object: JSONValue) -> (known: [JSONKey], required: [String]) {
     let required = keys.filter { $0.presence == .required }.map { $0.name }
-    guard let choice else { return (keys, required) }
-    let word = object[choice.key].map { $0.string } ?? choice.branches.first?.word
-    guard let branch = choice.branches.first(where: { $0.word == word }) else {
+    guard let discriminator else { return (keys, required) }
+    let word = object[discriminator.key].map { $0.string } ?? discriminator.variants.first?.word
+    guard let branch = discriminator.variants.first(where: { $0.word == word }) else {
       return (keys, required)
     }
-    let others = choice.branches.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
+    let others = discriminator.variants.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
     return (keys.filter { !others.contains($0.name) }, required + branch.required)
   }
 }
@@ -138,9 +143,9 @@ package final class JSONShape: Sendable {
 // MARK: - Tables
 
 /// One row of a table: what a key is, how its value is read into its owner, and how it is written.
-package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
+package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
   /// Lends the place of a value in its owner, for reading and for writing: `{ $1(&$0.time) }`.
-  package typealias Place<Value> =
+  package typealias Accessor<Value> =
     @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
 
   package var key: JSONKey
@@ -198,23 +203,23 @@ package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
 /// `clip.write(value, to: &object)` writes one, `clip.shape.canonical(json.root)` sets one in the
 /// order and layout of the rows. Order of rows is that of keys in written and canonical text, and
 /// that of reading.
-package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
+package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable {
   /// Looks at what was read as a whole; false where the object does not count.
   package typealias Check =
     @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
 
-  package let shape: JSONShape
-  package let rows: [JSONField<Owner, Reader>]
+  package let schema: JSONSchema
+  package let properties: [JSONProperty<Owner, Reader>]
   private let check: Check?
 
   /// A table of rows; the check comes behind them, also for objects that are incomplete.
   package init(
-    _ noun: String, _ rows: [JSONField<Owner, Reader>], code: Int? = nil,
-    choice: JSONShape.Choice? = nil,
+    _ noun: String, _ rows: [JSONProperty<Owner, Reader>], errorCode code: Int? = nil,
+    discriminator choice: JSONSchema.Discriminator? = nil,
     check: Check? = nil
   ) {
-    shape = JSONShape(noun, rows.map { $0.key }, code: code, choice: choice)
-    self.rows = rows
+    schema = JSONSchema(noun, rows.map { $0.key }, errorCode: code, discriminator: choice)
+    self.properties = rows
     self.check = check
   }
 
@@ -222,17 +227,20 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
   ///
   /// - Returns: Whether all keys that must be there are, with values that can be used.
   @discardableResult package func read(
-    _ object: JSONValue, into owner: inout Owner, _ reader: inout Reader
+    _ object: JSONValue, into owner: inout Owner, reader: inout Reader
   ) -> Bool {
-    guard reader.expect(.object, object, as: object.key ?? shape.noun, code: shape.code) else {
+    guard
+      reader.expectKind(
+        .object, of: object, as: object.key ?? schema.noun, errorCode: schema.errorCode)
+    else {
       return false
     }
-    let members = shape.names.fields(of: object)
-    var known = shape.allBits
-    var demanded = shape.demandedBits
-    if shape.choice != nil {
-      let (keys, required) = shape.keys(in: object)
-      for (index, key) in shape.keys.enumerated() {
+    let members = schema.names.indexedMembers(of: object)
+    var known = schema.allKeyBits
+    var demanded = schema.expectedKeyBits
+    if schema.discriminator != nil {
+      let (keys, required) = schema.keys(in: object)
+      for (index, key) in schema.keys.enumerated() {
         if !keys.contains(where: { $0.name == key.name }) {
           known &= ~(1 << UInt32(index))
         }
@@ -241,36 +249,38 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
         }
       }
     }
-    if !members.areDistinct(among: known) {
+    if !members.hasDistinctNames(among: known) {
       for member in object.members {
-        if let index = shape.names.index(ofKey: member), known & 1 << UInt32(index) != 0 {
+        if let index = schema.names.index(ofKey: member), known & 1 << UInt32(index) != 0 {
           let isRepeated = members[index]?.index != member.index
           if isRepeated, reader.rules.checksRepeatedKeys {
-            _ = rows[index].read(member, &owner, &reader)
+            _ = properties[index].read(member, &owner, &reader)
           }
           continue
         }
-        reader.noteUnknownKey(member, in: shape)
+        reader.reportUnknownKey(member, in: schema)
       }
     }
     var isComplete = true
-    var left = (members.names | demanded) & known
+    var left = (members.nameBits | demanded) & known
     while left != 0 {
       let index = left.trailingZeroBitCount
       left &= left - 1
-      if let condition = rows[index].condition, !condition(owner) { continue }
-      let isRequired = demanded & 1 << UInt32(index) != 0 && rows[index].key.presence != .expected
+      if let condition = properties[index].condition, !condition(owner) { continue }
+      let isRequired =
+        demanded & 1 << UInt32(index) != 0 && properties[index].key.presence != .recommended
       guard let value = members[index] else {
-        reader.noteMissing(rows[index].key, isRequired: isRequired, of: object, shape)
+        reader.reportMissing(
+          properties[index].key, isRequired: isRequired, of: object, schema: schema)
         if isRequired {
           isComplete = false
         }
         continue
       }
-      if value.kind == .null, !isRequired, reader.ignoresNull(value) {
+      if value.kind == .null, !isRequired, reader.acceptsNullAsAbsent(value) {
         continue
       }
-      if !rows[index].read(value, &owner, &reader), isRequired {
+      if !properties[index].read(value, &owner, &reader), isRequired {
         isComplete = false
       }
     }
@@ -282,7 +292,7 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
   /// without one.
   package func write(_ owner: Owner, unless usual: Owner? = nil, to object: inout JSONObjectWriter)
   {
-    for row in rows where row.condition?(owner) ?? true {
+    for row in properties where row.condition?(owner) ?? true {
       row.write(owner, usual, &object)
     }
   }
@@ -299,22 +309,22 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     }
   }
 
-  package func text(_ owner: Owner, layout: JSONWriter.Layout = .lines) -> [UInt8] {
+  package func text(_ owner: Owner, layout: JSONWriter.Layout = .multiline) -> [UInt8] {
     var writer = JSONWriter(layout: layout)
     writer.object { write(owner, to: &$0) }
     return writer.finish()
   }
 }
 
-extension JSONField {
+extension JSONProperty {
   /// A key that is known and not kept; a text is checked.
   package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "")
     -> Self
   {
     let key = JSONKey(name, type, meaning)
     return Self(key) { value, _, reader in
-      guard case .text = type else { return true }
-      let text: String? = reader.scalar(value, key)
+      guard case .string = type else { return true }
+      let text: String? = reader.readScalar(value, key: key)
       return text != nil
     }
   }
@@ -324,36 +334,39 @@ extension JSONField {
   package static func value<Value: JSONScalar>(
     _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional,
     default defaultValue: Double? = nil,
-    _ meaning: String = "", rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Value>
+    _ meaning: String = "", rule: Rule? = nil, errorCode code: Int? = nil,
+    _ place: @escaping Accessor<Value>
   ) -> Self {
     value(
-      JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code),
+      JSONKey(
+        name, type, is: presence, default: defaultValue, meaning, rule: rule, errorCode: code),
       type: nil, place: place
     )
   }
 
   /// The same for a key whose type depends on what was read before.
   package static func value<Value: JSONScalar>(
-    _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?, place: @escaping Place<Value>
+    _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?, place: @escaping Accessor<Value>
   ) -> Self {
     Self(key) { value, owner, reader in
-      let known = type.map { key.typed($0(owner, reader)) } ?? key
-      guard let scalar: Value = reader.scalar(value, known) else { return false }
+      let known = type.map { key.withType($0(owner, reader)) } ?? key
+      guard let scalar: Value = reader.readScalar(value, key: known) else { return false }
       place(&owner) { $0 = scalar }
       return true
     } write: { owner, usual, object in
       guard let value = Self.value(place, of: owner) else { return }
       let known =
-        Value.isOptional ? nil : key.defaultValue.flatMap { Value.of(JSONContent(number: $0)) }
+        Value.isOptional
+        ? nil : key.defaultValue.flatMap { Value.value(of: JSONScalarContent(number: $0)) }
       if key.presence == .optional, value == known ?? Self.value(place, of: usual) {
         return
       }
-      value.write(key.name, isShort: Reader.writesShortNumbers, to: &object)
+      value.write(key.name, omitsPoint: Reader.writesShortNumbers, to: &object)
     }
   }
 
   /// The value at a place of an owner.
-  package static func value<Value>(_ place: Place<Value>, of owner: Owner?) -> Value? {
+  package static func value<Value>(_ place: Accessor<Value>, of owner: Owner?) -> Value? {
     guard var owner else { return nil }
     var value: Value?
     place(&owner) { value = $0 }
@@ -362,7 +375,7 @@ extension JSONField {
 
   /// A number that is not read, and written with one value.
   package static func constant(
-    _ name: String, is presence: JSONKey.Presence = .written, _ value: Int
+    _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ value: Int
   ) -> Self {
     Self(JSONKey(name, .any, is: presence)) { _, _, _ in
       true
@@ -372,23 +385,24 @@ extension JSONField {
   }
 
   /// One of the words of an enumeration.
-  package static func word<Word: JSONWord>(
-    _ name: String, is presence: JSONKey.Presence = .written, _ meaning: String = "",
+  package static func enumeration<Word: JSONEnumeration>(
+    _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ meaning: String = "",
     noun: String? = nil,
-    rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Word>
+    rule: Rule? = nil, errorCode code: Int? = nil, _ place: @escaping Accessor<Word>
   ) -> Self {
     let cases = Array(Word.allCases)
-    let names = JSONNames(cases.map { $0.word })
+    let names = JSONNameList(cases.map { $0.jsonName })
     let key = JSONKey(
-      name, .word(names.names), is: presence, meaning, noun: noun, rule: rule, code: code)
+      name, .enumeration(names.names), is: presence, meaning, noun: noun, rule: rule,
+      errorCode: code)
     return Self(key) { value, owner, reader in
-      guard let index = reader.word(value, names, key) else { return false }
+      guard let index = reader.readName(value, names: names, key: key) else { return false }
       place(&owner) { $0 = cases[index] }
       return true
     } write: { owner, usual, object in
       guard let word = Self.value(place, of: owner) else { return }
       if presence != .optional || word != Self.value(place, of: usual) {
-        object.member(name, word.word)
+        object.member(name, word.jsonName)
       }
     }
   }
@@ -397,20 +411,20 @@ extension JSONField {
   package static func values<Value: JSONScalar & JSONWritable>(
     _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional,
     _ meaning: String = "",
-    noun: String? = nil, layout: JSONWriter.Layout? = nil, _ place: @escaping Place<[Value]>
+    noun: String? = nil, layout: JSONWriter.Layout? = nil, _ place: @escaping Accessor<[Value]>
   ) -> Self {
-    let key = JSONKey(name, .list(type), is: presence, meaning, layout: layout)
-    var words: JSONNames?
-    if case .word(let list) = type {
-      words = JSONNames(list)
+    let key = JSONKey(name, .array(type), is: presence, meaning, layout: layout)
+    var words: JSONNameList?
+    if case .enumeration(let list) = type {
+      words = JSONNameList(list)
     }
     let entry = JSONKey(name, type, noun: noun)
     return Self(key) { [words] value, owner, reader in
-      guard reader.expect(.array, value, as: name, code: nil) else { return false }
+      guard reader.expectKind(.array, of: value, as: name, errorCode: nil) else { return false }
       var values: [Value] = []
       for element in value.elements {
-        if let words, reader.word(element, words, entry) == nil { continue }
-        if let scalar: Value = reader.scalar(element, entry) {
+        if let words, reader.readName(element, names: words, key: entry) == nil { continue }
+        if let scalar: Value = reader.readScalar(element, key: entry) {
           values.append(scalar)
         }
       }
@@ -429,18 +443,18 @@ extension JSONField {
 
   /// An object whose value is never absent; it is read into what is there.
   package static func object<Value: Equatable & Sendable>(
-    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Value, Reader>,
+    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
     is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
     _ meaning: String = "",
-    usual derived: (@Sendable (Owner) -> Value)? = nil, _ place: @escaping Place<Value>
+    usual derived: (@Sendable (Owner) -> Value)? = nil, _ place: @escaping Accessor<Value>
   ) -> Self {
-    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) {
+    Self(JSONKey(name, .object { table().schema }, is: presence, meaning, layout: layout)) {
       value, owner, reader in
       if let usual = derived?(owner) {
         place(&owner) { $0 = usual }
       }
       var isComplete = true
-      place(&owner) { isComplete = table().read(value, into: &$0, &reader) }
+      place(&owner) { isComplete = table().read(value, into: &$0, reader: &reader) }
       return isComplete
     } write: { owner, usual, object in
       let usual = derived?(owner) ?? Self.value(place, of: usual)
@@ -453,14 +467,14 @@ extension JSONField {
 
   /// An object whose value is absent without it; `new` is what an empty one is read as.
   package static func object<Value: Sendable>(
-    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Value, Reader>,
+    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
     new: @escaping @autoclosure @Sendable () -> Value, is presence: JSONKey.Presence = .optional,
-    layout: JSONWriter.Layout? = nil, _ meaning: String = "", _ place: @escaping Place<Value?>
+    layout: JSONWriter.Layout? = nil, _ meaning: String = "", _ place: @escaping Accessor<Value?>
   ) -> Self {
-    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) {
+    Self(JSONKey(name, .object { table().schema }, is: presence, meaning, layout: layout)) {
       value, owner, reader in
       var made = new()
-      guard table().read(value, into: &made, &reader) else { return false }
+      guard table().read(value, into: &made, reader: &reader) else { return false }
       place(&owner) { $0 = made }
       return true
     } write: { owner, _, object in
@@ -471,13 +485,13 @@ extension JSONField {
 
   /// An object of rows of the owner itself, as a level of the text that has none in the model.
   package static func group(
-    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Owner, Reader>,
+    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Owner, Reader>,
     is presence: JSONKey.Presence = .required, layout: JSONWriter.Layout? = nil,
     _ meaning: String = ""
   ) -> Self {
-    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) {
+    Self(JSONKey(name, .object { table().schema }, is: presence, meaning, layout: layout)) {
       value, owner, reader in
-      table().read(value, into: &owner, &reader)
+      table().read(value, into: &owner, reader: &reader)
     } write: { owner, usual, object in
       object.object(name, layout: layout) { table().write(owner, unless: usual, to: &$0) }
     }
@@ -485,17 +499,18 @@ extension JSONField {
 
   /// A list of objects; `new` is what an empty one is read as. Incomplete ones are left out, which
   /// is an error.
-  package static func list<Element: Equatable & Sendable>(
-    _ name: String, of table: @escaping @autoclosure @Sendable () -> JSONTable<Element, Reader>,
+  package static func array<Element: Equatable & Sendable>(
+    _ name: String,
+    of table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Element, Reader>,
     count: ClosedRange<Int>? = nil, new: @escaping @autoclosure @Sendable () -> Element,
     is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
     _ meaning: String = "",
-    _ place: @escaping Place<[Element]>
+    _ place: @escaping Accessor<[Element]>
   ) -> Self {
     let key = JSONKey(
-      name, .list(.object { table().shape }, count: count), is: presence, meaning, layout: layout)
+      name, .array(.object { table().schema }, count: count), is: presence, meaning, layout: layout)
     return Self(key) { value, owner, reader in
-      guard let elements = reader.elements(of: value, key, table(), new()) else { return false }
+      guard let elements = reader.readElements(of: value, key, table(), new()) else { return false }
       place(&owner) { $0 = elements }
       return true
     } write: { owner, usual, object in
@@ -513,26 +528,28 @@ extension JSONField {
 /// A value of Swift that is one number, text or boolean of JSON, or none.
 package protocol JSONScalar: Equatable, Sendable {
   /// Nil where the content is of another kind.
-  static func of(_ content: JSONContent) -> Self?
+  static func value(of content: JSONScalarContent) -> Self?
   /// Whether none is a value.
   static var isOptional: Bool { get }
   /// The number of a text as the type holds it.
   static func nearest(to number: Double) -> Double
   /// Writes a member; in short, whole numbers have no point.
-  func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter)
+  func write(_ key: String, omitsPoint isShort: Bool, to object: inout JSONObjectWriter)
 }
 
 /// What a scalar of JSON holds: one of three.
-package struct JSONContent {
+package struct JSONScalarContent {
   var number: Double?
   var text: String?
   var boolean: Bool?
 }
 
 /// A type of few values, each of which has a word in texts.
-package protocol JSONWord: CaseIterable, Equatable, Sendable { var word: String { get } }
+package protocol JSONEnumeration: CaseIterable, Equatable, Sendable { var jsonName: String { get } }
 
-extension JSONWord where Self: RawRepresentable<String> { package var word: String { rawValue } }
+extension JSONEnumeration where Self: RawRepresentable<String> {
+  package var jsonName: String { rawValue }
+}
 
 extension JSONScalar {
   package static var isOptional: Bool { false }
@@ -540,13 +557,13 @@ extension JSONScalar {
 }
 
 extension JSONScalar where Self: JSONWritable {
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
+  package func write(_ key: String, omitsPoint isShort: Bool, to object: inout JSONObjectWriter) {
     object.member(key, self)
   }
 }
 
 extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
+  package func write(_ key: String, omitsPoint isShort: Bool, to object: inout JSONObjectWriter) {
     if isShort, let whole = Int(exactly: self) {
       object.member(key, whole)
     } else {
@@ -556,7 +573,7 @@ extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
 }
 
 extension Double: JSONScalar {
-  package static func of(_ content: JSONContent) -> Double? { content.number }
+  package static func value(of content: JSONScalarContent) -> Double? { content.number }
 
   /// The number as people write it: whole ones without a point.
   package var shortText: String { Int(exactly: self).map(String.init) ?? description }
@@ -564,32 +581,34 @@ extension Double: JSONScalar {
 
 extension Float: JSONScalar {
   // −0 is 0.
-  package static func of(_ content: JSONContent) -> Float? { content.number.map { Float($0) + 0 } }
+  package static func value(of content: JSONScalarContent) -> Float? {
+    content.number.map { Float($0) + 0 }
+  }
   package static func nearest(to number: Double) -> Double { Double(Float(number)) }
 }
 
 extension Int: JSONScalar {
-  package static func of(_ content: JSONContent) -> Int? {
+  package static func value(of content: JSONScalarContent) -> Int? {
     content.number.flatMap { Int(exactly: $0) }
   }
 }
 
 extension Bool: JSONScalar {
-  package static func of(_ content: JSONContent) -> Bool? { content.boolean }
+  package static func value(of content: JSONScalarContent) -> Bool? { content.boolean }
 }
 
 extension String: JSONScalar {
-  package static func of(_ content: JSONContent) -> String? { content.text }
+  package static func value(of content: JSONScalarContent) -> String? { content.text }
 }
 
 extension Optional: JSONScalar where Wrapped: JSONScalar {
-  package static func of(_ content: JSONContent) -> Wrapped?? {
-    Wrapped.of(content).map { .some($0) }
+  package static func value(of content: JSONScalarContent) -> Wrapped?? {
+    Wrapped.value(of: content).map { .some($0) }
   }
   package static var isOptional: Bool { true }
   package static func nearest(to number: Double) -> Double { Wrapped.nearest(to: number) }
 
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
-    self?.write(key, isShort: isShort, to: &object)
+  package func write(_ key: String, omitsPoint isShort: Bool, to object: inout JSONObjectWriter) {
+    self?.write(key, omitsPoint: isShort, to: &object)
   }
 }

@@ -17,9 +17,9 @@ public struct JSONWriter: ~Copyable {
   /// How the contents of an object or array are set.
   public enum Layout: Sendable {
     /// Each on a line of its own, two spaces further in.
-    case lines
+    case multiline
     /// All on one line, with spaces.
-    case line
+    case singleLine
     /// All on one line, without spaces.
     case compact
   }
@@ -31,7 +31,7 @@ public struct JSONWriter: ~Copyable {
   private var isEmpty = true
 
   /// Makes an empty writer with the layout of all containers that are given no other.
-  public init(layout: Layout = .lines) { self.layout = layout }
+  public init(layout: Layout = .multiline) { self.layout = layout }
 
   /// The text, with a line break at its end.
   public consuming func finish() -> [UInt8] {
@@ -45,8 +45,8 @@ public struct JSONWriter: ~Copyable {
   )
     throws(E)
   {
-    let outer = open("{", layout)
-    var writer = JSONObjectWriter(output: take())
+    let outer = openContainer("{", layout: layout)
+    var writer = JSONObjectWriter(output: detach())
     do {
       try contents(&writer)
     } catch {
@@ -54,7 +54,7 @@ public struct JSONWriter: ~Copyable {
       throw error
     }
     self = writer.output
-    close("}", outer)
+    closeContainer("}", restoring: outer)
   }
 
   /// Writes an array, in a layout of its own where one is given.
@@ -63,8 +63,8 @@ public struct JSONWriter: ~Copyable {
   )
     throws(E)
   {
-    let outer = open("[", layout)
-    var writer = JSONArrayWriter(output: take())
+    let outer = openContainer("[", layout: layout)
+    var writer = JSONArrayWriter(output: detach())
     do {
       try contents(&writer)
     } catch {
@@ -72,7 +72,7 @@ public struct JSONWriter: ~Copyable {
       throw error
     }
     self = writer.output
-    close("]", outer)
+    closeContainer("]", restoring: outer)
   }
 
   /// Writes a string.
@@ -86,7 +86,7 @@ public struct JSONWriter: ~Copyable {
       case 0x0A: bytes += "\\n".utf8
       case 0x0C: bytes += "\\f".utf8
       case 0x0D: bytes += "\\r".utf8
-      case 0..<0x20, 0x7F: bytes += JSONString.unitText(UInt16(byte)).utf8
+      case 0..<0x20, 0x7F: bytes += JSONString.unicodeEscape(UInt16(byte)).utf8
       default: bytes.append(byte)
       }
     }
@@ -113,21 +113,21 @@ public struct JSONWriter: ~Copyable {
     case .string:
       string(value.string ?? "")
     case .number, .boolean, .null:
-      verbatim(value.lexeme)
+      writeVerbatim(value.lexeme)
     }
   }
 
-  private mutating func take() -> JSONWriter {
+  private mutating func detach() -> JSONWriter {
     var taken = JSONWriter(layout: layout)
     swap(&taken, &self)
     return taken
   }
 
-  private mutating func open(_ bracket: Unicode.Scalar, _ inner: Layout?) -> Layout {
+  private mutating func openContainer(_ bracket: Unicode.Scalar, layout inner: Layout?) -> Layout {
     bytes.append(UInt8(ascii: bracket))
     let outer = layout
     // A container on one line cannot hold one on several.
-    if layout == .lines, let inner {
+    if layout == .multiline, let inner {
       layout = inner
     }
     depth += 1
@@ -135,10 +135,10 @@ public struct JSONWriter: ~Copyable {
     return outer
   }
 
-  private mutating func close(_ bracket: Unicode.Scalar, _ outer: Layout) {
+  private mutating func closeContainer(_ bracket: Unicode.Scalar, restoring outer: Layout) {
     depth -= 1
     if !isEmpty {
-      breakLine(bracket == "]" ? "" : " ")
+      writeLineBreak(padding: bracket == "]" ? "" : " ")
     }
     bytes.append(UInt8(ascii: bracket))
     layout = outer
@@ -146,11 +146,11 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Goes to the place of the next element, or of a member's value.
-  fileprivate mutating func separate(key: String? = nil) {
+  fileprivate mutating func writeSeparator(key: String? = nil) {
     if !isEmpty {
       bytes.append(UInt8(ascii: ","))
     }
-    breakLine(isEmpty && key == nil ? "" : " ")
+    writeLineBreak(padding: isEmpty && key == nil ? "" : " ")
     isEmpty = false
     guard let key else { return }
     string(key)
@@ -160,25 +160,26 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  private mutating func breakLine(_ padding: String) {
+  private mutating func writeLineBreak(padding: String) {
     switch layout {
-    case .lines:
+    case .multiline:
       bytes.append(UInt8(ascii: "\n"))
       bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
-    case .line:
+    case .singleLine:
       bytes += padding.utf8
     case .compact:
       break
     }
   }
 
-  fileprivate mutating func verbatim(_ text: some Sequence<UInt8>) {
+  fileprivate mutating func writeVerbatim(_ text: some Sequence<UInt8>) {
     bytes.append(contentsOf: text)
   }
 
-  fileprivate mutating func number(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
+  fileprivate mutating func writeNumber(_ value: some BinaryFloatingPoint & CustomStringConvertible)
+  {
     precondition(value.isFinite, "JSON has no numbers but finite ones")
-    verbatim(value.description.utf8)
+    writeVerbatim(value.description.utf8)
   }
 }
 
@@ -188,20 +189,20 @@ public struct JSONObjectWriter: ~Copyable {
 
   /// Writes a string, a number or a boolean.
   public mutating func member(_ key: String, _ value: some JSONWritable) {
-    output.separate(key: key)
+    output.writeSeparator(key: key)
     value.write(to: &output)
   }
 
   /// Writes `null`.
   public mutating func null(_ key: String) {
-    output.separate(key: key)
-    output.verbatim("null".utf8)
+    output.writeSeparator(key: key)
+    output.writeVerbatim("null".utf8)
   }
 
   /// Writes a value as another document has it: order, repeated keys and the digits of numbers
   /// kept.
   public mutating func member(_ key: String, copying value: JSONValue) {
-    output.separate(key: key)
+    output.writeSeparator(key: key)
     output.value(copying: value)
   }
 
@@ -210,7 +211,7 @@ public struct JSONObjectWriter: ~Copyable {
     _ key: String, layout: JSONWriter.Layout? = nil,
     _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
-    output.separate(key: key)
+    output.writeSeparator(key: key)
     try output.object(layout: layout, contents)
   }
 
@@ -219,7 +220,7 @@ public struct JSONObjectWriter: ~Copyable {
     _ key: String, layout: JSONWriter.Layout? = nil,
     _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
-    output.separate(key: key)
+    output.writeSeparator(key: key)
     try output.array(layout: layout, contents)
   }
 }
@@ -230,20 +231,20 @@ public struct JSONArrayWriter: ~Copyable {
 
   /// Writes a string, a number or a boolean.
   public mutating func element(_ value: some JSONWritable) {
-    output.separate()
+    output.writeSeparator()
     value.write(to: &output)
   }
 
   /// Writes `null`.
   public mutating func null() {
-    output.separate()
-    output.verbatim("null".utf8)
+    output.writeSeparator()
+    output.writeVerbatim("null".utf8)
   }
 
   /// Writes a value as another document has it: order, repeated keys and the digits of numbers
   /// kept.
   public mutating func element(copying value: JSONValue) {
-    output.separate()
+    output.writeSeparator()
     output.value(copying: value)
   }
 
@@ -251,7 +252,7 @@ public struct JSONArrayWriter: ~Copyable {
   public mutating func object<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
-    output.separate()
+    output.writeSeparator()
     try output.object(layout: layout, contents)
   }
 
@@ -259,7 +260,7 @@ public struct JSONArrayWriter: ~Copyable {
   public mutating func array<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
-    output.separate()
+    output.writeSeparator()
     try output.array(layout: layout, contents)
   }
 }
@@ -277,20 +278,20 @@ extension String: JSONWritable {
 
 extension Double: JSONWritable {
   /// Writes the number.
-  public func write(to json: inout JSONWriter) { json.number(self) }
+  public func write(to json: inout JSONWriter) { json.writeNumber(self) }
 }
 
 extension Float: JSONWritable {
   /// Writes the number.
-  public func write(to json: inout JSONWriter) { json.number(self) }
+  public func write(to json: inout JSONWriter) { json.writeNumber(self) }
 }
 
 extension Int: JSONWritable {
   /// Writes the number.
-  public func write(to json: inout JSONWriter) { json.verbatim(description.utf8) }
+  public func write(to json: inout JSONWriter) { json.writeVerbatim(description.utf8) }
 }
 
 extension Bool: JSONWritable {
   /// Writes `true` or `false`.
-  public func write(to json: inout JSONWriter) { json.verbatim(description.utf8) }
+  public func write(to json: inout JSONWriter) { json.writeVerbatim(description.utf8) }
 }

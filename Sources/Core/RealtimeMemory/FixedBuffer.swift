@@ -3,33 +3,33 @@
 /// An audio thread reads and writes elements in place: no reference counting, no copy on write, no
 /// allocation. Indices are checked in debug builds.
 @frozen @safe public struct FixedBuffer<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
-  @usableFromInline let start: UnsafeMutablePointer<Element>
+  @usableFromInline let baseAddress: UnsafeMutablePointer<Element>
   /// How many elements there are.
   public let count: Int
 
   /// Allocates elements, each made by its index.
   @inlinable public init(count: Int, _ element: (Int) -> Element) {
-    unsafe start = .allocate(capacity: max(1, count))
+    unsafe baseAddress = .allocate(capacity: max(1, count))
     self.count = count
     for index in 0..<count {
-      unsafe (start + index).initialize(to: element(index))
+      unsafe (baseAddress + index).initialize(to: element(index))
     }
   }
 
   @inlinable deinit {
-    unsafe start.deinitialize(count: count)
-    unsafe start.deallocate()
+    unsafe baseAddress.deinitialize(count: count)
+    unsafe baseAddress.deallocate()
   }
 
   /// The element at an index, in place.
   @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
-      return unsafe UnsafePointer(start + index)
+      return unsafe UnsafePointer(baseAddress + index)
     }
     @_transparent nonmutating unsafeMutableAddress {
       assert(index >= 0 && index < count)
-      return unsafe start + index
+      return unsafe baseAddress + index
     }
   }
 }
@@ -42,14 +42,15 @@ extension FixedBuffer where Element: BitwiseCopyable {
 
   /// Allocates elements that hold nothing; each must be written before it is read.
   @unsafe @inlinable public init(uninitialized count: Int) {
-    unsafe start = .allocate(capacity: max(1, count))
+    unsafe baseAddress = .allocate(capacity: max(1, count))
     self.count = count
   }
 
   /// The elements as a span.
   @inlinable public var mutableSpan: MutableSpan<Element> {
     @_transparent @_lifetime(borrow self) get {
-      unsafe _overrideLifetime(MutableSpan(_unsafeStart: start, count: count), borrowing: self)
+      unsafe _overrideLifetime(
+        MutableSpan(_unsafeStart: baseAddress, count: count), borrowing: self)
     }
   }
 
@@ -60,22 +61,22 @@ extension FixedBuffer where Element: BitwiseCopyable {
 
   /// The memory without its owner; the caller keeps the owner alive while the view is in use.
   @unsafe @_transparent public var view: BufferView<Element> {
-    unsafe BufferView(start: start, count: count)
+    unsafe BufferView(start: baseAddress, count: count)
   }
   /// The address of the first element; the caller keeps the owner alive while it is in use.
-  @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe start }
+  @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe baseAddress }
 }
 
 /// Elements of a fixed buffer that lives elsewhere.
 @frozen @safe
 public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked Sendable {
-  @usableFromInline let start: UnsafeMutablePointer<Element>
+  @usableFromInline let baseAddress: UnsafeMutablePointer<Element>
   /// How many elements there are.
   public let count: Int
 
   /// A view of memory that the caller keeps alive.
   @unsafe @_transparent public init(start: UnsafeMutablePointer<Element>, count: Int) {
-    unsafe self.start = start
+    unsafe self.baseAddress = start
     self.count = count
   }
 
@@ -83,26 +84,27 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
   @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
-      return unsafe UnsafePointer(start + index)
+      return unsafe UnsafePointer(baseAddress + index)
     }
     @_transparent nonmutating unsafeMutableAddress {
       assert(index >= 0 && index < count)
-      return unsafe start + index
+      return unsafe baseAddress + index
     }
   }
 
   /// The address of the first element.
-  @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe start }
+  @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe baseAddress }
 
   /// A part of the elements.
-  @_transparent public func part(from first: Int, count: Int) -> BufferView {
-    return unsafe BufferView(start: start + first, count: count)
+  @_transparent public func slice(from first: Int, count: Int) -> BufferView {
+    return unsafe BufferView(start: baseAddress + first, count: count)
   }
 
   /// The elements as a span.
   @inlinable public var mutableSpan: MutableSpan<Element> {
     @_transparent @_lifetime(borrow self) get {
-      unsafe _overrideLifetime(MutableSpan(_unsafeStart: start, count: count), borrowing: self)
+      unsafe _overrideLifetime(
+        MutableSpan(_unsafeStart: baseAddress, count: count), borrowing: self)
     }
   }
 }
@@ -148,5 +150,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
   }
 
   /// Whether two references lead to one value.
-  @_transparent public func isSame(as other: Reference) -> Bool { unsafe pointer == other.pointer }
+  @_transparent public func isIdentical(to other: Reference) -> Bool {
+    unsafe pointer == other.pointer
+  }
 }

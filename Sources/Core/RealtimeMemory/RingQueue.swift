@@ -7,7 +7,7 @@ public import Synchronization
 @frozen public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let elements: FixedBuffer<Element>
   @usableFromInline let writtenCount = Atomic<Int>(0)
-  @usableFromInline let takenCount = Atomic<Int>(0)
+  @usableFromInline let readCount = Atomic<Int>(0)
 
   /// An empty queue.
   ///
@@ -23,7 +23,7 @@ public import Synchronization
 
   /// How many values are in transit: [any thread].
   @_transparent public var count: Int {
-    let taken = takenCount.load(ordering: .acquiring)
+    let taken = readCount.load(ordering: .acquiring)
     return writtenCount.load(ordering: .acquiring) &- taken
   }
 
@@ -32,7 +32,7 @@ public import Synchronization
   /// - Returns: Whether there was space.
   @inlinable public func write(_ values: Span<Element>) -> Bool {
     let place = writtenCount.load(ordering: .relaxed)
-    guard hasRoom(for: values.count, at: place) else { return false }
+    guard hasSpace(for: values.count, at: place) else { return false }
     for index in values.indices {
       elements[(place + index) % elements.count] = values[index]
     }
@@ -45,7 +45,7 @@ public import Synchronization
   /// - Returns: Whether there was space.
   @inlinable @discardableResult public func write(_ value: Element) -> Bool {
     let place = writtenCount.load(ordering: .relaxed)
-    guard hasRoom(for: 1, at: place) else { return false }
+    guard hasSpace(for: 1, at: place) else { return false }
     elements[place % elements.count] = value
     writtenCount.store(place + 1, ordering: .releasing)
     return true
@@ -54,28 +54,28 @@ public import Synchronization
   /// Takes the oldest value into a variable: [one reading thread].
   ///
   /// - Returns: Whether there was one.
-  @_transparent public func take(_ value: inout Element) -> Bool {
-    let place = takenCount.load(ordering: .relaxed)
+  @_transparent public func pop(_ value: inout Element) -> Bool {
+    let place = readCount.load(ordering: .relaxed)
     guard place != writtenCount.load(ordering: .acquiring) else { return false }
     value = elements[place % elements.count]
-    takenCount.store(place &+ 1, ordering: .releasing)
+    readCount.store(place &+ 1, ordering: .releasing)
     return true
   }
 
   /// Takes what is there, oldest first, into the beginning of an array: [one reading thread].
   ///
   /// - Returns: How many values were taken.
-  @inlinable public func take(into values: inout [Element]) -> Int {
-    let place = takenCount.load(ordering: .relaxed)
+  @inlinable public func drain(into values: inout [Element]) -> Int {
+    let place = readCount.load(ordering: .relaxed)
     let count = min(values.count, writtenCount.load(ordering: .acquiring) - place)
     for index in 0..<count {
       values[index] = elements[(place + index) % elements.count]
     }
-    takenCount.store(place + count, ordering: .releasing)
+    readCount.store(place + count, ordering: .releasing)
     return count
   }
 
-  @inlinable func hasRoom(for count: Int, at place: Int) -> Bool {
-    count <= elements.count - (place - takenCount.load(ordering: .acquiring))
+  @inlinable func hasSpace(for count: Int, at place: Int) -> Bool {
+    count <= elements.count - (place - readCount.load(ordering: .acquiring))
   }
 }

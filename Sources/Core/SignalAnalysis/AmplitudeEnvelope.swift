@@ -13,7 +13,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   public let step: Double
 
   /// Half a period of the lowest tone that is followed without a ripple, 20 Hz is 25 ms.
-  private static let peakReach = 0.0125
+  private static let peakHalfWindow = 0.0125
 
   /// Measures the mean of a signal's channels; non-finite samples count as silence.
   ///
@@ -23,7 +23,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     let rate = signal.rate
     let step = max(step, 1 / rate)
     self.step = step
-    let samples = NonFiniteSamples.of(signal.mono)
+    let samples = NonFiniteSamples.replaced(in: signal.mono)
     guard !samples.isEmpty else {
       values = []
       return
@@ -35,10 +35,10 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
         powers[start + index] = real[index] * real[index] + imaginary[index] * imaginary[index]
       }
     }
-    let ceilings = Self.ceilings(samples, rate: rate, step: step)
+    let ceilings = Self.slidingMaximum(of: samples, rate: rate, step: step)
     let reach = step * rate
     values = ceilings.indices.map { index in
-      let mean = Self.mean(of: powers, around: Double(index) * reach, reach: reach)
+      let mean = Self.hannMean(of: powers, around: Double(index) * reach, halfWidth: reach)
       return min(mean.squareRoot(), ceilings[index])
     }
   }
@@ -57,7 +57,9 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   public var peak: Float { values.max() ?? 0 }
 
   /// The mean under a Hann window of so many frames to each side.
-  private static func mean(of powers: [Float], around center: Double, reach: Double) -> Float {
+  private static func hannMean(of powers: [Float], around center: Double, halfWidth reach: Double)
+    -> Float
+  {
     let first = max(0, Int((center - reach).rounded(.up)))
     let last = min(powers.count - 1, Int(center + reach))
     guard first <= last else { return 0 }
@@ -77,14 +79,14 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   }
 
   /// The greatest magnitude around each value, with 2 % for what lies between samples.
-  private static func ceilings(_ samples: [Float], rate: Double, step: Double) -> [Float] {
+  private static func slidingMaximum(of samples: [Float], rate: Double, step: Double) -> [Float] {
     let count = Int(Double(samples.count - 1) / rate / step) + 1
     var cells = [Float](repeating: 0, count: count + 1)
     for (index, sample) in samples.enumerated() {
       let cell = min(count, Int((Double(index) / rate / step).rounded()))
       cells[cell] = max(cells[cell], abs(sample))
     }
-    let reach = Int((peakReach / step).rounded(.up))
+    let reach = Int((peakHalfWindow / step).rounded(.up))
     return (0..<count).map { index in
       let range = max(0, index - reach)...min(count, index + reach)
       return (cells[range].max() ?? 0) * 1.02
@@ -119,20 +121,20 @@ public struct FrequencyTrack: Equatable, Sendable {
   public let step: Double
 
   /// Seconds that are looked at to each side: a period of 80 Hz.
-  private static let reach = 0.012
+  private static let halfWindow = 0.012
   /// The seconds after which a tone must still agree with itself.
-  private static let lag = 0.002
+  private static let coherenceLag = 0.002
   /// How well: noise of 700 Hz bandwidth reaches about 0.25.
-  private static let agreement = 0.9
+  private static let minimumCoherence = 0.9
   /// Weaker tones are taken for silence: −80 dB.
-  private static let floor = Float(1e-4)
+  private static let minimumAmplitude = Float(1e-4)
 
   /// Follows the tone in the mean of a signal's channels; non-finite samples count as silence.
   ///
   /// - Parameter step: Seconds between points, positive; at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
-    let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)
+    let low = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
     var track = [ComplexNumber](repeating: ComplexNumber(), count: low.samples.count)
     if !track.isEmpty {
       var filter = AnalyticFilter(rate: low.rate, count: track.count)
@@ -153,20 +155,20 @@ public struct FrequencyTrack: Equatable, Sendable {
   private static func point(at time: Double, of track: [ComplexNumber], rate: Double) -> Point? {
     let center = time * rate
     let amplitude = track[min(track.count - 1, Int(center.rounded()))].power.squareRoot()
-    guard amplitude > floor else { return nil }
-    let reach = Self.reach * rate
-    let lag = max(1, Int((Self.lag * rate).rounded()))
+    guard amplitude > minimumAmplitude else { return nil }
+    let reach = Self.halfWindow * rate
+    let lag = max(1, Int((Self.coherenceLag * rate).rounded()))
     // Two samples a lag apart stand symmetrically about the centre.
-    let near = turn(of: track, around: center, reach: reach, lag: 1)
-    let far = turn(of: track, around: center, reach: reach, lag: lag)
-    guard near.power > 0, far.agreement > agreement else { return nil }
+    let near = phaseAdvance(of: track, around: center, halfWidth: reach, lag: 1)
+    let far = phaseAdvance(of: track, around: center, halfWidth: reach, lag: lag)
+    guard near.power > 0, far.agreement > minimumCoherence else { return nil }
     let hertz = near.angle * rate / (2 * .pi)
     guard hertz > 10 else { return nil }
     return Point(time: time, hertz: hertz, amplitude: amplitude)
   }
 
-  private static func turn(
-    of track: [ComplexNumber], around center: Double, reach: Double, lag: Int
+  private static func phaseAdvance(
+    of track: [ComplexNumber], around center: Double, halfWidth reach: Double, lag: Int
   ) -> (
     angle: Double, agreement: Double, power: Double
   ) {

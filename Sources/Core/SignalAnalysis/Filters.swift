@@ -7,22 +7,22 @@ internal import CMath
 /// half the rate; below 20 Hz they fade out. Sound further away than 50 ms has no influence.
 struct AnalyticFilter: ~Copyable {
   /// How far the filter looks to each side; the main lobe of its window then ends at 20 Hz.
-  static let reach = 0.05
+  static let halfLengthSeconds = 0.05
 
-  private let half: Int
+  private let halfLength: Int
   private var transform: FourierTransform
   private let realResponse, imaginaryResponse: [Float]
 
   init(rate: Double, count: Int) {
-    half = max(1, Int((Self.reach * rate).rounded()))
+    halfLength = max(1, Int((Self.halfLengthSeconds * rate).rounded()))
     // A block four times as long as the filter wastes little on the overlap.
-    let length = FourierTransform.fastLength(atLeast: min(count + 2 * half, 8 * half))
-    transform = FourierTransform(length: max(length, 4 * half))
+    let length = FourierTransform.fastLength(atLeast: min(count + 2 * halfLength, 8 * halfLength))
+    transform = FourierTransform(length: max(length, 4 * halfLength))
     var real = [Float](repeating: 0, count: transform.length)
     var imaginary = real
     var sum = 0.0
-    for offset in 1 - half..<half {
-      let window = 0.5 + 0.5 * cos(.pi * Double(offset) / Double(half))
+    for offset in 1 - halfLength..<halfLength {
+      let window = 0.5 + 0.5 * cos(.pi * Double(offset) / Double(halfLength))
       let index = offset < 0 ? offset + real.count : offset
       real[index] = Float(-window)
       sum += window
@@ -43,7 +43,7 @@ struct AnalyticFilter: ~Copyable {
   mutating func filter(
     _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
   ) {
-    let advance = transform.length - 2 * half
+    let advance = transform.length - 2 * halfLength
     var input = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var turned = bins
@@ -51,7 +51,7 @@ struct AnalyticFilter: ~Copyable {
     var imaginary = input
     var start = 0
     while start < samples.count {
-      let first = start - half
+      let first = start - halfLength
       let known = max(0, first)..<min(samples.count, first + input.count)
       for index in input.indices {
         input[index] = 0
@@ -71,8 +71,8 @@ struct AnalyticFilter: ~Copyable {
       transform.backward(turned, into: &imaginary)
       let count = min(advance, samples.count - start)
       body(
-        start, real.span.extracting(half..<half + count),
-        imaginary.span.extracting(half..<half + count))
+        start, real.span.extracting(halfLength..<halfLength + count),
+        imaginary.span.extracting(halfLength..<halfLength + count))
       start += count
     }
   }
@@ -102,7 +102,7 @@ package struct TactileBandSignal {
   package let rate: Double
 
   /// - Parameter least: The new rate is at least so many frames per second, where the old one is.
-  package init(of signal: [Float], rate: Double, least: Double = 2_000) {
+  package init(of signal: [Float], rate: Double, minimumRate least: Double = 2_000) {
     let factor = max(1, Int(rate / least))
     self.rate = rate / Double(factor)
     guard factor > 1 else {
@@ -127,20 +127,20 @@ package struct TactileBandSignal {
   }
 
   /// Output samples that the filter reaches to each side.
-  private static let reach = 16
+  private static let halfLength = 16
 
   /// The filter's cut-off as a share of the new rate; its transition is 0.07 to each side.
-  package static let cutOff = 0.43
+  package static let normalizedCutoff = 0.43
 
   /// The window's shape: side lobes 70 dB down.
-  private static let beta = 6.76
+  private static let kaiserBeta = 6.76
 
   private static func taps(factor: Int) -> [Float] {
-    let half = reach * factor
+    let half = halfLength * factor
     let taps = (-half...half).map { offset -> Double in
       let place = Double(offset) / Double(half)
-      let window = KaiserWindow.value(at: place, beta: beta)
-      let angle = 2 * .pi * cutOff * Double(offset) / Double(factor)
+      let window = KaiserWindow.value(at: place, beta: kaiserBeta)
+      let angle = 2 * .pi * normalizedCutoff * Double(offset) / Double(factor)
       return window * (offset == 0 ? 1 : sin(angle) / angle)
     }
     let sum = taps.reduce(0, +)
@@ -152,12 +152,12 @@ package struct TactileBandSignal {
 enum KaiserWindow {
   /// The Kaiser window at a place from −1 to 1, where it is 1 in the middle.
   static func value(at place: Double, beta: Double) -> Double {
-    bessel(beta * max(0, 1 - place * place).squareRoot()) / bessel(beta)
+    besselI0(beta * max(0, 1 - place * place).squareRoot()) / besselI0(beta)
   }
 
   /// The Kaiser–Bessel-derived window: two of them half a length apart have squares that add up to
   /// 1.
-  static func derived(length: Int, beta: Double) -> [Float] {
+  static func kaiserBesselDerived(length: Int, beta: Double) -> [Float] {
     let half = length / 2
     var sums = [0.0]
     for index in 0...half {
@@ -169,7 +169,7 @@ enum KaiserWindow {
   }
 
   /// The modified Bessel function of the first kind and order zero.
-  private static func bessel(_ x: Double) -> Double {
+  private static func besselI0(_ x: Double) -> Double {
     var term = 1.0
     var sum = 1.0
     var index = 1.0
@@ -217,12 +217,12 @@ package struct LowRateSignal {
   package let rate: Double
 
   /// New samples of one block, and of what the cut reaches to each side of it.
-  private static let block = 16_384
-  private static let margin = 192
+  private static let blockLength = 16_384
+  private static let blockMargin = 192
 
   /// - Parameter target: Frames per second that the new rate is near; slower signals stay as they
   ///   are.
-  package init(of signal: [Float], rate: Double, target: Double = 4_000) {
+  package init(of signal: [Float], rate: Double, targetRate target: Double = 4_000) {
     let factor = max(1, Int((rate / target).rounded()))
     self.rate = rate / Double(factor)
     guard factor > 1 else {
@@ -230,7 +230,8 @@ package struct LowRateSignal {
       return
     }
     let count = (signal.count + factor - 1) / factor
-    let length = FourierTransform.fastLength(atLeast: min(count, Self.block) + 2 * Self.margin)
+    let length = FourierTransform.fastLength(
+      atLeast: min(count, Self.blockLength) + 2 * Self.blockMargin)
     var wide = FourierTransform(length: length * factor)
     var narrow = FourierTransform(length: length)
     let taper = (0..<narrow.binCount).map { bin -> Float in
@@ -242,7 +243,7 @@ package struct LowRateSignal {
     var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wide.binCount)
     var start = 0
     while start < count {
-      let first = (start - Self.margin) * factor
+      let first = (start - Self.blockMargin) * factor
       let known = max(0, first)..<max(0, min(signal.count, first + input.count))
       for index in input.indices {
         input[index] = 0
@@ -256,9 +257,9 @@ package struct LowRateSignal {
         bins[bin].imaginary *= taper[bin]
       }
       let part = narrow.backward(bins)
-      let advance = min(length - 2 * Self.margin, count - start)
+      let advance = min(length - 2 * Self.blockMargin, count - start)
       output.replaceSubrange(
-        start..<start + advance, with: part[Self.margin..<Self.margin + advance])
+        start..<start + advance, with: part[Self.blockMargin..<Self.blockMargin + advance])
       start += advance
     }
     samples = output

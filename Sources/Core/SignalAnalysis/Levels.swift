@@ -62,7 +62,7 @@ public struct Levels: Equatable, Sendable {
   }
 
   /// The peak as a multiple of the RMS value; nil for silence.
-  public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
+  public var crestFactor: Double? { rms > 0 ? samplePeak / rms : nil }
   /// The sample peak in dB re full scale.
   public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeak) }
   /// The true peak in dB re full scale, known as dBTP.
@@ -70,7 +70,7 @@ public struct Levels: Equatable, Sendable {
   /// The RMS value in dB re full scale; a full-scale sine has −3.01.
   public var rmsDecibels: Double { Decibels.of(amplitude: rms) }
   /// The crest factor in dB; nil for silence.
-  public var crestDecibels: Double? { crest.map { Decibels.of(amplitude: $0) } }
+  public var crestFactorDecibels: Double? { crestFactor.map { Decibels.of(amplitude: $0) } }
 }
 
 /// Measures a signal of any length block by block, in memory that does not grow with it.
@@ -78,7 +78,7 @@ public struct Levels: Equatable, Sendable {
 /// Only loudness keeps a number for each 100 ms. One value may be used by one thread at a time.
 public struct LevelMeasurement: ~Copyable {
   private var meters: [ChannelMeasurement] = []
-  private var loudness: LoudnessMeasurement?
+  private var combinedLoudness: LoudnessMeasurement?
 
   /// Starts a measurement.
   ///
@@ -88,7 +88,7 @@ public struct LevelMeasurement: ~Copyable {
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     let together = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
     if channelCount > 1 {
-      loudness = together
+      combinedLoudness = together
     }
     for _ in 0..<channelCount {
       let own = try LoudnessMeasurement(channelCount: 1, rate: rate)
@@ -101,7 +101,7 @@ public struct LevelMeasurement: ~Copyable {
     for channel in meters.indices {
       meters[channel].add(interleaved, channel: channel, channelCount: meters.count)
     }
-    loudness?.add(interleaved)
+    combinedLoudness?.add(interleaved)
   }
 
   /// The figures of all that was added.
@@ -110,8 +110,8 @@ public struct LevelMeasurement: ~Copyable {
   /// the channels together.
   public consuming func finish() -> (whole: Levels, channels: [Levels]) {
     let channels = meters.indices.map { meters[$0].finish().levels }
-    guard let loudness, !channels.isEmpty else { return (channels[0], channels) }
-    let whole = Levels(joining: channels, integratedLoudness: loudness.finish())
+    guard let combinedLoudness, !channels.isEmpty else { return (channels[0], channels) }
+    let whole = Levels(joining: channels, integratedLoudness: combinedLoudness.finish())
     return (whole, channels)
   }
 }
@@ -129,9 +129,9 @@ public final class ChannelMeasurement {
   private var truePeak: TruePeakMeter
   /// The last samples of the block before, then the block that is being filled.
   private var buffer: [Float]
-  private var filled = 0
-  private var sum = 0.0
-  private var squares = 0.0
+  private var filledCount = 0
+  private var sampleSum = 0.0
+  private var sumOfSquares = 0.0
   private var samplePeak = Float(0)
   private var frameCount = 0
   private var nonFiniteCount = 0
@@ -144,7 +144,7 @@ public final class ChannelMeasurement {
     self.loudness = loudness
     spectrum = loudness == nil ? SpectrumMeasurement(rate: rate) : nil
     truePeak = TruePeakMeter(rate: rate)
-    buffer = [Float](repeating: 0, count: TruePeakMeter.history + Self.blockLength)
+    buffer = [Float](repeating: 0, count: TruePeakMeter.historyLength + Self.blockLength)
   }
 
   /// Takes in one channel of interleaved samples, a whole number of frames.
@@ -153,54 +153,54 @@ public final class ChannelMeasurement {
     var place = channel
     let end = interleaved.count / channelCount * channelCount
     while place < end {
-      let count = min(Self.blockLength - filled, (end - place - 1) / channelCount + 1)
-      let first = TruePeakMeter.history + filled
+      let count = min(Self.blockLength - filledCount, (end - place - 1) / channelCount + 1)
+      let first = TruePeakMeter.historyLength + filledCount
       unsafe buffer.withUnsafeMutableBufferPointer { buffer in
         for index in first..<first + count {
           unsafe buffer[index] = interleaved[unchecked: place]
           place += channelCount
         }
       }
-      filled += count
-      if filled == Self.blockLength {
-        measure()
+      filledCount += count
+      if filledCount == Self.blockLength {
+        measureBlock()
       }
     }
   }
 
   /// The figures of all that was added; nothing can be added afterwards.
   public func finish() -> (levels: Levels, spectrum: Spectrum?) {
-    measure()
+    measureBlock()
     // What lies behind the last samples is heard as well; the silence counts for nothing else.
     for index in 0..<TruePeakMeter.segmentLength {
-      buffer[TruePeakMeter.history + index] = 0
+      buffer[TruePeakMeter.historyLength + index] = 0
     }
-    addSegments(1)
+    measureSegments(1)
     let count = Double(max(1, frameCount))
     let levels = Levels(
       samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak),
-      rms: (squares / count).squareRoot(),
-      dc: sum / count, integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
+      rms: (sumOfSquares / count).squareRoot(),
+      dc: sampleSum / count, integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
     return (levels, spectrum.take()?.finish())
   }
 
-  private func measure() {
-    guard filled > 0 else { return }
-    let history = TruePeakMeter.history
-    let segments = (filled + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
-    for index in filled..<segments * TruePeakMeter.segmentLength {
+  private func measureBlock() {
+    guard filledCount > 0 else { return }
+    let history = TruePeakMeter.historyLength
+    let segments = (filledCount + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
+    for index in filledCount..<segments * TruePeakMeter.segmentLength {
       buffer[history + index] = 0
     }
-    frameCount += filled
-    addSegments(segments)
-    loudness?.add(buffer.span.extracting(history..<history + filled))
+    frameCount += filledCount
+    measureSegments(segments)
+    loudness?.add(buffer.span.extracting(history..<history + filledCount))
     if spectrum != nil {
-      Self.add(buffer, history..<history + filled, to: &spectrum)
+      Self.add(buffer, history..<history + filledCount, to: &spectrum)
     }
     for index in 0..<history {
-      buffer[index] = buffer[filled + index]
+      buffer[index] = buffer[filledCount + index]
     }
-    filled = 0
+    filledCount = 0
   }
 
   private static func add(
@@ -209,15 +209,15 @@ public final class ChannelMeasurement {
     spectrum?.add(buffer.span.extracting(range))
   }
 
-  private func addSegments(_ count: Int) {
-    let limit = SIMD8<Float>(repeating: NonFiniteSamples.limit)
+  private func measureSegments(_ count: Int) {
+    let limit = SIMD8<Float>(repeating: NonFiniteSamples.maximumMagnitude)
     var sum = SIMD8<Double>.zero
     var squares = SIMD8<Double>.zero
     var silenced = 0
     var meter = truePeak
     var peak = samplePeak
     unsafe buffer.withUnsafeMutableBytes { bytes in
-      var place = TruePeakMeter.history * 4
+      var place = TruePeakMeter.historyLength * 4
       for _ in 0..<count {
         var greatest = SIMD8<Float>.zero
         let start = place
@@ -231,21 +231,21 @@ public final class ChannelMeasurement {
             values.replace(with: 0, where: .!isSound)
             unsafe bytes.storeBytes(of: values, toByteOffset: place, as: SIMD8<Float>.self)
           }
-          greatest = greatest.greater(values.magnitudes)
+          greatest = greatest.lanewiseMaximum(values.magnitudes)
           let wide = SIMD8<Double>(values)
           sum += wide
           squares += wide * wide
           place += 32
         }
-        let most = greatest.greatestMagnitude
+        let most = greatest.maximumMagnitude
         peak = max(peak, most)
         if let base = bytes.baseAddress {
-          unsafe meter.add(UnsafeRawPointer(base) + start, greatest: most)
+          unsafe meter.add(UnsafeRawPointer(base) + start, peak: most)
         }
       }
     }
-    self.sum += sum.sum()
-    self.squares += squares.sum()
+    self.sampleSum += sum.sum()
+    self.sumOfSquares += squares.sum()
     nonFiniteCount += silenced
     truePeak = meter
     samplePeak = peak
@@ -292,12 +292,12 @@ public final class ChannelMeasurement {
 
   /// Takes in interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>) {
-    guard !NonFiniteSamples.areAllSound(interleaved) else {
+    guard !NonFiniteSamples.areAllValid(interleaved) else {
       feed(interleaved)
       return
     }
     let sound = interleaved.indices.map { index in
-      NonFiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
+      NonFiniteSamples.isValid(interleaved[index]) ? interleaved[index] : 0
     }
     feed(sound.span)
   }
@@ -336,21 +336,21 @@ public final class ChannelMeasurement {
 /// are passed over, which changes no result.
 struct TruePeakMeter {
   /// Samples before a block that its interpolation needs, rounded up to a multiple of eight.
-  static let history = 24
+  static let historyLength = 24
   /// Samples that are passed over, or not, together: more than `history`.
   static let segmentLength = 64
 
   private(set) var peak = Float(0)
   /// The taps of each phase, the newest sample's first; the phase of the samples has none.
-  private let phases: [[Float]]
-  private let gain: Float
-  private var before = Float(0)
+  private let phaseTaps: [[Float]]
+  private let maximumGain: Float
+  private var previousPeak = Float(0)
 
   init(rate: Double) {
     let factor = rate < 96_000 ? 4 : rate < 192_000 ? 2 : 1
-    phases = (1..<factor).map { Self.taps(of: $0, factor: factor) }
+    phaseTaps = (1..<factor).map { Self.taps(of: $0, factor: factor) }
     // 2 % for rounding.
-    gain = 1.02 * (phases.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
+    maximumGain = 1.02 * (phaseTaps.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
   }
 
   private static func taps(of phase: Int, factor: Int) -> [Float] {
@@ -362,25 +362,25 @@ struct TruePeakMeter {
   }
 
   /// - Parameter samples: Where it begins; `history` earlier samples must lie before.
-  mutating func add(_ samples: UnsafeRawPointer, greatest: Float) {
+  mutating func add(_ samples: UnsafeRawPointer, peak greatest: Float) {
     peak = max(peak, greatest)
-    if max(greatest, before) * gain > peak {
+    if max(greatest, previousPeak) * maximumGain > peak {
       for group in 0..<Self.segmentLength / 8 {
-        for taps in phases {
-          unsafe interpolate(taps, behind: samples + group * 32)
+        for taps in phaseTaps {
+          unsafe interpolate(taps, at: samples + group * 32)
         }
       }
     }
-    before = greatest
+    previousPeak = greatest
   }
 
-  private mutating func interpolate(_ taps: [Float], behind samples: UnsafeRawPointer) {
+  private mutating func interpolate(_ taps: [Float], at samples: UnsafeRawPointer) {
     var sums = SIMD8<Float>.zero
     for tap in taps.indices {
       let values = unsafe (samples - tap * 4).loadUnaligned(as: SIMD8<Float>.self)
       sums += values * taps[tap]
     }
-    peak = max(peak, sums.greatestMagnitude)
+    peak = max(peak, sums.maximumMagnitude)
   }
 }
 
@@ -392,11 +392,11 @@ extension SIMD8<Float> {
       to: SIMD8<Float>.self)
   }
 
-  func greater(_ other: SIMD8<Float>) -> SIMD8<Float> {
+  func lanewiseMaximum(_ other: SIMD8<Float>) -> SIMD8<Float> {
     replacing(with: other, where: other .> self)
   }
 
-  var greatestMagnitude: Float {
+  var maximumMagnitude: Float {
     let all = magnitudes
     let four = all.lowHalf.replacing(with: all.highHalf, where: all.highHalf .> all.lowHalf)
     return Swift.max(Swift.max(four[0], four[1]), Swift.max(four[2], four[3]))

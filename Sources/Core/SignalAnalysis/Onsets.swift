@@ -12,11 +12,11 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
 
   /// Finds the attacks in the mean of a signal's channels; non-finite samples count as silence.
   public init(in signal: Signal) {
-    let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)
+    let low = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
     var predictor = LinearPredictor(low.samples)
     let residual = predictor.residual().map(abs)
     let search = OnsetSearch(
-      samples: low.samples.map(Double.init), levels: low.samples.map { Double(abs($0)) },
+      samples: low.samples.map(Double.init), magnitudes: low.samples.map { Double(abs($0)) },
       residual: residual,
       rate: low.rate)
     onsets = search.onsets()
@@ -33,33 +33,33 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
 /// The search through magnitudes and prediction residuals at a low rate.
 private struct OnsetSearch {
   /// Two attacks closer than this are one.
-  static let distance = 0.009
+  static let minimumSpacing = 0.009
   /// The longest period, in seconds, in which a slow wave has one attack.
-  static let longestPeriod = 0.05
+  static let maximumPeriod = 0.05
   /// A rise that takes longer to half its height is a fade.
-  static let attack = 0.03
+  static let maximumAttack = 0.03
   /// Seconds of a pause between two attacks.
-  static let pause = 0.0013
+  static let pauseDuration = 0.0013
   /// Seconds of the longest burst that is looked for beside a tone.
-  static let longestBurst = 0.045
+  static let maximumBurstDuration = 0.045
   /// The least strength of a burst beside a tone, as a share of the tone's.
-  static let leastBurst = 0.3
+  static let minimumBurstRatio = 0.3
   /// The share of the level that must have been unexpected.
-  static let surprise = 0.3
+  static let minimumUnpredictability = 0.3
   /// How much stronger the signal must become.
-  static let growth = 1.2
+  static let minimumGrowth = 1.2
   /// How many times the middle of what was unexpected before: noise reaches five times by chance.
-  static let prominence = 7.0
+  static let minimumProminence = 7.0
   /// The share of the signal's peak below which nothing is looked for: −46 dB.
-  static let minimumShare = 0.005
+  static let minimumPeakRatio = 0.005
   /// The amplitude below which nothing is looked for: some steps of 16 bits.
   static let minimumAmplitude = 5e-4
 
-  let samples, levels, residual: [Double]
+  let samples, magnitudes, residual: [Double]
   let rate: Double
 
   func onsets() -> [Onset] {
-    let floor = max(Self.minimumAmplitude, Self.minimumShare * (levels.max() ?? 0))
+    let floor = max(Self.minimumAmplitude, Self.minimumPeakRatio * (magnitudes.max() ?? 0))
     var onsets: [Onset] = []
     var index = 0
     while index < residual.count {
@@ -67,13 +67,14 @@ private struct OnsetSearch {
         index += 1
         continue
       }
-      let change = change(near: index)
+      let change = changePoint(near: index)
       let burst = burst(at: change, floor: floor)
       if let onset = burst?.onset ?? onset(at: change, floor: floor),
-        onset.time - (onsets.last?.time ?? -1) > Self.distance, !isOnTheRise(of: onsets.last, onset)
+        onset.time - (onsets.last?.time ?? -1) > Self.minimumSpacing,
+        !isContinuation(of: onsets.last, onset)
       {
         onsets.append(onset)
-        index = max(index, Int(onset.time * rate)) + frames(Self.distance)
+        index = max(index, Int(onset.time * rate)) + frames(Self.minimumSpacing)
         index = max(index, change + (burst?.length ?? 0))
       } else {
         index += 1
@@ -84,11 +85,11 @@ private struct OnsetSearch {
 
   /// Whether an attack is a further period of the one before: within a period of the wave behind
   /// it, or within 20 ms while the level goes on rising as it began to.
-  private func isOnTheRise(of last: Onset?, _ onset: Onset) -> Bool {
-    guard let last, onset.time - last.time < Self.longestPeriod else { return false }
+  private func isContinuation(of last: Onset?, _ onset: Onset) -> Bool {
+    guard let last, onset.time - last.time < Self.maximumPeriod else { return false }
     let first = Int(last.time * rate)
     let index = Int(onset.time * rate)
-    let behind = index..<min(samples.count, index + frames(Self.longestPeriod))
+    let behind = index..<min(samples.count, index + frames(Self.maximumPeriod))
     let crossings = behind.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }.prefix(2)
     if crossings.count == 2,
       onset.time - last.time < 1.2 * 2 * Double(crossings[1] - crossings[0]) / rate
@@ -97,19 +98,20 @@ private struct OnsetSearch {
     }
     let width = frames(0.005)
     return onset.time - last.time < 0.02
-      && greatest(levels, index - width..<index) > 1.15 * greatest(levels, first..<first + width)
+      && maximum(of: magnitudes, in: index - width..<index) > 1.15
+        * maximum(of: magnitudes, in: first..<first + width)
   }
 
   private func frames(_ seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }
 
-  private func greatest(_ values: [Double], _ range: Range<Int>) -> Double {
+  private func maximum(of values: [Double], in range: Range<Int>) -> Double {
     values[range.clamped(to: values.indices)].max() ?? 0
   }
 
   /// The frame about an index where the residual grows most between the 3 ms before and behind it.
-  private func change(near index: Int) -> Int {
+  private func changePoint(near index: Int) -> Int {
     let width = frames(0.003)
-    let height = greatest(residual, index..<index + LinearPredictor.horizon)
+    let height = maximum(of: residual, in: index..<index + LinearPredictor.horizon)
     // A twentieth of the height is nothing yet.
     let nothing = height * height * 0.002_5 * Double(width)
     func energy(_ range: Range<Int>) -> Double {
@@ -134,7 +136,7 @@ private struct OnsetSearch {
     let known = frames(0.06)
     // The filter of the low rate has announced the change a little before.
     let end = index - frames(0.001)
-    let behind = index + frames(Self.longestBurst)
+    let behind = index + frames(Self.maximumBurstDuration)
     let pause = frames(0.012)
     guard end > known, behind + pause < samples.count,
       let tone = SteadyTone(samples[(end - known)..<end])
@@ -143,49 +145,53 @@ private struct OnsetSearch {
     }
     let beside = (index..<behind + pause).map { abs(samples[$0] - tone.value(at: $0)) }
     let strength = beside.prefix(behind - index).max() ?? 0
-    guard strength > floor, strength > Self.leastBurst * tone.amplitude else { return nil }
+    guard strength > floor, strength > Self.minimumBurstRatio * tone.amplitude else { return nil }
     guard let last = beside.prefix(behind - index).lastIndex(where: { $0 > 0.25 * strength }),
       last > frames(0.004),
       beside[(last + 1)...].prefix(pause).allSatisfy({ $0 < 0.25 * strength })
     else { return nil }
     // A tone that pauses and goes on starts behind the pause.
-    guard greatest(levels, index + last / 4..<index + last - last / 4) > 0.15 * tone.amplitude
+    guard
+      maximum(of: magnitudes, in: index + last / 4..<index + last - last / 4) > 0.15
+        * tone.amplitude
     else { return nil }
     let start = beside.firstIndex { $0 > 0.05 * strength } ?? 0
     return (Onset(time: Double(index + start) / rate, strength: strength), last + 1 + pause)
   }
 
   private func onset(at index: Int, floor: Double) -> Onset? {
-    let rise = greatest(residual, index..<index + LinearPredictor.horizon)
-    guard rise > Self.prominence * medianResidual(before: index) else { return nil }
-    let after = greatest(levels, index..<index + frames(0.01))
-    guard after > floor, rise > Self.surprise * after else { return nil }
-    let before = greatest(levels, max(0, index - frames(0.008))..<index)
+    let rise = maximum(of: residual, in: index..<index + LinearPredictor.horizon)
+    guard rise > Self.minimumProminence * medianResidual(before: index) else { return nil }
+    let after = maximum(of: magnitudes, in: index..<index + frames(0.01))
+    guard after > floor, rise > Self.minimumUnpredictability * after else { return nil }
+    let before = maximum(of: magnitudes, in: max(0, index - frames(0.008))..<index)
     // Behind a pause a start may be as strong as what was before it.
     let isFromPause =
       rise > 0.8 * after && after > 0.7 * before
-      && greatest(levels, max(0, index - frames(Self.pause))..<index) < 0.03 * after
-    guard isFromPause || after > Self.growth * before else { return nil }
+      && maximum(of: magnitudes, in: max(0, index - frames(Self.pauseDuration))..<index) < 0.03
+        * after
+    guard isFromPause || after > Self.minimumGrowth * before else { return nil }
     // Where a tone bends, the residual grows without a start; a start then needs twice the level.
-    let near = greatest(residual, max(0, index - frames(0.005))..<index)
+    let near = maximum(of: residual, in: max(0, index - frames(0.005))..<index)
     guard isFromPause || rise > 2 * near || after > 2 * before else { return nil }
     // The level goes on rising for so long as it does not fall by a tenth.
     var peak = 0.0
     let half = frames(0.006)
     var place = index
-    while place < min(levels.count, index + frames(0.3)) {
-      let level = greatest(levels, place - half..<place + half)
+    while place < min(magnitudes.count, index + frames(0.3)) {
+      let level = maximum(of: magnitudes, in: place - half..<place + half)
       if level < 0.9 * peak { break }
       peak = max(peak, level)
       place += 1
     }
-    let early = greatest(levels, index..<index + frames(Self.attack))
+    let early = maximum(of: magnitudes, in: index..<index + frames(Self.maximumAttack))
     guard early > 0.5 * peak else { return nil }
     // In a tone that changes frequency, the level gives a better time than the residual.
     let isClear = rise > 4 * near
-    let risen = (index..<levels.count).first { levels[$0] > Self.growth * before } ?? index
+    let risen =
+      (index..<magnitudes.count).first { magnitudes[$0] > Self.minimumGrowth * before } ?? index
     return Onset(
-      time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
+      time: isClear ? onsetTime(at: index, rise: rise) : Double(risen) / rate, strength: early)
   }
 
   /// The median of the residual in the 50 ms before.
@@ -196,7 +202,7 @@ private struct OnsetSearch {
   }
 
   /// Where the residual rises, a twentieth of its height, on a line between frames.
-  private func time(of index: Int, rise: Double) -> Double {
+  private func onsetTime(at index: Int, rise: Double) -> Double {
     let ground = index > 0 ? residual[index - 1] : 0
     let level = max(rise * 0.05, ground)
     var place = index
@@ -211,12 +217,12 @@ private struct OnsetSearch {
 
 /// A steady sine, fitted to a segment that holds little else.
 private struct SteadyTone {
-  private let turn: Double
+  private let phaseIncrement: Double
   private let start: Int
-  private let sine, cosine: Double
+  private let sineAmplitude, cosineAmplitude: Double
 
   /// The part of the power that may be something else.
-  private static let mostRest = 0.03
+  private static let maximumResidual = 0.03
 
   init?(_ segment: ArraySlice<Double>) {
     // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine
@@ -248,18 +254,21 @@ private struct SteadyTone {
     }
     let size = sines * cosines - crossed * crossed
     guard size > 1e-6 * sines * cosines else { return nil }
-    sine = (bySine * cosines - byCosine * crossed) / size
-    cosine = (byCosine * sines - bySine * crossed) / size
-    guard power - sine * bySine - cosine * byCosine < Self.mostRest * power else { return nil }
-    self.turn = turn
+    sineAmplitude = (bySine * cosines - byCosine * crossed) / size
+    cosineAmplitude = (byCosine * sines - bySine * crossed) / size
+    guard power - sineAmplitude * bySine - cosineAmplitude * byCosine < Self.maximumResidual * power
+    else { return nil }
+    self.phaseIncrement = turn
     start = segment.startIndex
   }
 
-  var amplitude: Double { (sine * sine + cosine * cosine).squareRoot() }
+  var amplitude: Double {
+    (sineAmplitude * sineAmplitude + cosineAmplitude * cosineAmplitude).squareRoot()
+  }
 
   func value(at index: Int) -> Double {
-    let phase = turn * Double(index - start)
-    return sine * sin(phase) + cosine * cos(phase)
+    let phase = phaseIncrement * Double(index - start)
+    return sineAmplitude * sin(phase) + cosineAmplitude * cos(phase)
   }
 }
 
@@ -283,55 +292,55 @@ struct LinearPredictor: ~Copyable {
   /// Frames that are foretold: 5 ms at 2 kHz.
   static let horizon = 10
   /// Frames of the window: 50 ms at 2 kHz, the least distance of two taps that are resolved.
-  private static let window = 100
+  private static let windowLength = 100
   /// Earlier values that a sample is foretold from: enough for four tones.
   private static let order = 8
   /// Frames between those values: further apart, low tones differ more.
-  private static let spacing = 2
+  private static let tapSpacing = 2
 
   private let samples: [Double]
-  private var sums = [Double](repeating: 0, count: (order + 1) * (order + 1))
-  private var factors = [Double](repeating: 0, count: order * order)
-  private var weights = [Double](repeating: 0, count: order)
+  private var covariance = [Double](repeating: 0, count: (order + 1) * (order + 1))
+  private var choleskyFactor = [Double](repeating: 0, count: order * order)
+  private var coefficients = [Double](repeating: 0, count: order)
 
   /// Prepares for a signal of about 2 kHz.
   init(_ samples: [Float]) { self.samples = samples.map(Double.init) }
 
   mutating func residual() -> [Double] {
     samples.indices.map { index in
-      include(index - Self.horizon, sign: 1)
-      include(index - Self.horizon - Self.window, sign: -1)
-      return samples[index] - expectation(at: index)
+      accumulate(index - Self.horizon, sign: 1)
+      accumulate(index - Self.horizon - Self.windowLength, sign: -1)
+      return samples[index] - prediction(at: index)
     }
   }
 
   /// The sample (0) or one of the values it is foretold from.
-  private func value(_ which: Int, of index: Int) -> Double {
-    let place = which == 0 ? index : index - Self.horizon - Self.spacing * (which - 1)
+  private func regressor(_ which: Int, at index: Int) -> Double {
+    let place = which == 0 ? index : index - Self.horizon - Self.tapSpacing * (which - 1)
     return place < 0 ? 0 : samples[place]
   }
 
-  private mutating func include(_ index: Int, sign: Double) {
+  private mutating func accumulate(_ index: Int, sign: Double) {
     guard index >= 0 else { return }
     let size = Self.order + 1
     for row in 0..<size {
-      let left = sign * value(row, of: index)
+      let left = sign * regressor(row, at: index)
       guard left != 0 else { continue }
       for column in 0...row {
-        sums[row * size + column] += left * value(column, of: index)
+        covariance[row * size + column] += left * regressor(column, at: index)
       }
     }
   }
 
   /// The least-squares prediction, by Cholesky's method.
-  private mutating func expectation(at index: Int) -> Double {
+  private mutating func prediction(at index: Int) -> Double {
     let order = Self.order
     let size = order + 1
     var trace = 0.0
     var energy = 0.0
     for row in 1..<size {
-      trace += sums[row * size + row]
-      energy += value(row, of: index) * value(row, of: index)
+      trace += covariance[row * size + row]
+      energy += regressor(row, at: index) * regressor(row, at: index)
     }
     guard trace > 1e-9, energy > 1e-9 else { return 0 }
     // Keeps what cannot be resolved, or was learnt from much weaker sound, from growing without
@@ -339,33 +348,33 @@ struct LinearPredictor: ~Copyable {
     let ridge = trace / Double(order) * 1e-6 + energy * 1e-2
     for row in 0..<order {
       for column in 0...row {
-        var sum = sums[(row + 1) * size + column + 1]
+        var sum = covariance[(row + 1) * size + column + 1]
         if row == column {
           sum += ridge
         }
         for inner in 0..<column {
-          sum -= factors[row * order + inner] * factors[column * order + inner]
+          sum -= choleskyFactor[row * order + inner] * choleskyFactor[column * order + inner]
         }
-        factors[row * order + column] =
+        choleskyFactor[row * order + column] =
           row == column
-          ? max(sum, ridge * 1e-3).squareRoot() : sum / factors[column * order + column]
+          ? max(sum, ridge * 1e-3).squareRoot() : sum / choleskyFactor[column * order + column]
       }
     }
     for row in 0..<order {
-      var sum = sums[(row + 1) * size]
+      var sum = covariance[(row + 1) * size]
       for inner in 0..<row {
-        sum -= factors[row * order + inner] * weights[inner]
+        sum -= choleskyFactor[row * order + inner] * coefficients[inner]
       }
-      weights[row] = sum / factors[row * order + row]
+      coefficients[row] = sum / choleskyFactor[row * order + row]
     }
     var result = 0.0
     for row in (0..<order).reversed() {
-      var sum = weights[row]
+      var sum = coefficients[row]
       for inner in stride(from: row + 1, to: order, by: 1) {
-        sum -= factors[inner * order + row] * weights[inner]
+        sum -= choleskyFactor[inner * order + row] * coefficients[inner]
       }
-      weights[row] = sum / factors[row * order + row]
-      result += weights[row] * value(row + 1, of: index)
+      coefficients[row] = sum / choleskyFactor[row * order + row]
+      result += coefficients[row] * regressor(row + 1, at: index)
     }
     return result
   }

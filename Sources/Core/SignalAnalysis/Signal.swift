@@ -59,19 +59,19 @@ public struct Signal: Equatable, Sendable {
 /// Samples that are not finite or far beyond full scale.
 enum NonFiniteSamples {
   /// The greatest magnitude that is taken for a sample: 240 dB above full scale.
-  static let limit = Float(1e12)
+  static let maximumMagnitude = Float(1e12)
 
   /// The samples with silence for those that are infinite, undefined or beyond the limit.
-  static func of(_ samples: [Float]) -> [Float] {
-    guard !areAllSound(samples.span) else { return samples }
-    return samples.map { isSound($0) ? $0 : 0 }
+  static func replaced(in samples: [Float]) -> [Float] {
+    guard !areAllValid(samples.span) else { return samples }
+    return samples.map { isValid($0) ? $0 : 0 }
   }
 
   /// Whether one sample counts; no comparison holds for a sample that is undefined.
-  static func isSound(_ sample: Float) -> Bool { abs(sample) <= limit }
+  static func isValid(_ sample: Float) -> Bool { abs(sample) <= maximumMagnitude }
 
-  static func areAllSound(_ samples: Span<Float>) -> Bool {
-    for index in samples.indices where !isSound(samples[index]) { return false }
+  static func areAllValid(_ samples: Span<Float>) -> Bool {
+    for index in samples.indices where !isValid(samples[index]) { return false }
     return true
   }
 }

@@ -1,7 +1,7 @@
 /// How one signal must be moved to fit another.
-public enum SignalDistance {
+public enum SignalAlignment {
   /// How one signal lies against another.
-  public struct Alignment: Equatable, Sendable {
+  public struct Match: Equatable, Sendable {
     /// Seconds by which the second comes later than the first; negative where it comes earlier.
     public var lag: Double
     /// How well they fit there: 1 for equal shapes, 0 for nothing in common, −1 for opposites.
@@ -20,18 +20,18 @@ public enum SignalDistance {
   /// is silent.
   ///
   /// - Parameter maximumLag: Seconds that are searched to each side.
-  public static func alignment(
+  public static func bestMatch(
     _ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5
   )
-    -> Alignment?
+    -> Match?
   {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
-    let first = NonFiniteSamples.of(first)
-    let second = NonFiniteSamples.of(second)
+    let first = NonFiniteSamples.replaced(in: first)
+    let second = NonFiniteSamples.replaced(in: second)
     let scale = (energy(first) * energy(second)).squareRoot()
     guard scale > 0 else { return nil }
     let reach = max(1, Int((maximumLag * rate).rounded()))
-    let products = CrossCorrelation.of(first, second, reach: reach)
+    let products = CrossCorrelation.of(first, second, maximumLag: reach)
     var best = 0
     for index in products.indices where products[index] > products[best] {
       best = index
@@ -48,7 +48,7 @@ public enum SignalDistance {
         peak = middle - 0.25 * (left - right) * offset
       }
     }
-    return Alignment(
+    return Match(
       lag: (Double(best - reach) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
   }
 
@@ -60,7 +60,7 @@ public enum SignalDistance {
 /// The sums of products of two signals at each lag, block by block by Fourier transforms.
 package enum CrossCorrelation {
   /// `Σ first[n] · second[n + lag]` for lags from −reach to reach.
-  package static func of(_ first: [Float], _ second: [Float], reach: Int) -> [Float] {
+  package static func of(_ first: [Float], _ second: [Float], maximumLag reach: Int) -> [Float] {
     let shortest = max(1, min(first.count, second.count + reach))
     let blockLength = min(shortest, max(2 * reach, 8_192))
     var transform = FourierTransform(

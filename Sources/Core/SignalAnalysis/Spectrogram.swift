@@ -3,7 +3,7 @@ internal import CMath
 /// The level of a signal over time and frequency.
 public struct Spectrogram: Equatable, Sendable {
   /// Less than this is shown as this.
-  public static let floor = Float(-140)
+  public static let minimumDecibels = Float(-140)
 
   /// The middles of frames in seconds, and those of bins in hertz.
   public let frameTimes, frequencies: [Double]
@@ -25,7 +25,8 @@ public struct Spectrogram: Equatable, Sendable {
     let samples = signal.mono
     let rate = signal.rate
     // 0.36 of the lower rate passes unharmed.
-    let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate, least: hertz / 0.36)
+    let low = TactileBandSignal(
+      of: NonFiniteSamples.replaced(in: samples), rate: rate, minimumRate: hertz / 0.36)
     let length = max(4, Int((window * low.rate).rounded()))
     // Twice the length puts a bin next to every tone.
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * length))
@@ -42,7 +43,7 @@ public struct Spectrogram: Equatable, Sendable {
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var levels: [[Float]] = []
     levels.reserveCapacity(frameCount)
-    let least = powf(10, Self.floor / 10)
+    let least = powf(10, Self.minimumDecibels / 10)
     for time in frameTimes {
       let start = Int((time * low.rate - Double(length - 1) / 2).rounded())
       for index in 0..<length {
@@ -62,19 +63,19 @@ public struct Spectrogram: Equatable, Sendable {
 }
 
 /// The power density of what goes on all the time in a signal.
-package struct NoiseSpectrum {
+package struct NoiseSpectralDensity {
   /// Power of each of 257 bins from 0 to half the rate: the mean square of a sample where it is
   /// white.
   package var powers: [Double]
 
   /// Samples of a frame: 128 ms at 4 kHz.
-  package static let frame = 512
+  package static let frameLength = 512
 
   /// Measures frames of 512 samples, half overlapped, under a Hann window.
   /// - Parameter quantile: Which of a bin's values over time counts, divided by what an exponential
   ///   law, that of a periodogram, makes of it; nil for the mean.
   package init(of samples: [Float], quantile: Double? = 0.5) {
-    let frame = Self.frame
+    let frame = Self.frameLength
     let window = (0..<frame).map { Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(frame))) }
     let scale = 1 / window.reduce(0.0) { $0 + Double($1) * Double($1) }
     var transform = FourierTransform(length: frame)
@@ -120,7 +121,7 @@ package struct NoiseSpectrum {
   }
 
   /// The power at a place from 0, for 0 Hz, to 1, for half the rate.
-  package func power(at place: Double) -> Double {
+  package func power(atNormalizedFrequency place: Double) -> Double {
     let position = min(1, max(0, place)) * Double(powers.count - 1)
     let low = min(Int(position), powers.count - 2)
     return powers[low] + (position - Double(low)) * (powers[low + 1] - powers[low])

@@ -19,7 +19,7 @@ public struct Spectrum: Equatable, Sendable {
   public init(of signal: Signal, window: Double = 0.5) {
     let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
       var measurement = SpectrumMeasurement(rate: signal.rate, window: window)
-      measurement.add(NonFiniteSamples.of(samples).span)
+      measurement.add(NonFiniteSamples.replaced(in: samples).span)
       return measurement.finish()
     }
     self = Spectrum(averaging: spectra) ?? Spectrum(frequencies: [], powers: [], duration: 0)
@@ -83,7 +83,7 @@ public struct Spectrum: Equatable, Sendable {
 /// All samples must be finite.
 public struct SpectrumMeasurement: ~Copyable {
   /// The window's shape: 60 dB down three bins off.
-  private static let beta = 2.0 * .pi
+  private static let kaiserBeta = 2.0 * .pi
 
   private let rate: Double
   private let hop: Int
@@ -91,12 +91,12 @@ public struct SpectrumMeasurement: ~Copyable {
   private let window: [Float]
   /// The last half of the frame before and the half that is being filled.
   private var samples: [Float]
-  private var filled = 0
+  private var filledCount = 0
   private var frame: [Float]
   private var bins: [ComplexNumber]
-  private var sums: [Double]
+  private var powerSums: [Double]
   private var sampleCount = 0
-  private var total = 0.0
+  private var sampleSum = 0.0
 
   /// Starts a measurement.
   ///
@@ -108,33 +108,33 @@ public struct SpectrumMeasurement: ~Copyable {
     self.rate = rate
     self.hop = hop
     transform = FourierTransform(length: 2 * hop)
-    self.window = KaiserWindow.derived(length: 2 * hop, beta: Self.beta)
+    self.window = KaiserWindow.kaiserBesselDerived(length: 2 * hop, beta: Self.kaiserBeta)
     samples = [Float](repeating: 0, count: 2 * hop)
     frame = samples
     bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
-    sums = [Double](repeating: 0, count: bins.count)
+    powerSums = [Double](repeating: 0, count: bins.count)
   }
 
   /// Takes in the next samples.
   public mutating func add(_ next: Span<Float>) {
     var place = 0
     while place < next.count {
-      let count = min(hop - filled, next.count - place)
-      let first = hop + filled
+      let count = min(hop - filledCount, next.count - place)
+      let first = hop + filledCount
       unsafe samples.withUnsafeMutableBufferPointer { samples in
         for index in 0..<count {
           unsafe samples[first + index] = next[unchecked: place + index]
         }
       }
-      filled += count
+      filledCount += count
       place += count
-      if filled == hop {
-        measure()
+      if filledCount == hop {
+        measureFrame()
       }
     }
     sampleCount += next.count
     for index in next.indices {
-      total += Double(next[index])
+      sampleSum += Double(next[index])
     }
   }
 
@@ -142,25 +142,25 @@ public struct SpectrumMeasurement: ~Copyable {
   public consuming func finish() -> Spectrum {
     // The last samples are part of two frames as well.
     for _ in 0..<2 {
-      for index in filled..<hop {
+      for index in filledCount..<hop {
         samples[hop + index] = 0
       }
-      measure()
+      measureFrame()
     }
     // Negative frequencies are the same once more, but for those of 0 Hz and half the rate.
     let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
-    var powers = sums.indices.map { bin in
-      sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2)
+    var powers = powerSums.indices.map { bin in
+      powerSums[bin] * scale * (bin == 0 || bin == powerSums.count - 1 ? 1 : 2)
     }
-    gatherOffset(&powers)
+    collectDCLeakage(in: &powers)
     return Spectrum(
-      frequencies: sums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
+      frequencies: powerSums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
       duration: Double(sampleCount) / rate)
   }
 
   /// Brings the power of an offset, which the window spreads over low frequencies, back to 0 Hz.
-  private mutating func gatherOffset(_ powers: inout [Double]) {
-    let mean = total / Double(max(1, sampleCount))
+  private mutating func collectDCLeakage(in powers: inout [Double]) {
+    let mean = sampleSum / Double(max(1, sampleCount))
     transform.forward(window, into: &bins)
     // Beyond this the window is 100 dB down.
     for bin in 1..<min(16, powers.count) {
@@ -172,14 +172,14 @@ public struct SpectrumMeasurement: ~Copyable {
     }
   }
 
-  private mutating func measure() {
+  private mutating func measureFrame() {
     Self.multiply(samples, window, into: &frame)
     transform.forward(frame, into: &bins)
-    Self.add(bins, to: &sums)
+    Self.add(bins, to: &powerSums)
     for index in 0..<hop {
       samples[index] = samples[hop + index]
     }
-    filled = 0
+    filledCount = 0
   }
 
   private static func multiply(_ samples: [Float], _ window: [Float], into frame: inout [Float]) {

@@ -7,19 +7,19 @@ internal import CMath
 public struct VibrotactileWeighting: Equatable, Sendable {
   /// What it is called, and what part of the body it is about.
   public let name, bodyPart: String
-  private let law: Law
+  private let curve: Curve
 
   /// A point of a threshold curve: hertz, and dB of acceleration.
   struct Threshold: Equatable, Sendable { var hertz, decibels: Double }
 
-  private enum Law: Equatable {
+  private enum Curve: Equatable {
     case thresholds([Threshold])
     case filter(WeightingFilter)
   }
 
   /// The factor at a frequency.
   public func gain(atHertz hertz: Double) -> Double {
-    switch law {
+    switch curve {
     case .thresholds(let points): Self.gain(points, hertz)
     case .filter(let filter): filter.gain(atHertz: hertz)
     }
@@ -52,7 +52,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   /// 40 and 250 Hz it is even within 4 dB. Outside of the points nothing is felt.
   public static let hand = VibrotactileWeighting(
     name: "hand", bodyPart: "hand that holds a device",
-    law: .thresholds(
+    curve: .thresholds(
       [
         (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13),
         (40, -32.81),
@@ -66,17 +66,18 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   /// A hand on a vibrating handle: Wh of ISO 5349-1:2001, with the exact figures of ISO 8041.
   public static let handArm = VibrotactileWeighting(
     name: "hand-arm", bodyPart: "hand and arm at a vibrating handle",
-    law: .filter(
+    curve: .filter(
       WeightingFilter(
-        highPass: 6.309_573, lowPass: 1_258.925, transition: .init(hertz: 15.915_494, quality: 0.64)
+        highPassHertz: 6.309_573, lowPassHertz: 1_258.925,
+        transition: .init(hertz: 15.915_494, quality: 0.64)
       )))
 
   /// A seated or standing body on what shakes it up and down: Wk of ISO 2631-1:1997.
   public static let wholeBody = VibrotactileWeighting(
     name: "whole-body", bodyPart: "whole body on a shaken seat or floor",
-    law: .filter(
+    curve: .filter(
       WeightingFilter(
-        highPass: 0.4, lowPass: 100, transition: .init(hertz: 12.5, quality: 0.63),
+        highPassHertz: 0.4, lowPassHertz: 100, transition: .init(hertz: 12.5, quality: 0.63),
         step: .init(low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91))
       )))
 
@@ -94,7 +95,7 @@ struct WeightingFilter: Equatable, Sendable {
   struct Step: Equatable, Sendable { var low, high: Corner }
 
   /// The corners of Butterworth filters of second order.
-  var highPass, lowPass: Double
+  var highPassHertz, lowPassHertz: Double
   /// Where acceleration gives way to velocity.
   var transition: Corner
   var step: Step?
@@ -102,19 +103,22 @@ struct WeightingFilter: Equatable, Sendable {
   func gain(atHertz hertz: Double) -> Double {
     guard hertz > 0 else { return 0 }
     let band =
-      1 / (1 + pow(highPass / hertz, 4)).squareRoot() / (1 + pow(hertz / lowPass, 4)).squareRoot()
+      1 / (1 + pow(highPassHertz / hertz, 4)).squareRoot()
+      / (1 + pow(hertz / lowPassHertz, 4)).squareRoot()
     let ratio = hertz / transition.hertz
-    let turned = (1 + ratio * ratio).squareRoot() / Self.resonance(ratio, transition.quality)
+    let turned =
+      (1 + ratio * ratio).squareRoot()
+      / Self.secondOrderMagnitude(ratio: ratio, quality: transition.quality)
     guard let step else { return band * turned }
     let upward =
-      Self.resonance(hertz / step.low.hertz, step.low.quality)
-      / Self.resonance(hertz / step.high.hertz, step.high.quality)
+      Self.secondOrderMagnitude(ratio: hertz / step.low.hertz, quality: step.low.quality)
+      / Self.secondOrderMagnitude(ratio: hertz / step.high.hertz, quality: step.high.quality)
       * pow(step.low.hertz / step.high.hertz, 2)
     return band * turned * upward
   }
 
   /// |1 + s/(Q·ω) + (s/ω)²| at a frequency relative to ω.
-  private static func resonance(_ ratio: Double, _ quality: Double) -> Double {
+  private static func secondOrderMagnitude(ratio: Double, quality: Double) -> Double {
     let real = 1 - ratio * ratio
     let imaginary = ratio / quality
     return (real * real + imaginary * imaginary).squareRoot()

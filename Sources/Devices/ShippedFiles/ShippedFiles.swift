@@ -5,7 +5,7 @@ internal import CShippedFiles
   /// The profiles, ordered as they are listed.
   package static let profiles = unsafe ShippedFiles(temblor_profiles)
   /// The parts of pages.
-  package static let page = unsafe ShippedFiles(temblor_page)
+  package static let pageParts = unsafe ShippedFiles(temblor_page)
   fileprivate static let patterns = unsafe ShippedFiles(temblor_patterns)
 
   /// The names of the files, with their endings.

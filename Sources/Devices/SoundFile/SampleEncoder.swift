@@ -41,11 +41,12 @@ public struct SampleEncoder: Sendable {
       let steps = encoding == .s32 ? 2_147_483_647.0 : 8_388_607
       for index in samples.indices {
         unsafe start.storeBytes(
-          of: Self.round(samples[index], steps: steps), toByteOffset: index &* 4, as: Int32.self)
+          of: Self.quantized(samples[index], steps: steps), toByteOffset: index &* 4, as: Int32.self
+        )
       }
     case .s24Packed:
       for index in samples.indices {
-        let number = Self.round(samples[index], steps: 8_388_607)
+        let number = Self.quantized(samples[index], steps: 8_388_607)
         let low = UInt16(truncatingIfNeeded: number)
         let high = UInt8(truncatingIfNeeded: number &>> 16)
         #if _endian(little)
@@ -61,7 +62,7 @@ public struct SampleEncoder: Sendable {
 
   /// A sample as the nearest whole number of −steps…steps, of two that are as near the one further
   /// from 0.
-  static func round(_ sample: Float, steps: Double) -> Int32 {
+  static func quantized(_ sample: Float, steps: Double) -> Int32 {
     guard sample == sample else { return 0 }
     let value = min(max(Double(sample) * steps, -steps), steps)
     // Rounding by the C library would be a call; the rest behind the point is exact.

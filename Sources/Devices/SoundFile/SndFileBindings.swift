@@ -6,24 +6,24 @@
 
   /// The funnel to libsndfile: one function for each call, results checked, errors in our words.
   enum SndFileBindings {
-    static let isThere = temblor_has_sndfile()
+    static let isAvailable = temblor_has_sndfile()
 
     /// `sf_format_check`: whether a format can be written.
     static func canWrite(_ info: SF_INFO) -> Bool {
-      guard isThere else { return true }
+      guard isAvailable else { return true }
       var info = info
       return unsafe sf_format_check(&info) != 0
     }
 
     /// What libsndfile keeps once for the process: why the last opening failed.
-    private static let openings = Mutex(())
+    private static let openLock = Mutex(())
 
     /// `sf_open_fd`, leaving the descriptor open when the handle closes.
     static func open(descriptor: Int32, mode: Int, info: inout SF_INFO, path: String)
       throws(SoundFileError)
       -> OpaquePointer
     {
-      guard isThere else {
+      guard isAvailable else {
         throw SoundFileError(
           kind: .systemRefused, path: path,
           description: "needs libsndfile; install the package libsndfile1")
@@ -32,10 +32,10 @@
       let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
       guard own >= 0 else { throw SoundFileError.system(path, "cannot be opened") }
       var opened = info
-      let result = unsafe openings.withLock { _ -> Result<OpaquePointer, SoundFileError> in
+      let result = unsafe openLock.withLock { _ -> Result<OpaquePointer, SoundFileError> in
         errno = 0
         guard let handle = unsafe sf_open_fd(own, Int32(mode), &opened, 1) else {
-          return unsafe .failure(error(words(nil), path: path, reading: mode == SFM_READ))
+          return unsafe .failure(error(message(of: nil), path: path, reading: mode == SFM_READ))
         }
         return unsafe .success(handle)
       }
@@ -44,7 +44,7 @@
     }
 
     /// `sf_set_string`; a format that holds no such tag ignores it.
-    static func set(_ tag: Int, _ text: String, of handle: OpaquePointer) {
+    static func setTag(_ tag: Int, _ text: String, of handle: OpaquePointer) {
       _ = unsafe sf_set_string(handle, Int32(tag), text)
     }
 
@@ -54,7 +54,7 @@
     }
 
     /// `sf_command` with `SFC_SET_COMPRESSION_LEVEL`: as small as FLAC gets, with the same samples.
-    static func compressMost(_ handle: OpaquePointer) {
+    static func setMaximumCompression(_ handle: OpaquePointer) {
       var level = 1.0
       _ = unsafe sf_command(
         handle, Int32(SFC_SET_COMPRESSION_LEVEL), &level, Int32(MemoryLayout<Double>.size))
@@ -69,7 +69,7 @@
         unsafe call(handle, $0.baseAddress, sf_count_t(frameCount))
       }
       guard written == frameCount else {
-        throw unsafe error(words(handle), path: path, reading: false)
+        throw unsafe error(message(of: handle), path: path, reading: false)
       }
     }
 
@@ -83,7 +83,7 @@
     }
 
     /// `sf_error` and `sf_strerror`: what reading met, if anything.
-    static func fault(of handle: OpaquePointer) -> String? {
+    static func readError(of handle: OpaquePointer) -> String? {
       guard unsafe sf_error(handle) > 0 else { return nil }
       return unsafe String(cString: sf_strerror(handle))
     }
@@ -133,7 +133,7 @@
           : "cannot be written in this format (libsndfile: \(said))")
     }
 
-    private static func words(_ handle: OpaquePointer?) -> String {
+    private static func message(of handle: OpaquePointer?) -> String {
       // For an error without a number, libsndfile would print a line of its own on standard output.
       unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
     }

@@ -5,7 +5,7 @@
 /// A decoded sound file: interleaved samples at a rate.
 public struct Sound: Equatable, Sendable {
   /// The most samples a sound may have: about 12 minutes of 48 kHz stereo.
-  public static let longest = 72_000_000
+  public static let maximumSampleCount = 72_000_000
 
   /// Interleaved samples, usually in −1…1.
   public var interleaved: [Float]
@@ -37,12 +37,12 @@ public struct Sound: Equatable, Sendable {
       kind: .tooLong, path: path,
       description:
         """
-        is too long (more than \(Self.longest) samples); sounds in patterns are limited to 12 \
+        is too long (more than \(Self.maximumSampleCount) samples); sounds in patterns are limited to 12 \
         minutes
         """
     )
     // The header may promise less than there is.
-    guard reader.frameCount <= Self.longest / channels else { throw tooLong }
+    guard reader.frameCount <= Self.maximumSampleCount / channels else { throw tooLong }
     var samples: [Float] = []
     let chunk = max(1, 65_536 / channels)
     var buffer = [Float](repeating: 0, count: chunk * channels)
@@ -51,7 +51,7 @@ public struct Sound: Equatable, Sendable {
       let count = try reader.read(into: &span)
       if count == 0 { break }
       samples += buffer[..<(count * channels)]
-      guard samples.count <= Self.longest else { throw tooLong }
+      guard samples.count <= Self.maximumSampleCount else { throw tooLong }
     }
     self.init(interleaved: samples, channelCount: channels, rate: reader.rate)
     self.truncation = truncation
@@ -65,7 +65,8 @@ public struct Sound: Equatable, Sendable {
     guard newRate != rate, frameCount > 0 else { return self }
     let ratio = newRate / rate
     let capacity = Int((Double(frameCount) * ratio).rounded(.up)) + 16
-    guard ratio > 1.0 / 256, ratio < 256, capacity * channelCount <= 4 * Self.longest else {
+    guard ratio > 1.0 / 256, ratio < 256, capacity * channelCount <= 4 * Self.maximumSampleCount
+    else {
       throw SoundFileError(
         kind: .tooLong, path: path,
         description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
@@ -175,7 +176,7 @@ public struct Sound: Equatable, Sendable {
     {
       let room = samples.count / channelCount
       let count = unsafe SndFileBindings.read(&samples, frameCount: room, from: handle)
-      if count < room, let said = unsafe SndFileBindings.fault(of: handle) {
+      if count < room, let said = unsafe SndFileBindings.readError(of: handle) {
         throw SoundFileError(
           kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
       }

@@ -16,12 +16,12 @@ internal import Glibc
     /// The kind of file.
     public var container: Container
     /// How a sample is stored; Ogg ignores it.
-    public var samples: SampleFormat
+    public var sampleFormat: SampleFormat
 
     /// Makes a format; whether it exists is asked when a file is opened.
-    public init(container: Container, samples: SampleFormat) {
+    public init(container: Container, sampleFormat samples: SampleFormat) {
       self.container = container
-      self.samples = samples
+      self.sampleFormat = samples
     }
 
     /// The container a file name's ending stands for, in any case, or nothing.
@@ -37,11 +37,11 @@ internal import Glibc
       if isWritable(rate: rate, channelCount: channelCount) { return nil }
       let kind = container.rawValue
       let stored = SampleFormat.allCases.filter {
-        Self(container: container, samples: $0).isWritable(rate: 48_000, channelCount: 1)
+        Self(container: container, sampleFormat: $0).isWritable(rate: 48_000, channelCount: 1)
       }
-      if !stored.contains(samples) {
+      if !stored.contains(sampleFormat) {
         let names = stored.map(\.rawValue).joined(separator: " or ")
-        return "\(kind) holds \(names) samples, not \(samples.rawValue)"
+        return "\(kind) holds \(names) samples, not \(sampleFormat.rawValue)"
       }
       if let most = (1..<max(1, channelCount)).last(where: {
         isWritable(rate: rate, channelCount: $0)
@@ -55,13 +55,13 @@ internal import Glibc
       var info = SF_INFO()
       info.samplerate = Int32(clamping: rate)
       info.channels = Int32(clamping: channelCount)
-      info.format = code(frameCount: 0, channelCount: channelCount)
+      info.format = libsndfileFormat(frameCount: 0, channelCount: channelCount)
       return SndFileBindings.canWrite(info)
     }
 
-    func code(frameCount: Int64, channelCount: Int) -> Int32 {
+    func libsndfileFormat(frameCount: Int64, channelCount: Int) -> Int32 {
       // RIFF counts bytes in 32 bits; a mebibyte is left for headers and tags.
-      let size = frameCount * Int64(channelCount * samples.byteCount)
+      let size = frameCount * Int64(channelCount * sampleFormat.byteCount)
       let isHuge = size > 0xFFFF_FFFF - 0x10_0000
       let major =
         switch container {
@@ -77,7 +77,7 @@ internal import Glibc
         if container == .ogg {
           SF_FORMAT_VORBIS
         } else {
-          switch samples {
+          switch sampleFormat {
           case .s16: SF_FORMAT_PCM_16
           case .s24: SF_FORMAT_PCM_24
           case .s32: SF_FORMAT_PCM_32

@@ -13,9 +13,9 @@
     private let format: SoundFileFormat
     private let channelCount: Int
     private var encoder: SampleEncoder
-    private var shorts: [Int16] = []
-    private var longs: [Int32] = []
-    private var plain: PlainWAV?
+    private var int16Samples: [Int16] = []
+    private var int32Samples: [Int32] = []
+    private var plainWAV: PlainWAV?
 
     /// Starts a file.
     ///
@@ -31,11 +31,11 @@
       if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
         throw SoundFileError(kind: .unsupportedFormat, path: path, description: unsupportedReason)
       }
-      let isPlain = !SndFileBindings.isThere && format.container == .wav
+      let isPlain = !SndFileBindings.isAvailable && format.container == .wav
       var info = SF_INFO()
       info.samplerate = Int32(clamping: rate)
       info.channels = Int32(clamping: channelCount)
-      info.format = format.code(frameCount: frameCount, channelCount: channelCount)
+      info.format = format.libsndfileFormat(frameCount: frameCount, channelCount: channelCount)
       let opened =
         unsafe isPlain
         ? nil
@@ -45,11 +45,12 @@
       self.path = path
       self.format = format
       self.channelCount = channelCount
-      encoder = SampleEncoder(format.samples.encoding)
-      plain =
+      encoder = SampleEncoder(format.sampleFormat.encoding)
+      plainWAV =
         isPlain
         ? PlainWAV(
-          descriptor, path: path, samples: format.samples, rate: rate, channelCount: channelCount)
+          descriptor, path: path, sampleFormat: format.sampleFormat, rate: rate,
+          channelCount: channelCount)
         : nil
       guard let opened = unsafe opened else { return }
       unsafe SndFileBindings.omitPeakChunk(of: opened)
@@ -58,7 +59,7 @@
         (SF_STR_COMMENT, tags.comment),
       ]
       where !text.isEmpty {
-        unsafe SndFileBindings.set(Int(tag), text, of: opened)
+        unsafe SndFileBindings.setTag(Int(tag), text, of: opened)
       }
     }
 
@@ -86,38 +87,38 @@
 
     /// Writes interleaved samples in −1…1, a whole number of frames.
     public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
-      try plain?.write(samples)
+      try plainWAV?.write(samples)
       guard let handle = unsafe handle else { return }
       let frameCount = samples.count / channelCount
-      switch format.samples {
+      switch format.sampleFormat {
       case _ where format.container == .ogg, .float:
         try unsafe SndFileBindings.write(
           samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
       case .s16:
-        encoder.encode(samples, growing: &shorts)
+        encoder.encode(samples, growing: &int16Samples)
         try unsafe SndFileBindings.write(
-          shorts.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_short)
+          int16Samples.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_short)
       case .s24, .s32:
-        encoder.encode(samples, growing: &longs)
-        if format.samples == .s24 {
+        encoder.encode(samples, growing: &int32Samples)
+        if format.sampleFormat == .s24 {
           // libsndfile takes 24 bits as the upper ones of 32.
-          var span = longs.mutableSpan
+          var span = int32Samples.mutableSpan
           for index in samples.indices {
             span[index] &<<= 8
           }
         }
         try unsafe SndFileBindings.write(
-          longs.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_int)
+          int32Samples.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_int)
       }
     }
 
     /// Completes the file's header and releases it; nothing can be written afterwards.
     public mutating func close() throws(SoundFileError) {
-      try plain?.finish()
-      if plain != nil, ownsDescriptor {
+      try plainWAV?.finish()
+      if plainWAV != nil, ownsDescriptor {
         Glibc.close(descriptor)
       }
-      plain = nil
+      plainWAV = nil
       guard let open = unsafe handle else { return }
       unsafe handle = nil
       defer {
@@ -127,8 +128,8 @@
       }
       try unsafe SndFileBindings.close(open, path: path)
       // A long WAVE is an RF64 as well.
-      if [.wav, .rf64].contains(format.container), format.samples == .float {
-        try PeakChunk.erase(in: descriptor, path: path)
+      if [.wav, .rf64].contains(format.container), format.sampleFormat == .float {
+        try PeakChunk.eraseTime(in: descriptor, path: path)
       }
     }
 
@@ -163,7 +164,7 @@
         descriptor: descriptor, path: name, format: format, rate: rate, channelCount: channelCount,
         frameCount: Int64(samples.count / max(1, channelCount)), tags: tags)
       if let handle = unsafe writer.handle, format.container == .flac {
-        unsafe SndFileBindings.compressMost(handle)
+        unsafe SndFileBindings.setMaximumCompression(handle)
       }
       try writer.write(samples)
       try writer.close()
@@ -188,7 +189,10 @@
     private var byteCount = 0
     private static let headerSize = 44
 
-    init(_ descriptor: Int32, path: String, samples: SampleFormat, rate: Int, channelCount: Int) {
+    init(
+      _ descriptor: Int32, path: String, sampleFormat samples: SampleFormat, rate: Int,
+      channelCount: Int
+    ) {
       let encoding = samples == .s24 ? SampleEncoding.s24Packed : samples.encoding
       self.descriptor = descriptor
       self.path = path
@@ -255,7 +259,7 @@
   enum PeakChunk {
     /// Sets the time to 0, so that equal sounds are equal files. The chunk's fields are, after its
     /// name and size, a version and the time, four bytes each.
-    static func erase(in descriptor: Int32, path: String) throws(SoundFileError) {
+    static func eraseTime(in descriptor: Int32, path: String) throws(SoundFileError) {
       var place = off_t(12)
       var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
       while unsafe pread(descriptor, &head, head.count, place) == head.count {

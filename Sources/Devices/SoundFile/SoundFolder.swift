@@ -61,7 +61,9 @@ public struct SoundFolder: Equatable, Sendable {
       let found = names(in: folder)
       let match =
         found.first { $0.lowercased() == name }
-        ?? found.first { FileSystem.stem(of: $0).lowercased() == name && Self.isSound($0) }
+        ?? found.first {
+          FileSystem.stem(of: $0).lowercased() == name && Self.hasSoundExtension($0)
+        }
       guard let match else { continue }
       let suggested = FileSystem.join(folder, match)
       return suggested == path ? nil : suggested
@@ -69,7 +71,7 @@ public struct SoundFolder: Equatable, Sendable {
     return nil
   }
 
-  private static func isSound(_ name: String) -> Bool {
+  private static func hasSoundExtension(_ name: String) -> Bool {
     #if SoundOutput
       SoundFileFormat.container(ofName: name) != nil
     #else

@@ -11,7 +11,7 @@ public struct SoundTruncation: Equatable, Sendable {
   /// SoX.
   private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
   /// Chunks that are looked at; files of music programs have some tens.
-  private static let chunkLimit = 10_000
+  private static let maximumChunkCount = 10_000
 
   /// Compares the announced length of a WAV, RF64 or AIFF file with that of the file.
   ///
@@ -24,20 +24,20 @@ public struct SoundTruncation: Equatable, Sendable {
     guard start >= 0, unsafe fstat(descriptor, &status) == 0,
       let head = Self.bytes(of: descriptor, at: start, count: 12)
     else { return nil }
-    let mark = Self.name(head[0..<4])
-    let kind = Self.name(head[8..<12])
+    let mark = Self.chunkName(head[0..<4])
+    let kind = Self.chunkName(head[8..<12])
     let isWAV = ["RIFF", "RF64"].contains(mark) && kind == "WAVE"
     guard isWAV || mark == "FORM" && ["AIFF", "AIFC"].contains(kind) else { return nil }
     var announced: UInt64?
     var place = start + 12
-    for _ in 0..<Self.chunkLimit {
+    for _ in 0..<Self.maximumChunkCount {
       guard let chunk = Self.bytes(of: descriptor, at: place, count: 8) else { return nil }
-      let length = Self.number(chunk[4..<8], isLittle: isWAV)
-      switch Self.name(chunk[0..<4]) {
+      let length = Self.integer(chunk[4..<8], isLittleEndian: isWAV)
+      switch Self.chunkName(chunk[0..<4]) {
       case "ds64":
         // The length of an RF64 file, which its own chunk has no room for.
         announced = Self.bytes(of: descriptor, at: place + 16, count: 8).map {
-          Self.number($0[...], isLittle: true)
+          Self.integer($0[...], isLittleEndian: true)
         }
       case "data", "SSND":
         let isOpen = Self.unknownLengths.contains(length)
@@ -65,11 +65,11 @@ public struct SoundTruncation: Equatable, Sendable {
     return unsafe pread(descriptor, &bytes, count, place) == count ? bytes : nil
   }
 
-  private static func name(_ bytes: ArraySlice<UInt8>) -> String {
+  private static func chunkName(_ bytes: ArraySlice<UInt8>) -> String {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func number(_ bytes: ArraySlice<UInt8>, isLittle: Bool) -> UInt64 {
+  private static func integer(_ bytes: ArraySlice<UInt8>, isLittleEndian isLittle: Bool) -> UInt64 {
     let ordered = isLittle ? Array(bytes.reversed()) : Array(bytes)
     return ordered.reduce(0) { $0 << 8 | UInt64($1) }
   }

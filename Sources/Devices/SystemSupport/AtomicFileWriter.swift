@@ -11,51 +11,53 @@ package struct AtomicFileWriter: ~Copyable {
   /// The name the user knows the file by.
   private let path: String
   /// The same with links followed: a link keeps pointing where it points.
-  private let target: String
+  private let destination: String
   /// The name of the bytes before they are committed, where they have one.
-  private var hidden: String?
+  private var hiddenPath: String?
   /// Where the hidden name is noted for a signal that ends the process at once.
-  private let note: Int?
+  private let unfinishedSlot: Int?
 
   /// Starts a file, whose folder must exist; named, it has a hidden name at once, as on file
   /// systems that need one.
-  package init(_ path: String, mayBeUnnamed: Bool = true) throws(FileError) {
+  package init(_ path: String, allowsUnnamed mayBeUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {
-    case .nothing: break
+    case .missing: break
     case .file: try Self.checkPermission(target, path)
     case .folder: throw FileError(path, "is a folder; give a file name")
     // To replace the name of a device would be to remove the device.
     case .other: throw FileError(path, "is a device or a pipe; only files can be written")
     }
-    guard SignalHandling.begin() else { throw FileError(path, "interrupted; nothing was written") }
+    guard SignalHandling.beginFile() else {
+      throw FileError(path, "interrupted; nothing was written")
+    }
     let folder = FileSystem.folder(of: target)
     var descriptor: Int32 = -1
-    if mayBeUnnamed, unsafe access(Self.descriptors, X_OK) == 0 {
+    if mayBeUnnamed, unsafe access(Self.descriptorFolder, X_OK) == 0 {
       descriptor = unsafe open(
-        folder.isEmpty ? "." : folder, Self.unnamed | O_RDWR | O_CLOEXEC, 0o666)
+        folder.isEmpty ? "." : folder, Self.unnamedFileFlags | O_RDWR | O_CLOEXEC, 0o666)
     }
     if descriptor < 0 {
-      hidden = HiddenFile.create(in: folder, descriptor: &descriptor)
+      hiddenPath = HiddenFile.create(in: folder, descriptor: &descriptor)
     }
     guard descriptor >= 0 else {
       let error = FileError.system(path, "cannot be written")
-      SignalHandling.end()
+      SignalHandling.endFile()
       throw error
     }
     // Shows other processes that somebody still writes.
     flock(descriptor, LOCK_EX | LOCK_NB)
-    Self.takeOver(from: target, descriptor)
+    Self.copyAttributes(from: target, to: descriptor)
     self.descriptor = descriptor
     self.path = path
-    self.target = target
-    note = hidden.flatMap { SignalHandling.note(unfinishedPath: $0) }
+    self.destination = target
+    unfinishedSlot = hiddenPath.flatMap { SignalHandling.register(unfinishedPath: $0) }
   }
 
   /// `O_TMPFILE` of Linux, which C spells as a sum.
-  private static let unnamed = 0o20_000_000 | O_DIRECTORY
+  private static let unnamedFileFlags = 0o20_000_000 | O_DIRECTORY
   /// Where the system keeps the names of open files.
-  private static let descriptors = "/proc/self/fd"
+  private static let descriptorFolder = "/proc/self/fd"
 
   /// A file that its owner has made read-only is not replaced, though its folder would allow it.
   private static func checkPermission(_ target: String, _ path: String) throws(FileError) {
@@ -68,7 +70,7 @@ package struct AtomicFileWriter: ~Copyable {
   }
 
   /// Gives the new file the permissions and, where the system allows it, the owner of the old one.
-  private static func takeOver(from target: String, _ descriptor: Int32) {
+  private static func copyAttributes(from target: String, to descriptor: Int32) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
     _ = fchown(descriptor, status.st_uid, status.st_gid)
@@ -81,36 +83,36 @@ package struct AtomicFileWriter: ~Copyable {
   /// - Parameter replaces: False to fail if a file of the name exists by now.
   package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
     guard replaces else { return try commitNew() }
-    let replaces = unsafe access(target, F_OK) == 0
+    let replaces = unsafe access(destination, F_OK) == 0
     if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL {
       throw .system(path, "cannot be written")
     }
-    if hidden == nil {
-      if !replaces, HiddenFile.link(descriptor, to: target) { return }
-      hidden = HiddenFile.link(descriptor, in: FileSystem.folder(of: target))
+    if hiddenPath == nil {
+      if !replaces, HiddenFile.link(descriptor, to: destination) { return }
+      hiddenPath = HiddenFile.link(descriptor, in: FileSystem.folder(of: destination))
     }
-    guard let name = hidden, unsafe rename(name, target) == 0 else {
+    guard let name = hiddenPath, unsafe rename(name, destination) == 0 else {
       throw .system(path, "cannot be written")
     }
-    hidden = nil
+    hiddenPath = nil
     if replaces, isFlushed {
-      Self.flush(FileSystem.folder(of: target))
+      Self.flushFolder(FileSystem.folder(of: destination))
     }
   }
 
   /// Gives the file its name unless another file has it, in one step of the system.
   private mutating func commitNew() throws(FileError) {
     let isNamed =
-      if let hidden {
-        HiddenFile.rename(hidden, toFree: target)
+      if let hiddenPath {
+        HiddenFile.rename(hiddenPath, toUnused: destination)
       } else {
-        HiddenFile.link(descriptor, to: target)
+        HiddenFile.link(descriptor, to: destination)
       }
     guard isNamed else { throw .system(path, "cannot be written") }
-    hidden = nil
+    hiddenPath = nil
   }
 
-  private static func flush(_ folder: String) {
+  private static func flushFolder(_ folder: String) {
     let descriptor = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     _ = fsync(descriptor)
@@ -137,11 +139,11 @@ package struct AtomicFileWriter: ~Copyable {
 
   deinit {
     close(descriptor)
-    if let hidden {
-      unsafe unlink(hidden)
+    if let hiddenPath {
+      unsafe unlink(hiddenPath)
     }
-    SignalHandling.forget(unfinishedPath: note)
-    SignalHandling.end()
+    SignalHandling.unregister(unfinishedSlot: unfinishedSlot)
+    SignalHandling.endFile()
   }
 }
 
@@ -151,13 +153,13 @@ enum HiddenFile {
   static let prefix = ".temblor-"
   private static let digitCount = 16
   /// Seconds after which a file that nobody holds was left by a process that was killed.
-  static let graceSeconds = 60
+  static let staleSeconds = 60
 
-  private static let searched = Mutex<Set<String>>([])
+  private static let searchedFolders = Mutex<Set<String>>([])
 
   /// Creates a file of a new name in a folder; nothing, with `errno`, where that cannot be.
   static func create(in folder: String, descriptor: inout Int32) -> String? {
-    named(in: folder) { name in
+    withNewName(in: folder) { name in
       descriptor = unsafe open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       return descriptor >= 0
     }
@@ -166,7 +168,7 @@ enum HiddenFile {
   /// Gives an open file without a name a new one in a folder; nothing, with `errno`, where that
   /// cannot be.
   static func link(_ descriptor: Int32, in folder: String) -> String? {
-    named(in: folder) { link(descriptor, to: $0) }
+    withNewName(in: folder) { link(descriptor, to: $0) }
   }
 
   /// Gives an open file without a name one that is free.
@@ -175,7 +177,7 @@ enum HiddenFile {
   }
 
   /// Renames a file unless the new name is in use; false, with `errno`, otherwise.
-  static func rename(_ name: String, toFree target: String) -> Bool {
+  static func rename(_ name: String, toUnused target: String) -> Bool {
     if unsafe Glibc.link(name, target) == 0 { return unsafe unlink(name) == 0 }
     guard errno != EEXIST else { return false }
     // Some file systems have no second names.
@@ -187,7 +189,7 @@ enum HiddenFile {
   }
 
   /// Tries names until one is free.
-  private static func named(in folder: String, _ make: (String) -> Bool) -> String? {
+  private static func withNewName(in folder: String, _ make: (String) -> Bool) -> String? {
     removeStale(in: folder)
     for _ in 0..<8 {
       let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -201,8 +203,8 @@ enum HiddenFile {
 
   /// Removes what killed processes left in a folder, once for each folder.
   private static func removeStale(in folder: String) {
-    guard searched.withLock({ $0.insert(folder).inserted }) else { return }
-    let names = (try? FileSystem.entries(of: folder.isEmpty ? "." : folder)) ?? []
+    guard searchedFolders.withLock({ $0.insert(folder).inserted }) else { return }
+    let names = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []
     for name in names where isHidden(name) {
       removeIfStale(FileSystem.join(folder, name))
     }
@@ -222,7 +224,7 @@ enum HiddenFile {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       status.st_uid == geteuid(),
-      status.st_mtim.tv_sec < time(nil) - graceSeconds, flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      status.st_mtim.tv_sec < time(nil) - staleSeconds, flock(descriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     _ = unsafe unlink(path)
   }

@@ -66,10 +66,10 @@ package struct CSVTable: Equatable, Sendable {
   }
 
   /// The table with its column names, in lines that end in CR LF.
-  package var text: String { ([columns] + rows.map(\.fields)).map(Self.line).joined() }
+  package var text: String { ([columns] + rows.map(\.fields)).map(Self.lineText).joined() }
 
   /// One row as it stands in a file, with its line end.
-  package static func line(_ fields: [String]) -> String {
+  package static func lineText(_ fields: [String]) -> String {
     // A lone empty field would be an empty line.
     guard fields != [""] else { return "\"\"\r\n" }
     return fields.map(quoted).joined(separator: ",") + "\r\n"
@@ -100,12 +100,12 @@ private struct CSVReader {
     index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
   }
 
-  private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+  private var nextByte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
   /// The next row that is not an empty line, or nil at the end.
   mutating func row(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
     while skipLineEnd() {}
-    guard next != nil else { return nil }
+    guard nextByte != nil else { return nil }
     let start = line
     var fields: [String] = []
     while true {
@@ -115,7 +115,7 @@ private struct CSVReader {
         throw .init(
           line: line, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
       }
-      if next == UInt8(ascii: ",") {
+      if nextByte == UInt8(ascii: ",") {
         index += 1
       } else {
         _ = skipLineEnd()
@@ -125,10 +125,10 @@ private struct CSVReader {
   }
 
   private mutating func skipLineEnd() -> Bool {
-    if next == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
+    if nextByte == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
       index += 1
     }
-    guard next == 0x0A else { return false }
+    guard nextByte == 0x0A else { return false }
     index += 1
     line += 1
     return true
@@ -137,16 +137,16 @@ private struct CSVReader {
   private mutating func field(_ column: String?) throws(CSVTable.Problem) -> String {
     let start = line
     var content: [UInt8] = []
-    let isQuoted = next == UInt8(ascii: "\"")
+    let isQuoted = nextByte == UInt8(ascii: "\"")
     var isOpen = isQuoted
     if isQuoted {
       index += 1
     }
-    while let byte = next {
+    while let byte = nextByte {
       if isOpen {
         if byte == UInt8(ascii: "\"") {
           index += 1
-          guard next == UInt8(ascii: "\"") else {
+          guard nextByte == UInt8(ascii: "\"") else {
             isOpen = false
             continue
           }
@@ -190,5 +190,5 @@ private struct CSVReader {
 
 extension Double {
   /// The number with at most so many decimal places, as sentences have it.
-  package func text(_ places: Int) -> String { NumberFormatting.rounded(self, places: places) }
+  package func text(places: Int) -> String { NumberFormatting.rounded(self, places: places) }
 }

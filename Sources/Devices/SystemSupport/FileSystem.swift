@@ -1,11 +1,11 @@
 internal import Glibc
 
 package enum FileSystem {
-  package enum Entry { case file, folder, other, nothing }
+  package enum Entry { case file, folder, other, missing }
 
   package static func entry(at path: String) -> Entry {
     var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return .nothing }
+    guard unsafe stat(path, &status) == 0 else { return .missing }
     switch status.st_mode & S_IFMT {
     case S_IFREG: return .file
     case S_IFDIR: return .folder
@@ -14,14 +14,14 @@ package enum FileSystem {
   }
 
   /// When a file was changed last, as `2026-11-22 17:58 UTC`; nil where that is not known.
-  package static func modified(_ path: String) -> String? {
+  package static func modificationTimeText(of path: String) -> String? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
     return CalendarTime(seconds: status.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
   }
 
   /// The part of a folder's disk that may still be filled, 0 to 1; 1 where that is not known.
-  package static func freeShare(_ folder: String) -> Double {
+  package static func freeFraction(of folder: String) -> Double {
     var status = statvfs()
     guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else {
       return 1
@@ -104,13 +104,13 @@ package enum FileSystem {
 
   /// The names in a folder, sorted by their bytes, without those that start with a dot.
   package static func names(in folder: String) throws(FileError) -> [String] {
-    try entries(of: folder).filter { !$0.hasPrefix(".") }.sorted {
+    try allNames(in: folder).filter { !$0.hasPrefix(".") }.sorted {
       $0.utf8.lexicographicallyPrecedes($1.utf8)
     }
   }
 
   /// All names in a folder, in any order.
-  static func entries(of folder: String) throws(FileError) -> [String] {
+  static func allNames(in folder: String) throws(FileError) -> [String] {
     guard let handle = unsafe opendir(folder) else { throw .system(folder, "cannot be opened") }
     defer { unsafe closedir(handle) }
     var names: [String] = []
@@ -206,7 +206,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
 /// By what a changed or replaced file is distinguished from the old one.
 package struct FileStamp: Equatable {
   /// Device, number, size, seconds and nanoseconds of the last change.
-  private let figures: [Int]
+  private let statusFields: [Int]
 
   /// The stamp of a file, links followed, or nothing where there is none.
   package init?(_ path: String) {
@@ -214,14 +214,14 @@ package struct FileStamp: Equatable {
     guard unsafe stat(path, &status) == 0 else { return nil }
     let device = Int(truncatingIfNeeded: status.st_dev)
     let number = Int(truncatingIfNeeded: status.st_ino)
-    figures = [device, number, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+    statusFields = [device, number, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 }
 
 /// A file by what it is, whatever it is called: links, `..` and case make no other file of it.
 package struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
-  private let number: ino_t
+  private let inode: ino_t
 
   /// What a path leads to, or nothing where there is no file: a folder may be read and written at
   /// once.
@@ -229,18 +229,18 @@ package struct FileIdentity: Hashable, Sendable {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
     device = status.st_dev
-    number = status.st_ino
+    inode = status.st_ino
   }
 }
 
 /// The files that a command reads, so that it writes none of them.
-package struct OutputGuard: Sendable {
+package struct InputOverwriteCheck: Sendable {
   private var inputs: Set<FileIdentity> = []
 
   /// Guards some files; a path that leads nowhere is no file to lose.
-  package init(reading paths: some Sequence<String> = [String]()) { insert(paths) }
+  package init(reading paths: some Sequence<String> = [String]()) { addInputs(paths) }
 
-  package mutating func insert(_ paths: some Sequence<String>) {
+  package mutating func addInputs(_ paths: some Sequence<String>) {
     for path in paths {
       if let identity = FileIdentity(path) {
         inputs.insert(identity)
@@ -261,13 +261,13 @@ package struct OutputGuard: Sendable {
     guard !folder.isEmpty else { return nil }
     switch FileSystem.entry(at: folder) {
     case .folder: return nil
-    case .nothing: return "the folder \(folder.inQuotes) does not exist"
+    case .missing: return "the folder \(folder.inQuotes) does not exist"
     case .file, .other: return "\(folder.inQuotes) is not a folder"
     }
   }
 
   /// A path by which two outputs that do not exist yet can be compared.
-  package static func place(of path: String) -> String {
+  package static func comparablePath(of path: String) -> String {
     if let real = FileSystem.realPath(path) { return real }
     let folder = FileSystem.folder(of: path)
     return FileSystem.join(FileSystem.realPath(folder) ?? folder, FileSystem.name(of: path))
@@ -286,7 +286,7 @@ package struct CalendarTime: Equatable, Sendable {
   package var text: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
 
   /// `20260131-120000`: what the name of a file may hold.
-  package var fileText: String { formatted("%Y%m%d-%H%M%S") }
+  package var fileNameText: String { formatted("%Y%m%d-%H%M%S") }
 
   /// The time, or that where the user is, in a format of strftime(3) that makes 31 bytes of text at
   /// most.

@@ -17,21 +17,23 @@ package final class FileWatch {
   }
 
   /// Readable when something happened, which may be nothing that matters.
-  package var descriptor: Int32 { folders.descriptor }
+  package var descriptor: Int32 { folderWatches.descriptor }
 
   /// Quiet after which a file counts as written: editors do several things in a row.
-  private let settling: Duration
-  private let folders: FolderWatches
+  private let settleTime: Duration
+  private let folderWatches: FolderWatches
   private var files: [File] = []
-  private var missing: [(folder: String, name: String)] = []
+  private var missingFolders: [(folder: String, name: String)] = []
 
   /// Whether something may have happened without a notification.
-  private var isUnclear = false
+  private var needsRescan = false
 
   /// Watches files that need not exist; make it before reading them, so that no change is missed.
-  package init(_ paths: [String], settling: Duration = .milliseconds(30)) throws(FileError) {
-    self.settling = settling
-    folders = try FolderWatches()
+  package init(_ paths: [String], settleTime settling: Duration = .milliseconds(30))
+    throws(FileError)
+  {
+    self.settleTime = settling
+    folderWatches = try FolderWatches()
     try watch(paths)
   }
 
@@ -42,10 +44,10 @@ package final class FileWatch {
     for path in paths where !files.contains(where: { $0.path == path }) {
       files.append(old.first { $0.path == path } ?? File(path))
     }
-    folders.removeAll()
-    try arm()
+    folderWatches.removeAll()
+    try watchFolders()
     // What is new is as it should be; the others may have changed while nobody watched.
-    isUnclear = !old.isEmpty
+    needsRescan = !old.isEmpty
     for index in files.indices where !old.contains(where: { $0.path == files[index].path }) {
       files[index].stamp = FileStamp(files[index].path)
     }
@@ -53,51 +55,54 @@ package final class FileWatch {
 
   /// How long to wait at most before asking for changes; nothing where the descriptor will tell.
   package func timeout(at now: Duration) -> Duration? {
-    if isUnclear { return .zero }
-    return files.compactMap { $0.burst?.end }.min().map { max(.zero, $0 - now) }
+    if needsRescan { return .zero }
+    return files.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
   }
 
   package func changes(at now: Duration) throws(FileError) -> [Change] {
-    for event in folders.events() {
+    for event in folderWatches.events() {
       guard case .name(let name, let places, let isUnfinished) = event else {
-        isUnclear = true
+        needsRescan = true
         continue
       }
-      for index in files.indices where files[index].isAt(name, in: places) {
-        files[index].note(at: now, settling: settling, isUnfinished: isUnfinished)
+      for index in files.indices where files[index].matches(name, in: places) {
+        files[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: isUnfinished)
       }
-      isUnclear = isUnclear || missing.contains { $0.name == name && places.contains($0.folder) }
+      needsRescan =
+        needsRescan || missingFolders.contains { $0.name == name && places.contains($0.folder) }
     }
-    let isLinkMoved = files.contains { $0.burst != nil && $0.places != File.places(of: $0.path) }
-    if isUnclear || isLinkMoved {
-      try lookAnew(at: now)
+    let isLinkMoved = files.contains {
+      $0.eventBurst != nil && $0.locations != File.locations(of: $0.path)
     }
-    return files.indices.compactMap { files[$0].settle(at: now) }
+    if needsRescan || isLinkMoved {
+      try rescan(at: now)
+    }
+    return files.indices.compactMap { files[$0].settledChange(at: now) }
   }
 
   /// Watches where the files are now, and notes those that are not what they were.
-  private func lookAnew(at now: Duration) throws(FileError) {
-    isUnclear = false
-    folders.removeAll()
-    try arm()
+  private func rescan(at now: Duration) throws(FileError) {
+    needsRescan = false
+    folderWatches.removeAll()
+    try watchFolders()
     for index in files.indices where FileStamp(files[index].path) != files[index].stamp {
-      files[index].note(at: now, settling: settling, isUnfinished: false)
+      files[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: false)
     }
   }
 
-  private func arm() throws(FileError) {
-    missing = []
+  private func watchFolders() throws(FileError) {
+    missingFolders = []
     for index in files.indices {
-      files[index].places = File.places(of: files[index].path)
-      for place in files[index].places {
-        try arm(place.folder)
+      files[index].locations = File.locations(of: files[index].path)
+      for place in files[index].locations {
+        try watchFolder(place.folder)
       }
     }
   }
 
   /// Watches a folder and, for their own fate, those above; or the first one that would have to
   /// appear.
-  private func arm(_ folder: String) throws(FileError) {
+  private func watchFolder(_ folder: String) throws(FileError) {
     // Who makes and removes the folder faster than it can be watched has to be waited for
     // elsewhere.
     for _ in 0..<100 {
@@ -105,8 +110,8 @@ package final class FileWatch {
       var gap: (folder: String, name: String)?
       for name in folder.split(separator: "/") {
         let next = FileSystem.join(path, String(name))
-        let interest: FolderWatches.Interest = next == folder ? .files : .itself
-        if try !folders.add(next, interest) {
+        let interest: FolderWatches.Scope = next == folder ? .files : .folderItself
+        if try !folderWatches.add(next, interest) {
           gap = (path, String(name))
           break
         }
@@ -114,15 +119,15 @@ package final class FileWatch {
       }
       guard let gap else {
         if folder == "/" {
-          _ = try folders.add("/", .files)
+          _ = try folderWatches.add("/", .files)
         }
         return
       }
-      let isThere = try folders.add(gap.folder, .arrivals)
+      let isThere = try folderWatches.add(gap.folder, .arrivals)
       // It may have come while it was not waited for yet.
       let next = FileSystem.join(gap.folder, gap.name)
       if isThere && FileSystem.entry(at: next) != .folder {
-        missing.append(gap)
+        missingFolders.append(gap)
         return
       }
     }
@@ -130,60 +135,60 @@ package final class FileWatch {
 
   struct File {
     /// A name in a folder, by its whole path.
-    struct Place: Equatable {
+    struct Location: Equatable {
       var folder: String
       var name: String
     }
 
     let path: String
     /// Where the file is: by its name and, for a link, by what it leads to.
-    var places: [Place] = []
+    var locations: [Location] = []
     /// How the file was when its last change was reported; nothing where it was missing.
     var stamp: FileStamp?
     /// From when to when events happen in a row that have not settled yet.
-    var burst: (start: Duration, end: Duration)?
+    var eventBurst: (start: Duration, end: Duration)?
 
     init(_ path: String) { self.path = path }
 
     /// Time that is given to a writer who has not closed the file yet.
-    static let patience = Duration.milliseconds(300)
+    static let openFileSettleTime = Duration.milliseconds(300)
     /// Time after which a file that never comes to rest is reported all the same.
-    static let longest = Duration.seconds(1)
+    static let maximumBurstDuration = Duration.seconds(1)
 
-    static func places(of path: String) -> [Place] {
+    static func locations(of path: String) -> [Location] {
       let whole =
         path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
-      var places = [place(whole)]
+      var places = [location(of: whole)]
       if FileSystem.isLink(path), let real = FileSystem.realPath(path) {
-        places.append(place(real))
+        places.append(location(of: real))
       }
       return places
     }
 
-    private static func place(_ path: String) -> Place {
+    private static func location(of path: String) -> Location {
       // Slashes in a row and at the end mean nothing.
       let names = path.split(separator: "/")
-      return Place(
+      return Location(
         folder: "/" + names.dropLast().joined(separator: "/"),
         name: names.last.map(String.init) ?? "")
     }
 
-    func isAt(_ name: String, in folders: [String]) -> Bool {
-      places.contains { $0.name == name && folders.contains($0.folder) }
+    func matches(_ name: String, in folders: [String]) -> Bool {
+      locations.contains { $0.name == name && folders.contains($0.folder) }
     }
 
-    mutating func note(at now: Duration, settling: Duration, isUnfinished: Bool) {
-      let start = burst?.start ?? now
+    mutating func recordEvent(at now: Duration, settleTime settling: Duration, isUnfinished: Bool) {
+      let start = eventBurst?.start ?? now
       // Nobody writes to a link; it is complete when it is there.
       let isOpen = isUnfinished && !FileSystem.isLink(path)
-      let end = now + (isOpen ? max(settling, Self.patience) : settling)
-      burst = (start, min(end, start + Self.longest))
+      let end = now + (isOpen ? max(settling, Self.openFileSettleTime) : settling)
+      eventBurst = (start, min(end, start + Self.maximumBurstDuration))
     }
 
     /// The change, where the burst is over and there is one to tell.
-    mutating func settle(at now: Duration) -> Change? {
-      guard let burst, now >= burst.end else { return nil }
-      self.burst = nil
+    mutating func settledChange(at now: Duration) -> Change? {
+      guard let eventBurst, now >= eventBurst.end else { return nil }
+      self.eventBurst = nil
       let wasThere = stamp != nil
       stamp = FileStamp(path)
       if stamp != nil { return Change(path: path, kind: .written) }
@@ -194,9 +199,9 @@ package final class FileWatch {
 
 /// What happens in folders, as the system reports it through inotify(7).
 final class FolderWatches {
-  enum Interest {
+  enum Scope {
     /// That it is moved or removed itself; quiet otherwise.
-    case itself
+    case folderItself
     /// That a name appears in it, too.
     case arrivals
     case files
@@ -206,7 +211,7 @@ final class FolderWatches {
     /// A file or folder of this name; `isUnfinished` where more is likely to be written.
     case name(String, folders: [String], isUnfinished: Bool)
     /// A folder went away, or more happened than the system remembers: look at everything again.
-    case unclear
+    case rescanNeeded
   }
 
   /// Readable when something happened.
@@ -223,12 +228,12 @@ final class FolderWatches {
   deinit { close(descriptor) }
 
   /// Watches a folder, in addition to what is reported of it already; false where there is none.
-  func add(_ folder: String, _ interest: Interest) throws(FileError) -> Bool {
+  func add(_ folder: String, _ interest: Scope) throws(FileError) -> Bool {
     let own = IN_MOVE_SELF | IN_DELETE_SELF
     let arrivals = IN_CREATE | IN_MOVED_TO
     let mask =
       switch interest {
-      case .itself: own
+      case .folderItself: own
       case .arrivals: own | arrivals
       case .files: own | arrivals | IN_CLOSE_WRITE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM
       }
@@ -247,7 +252,7 @@ final class FolderWatches {
       let limit = "/proc/sys/fs/inotify/max_user_watches"
       throw FileError(folder, "cannot be watched: all watches are in use (see \(limit))")
     // One that may be passed and not be read can still lead to the folder in question.
-    case EACCES where interest == .itself:
+    case EACCES where interest == .folderItself:
       return true
     default:
       throw .system(folder, "cannot be watched")
@@ -291,10 +296,10 @@ final class FolderWatches {
   private static let headerLength = 16
 
   private func event(_ watch: Int32, _ mask: UInt32, _ name: String) -> Event? {
-    if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .unclear }
+    if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .rescanNeeded }
     guard let folders = folders[watch] else { return nil }
     let ends = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED
-    if mask & UInt32(ends) != 0 { return .unclear }
+    if mask & UInt32(ends) != 0 { return .rescanNeeded }
     if name.isEmpty { return nil }
     let isUnfinished = mask & UInt32(IN_CREATE | IN_MODIFY) != 0
     return .name(name, folders: folders, isUnfinished: isUnfinished)

@@ -1,27 +1,29 @@
 package import Reading
 
-package protocol JSONPrintable { var json: JSONPiece { get } }
+package protocol JSONRepresentable { var json: JSONElement { get } }
 
-package enum JSONPiece: JSONPrintable {
+package enum JSONElement: JSONRepresentable {
   case null
-  case text(String)
+  case string(String)
   case number(Double)
   case integer(Int)
-  case flag(Bool)
-  case list([JSONPiece])
+  case bool(Bool)
+  case array([JSONElement])
   /// A list on one line.
-  case line([JSONPiece])
-  case fields(JSONMembers)
+  case inlineArray([JSONElement])
+  case object(JSONObject)
   /// An object that is written by a closure, in a layout of its own where one is given.
-  case object(JSONWriter.Layout? = nil, (inout JSONObjectWriter) -> Void)
+  case customObject(JSONWriter.Layout? = nil, (inout JSONObjectWriter) -> Void)
 
-  package var json: JSONPiece { self }
+  package var json: JSONElement { self }
 
   /// An object on one line.
-  package static func row(_ fields: JSONMembers) -> JSONPiece { .object(.line, fields.write) }
+  package static func inlineObject(_ fields: JSONObject) -> JSONElement {
+    .customObject(.singleLine, fields.write)
+  }
 
   /// A number; null where there is none, or it is not finite.
-  package static func finite(_ number: Double?) -> JSONPiece {
+  package static func finiteNumber(_ number: Double?) -> JSONElement {
     number.map { $0.isFinite ? .number($0) : .null } ?? .null
   }
 
@@ -29,29 +31,29 @@ package enum JSONPiece: JSONPrintable {
     switch self {
     case .null:
       object.null(key)
-    case .text(let text):
+    case .string(let text):
       object.member(key, text)
     case .number(let number):
       object.member(key, number)
     case .integer(let number):
       object.member(key, number)
-    case .flag(let flag):
+    case .bool(let flag):
       object.member(key, flag)
-    case .list(let list):
+    case .array(let list):
       object.array(key) { array in
         for piece in list {
           piece.write(to: &array)
         }
       }
-    case .line(let list):
-      object.array(key, layout: .line) { array in
+    case .inlineArray(let list):
+      object.array(key, layout: .singleLine) { array in
         for piece in list {
           piece.write(to: &array)
         }
       }
-    case .fields(let fields):
+    case .object(let fields):
       object.object(key, fields.write)
-    case .object(let layout, let write):
+    case .customObject(let layout, let write):
       object.object(key, layout: layout, write)
     }
   }
@@ -59,34 +61,34 @@ package enum JSONPiece: JSONPrintable {
   func write(to array: inout JSONArrayWriter) {
     switch self {
     case .null: array.null()
-    case .text(let text): array.element(text)
+    case .string(let text): array.element(text)
     case .number(let number): array.element(number)
     case .integer(let number): array.element(number)
-    case .fields(let fields): array.object(fields.write)
-    case .object(let layout, let write): array.object(layout: layout, write)
-    case .flag, .list, .line: preconditionFailure("No list holds these.")
+    case .object(let fields): array.object(fields.write)
+    case .customObject(let layout, let write): array.object(layout: layout, write)
+    case .bool, .array, .inlineArray: preconditionFailure("No list holds these.")
     }
   }
 }
 
-extension String: JSONPrintable { package var json: JSONPiece { .text(self) } }
-extension Double: JSONPrintable { package var json: JSONPiece { .number(self) } }
-extension Int: JSONPrintable { package var json: JSONPiece { .integer(self) } }
-extension Int64: JSONPrintable { package var json: JSONPiece { .integer(Int(self)) } }
-extension Bool: JSONPrintable { package var json: JSONPiece { .flag(self) } }
-extension Array: JSONPrintable where Element: JSONPrintable {
-  package var json: JSONPiece { .list(map(\.json)) }
+extension String: JSONRepresentable { package var json: JSONElement { .string(self) } }
+extension Double: JSONRepresentable { package var json: JSONElement { .number(self) } }
+extension Int: JSONRepresentable { package var json: JSONElement { .integer(self) } }
+extension Int64: JSONRepresentable { package var json: JSONElement { .integer(Int(self)) } }
+extension Bool: JSONRepresentable { package var json: JSONElement { .bool(self) } }
+extension Array: JSONRepresentable where Element: JSONRepresentable {
+  package var json: JSONElement { .array(map(\.json)) }
 }
 
 /// The members of an object in their order; one whose value is nil is left out.
-package struct JSONMembers: ExpressibleByDictionaryLiteral, JSONPrintable {
-  private var members: [(key: String, value: JSONPiece)]
+package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable {
+  private var members: [(key: String, value: JSONElement)]
 
-  package init(dictionaryLiteral elements: (String, (any JSONPrintable)?)...) {
+  package init(dictionaryLiteral elements: (String, (any JSONRepresentable)?)...) {
     members = elements.compactMap { key, value in value.map { (key, $0.json) } }
   }
 
-  package var json: JSONPiece { .fields(self) }
+  package var json: JSONElement { .object(self) }
 
   package static func + (first: Self, second: Self?) -> Self {
     var sum = first
@@ -95,21 +97,21 @@ package struct JSONMembers: ExpressibleByDictionaryLiteral, JSONPrintable {
   }
 
   /// Texts, numbers and flags with their keys, those of inner objects too; lists are left out.
-  package var cells: [(key: String, text: String)] {
+  package var csvCells: [(key: String, text: String)] {
     members.flatMap { key, value -> [(key: String, text: String)] in
       switch value {
-      case .text(let text): [(key, text)]
-      case .number(let number): [(key, NumberFormatting.short(number))]
+      case .string(let text): [(key, text)]
+      case .number(let number): [(key, NumberFormatting.plain(number))]
       case .integer(let number): [(key, "\(number)")]
-      case .flag(let flag): [(key, "\(flag)")]
-      case .fields(let fields): fields.cells
-      case .null, .list, .line, .object: []
+      case .bool(let flag): [(key, "\(flag)")]
+      case .object(let fields): fields.csvCells
+      case .null, .array, .inlineArray, .customObject: []
       }
     }
   }
 
   /// The object as JSON on one line.
-  package var line: String {
+  package var compactLine: String {
     var json = JSONWriter(layout: .compact)
     json.object(write)
     return String(decoding: json.bytes, as: UTF8.self)
@@ -122,11 +124,11 @@ package struct JSONMembers: ExpressibleByDictionaryLiteral, JSONPrintable {
   }
 }
 
-extension SourcePlace {
+extension FileLocation {
   /// Line and column, or byte and bit; nothing for a whole file.
-  package var positionFields: JSONMembers {
+  package var positionFields: JSONObject {
     switch position {
-    case .whole: [:]
+    case .wholeFile: [:]
     case .text(let line, let column): ["line": line, "column": column]
     case .byte(let byte, let bit): ["byte": byte, "bit": bit]
     }

@@ -51,7 +51,7 @@ package struct ReceivedPath: Equatable, Sendable {
       let part = Self.join(folder, components[...index])
       let isLast = index == components.count - 1
       switch FileSystem.entry(at: part) {
-      case .nothing:
+      case .missing:
         return .free
       case .folder where isLast:
         throw FileError(part, "is a folder; choose another output folder")

@@ -6,22 +6,22 @@ internal import Synchronization
 /// one that waits for its standard input. A second signal ends it in any case, and removes files
 /// that are unfinished.
 package enum SignalHandling {
-  package static var isRequested: Bool { interrupted.load(ordering: .relaxed) }
+  package static var isInterruptRequested: Bool { interruptRequest.load(ordering: .relaxed) }
 
   /// Starts noting signals; one that is ignored, as under `nohup`, stays ignored.
-  package static func watch() {
+  package static func installHandlers() {
     // Made now, because a signal handler may not.
-    _ = interrupted.load(ordering: .relaxed)
-    _ = unfinished.load(ordering: .relaxed)
-    _ = listeners.load(ordering: .relaxed)
-    _ = noted.load(ordering: .relaxed)
+    _ = interruptRequest.load(ordering: .relaxed)
+    _ = unfinishedFileCount.load(ordering: .relaxed)
+    _ = listenerCount.load(ordering: .relaxed)
+    _ = recordedSignal.load(ordering: .relaxed)
     _ = unfinishedPaths[0].load(ordering: .relaxed)
-    TerminalMode.prepare()
+    TerminalMode.initializeState()
     // A file beyond the shell's limit is then an error of the write that can be reported and
     // cleaned up after.
     _ = signal(SIGXFSZ, SIG_IGN)
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
-      _ = signal(number, note)
+      _ = signal(number, handleSignal)
     }
   }
 
@@ -34,18 +34,18 @@ package enum SignalHandling {
 
   /// Announces a file that must be finished or removed, which `end()` follows; false where it is
   /// too late to begin one.
-  static func begin() -> Bool {
-    unfinished.add(1, ordering: .sequentiallyConsistent)
-    if !interrupted.load(ordering: .sequentiallyConsistent) { return true }
-    end()
+  static func beginFile() -> Bool {
+    unfinishedFileCount.add(1, ordering: .sequentiallyConsistent)
+    if !interruptRequest.load(ordering: .sequentiallyConsistent) { return true }
+    endFile()
     return false
   }
 
-  static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
+  static func endFile() { unfinishedFileCount.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Notes a file that is to be removed where the process is ended at once; what `forget` takes,
   /// nil beyond the limit.
-  static func note(unfinishedPath path: String) -> Int? {
+  static func register(unfinishedPath path: String) -> Int? {
     // Never moved while noted, since a handler may be reading it.
     let text = unsafe strdup(path)
     for place in 0..<unfinishedPaths.count
@@ -58,7 +58,7 @@ package enum SignalHandling {
     return nil
   }
 
-  static func forget(unfinishedPath place: Int?) {
+  static func unregister(unfinishedSlot place: Int?) {
     guard let place else { return }
     let text = unfinishedPaths[place].exchange(0, ordering: .sequentiallyConsistent)
     unsafe free(UnsafeMutableRawPointer(bitPattern: text))
@@ -77,46 +77,46 @@ package enum SignalHandling {
   /// Asks that the first signal be reported through the answered descriptor, which it makes
   /// readable.
   static func addListener() -> Int32 {
-    let descriptor = call.descriptor
-    listeners.add(1, ordering: .sequentiallyConsistent)
+    let descriptor = listenerSignal.descriptor
+    listenerCount.add(1, ordering: .sequentiallyConsistent)
     return descriptor
   }
 
-  static func removeListener() { listeners.subtract(1, ordering: .sequentiallyConsistent) }
+  static func removeListener() { listenerCount.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Ends the process by the signal a listener was notified of, so that a shell sees it; else
   /// returns.
-  package static func endByNotedSignal() {
-    let number = noted.load(ordering: .sequentiallyConsistent)
+  package static func terminateByRecordedSignal() {
+    let number = recordedSignal.load(ordering: .sequentiallyConsistent)
     if number != 0 {
-      die(of: number)
+      terminate(by: number)
     }
   }
 
   /// The handler: either it sees a file that `begin()` announced, or `begin()` sees the request.
-  private static let note: @convention(c) (Int32) -> Void = { number in
+  private static let handleSignal: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }
-    let isFirst = !interrupted.exchange(true, ordering: .sequentiallyConsistent)
-    if listeners.load(ordering: .sequentiallyConsistent) > 0 {
+    let isFirst = !interruptRequest.exchange(true, ordering: .sequentiallyConsistent)
+    if listenerCount.load(ordering: .sequentiallyConsistent) > 0 {
       if isFirst {
-        noted.store(number, ordering: .sequentiallyConsistent)
-        call.raise()
+        recordedSignal.store(number, ordering: .sequentiallyConsistent)
+        listenerSignal.raise()
         return
       }
     }
-    if unfinished.load(ordering: .sequentiallyConsistent) > 0, isFirst {
+    if unfinishedFileCount.load(ordering: .sequentiallyConsistent) > 0, isFirst {
       return
     }
     // A terminal that closes hangs up, and so does its shell: the second is not an impatient user.
     if !isFirst && number == SIGHUP { return }
     removeUnfinished()
-    TerminalMode.leave()
-    die(of: number)
+    TerminalMode.restore()
+    terminate(by: number)
   }
 
   /// Ends the process by a signal's default action: [also a signal handler].
-  private static func die(of number: Int32) {
+  private static func terminate(by number: Int32) {
     _ = signal(number, SIG_DFL)
     raise(number)
     var only = sigset_t()
@@ -130,11 +130,11 @@ package enum SignalHandling {
 
 /// Paths of unfinished files, as addresses of C strings, in memory that a signal handler can read.
 private let unfinishedPaths = InlineArray<256, Atomic<UInt>> { _ in Atomic(0) }
-private let interrupted = Atomic(false)
-private let unfinished = Atomic(0)
-private let listeners = Atomic(0)
-private let noted = Atomic<Int32>(0)
-private let call = SignalFlag()
+private let interruptRequest = Atomic(false)
+private let unfinishedFileCount = Atomic(0)
+private let listenerCount = Atomic(0)
+private let recordedSignal = Atomic<Int32>(0)
+private let listenerSignal = SignalFlag()
 
 /// Tells a verb of the first signal that asks to stop, so that it can fade out and end; a second
 /// ends it at once. When the verb returns, the program ends by that signal.
@@ -146,7 +146,7 @@ package struct InterruptSignal: ~Copyable {
   /// Asks for notice; a signal before that ends the program.
   package init() { descriptor = SignalHandling.addListener() }
 
-  package var isGiven: Bool { SignalHandling.isRequested }
+  package var isRaised: Bool { SignalHandling.isInterruptRequested }
 
   deinit { SignalHandling.removeListener() }
 }
@@ -155,7 +155,7 @@ package struct InterruptSignal: ~Copyable {
 struct SignalFlag: Sendable {
   /// Readable while the flag is raised.
   let descriptor: Int32
-  private let entrance: Int32
+  private let writeDescriptor: Int32
 
   /// A flag that is not raised; where no descriptor is left, one below zero, which is never ready.
   init() {
@@ -166,11 +166,11 @@ struct SignalFlag: Sendable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
     descriptor = ends[0]
-    entrance = ends[1]
+    writeDescriptor = ends[1]
   }
 
   /// Raises the flag: [any thread, also a signal handler], one system call.
-  func raise() { _ = unsafe write(entrance, "!", 1) }
+  func raise() { _ = unsafe write(writeDescriptor, "!", 1) }
 
   func lower() {
     var bytes = [UInt8](repeating: 0, count: 64)

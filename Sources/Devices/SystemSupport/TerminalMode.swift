@@ -7,28 +7,28 @@ internal import Synchronization
 package enum TerminalMode {
   /// Readable when the process was continued, perhaps with the terminal again, and when the window
   /// changed its size.
-  package static var wakeDescriptor: Int32 { continued.descriptor }
+  package static var wakeDescriptor: Int32 { wakeFlag.descriptor }
 
-  package static func lowerWake() { continued.lower() }
+  package static func lowerWake() { wakeFlag.lower() }
 
-  package static func prepare() {
-    _ = inForce.load(ordering: .relaxed)
-    _ = isEntered.load(ordering: .relaxed)
+  package static func initializeState() {
+    _ = activeModes.load(ordering: .relaxed)
+    _ = isRawModeEntered.load(ordering: .relaxed)
     _ = isLineShown.load(ordering: .relaxed)
   }
 
   /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time. False
   /// where it is not a terminal, not the one that controls this process, or taken already.
   package static func begin(on descriptor: Int32) -> Bool {
-    prepare()
+    initializeState()
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
-    guard !isTaken.exchange(true, ordering: .sequentiallyConsistent) else { return false }
+    guard !isTerminalClaimed.exchange(true, ordering: .sequentiallyConsistent) else { return false }
     lowerWake()
     // Never freed, since a handler may be looking at it: some hundred bytes each time.
-    let modes = UnsafeMutablePointer<Modes>.allocate(capacity: 1)
-    unsafe modes.initialize(to: Modes(descriptor: descriptor))
-    inForce.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
-    for (number, handler) in handlers where !SignalHandling.isIgnored(number) {
+    let modes = UnsafeMutablePointer<SavedTerminalModes>.allocate(capacity: 1)
+    unsafe modes.initialize(to: SavedTerminalModes(descriptor: descriptor))
+    activeModes.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
+    for (number, handler) in signalHandlers where !SignalHandling.isIgnored(number) {
       _ = signal(number, handler)
     }
     return true
@@ -36,16 +36,16 @@ package enum TerminalMode {
 
   /// Restores the terminal; the signals have their default actions again.
   package static func end() {
-    leave()
-    inForce.store(0, ordering: .sequentiallyConsistent)
-    for (number, _) in handlers where !SignalHandling.isIgnored(number) {
+    restore()
+    activeModes.store(0, ordering: .sequentiallyConsistent)
+    for (number, _) in signalHandlers where !SignalHandling.isIgnored(number) {
       _ = signal(number, SIG_DFL)
     }
-    isTaken.store(false, ordering: .sequentiallyConsistent)
+    isTerminalClaimed.store(false, ordering: .sequentiallyConsistent)
   }
 
   /// Notes whether standard error, a terminal, shows a line that is to go before the process stops.
-  package static func noteLine(isShown: Bool) {
+  package static func setLineShown(_ isShown: Bool) {
     isLineShown.store(isShown, ordering: .sequentiallyConsistent)
   }
 
@@ -67,83 +67,85 @@ package enum TerminalMode {
   /// it is.
   package static func enter() -> Bool {
     guard let modes = unsafe current, isForeground(unsafe modes.pointee.descriptor) else {
-      isEntered.store(false, ordering: .sequentiallyConsistent)
+      isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
       return false
     }
-    if !isEntered.load(ordering: .sequentiallyConsistent) {
-      unsafe modes.pointee.take()
+    if !isRawModeEntered.load(ordering: .sequentiallyConsistent) {
+      unsafe modes.pointee.enterRaw()
     }
     return true
   }
 
   /// Gives the usual modes back until the next `enter()`: [also a signal handler].
-  package static func leave() {
-    let wasEntered = isEntered.exchange(false, ordering: .sequentiallyConsistent)
+  package static func restore() {
+    let wasEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
     guard wasEntered, let modes = unsafe current else { return }
     if isForeground(unsafe modes.pointee.descriptor) {
-      unsafe modes.pointee.giveBack()
+      unsafe modes.pointee.restore()
     }
   }
 
   /// Sets the modes again, since the process that stopped or continued the process may have set
   /// others.
-  fileprivate static func enterAgain() {
+  fileprivate static func reenter() {
     guard let modes = unsafe current else { return }
-    isEntered.store(false, ordering: .sequentiallyConsistent)
+    isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
     // Before the first entry the usual modes are not known yet, and here they are not to be read.
-    if unsafe modes.pointee.areKnown {
+    if unsafe modes.pointee.areSaved {
       _ = enter()
     }
   }
 
-  private static var current: UnsafeMutablePointer<Modes>? {
-    unsafe UnsafeMutablePointer(bitPattern: inForce.load(ordering: .sequentiallyConsistent))
+  private static var current: UnsafeMutablePointer<SavedTerminalModes>? {
+    unsafe UnsafeMutablePointer(bitPattern: activeModes.load(ordering: .sequentiallyConsistent))
   }
 }
 
-private struct Modes {
+private struct SavedTerminalModes {
   let descriptor: Int32
   /// Whether the modes were read; while another job has the terminal it is in modes of that job.
-  var areKnown = false
-  var usual = termios()
-  var single = termios()
+  var areSaved = false
+  var original = termios()
+  var raw = termios()
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  mutating func take() {
-    if !areKnown {
-      guard unsafe tcgetattr(descriptor, &usual) == 0 else { return }
-      single = usual
+  mutating func enterRaw() {
+    if !areSaved {
+      guard unsafe tcgetattr(descriptor, &original) == 0 else { return }
+      raw = original
       // Signals stay; without IEXTEN Ctrl-V and Ctrl-O are keys too.
-      single.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+      raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
       // A read never waits, even if somebody else took the key.
-      unsafe withUnsafeMutableBytes(of: &single.c_cc) {
+      unsafe withUnsafeMutableBytes(of: &raw.c_cc) {
         unsafe $0[Int(VMIN)] = 0
         unsafe $0[Int(VTIME)] = 0
       }
-      areKnown = true
+      areSaved = true
     }
     // Marked first, so that a signal in between gives back once too often rather than never.
-    isEntered.store(true, ordering: .sequentiallyConsistent)
-    _ = unsafe tcsetattr(descriptor, TCSANOW, &single)
+    isRawModeEntered.store(true, ordering: .sequentiallyConsistent)
+    _ = unsafe tcsetattr(descriptor, TCSANOW, &raw)
   }
 
   /// Sets the usual modes; keys that were typed ahead stay for the next reader.
-  mutating func giveBack() { _ = unsafe tcsetattr(descriptor, TCSANOW, &usual) }
+  mutating func restore() { _ = unsafe tcsetattr(descriptor, TCSANOW, &original) }
 }
 
-private let inForce = Atomic<UInt>(0)
-private let isEntered = Atomic(false)
-private let isTaken = Atomic(false)
+private let activeModes = Atomic<UInt>(0)
+private let isRawModeEntered = Atomic(false)
+private let isTerminalClaimed = Atomic(false)
 private let isLineShown = Atomic(false)
-private let continued = SignalFlag()
-private let handlers = [(SIGTSTP, stop), (SIGCONT, proceed), (SIGQUIT, quit), (SIGWINCH, resized)]
+private let wakeFlag = SignalFlag()
+private let signalHandlers = [
+  (SIGTSTP, handleStop), (SIGCONT, handleContinue), (SIGQUIT, handleQuit), (SIGWINCH, handleResize),
+]
 
-private let stop: @convention(c) (Int32) -> Void = { number in
+private let handleStop: @convention(c) (Int32) -> Void = { number in
   let code = errno
   defer { errno = code }
   TerminalMode.eraseLine()
-  TerminalMode.leave()
+  TerminalMode.restore()
   _ = signal(number, SIG_DFL)
   raise(number)
   var only = sigset_t()
@@ -152,31 +154,31 @@ private let stop: @convention(c) (Int32) -> Void = { number in
   unsafe sigaddset(&only, number)
   unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
   unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
-  if inForce.load(ordering: .sequentiallyConsistent) != 0 {
-    _ = signal(number, stopAgain)
+  if activeModes.load(ordering: .sequentiallyConsistent) != 0 {
+    _ = signal(number, handleRepeatedStop)
   }
-  TerminalMode.enterAgain()
+  TerminalMode.reenter()
 }
 
-private func stopAgain(_ number: Int32) { stop(number) }
+private func handleRepeatedStop(_ number: Int32) { handleStop(number) }
 
 /// Takes the terminal again after a stop that left no time to give it back.
-private let proceed: @convention(c) (Int32) -> Void = { _ in
+private let handleContinue: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
-  TerminalMode.enterAgain()
-  continued.raise()
+  TerminalMode.reenter()
+  wakeFlag.raise()
 }
 
-private let resized: @convention(c) (Int32) -> Void = { _ in
+private let handleResize: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
-  continued.raise()
+  wakeFlag.raise()
 }
 
 /// Quits at once, as the signal asks, with the terminal given back.
-private let quit: @convention(c) (Int32) -> Void = { number in
-  TerminalMode.leave()
+private let handleQuit: @convention(c) (Int32) -> Void = { number in
+  TerminalMode.restore()
   _ = signal(number, SIG_DFL)
   raise(number)
 }

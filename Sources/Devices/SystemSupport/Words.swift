@@ -12,7 +12,7 @@ extension String {
       + (unicodeScalars.count > 80 ? "…'" : "'")
   }
 
-  private static let signs: [Unicode.Scalar: String] = [
+  private static let asciiReplacements: [Unicode.Scalar: String] = [
     "–": "-", "−": "-", "…": "...", "→": "->", "±": "+/-", "×": "x", "·": ".", "µ": "u", "Ω": "ohm",
     "π": "pi",
     "²": "^2",
@@ -31,7 +31,7 @@ extension String {
       case "\u{2584}"..."\u{258C}":
         text += "#"
       default:
-        if let sign = Self.signs[scalar] {
+        if let sign = Self.asciiReplacements[scalar] {
           text += sign
         } else {
           text.unicodeScalars.append(scalar)
@@ -54,14 +54,14 @@ extension Unicode.Scalar {
 extension StringProtocol {
   /// Where a text that is not empty first stands in this one, byte for byte, or nil. The search of
   /// the standard library comes with its regular expressions, a megabyte of the program.
-  package func place(of text: String) -> Range<Index>? {
+  package func byteRange(of text: String) -> Range<Index>? {
     for start in utf8.indices where utf8[start...].starts(with: text.utf8) {
       return start..<utf8.index(start, offsetBy: text.utf8.count)
     }
     return nil
   }
 
-  package func mentions(_ text: String) -> Bool { place(of: text) != nil }
+  package func mentions(_ text: String) -> Bool { byteRange(of: text) != nil }
 }
 
 extension [String] {
@@ -73,17 +73,17 @@ extension [String] {
 
 package enum Suggestion {
   /// `; did you mean '--output'?`, or nothing where no name is near.
-  package static func question(_ word: String, among names: [String]) -> String {
+  package static func question(for word: String, among names: [String]) -> String {
     nearest(to: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
   }
 
   /// The nearest name: at most a third of its letters wrong, or begun and not finished.
   package static func nearest(to word: String, among names: [String]) -> String? {
-    let typed = letters(word)
+    let typed = comparableLetters(of: word)
     guard !typed.isEmpty, typed.count <= 64 else { return nil }
     var best: (name: String, distance: Int)?
     for name in names where name != word {
-      let target = letters(name)
+      let target = comparableLetters(of: name)
       let limit = max(1, target.count / 3)
       let isBegun = typed.count >= 2 && target.starts(with: typed)
       // Words are at least as far apart as their lengths are.
@@ -97,7 +97,7 @@ package enum Suggestion {
   }
 
   /// Dashes and case do not make a word another one.
-  private static func letters(_ word: String) -> [UInt8] {
+  private static func comparableLetters(of word: String) -> [UInt8] {
     Array(word.lowercased().utf8.drop { $0 == UInt8(ascii: "-") })
   }
 
@@ -132,7 +132,7 @@ package enum NumberFormatting {
   package static func amplitude(decibels: Double) -> Double { pow(10, decibels / 20) }
 
   /// What is left of 1 after so many time constants.
-  package static func decay(_ constants: Double) -> Double { exp(-constants) }
+  package static func decay(timeConstants constants: Double) -> Double { exp(-constants) }
 
   /// `peak -3.2 dBFS`, or `silent`.
   package static func peak(_ magnitude: Float) -> String {
@@ -149,7 +149,7 @@ package enum NumberFormatting {
   package static func rounded(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
     // Adding 0 takes the sign from a zero.
-    return short((value * scale).rounded() / scale + 0)
+    return plain((value * scale).rounded() / scale + 0)
   }
 
   /// A number with exactly some decimal places, so that a column lines up.
@@ -162,7 +162,7 @@ package enum NumberFormatting {
   }
 
   /// A number with all its places: `8` rather than `8.0`.
-  package static func short(_ value: Double) -> String {
+  package static func plain(_ value: Double) -> String {
     let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }

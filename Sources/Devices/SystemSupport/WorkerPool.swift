@@ -3,24 +3,24 @@ internal import Synchronization
 
 /// Runs independent work on all cores.
 package enum WorkerPool {
-  package static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+  package static var workerCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
   /// Does pieces of work on as many threads as there are cores and returns when all are done;
   /// meanwhile another closure is called on the calling thread now and then, with the number of
   /// pieces done.
   package static func run(
-    _ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
+    jobCount pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
   ) {
-    let crew = WorkQueue(pieces: pieces, work: work)
+    let crew = WorkQueue(jobCount: pieces, work: work)
     var threads: [pthread_t] = []
-    for _ in 0..<min(count, pieces) {
+    for _ in 0..<min(workerCount, pieces) {
       var thread = pthread_t()
       let argument = unsafe Unmanaged.passRetained(crew).toOpaque()
       let status = unsafe pthread_create(
         &thread, nil,
         { raw in
           guard let raw = unsafe raw else { return nil }
-          unsafe Unmanaged<WorkQueue>.fromOpaque(raw).takeRetainedValue().workOn()
+          unsafe Unmanaged<WorkQueue>.fromOpaque(raw).takeRetainedValue().processJobs()
           return nil
         }, argument)
       if status == 0 {
@@ -30,10 +30,10 @@ package enum WorkerPool {
       }
     }
     if threads.isEmpty {
-      crew.workOn()
+      crew.processJobs()
     }
-    while crew.doneCount < pieces {
-      meanwhile(crew.doneCount)
+    while crew.completedCount < pieces {
+      meanwhile(crew.completedCount)
       // Short beside any batch, long beside the cost of looking.
       usleep(3_000)
     }
@@ -43,24 +43,24 @@ package enum WorkerPool {
   }
 
   private final class WorkQueue: Sendable {
-    private let pieces: Int
+    private let jobCount: Int
     private let work: @Sendable (Int) -> Void
-    private let next = Atomic(0)
-    private let done = Atomic(0)
+    private let nextJob = Atomic(0)
+    private let completed = Atomic(0)
 
-    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) {
-      self.pieces = pieces
+    init(jobCount pieces: Int, work: @escaping @Sendable (Int) -> Void) {
+      self.jobCount = pieces
       self.work = work
     }
 
-    var doneCount: Int { done.load(ordering: .acquiring) }
+    var completedCount: Int { completed.load(ordering: .acquiring) }
 
-    func workOn() {
+    func processJobs() {
       while true {
-        let piece = next.add(1, ordering: .relaxed).oldValue
-        guard piece < pieces else { return }
+        let piece = nextJob.add(1, ordering: .relaxed).oldValue
+        guard piece < jobCount else { return }
         work(piece)
-        done.add(1, ordering: .releasing)
+        completed.add(1, ordering: .releasing)
       }
     }
   }

@@ -3,44 +3,44 @@ public import Reading
 
 /// Reads the text of a profile or an array by its table, and notes everything that is wrong with
 /// it.
-struct ProfileChecker: JSONFieldReader {
+struct ProfileChecker: JSONSchemaReader {
   static let writesShortNumbers = true
 
   let document: JSONDocument
-  let rules = JSONFieldRules(
+  let rules = JSONSchemaRules(
     missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange,
     unknownKey: .unknownKey,
-    unknownWord: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
-  var log = FindingLog(limit: ProfileRules.findingLimit)
+    unknownValue: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
+  var log = FindingLog(maximumCountPerRule: ProfileRules.findingLimit)
   /// Gives the profile of a word in an array, or why it cannot be used; nil where a text names
   /// none.
-  var source: Source?
+  var profileSource: ProfileSource?
 
-  typealias Source = @Sendable (String) throws(Refusal) -> TransducerProfile
+  typealias ProfileSource = @Sendable (String) throws(Refusal) -> TransducerProfile
 
   /// Why a profile cannot be used, and what to do.
-  struct Refusal: Error {
+  struct SourceError: Error {
     var reason: String
     var hint: String?
   }
 
-  init(_ document: JSONDocument, source: Source? = nil) {
+  init(_ document: JSONDocument, profileSource source: ProfileSource? = nil) {
     self.document = document
-    self.source = source
+    self.profileSource = source
   }
 
   /// What was found so far, in the order of the text.
   var findings: [Finding] { log.findings(in: document) }
 
   /// Why the text is refused: its first error, or nothing.
-  var refusal: InputError? {
+  var inputError: InputError? {
     findings.first { $0.severity == .error }.map {
       InputError($0, otherErrorCount: log.errorCount - 1)
     }
   }
 
-  mutating func read<Owner>(_ table: ProfileTable<Owner>, into owner: inout Owner) {
-    for tolerance in document.tolerances {
+  mutating func read<Owner>(_ table: ProfileObjectSchema<Owner>, into owner: inout Owner) {
+    for tolerance in document.deviations {
       let value = document.value(of: tolerance)
       switch tolerance.kind {
       case .byteOrderMark:
@@ -48,46 +48,49 @@ struct ProfileChecker: JSONFieldReader {
       case .trailingComma:
         log.add(
           .trailingComma, at: value, offset: tolerance.offset, "comma before a closing bracket",
-          hint: "remove it")
+          suggestion: "remove it")
       case .duplicateKey:
         log.add(
           .duplicateKey, at: value, offset: value.keyOffset,
           "duplicate key \((value.key ?? "").quoted())",
-          hint: "keep one of them")
+          suggestion: "keep one of them")
       }
     }
-    table.read(document.root, into: &owner, &self)
+    table.read(document.root, into: &owner, reader: &self)
   }
 
-  mutating func noteMissing(
-    _ key: JSONKey, isRequired: Bool, of object: JSONValue, _ shape: JSONShape
+  mutating func reportMissing(
+    _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema shape: JSONSchema
   ) {
     log.add(.missingKey, at: object, "missing key \"\(key.name)\"")
   }
 
-  mutating func noteUnknownKey(_ member: JSONValue, in shape: JSONShape) {
+  mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema) {
     guard let name = member.key, let object = member.parent else { return }
-    let names = JSONNames(shape.keys(in: object).known.map { $0.name })
+    let names = JSONNameList(shape.keys(in: object).known.map { $0.name })
     log.add(
       .unknownKey, at: member, offset: member.keyOffset, "unknown key \(name.quoted())",
-      hint: names.hint(for: name) ?? "valid keys: " + names.names.joined(separator: ", "))
+      suggestion: names.suggestion(for: name) ?? "valid keys: "
+        + names.names.joined(separator: ", "))
   }
 
-  mutating func noteUnknownWord(
-    _ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue
+  mutating func reportUnknownValue(
+    _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
     if text.isEmpty {
       return log.add(.invalidValue, at: value, "\(key.name) is empty")
     }
     log.add(
       .invalidValue, at: value, "\(text.quoted()) is not a valid \(key.noun ?? key.name)",
-      hint: names.hint(for: text) ?? "valid values: " + names.names.joined(separator: ", "))
+      suggestion: names.suggestion(for: text) ?? "valid values: "
+        + names.names.joined(separator: ", "))
   }
 
   /// Whether a number of an object is not below another; an error where it is. Where absent, their
   /// defaults count.
-  mutating func isOrdered(
-    _ object: JSONValue, _ low: String, _ high: String, _ usual: (low: Double, high: Double)? = nil
+  mutating func checkOrder(
+    of object: JSONValue, _ low: String, _ high: String,
+    defaults usual: (low: Double, high: Double)? = nil
   ) -> Bool {
     let least = object[low].map { $0.number } ?? usual?.low
     let most = object[high].map { $0.number } ?? usual?.high
@@ -98,10 +101,10 @@ struct ProfileChecker: JSONFieldReader {
     return false
   }
 
-  mutating func checkAgreement(of root: JSONValue) {
+  mutating func checkConsistency(of root: JSONValue) {
     checkThresholds(of: root)
-    checkRise(of: root["thresholds"])
-    checkRise(of: root["hardware"]?["response"])
+    checkAscending(root["thresholds"])
+    checkAscending(root["hardware"]?["response"])
     checkEstimates(of: root)
     checkDrive(of: root)
   }
@@ -122,7 +125,7 @@ struct ProfileChecker: JSONFieldReader {
       return log.add(
         .contradiction, at: sensation,
         "drive.equalSensation is false, but the intensity law is \"sensation\"",
-        hint: "remove the key, or choose the law \"power\"")
+        suggestion: "remove the key, or choose the law \"power\"")
     }
     // An invalid law is an error of its own.
     guard let list, law == nil || law?.string == "power" else { return }
@@ -130,10 +133,10 @@ struct ProfileChecker: JSONFieldReader {
     log.add(
       .contradiction, at: list,
       "thresholds are used only with the intensity law \"sensation\" or with hardware",
-      hint: "remove them, or choose that law")
+      suggestion: "remove them, or choose that law")
   }
 
-  private mutating func checkRise(of list: JSONValue?) {
+  private mutating func checkAscending(_ list: JSONValue?) {
     guard let list, list.kind == .array else { return }
     let points = Array(list.elements)
     for (point, next) in zip(points, points.dropFirst()) {
@@ -152,12 +155,12 @@ struct ProfileChecker: JSONFieldReader {
   private mutating func checkEstimates(of root: JSONValue) {
     guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
     for element in list.elements {
-      guard let figure = element.string, ProfileKeys.hardware.shape.key(named: figure) != nil,
+      guard let figure = element.string, ProfileKeys.hardware.schema.key(named: figure) != nil,
         hardware[figure] == nil
       else { continue }
       log.add(
         .contradiction, at: element, "\(figure.quoted()) is listed as estimated but has no value",
-        hint: "add the value, or remove it here")
+        suggestion: "add the value, or remove it here")
     }
   }
 
@@ -168,7 +171,7 @@ struct ProfileChecker: JSONFieldReader {
         guard let member = root[key] else { continue }
         log.add(
           .contradiction, at: member, offset: member.keyOffset, "\(key) needs hardware",
-          hint: "add \"hardware\", or remove it")
+          suggestion: "add \"hardware\", or remove it")
       }
       return
     }
@@ -177,7 +180,7 @@ struct ProfileChecker: JSONFieldReader {
       for figure in ["resonance", "qualityFactor"] where hardware[figure] == nil {
         log.add(
           .contradiction, at: equalize, "drive.equalize requires \(figure) of the hardware",
-          hint: "measure it with 'temblor calibrate', or remove the key")
+          suggestion: "measure it with 'temblor calibrate', or remove the key")
       }
     }
     checkSensation(of: root, hardware)
@@ -202,11 +205,11 @@ struct ProfileChecker: JSONFieldReader {
         log.add(
           .contradiction, at: value,
           "drive.\(name) is known for a hand, but drive.feltBy is \(body)",
-          hint: "remove one of them")
+          suggestion: "remove one of them")
       } else if sensation?.boolean == false {
         log.add(
           .contradiction, at: value, "drive.\(name) is set, but drive.equalSensation is false",
-          hint: "remove one of them")
+          suggestion: "remove one of them")
       }
     }
     guard let contours else { return }
@@ -217,14 +220,14 @@ struct ProfileChecker: JSONFieldReader {
         drive.contours requires \(figure) of the hardware, since sensation is counted from the \
         threshold
         """,
-        hint: "add it, or remove the key")
+        suggestion: "add it, or remove the key")
     }
   }
 }
 
 extension ProfileChecker {
   /// What vibration is felt at, in hertz; beyond it an event is a push or a sound.
-  static let touch = 1.0...1_000.0
+  static let tactileRange = 1.0...1_000.0
 
   /// Notes what is allowed and may not be what was meant.
   ///
@@ -236,7 +239,7 @@ extension ProfileChecker {
       log.add(
         .fileName, at: name,
         "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
-        hint: "use the same name; profiles are found by file name")
+        suggestion: "use the same name; profiles are found by file name")
     }
     warnAboutFrequencies(profile.frequency, at: root["frequency"], profile)
     if let law = root["transient"]?["frequency"] {
@@ -255,7 +258,8 @@ extension ProfileChecker {
     warnAboutPlausibility(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
     log.add(
-      .missingSources, at: hardware, "the hardware data has no source", hint: "add \"sources\"")
+      .missingSources, at: hardware, "the hardware data has no source",
+      suggestion: "add \"sources\"")
   }
 
   private mutating func warnAboutFrequencies(
@@ -266,12 +270,13 @@ extension ProfileChecker {
       if let band = profile.hardware?.band, !band.contains(hertz) {
         log.add(
           .outsideBand, at: member,
-          "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.asHertz)")
+          "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.hertzText)")
       }
-      if !Self.touch.contains(hertz) {
+      if !Self.tactileRange.contains(hertz) {
         log.add(
           .outsideTactileRange, at: member,
-          "\(key) is \(hertz.shortText) Hz, outside \(Self.touch.asHertz), where vibration is felt")
+          "\(key) is \(hertz.shortText) Hz, outside \(Self.tactileRange.hertzText), where vibration is felt"
+        )
       }
     }
   }
@@ -283,7 +288,7 @@ extension ProfileChecker {
     else { return }
     log.add(
       .outsideBand, at: value,
-      "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.asHertz)")
+      "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.hertzText)")
   }
 
   private mutating func warnAboutLevel(
@@ -298,7 +303,7 @@ extension ProfileChecker {
       \(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above \
       the ceiling of \(Renderer.ceiling.shortText); the limiter will act
       """,
-      hint: most >= ProfileLimits.level.lowerBound
+      suggestion: most >= ProfileLimits.levelRange.lowerBound
         ? "use a level of at most \(most.shortText)" : nil)
   }
 
@@ -311,7 +316,7 @@ extension ProfileChecker {
     log.add(
       .shortThresholds, at: value,
       """
-      the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, \
+      the thresholds cover \((first.hertz...last.hertz).hertzText) of \(band.hertzText); outside, \
       the nearest one is used
       """
     )
@@ -320,9 +325,9 @@ extension ProfileChecker {
   // MARK: - Values together
 
   /// An excursion, in millimetres, below which nothing of a watt or more is built.
-  private static let leastExcursion = 0.01
+  private static let minimumExcursion = 0.01
   /// The ratio of peak to continuous power beyond which a digit is probably wrong.
-  private static let greatestPowerRatio = 20.0
+  private static let maximumPowerRatio = 20.0
   /// Powers of amplifiers, in watts.
   private static let amplifierPowers = 0.1...10_000.0
 
@@ -330,7 +335,7 @@ extension ProfileChecker {
   private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
     let root = document.root
     if let value = root["hardware"]?["excursion"], let excursion = value.number,
-      excursion < Self.leastExcursion,
+      excursion < Self.minimumExcursion,
       (profile.hardware?.continuousPower ?? 0) >= 1
     {
       log.add(
@@ -339,10 +344,10 @@ extension ProfileChecker {
         an excursion of \(excursion.shortText) mm is very small for \
         \((profile.hardware?.continuousPower ?? 0).shortText) W
         """,
-        hint: "excursion is in millimetres")
+        suggestion: "excursion is in millimetres")
     }
     if let value = root["hardware"]?["peakPower"], let peak = value.number,
-      let power = profile.hardware?.continuousPower, peak > power * Self.greatestPowerRatio
+      let power = profile.hardware?.continuousPower, peak > power * Self.maximumPowerRatio
     {
       log.add(
         .implausibleValue, at: value,
@@ -357,7 +362,7 @@ extension ProfileChecker {
     {
       log.add(
         .implausibleValue, at: value, "an amplifier of \(power.shortText) W is unusual",
-        hint: "power is in watts")
+        suggestion: "power is in watts")
     }
     if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
       let longest = burst["maxDuration"]?.number
@@ -378,45 +383,47 @@ extension ProfileChecker {
   // MARK: - The fit to hardware
 
   /// The ratio of half an octave; below it little of sharpness is left to feel.
-  private static let leastRatio = 2.0.squareRoot()
+  private static let minimumBandRatio = 2.0.squareRoot()
   /// The frame rate at which the fit is looked at.
-  private static let rate = 48_000.0
+  private static let fitRate = 48_000.0
 
   /// Notes where the fit to hardware leaves little, or rests on little.
   mutating func warnAboutFit(of profile: TransducerProfile) {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
-    warnAboutPlacement(of: profile)
+    warnAboutNarrowBand(of: profile)
     if profile.isEqualized, hardware.estimated.contains("qualityFactor"),
       let qualityFactor = value["qualityFactor"]
     {
       log.add(
         .estimatedQFactor, at: qualityFactor,
         "the Q factor is an estimate; the equaliser does less than for a measured one",
-        hint: "measure it with 'temblor calibrate'")
+        suggestion: "measure it with 'temblor calibrate'")
     }
     if hardware.model == nil {
       log.add(
         .missingLimit, at: value,
         "without resonance and Q factor, there is no equalisation and no excursion limit",
-        hint: "measure them with 'temblor calibrate'")
+        suggestion: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousPower == nil && hardware.peakPower == nil {
       log.add(.missingLimit, at: value, "without a power, there is no thermal limit")
     }
   }
 
-  private mutating func warnAboutPlacement(of profile: TransducerProfile) {
-    let placed = profile.bandMapped(rate: Self.rate)
-    warnAboutPlacement(of: profile.frequency, to: placed.frequency, at: document.root["frequency"])
+  private mutating func warnAboutNarrowBand(of profile: TransducerProfile) {
+    let placed = profile.bandMapped(rate: Self.fitRate)
+    warnAboutNarrowBand(
+      requested: profile.frequency, mapped: placed.frequency, at: document.root["frequency"])
     guard let law = document.root["transient"]?["frequency"] else { return }
-    warnAboutPlacement(of: profile.transient.frequency, to: placed.transient.frequency, at: law)
+    warnAboutNarrowBand(
+      requested: profile.transient.frequency, mapped: placed.transient.frequency, at: law)
   }
 
-  private mutating func warnAboutPlacement(
-    of asked: FrequencyMapping, to placed: FrequencyMapping, at value: JSONValue?
+  private mutating func warnAboutNarrowBand(
+    requested asked: FrequencyMapping, mapped placed: FrequencyMapping, at value: JSONValue?
   ) {
-    guard let value, asked.high >= asked.low * Self.leastRatio,
-      placed.high < placed.low * Self.leastRatio
+    guard let value, asked.high >= asked.low * Self.minimumBandRatio,
+      placed.high < placed.low * Self.minimumBandRatio
     else {
       return
     }
@@ -425,10 +432,10 @@ extension ProfileChecker {
     log.add(
       .narrowBand, at: value,
       """
-      of \((asked.low...asked.high).asHertz), the hardware reproduces only \
-      \((low...high).asHertz), less than half an octave
+      of \((asked.low...asked.high).hertzText), the hardware reproduces only \
+      \((low...high).hertzText), less than half an octave
       """,
-      hint: "a larger \"drive.usableRange\" widens the band and lowers the level")
+      suggestion: "a larger \"drive.usableRange\" widens the band and lowers the level")
   }
 }
 
@@ -439,7 +446,7 @@ extension Double {
 
 extension ClosedRange<Double> {
   /// `20–80 Hz`.
-  var asHertz: String { "\(lowerBound.shortText)–\(upperBound.shortText) Hz" }
+  var hertzText: String { "\(lowerBound.shortText)–\(upperBound.shortText) Hz" }
 }
 
 /// The rules that profiles and arrays are checked for.

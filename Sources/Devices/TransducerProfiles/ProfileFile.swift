@@ -69,7 +69,8 @@ public enum ProfileFile {
   }
 
   static func document(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
-    let limits = JSONLimits(textBytes: maximumByteCount, values: 1 << 16, depth: 16)
+    let limits = JSONLimits(
+      maximumTextBytes: maximumByteCount, maximumValueCount: 1 << 16, maximumDepth: 16)
     do {
       return try JSONDocument(text: text, name: name, limits: limits)
     } catch {
@@ -110,9 +111,9 @@ public struct ProfileCheckResult: Sendable {
       var checker = ProfileChecker(document)
       var profile = ProfileFile.empty
       checker.read(ProfileKeys.profile, into: &profile)
-      checker.checkAgreement(of: document.root)
+      checker.checkConsistency(of: document.root)
       findings = checker.findings
-      if let error = checker.refusal { throw error }
+      if let error = checker.inputError { throw error }
       outcome = .success(profile)
       guard warns else { return }
       checker.warn(profile, stem: stem)

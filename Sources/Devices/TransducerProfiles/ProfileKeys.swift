@@ -1,8 +1,8 @@
 internal import HapticRender
 import Reading
 
-typealias ProfileTable<Owner> = JSONTable<Owner, ProfileChecker>
-typealias ProfileField<Owner> = JSONField<Owner, ProfileChecker>
+typealias ProfileObjectSchema<Owner> = JSONObjectSchema<Owner, ProfileChecker>
+typealias ProfileProperty<Owner> = JSONProperty<Owner, ProfileChecker>
 
 /// The keys of a profile: a row for each, which reads, writes, checks and documents it. A new key
 /// stands here with its range and has a row in `Profiles/README.md`.
@@ -10,32 +10,33 @@ enum ProfileKeys {
   /// The key under which JSON editors look for a schema.
   static let schemaKey = "$schema"
 
-  static let profile = ProfileTable<TransducerProfile>(
+  static let profile = ProfileObjectSchema<TransducerProfile>(
     "a profile",
     [
       .value(
-        "name", .text(pattern: ProfileName.pattern), is: .required,
+        "name", .string(pattern: ProfileName.pattern), is: .required,
         "Name of the profile; the file must be NAME.json."
       ) { $1(&$0.name) },
-      .value("summary", .text(), is: .required, "One sentence: what the profile is for.") {
+      .value("summary", .string(), is: .required, "One sentence: what the profile is for.") {
         $1(&$0.summary)
       },
       .object(
-        "frequency", frequency, is: .required, layout: .line,
+        "frequency", frequency, is: .required, layout: .singleLine,
         "How sharpness maps to the frequency of continuous events."
       ) { $1(&$0.frequency) },
       .object(
-        "intensity", intensity, layout: .line,
+        "intensity", intensity, layout: .singleLine,
         "How intensity maps to amplitude. Default: power, exponent 1."
       ) {
         $1(&$0.intensity)
       },
       .value(
-        "level", .number(ProfileLimits.level), default: TransducerProfile.defaultLevel,
+        "level", .number(ProfileLimits.levelRange), default: TransducerProfile.defaultLevel,
         "The amplitude of one continuous event at full intensity; 1 is full scale."
       ) { $1(&$0.level) },
-      .list(
-        "partials", of: partial, count: ProfileLimits.partialCount, new: .init(), layout: .line,
+      .array(
+        "partials", of: partial, count: ProfileLimits.partialCountRange, new: .init(),
+        layout: .singleLine,
         "Partials of a continuous event. Default: one sine."
       ) { $1(&$0.partials) },
       .object(
@@ -45,11 +46,11 @@ enum ProfileKeys {
       .value(
         "duck", .number(0...1), default: 1, "Gain of continuous events while a transient sounds."
       ) {
-        $1(&$0.duck)
+        $1(&$0.ducking)
       },
-      .list(
-        "thresholds", of: threshold, count: ProfileLimits.pointCount,
-        new: .init(hertz: 0, decibels: 0), layout: .line,
+      .array(
+        "thresholds", of: threshold, count: ProfileLimits.pointCountRange,
+        new: .init(hertz: 0, decibels: 0), layout: .singleLine,
         """
         Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. \
         Default for hardware: that of a hand.
@@ -61,8 +62,8 @@ enum ProfileKeys {
       ) { $1(&$0.hardware) },
       .object("drive", drive, "How the sound is fitted to the hardware.") { $1(&$0.drive) },
       .object("amplifier", amplifier, "What drives the hardware.") { $1(&$0.amplifier) },
-      .values("sources", of: .text(), "Sources of the data.") { $1(&$0.sources) },
-      .ignored(schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
+      .values("sources", of: .string(), "Sources of the data.") { $1(&$0.sources) },
+      .ignored(schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
     ]
   ) { object, profile, reader in
     if object["transient"] == nil {
@@ -72,34 +73,34 @@ enum ProfileKeys {
     {
       reader.log.add(
         .invalidValue, at: name, "\(text.quoted()) is not a valid profile name",
-        hint: ProfileName.advice)
+        suggestion: ProfileName.advice)
     }
     return true
   }
 
-  private static let frequency = ProfileTable<FrequencyMapping>(
+  private static let frequency = ProfileObjectSchema<FrequencyMapping>(
     "an object",
     [
-      .value("low", .number(ProfileLimits.hertz), is: .required, "Hertz at sharpness 0.") {
+      .value("low", .number(ProfileLimits.hertzRange), is: .required, "Hertz at sharpness 0.") {
         $1(&$0.low)
       },
       .value(
-        "high", .number(ProfileLimits.hertz), is: .required,
+        "high", .number(ProfileLimits.hertzRange), is: .required,
         "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."
       ) { $1(&$0.high) },
-      .word(
+      .enumeration(
         "scale",
         "Whether equal steps of sharpness are equal intervals or equal differences of frequency."
       ) {
         $1(&$0.scale)
       },
     ]
-  ) { object, _, reader in reader.isOrdered(object, "low", "high") }
+  ) { object, _, reader in reader.checkOrder(of: object, "low", "high") }
 
-  private static let intensity = ProfileTable<IntensityMapping>(
+  private static let intensity = ProfileObjectSchema<IntensityMapping>(
     "an object",
     [
-      .word(
+      .enumeration(
         "law", "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."
       ) { $1(&$0.law) },
       .value("exponent", .number(0.1...10), default: 1, "Exponent of the power law.") {
@@ -112,33 +113,33 @@ enum ProfileKeys {
         $1(&$0.decibels)
       },
     ],
-    choice: .init(
+    discriminator: .init(
       key: "law",
-      branches: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
+      variants: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
 
   private static func ratioAndGain<Partial>(
-    _ ratio: @escaping ProfileField<Partial>.Place<Double>,
-    _ gain: @escaping ProfileField<Partial>.Place<Double>
-  ) -> [ProfileField<Partial>] {
+    _ ratio: @escaping ProfileProperty<Partial>.Accessor<Double>,
+    _ gain: @escaping ProfileProperty<Partial>.Accessor<Double>
+  ) -> [ProfileProperty<Partial>] {
     [
       .value(
-        "ratio", .number(ProfileLimits.ratio), is: .written, default: 1,
+        "ratio", .number(ProfileLimits.ratioRange), is: .alwaysWritten, default: 1,
         "Its frequency as a multiple of the event's.",
         ratio),
       .value(
-        "gain", .number(-10...10), is: .written, default: 1,
+        "gain", .number(-10...10), is: .alwaysWritten, default: 1,
         "Amplitude as a multiple of the event's; negative values invert the polarity.", gain),
     ]
   }
 
-  private static let partial = ProfileTable<TransducerProfile.Partial>(
+  private static let partial = ProfileObjectSchema<TransducerProfile.Partial>(
     "an entry", ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }))
 
-  private static let burstPartial = ProfileTable<TransientShape.Partial>(
+  private static let transientPartial = ProfileObjectSchema<TransientShape.Partial>(
     "an entry",
     ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }) + [
       .value(
-        "glide", .number(ProfileLimits.ratio), default: 1,
+        "glide", .number(ProfileLimits.ratioRange), default: 1,
         "Its frequency at the end as a multiple of that at the start, linear between."
       ) { $1(&$0.glide) },
       .value(
@@ -148,11 +149,11 @@ enum ProfileKeys {
       },
     ])
 
-  static let transient = ProfileTable<TransientShape>(
+  static let transient = ProfileObjectSchema<TransientShape>(
     "an object",
     [
       .object(
-        "frequency", frequency, layout: .line,
+        "frequency", frequency, layout: .singleLine,
         "How sharpness maps to the frequency of the burst. Default: as for continuous events."
       ) { $1(&$0.frequency) },
       .value(
@@ -160,26 +161,26 @@ enum ProfileKeys {
         "The burst's length in cycles."
       ) { $1(&$0.cycles) },
       .value(
-        "minDuration", .number(ProfileLimits.seconds),
+        "minDuration", .number(ProfileLimits.durationRange),
         default: TransientShape.defaultCycles.seconds.lowerBound,
         "Minimum length of the burst in seconds."
-      ) { $1(&$0.minDuration) },
+      ) { $1(&$0.minimumDuration) },
       .value(
-        "maxDuration", .number(ProfileLimits.seconds),
+        "maxDuration", .number(ProfileLimits.durationRange),
         default: TransientShape.defaultCycles.seconds.upperBound,
         "Maximum length of the burst in seconds."
-      ) { $1(&$0.maxDuration) },
-      .ends(
-        "duration", ProfileLimits.seconds, low: "Seconds at sharpness 0.",
+      ) { $1(&$0.maximumDuration) },
+      .endpoints(
+        "duration", ProfileLimits.durationRange, low: "Seconds at sharpness 0.",
         high: "Seconds at sharpness 1.",
         isAscending: false,
         """
         Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, \
         minDuration and maxDuration.
         """
-      ) { $1(&$0.durationEnds) },
+      ) { $1(&$0.durationEndpoints) },
       .value(
-        "level", .number(ProfileLimits.level),
+        "level", .number(ProfileLimits.levelRange),
         "The amplitude at full intensity. Default: that of the profile."
       ) {
         $1(&$0.level)
@@ -188,15 +189,15 @@ enum ProfileKeys {
         "floor", .number(0...1), default: 0,
         "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."
       ) { $1(&$0.floor) },
-      .list(
-        "partials", of: burstPartial, count: ProfileLimits.partialCount, new: .init(),
-        layout: .line,
+      .array(
+        "partials", of: transientPartial, count: ProfileLimits.partialCountRange, new: .init(),
+        layout: .singleLine,
         "Partials of a burst. Default: one sine."
       ) { $1(&$0.partials) },
-      .ends(
+      .endpoints(
         "squareness", 0...1, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.",
         "Fraction of square wave in the burst. Default: 0."
-      ) { $1(&$0.squarenessEnds) },
+      ) { $1(&$0.squarenessEndpoints) },
       .value("attack", .number(0...1), "Attack in seconds. Default: an eighth of the burst.") {
         $1(&$0.attack)
       },
@@ -207,8 +208,8 @@ enum ProfileKeys {
   ) { object, _, reader in
     let usual = TransientShape.defaultCycles.seconds
     if object["duration"] == nil {
-      return reader.isOrdered(
-        object, "minDuration", "maxDuration", (usual.lowerBound, usual.upperBound))
+      return reader.checkOrder(
+        of: object, "minDuration", "maxDuration", defaults: (usual.lowerBound, usual.upperBound))
     }
     for key in replacedByDuration {
       guard let member = object[key] else { continue }
@@ -221,10 +222,10 @@ enum ProfileKeys {
   /// The keys of a burst's length that `duration` takes the place of.
   static let replacedByDuration = ["cycles", "minDuration", "maxDuration"]
 
-  private static let threshold = ProfileTable<TransducerProfile.Threshold>(
+  private static let threshold = ProfileObjectSchema<TransducerProfile.Threshold>(
     "an entry",
     [
-      .value("hertz", .number(ProfileLimits.hertz), is: .required, "Frequency in hertz.") {
+      .value("hertz", .number(ProfileLimits.hertzRange), is: .required, "Frequency in hertz.") {
         $1(&$0.hertz)
       },
       .value(
@@ -233,23 +234,25 @@ enum ProfileKeys {
       ) { $1(&$0.decibels) },
     ])
 
-  private static let figures: [ProfileField<TransducerHardware>] = [
-    .ends(
-      "band", ProfileLimits.publishedHertz, low: "Its lower end.", high: "Its upper end.",
+  private static let measurableProperties: [ProfileProperty<TransducerHardware>] = [
+    .endpoints(
+      "band", ProfileLimits.publishedHertzRange, low: "Its lower end.", high: "Its upper end.",
       "The published band in hertz."
-    ) { $1(&$0.bandEnds) },
-    .value("resonance", .number(ProfileLimits.publishedHertz), "Resonance in hertz.") {
+    ) { $1(&$0.bandEndpoints) },
+    .value("resonance", .number(ProfileLimits.publishedHertzRange), "Resonance in hertz.") {
       $1(&$0.resonance)
     },
-    .value("qualityFactor", .number(ProfileLimits.qualityFactor), "Quality factor at resonance.") {
+    .value(
+      "qualityFactor", .number(ProfileLimits.qualityFactorRange), "Quality factor at resonance."
+    ) {
       $1(&$0.qualityFactor)
     },
     .value("impedance", .number(0.1...10_000), "Nominal impedance in ohms.") { $1(&$0.impedance) },
-    .value("continuousPower", .number(ProfileLimits.power), "Continuous power in watts.") {
+    .value("continuousPower", .number(ProfileLimits.powerRange), "Continuous power in watts.") {
       $1(&$0.continuousPower)
     },
     .value(
-      "peakPower", .number(ProfileLimits.power),
+      "peakPower", .number(ProfileLimits.powerRange),
       "Greatest short-term power in watts, not below continuousPower."
     ) { $1(&$0.peakPower) },
     .value(
@@ -262,21 +265,23 @@ enum ProfileKeys {
       "excursion", .number(0.001...1_000),
       "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."
     ) { $1(&$0.excursion) },
-    .list(
-      "response", of: point, count: ProfileLimits.pointCount, new: .init(hertz: 0, decibels: 0),
-      layout: .line,
+    .array(
+      "response", of: point, count: ProfileLimits.pointCountRange,
+      new: .init(hertz: 0, decibels: 0),
+      layout: .singleLine,
       """
       Measured acceleration, sorted by hertz; corrects the resonance where its points are finer \
       and agree, and stands in for it.
       """
     ) { $1(&$0.response) },
-    .object("thermal", thermal, new: usualThermal, layout: .line, "Thermal time constants.") {
+    .object("thermal", thermal, new: defaultThermal, layout: .singleLine, "Thermal time constants.")
+    {
       $1(&$0.thermal)
     },
-    .list(
+    .array(
       "modes", of: mode, count: 1...TransducerMode.maximumCount,
       new: .init(resonance: 0, qualityFactor: 0, gain: 0),
-      layout: .line,
+      layout: .singleLine,
       """
       Resonances besides that one, as chairs and platforms have; the levels follow them, the \
       equaliser damps them and protection counts their movement.
@@ -284,34 +289,37 @@ enum ProfileKeys {
     ) { $1(&$0.modes) },
   ]
 
-  static let hardware = ProfileTable<TransducerHardware>(
+  static let hardware = ProfileObjectSchema<TransducerHardware>(
     "an object",
-    [.value("product", .text(), is: .required, "Manufacturer and model.") { $1(&$0.product) }]
-      + figures + [
+    [.value("product", .string(), is: .required, "Manufacturer and model.") { $1(&$0.product) }]
+      + measurableProperties + [
         .object(
           "measured", measured,
-          new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration), layout: .line,
+          new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration),
+          layout: .singleLine,
           "How the values were measured."
         ) { $1(&$0.measured) },
         .values(
-          "estimated", of: .word(figures.map { $0.key.name }),
+          "estimated", of: .enumeration(measurableProperties.map { $0.key.name }),
           "Keys above whose values are estimates, not from the manufacturer.",
           noun: "figure of this hardware"
         ) { $1(&$0.estimated) },
         .object(
-          "uncertainty", uncertainty, new: .estimated, layout: .line,
+          "uncertainty", uncertainty, new: .estimated, layout: .singleLine,
           """
           How far the true resonance and quality factor may be from the values; protection and \
           equaliser hold for all within. Default: 0.15 and 1.5, or 0.03 and 1.1 with 'measured'.
           """
         ) { $1(&$0.uncertainty) },
       ]
-  ) { object, _, reader in reader.isOrdered(object, "continuousPower", "peakPower") }
+  ) { object, _, reader in reader.checkOrder(of: object, "continuousPower", "peakPower") }
 
-  private static let point = ProfileTable<ResponsePoint>(
+  private static let point = ProfileObjectSchema<ResponsePoint>(
     "an entry",
     [
-      .value("hertz", .number(ProfileLimits.publishedHertz), is: .required, "Frequency in hertz.") {
+      .value(
+        "hertz", .number(ProfileLimits.publishedHertzRange), is: .required, "Frequency in hertz."
+      ) {
         $1(&$0.hertz)
       },
       .value(
@@ -320,16 +328,17 @@ enum ProfileKeys {
       ) { $1(&$0.decibels) },
     ])
 
-  private static let mode = ProfileTable<TransducerMode>(
+  private static let mode = ProfileObjectSchema<TransducerMode>(
     "an entry",
     [
       .value(
-        "resonance", .number(ProfileLimits.publishedHertz), is: .required, "Resonance in hertz."
+        "resonance", .number(ProfileLimits.publishedHertzRange), is: .required,
+        "Resonance in hertz."
       ) {
         $1(&$0.resonance)
       },
       .value(
-        "qualityFactor", .number(ProfileLimits.qualityFactor), is: .required,
+        "qualityFactor", .number(ProfileLimits.qualityFactorRange), is: .required,
         "Quality factor at resonance."
       ) {
         $1(&$0.qualityFactor)
@@ -343,7 +352,7 @@ enum ProfileKeys {
       ) { $1(&$0.gain) },
     ])
 
-  private static let uncertainty = ProfileTable<TransducerUncertainty>(
+  private static let uncertainty = ProfileObjectSchema<TransducerUncertainty>(
     "an object",
     [
       .value(
@@ -359,43 +368,45 @@ enum ProfileKeys {
       ) { $1(&$0.qualityFactor) },
     ])
 
-  private static let thermal = ProfileTable<ThermalParameters>(
+  private static let thermal = ProfileObjectSchema<ThermalParameters>(
     "an object",
     [
       .value(
-        "coilTimeConstant", .number(0.1...600), is: .written,
-        default: usualThermal.coilTimeConstant,
+        "coilTimeConstant", .number(0.1...600), is: .alwaysWritten,
+        default: defaultThermal.coilTimeConstant,
         "Thermal time constant of the coil in seconds."
       ) { $1(&$0.coilTimeConstant) },
       .value(
-        "magnetTimeConstant", .number(10...36_000), is: .written,
-        default: usualThermal.magnetTimeConstant,
+        "magnetTimeConstant", .number(10...36_000), is: .alwaysWritten,
+        default: defaultThermal.magnetTimeConstant,
         "Thermal time constant of magnet and case in seconds."
       ) { $1(&$0.magnetTimeConstant) },
       .value(
-        "coilFraction", .number(0...1), is: .written, default: usualThermal.coilFraction,
+        "coilFraction", .number(0...1), is: .alwaysWritten, default: defaultThermal.coilFraction,
         "Fraction of the final temperature rise due to the coil."
       ) { $1(&$0.coilFraction) },
     ]
   ) { object, _, reader in
-    reader.isOrdered(
-      object, "coilTimeConstant", "magnetTimeConstant",
-      (usualThermal.coilTimeConstant, usualThermal.magnetTimeConstant)
+    reader.checkOrder(
+      of: object, "coilTimeConstant", "magnetTimeConstant",
+      defaults: (defaultThermal.coilTimeConstant, defaultThermal.magnetTimeConstant)
     )
   }
 
-  private static let measured = ProfileTable<TransducerMeasurement>(
+  private static let measured = ProfileObjectSchema<TransducerMeasurement>(
     "an object",
     [
-      .value("date", .text(), is: .required, "The day.") { $1(&$0.date) },
+      .value("date", .string(), is: .required, "The day.") { $1(&$0.date) },
       .value(
         "residual", .number(-120...0), is: .required,
         "Residual of the fit in decibels relative to the recording's power."
       ) { $1(&$0.residual) },
-      .word("sensor", is: .required, "Quantity that the sensor measures.") { $1(&$0.sensor) },
+      .enumeration("sensor", is: .required, "Quantity that the sensor measures.") {
+        $1(&$0.sensor)
+      },
     ])
 
-  static let drive = ProfileTable<DriveSettings>(
+  static let drive = ProfileObjectSchema<DriveSettings>(
     "an object",
     [
       .value(
@@ -403,7 +414,7 @@ enum ProfileKeys {
         "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
       ) { $1(&$0.isBandMapped) },
       .value(
-        "usableRange", .number(1...40), default: usualDrive.reach,
+        "usableRange", .number(1...40), default: defaultDrive.reach,
         "Usable range in decibels below the most sensitive frequency."
       ) { $1(&$0.reach) },
       .value(
@@ -414,13 +425,13 @@ enum ProfileKeys {
         """
       ) { $1(&$0.isEqualized) },
       .value(
-        "boost", .number(0...12), default: usualDrive.boost,
+        "boost", .number(0...12), default: defaultDrive.boost,
         "Maximum boost of that filter in decibels."
       ) {
         $1(&$0.boost)
       },
       .value(
-        "damping", .number(1...20), default: usualDrive.damping,
+        "damping", .number(1...20), default: defaultDrive.damping,
         "Factor by which that filter increases the damping."
       ) { $1(&$0.damping) },
       .value(
@@ -430,7 +441,7 @@ enum ProfileKeys {
         response or a threshold curve is known.
         """
       ) { $1(&$0.hasEqualSensation) },
-      .word(
+      .enumeration(
         "contours", is: .optional,
         """
         How contours of equal sensation run above the threshold: parallel to it (Verrillo \
@@ -445,24 +456,24 @@ enum ProfileKeys {
         Default: false.
         """
       ) { $1(&$0.hasTemporalSummation) },
-      .word(
+      .enumeration(
         "feltBy", is: .optional,
         """
         What feels the hardware, which decides the thresholds where the profile has none: a \
         hand, a seated body by ISO 2631-1, or ears by ISO 226 for a subwoofer. Default: hand.
         """
-      ) { $1(&$0.feltBy) },
+      ) { $1(&$0.contactSite) },
       .value(
-        "highPass", .number(ProfileLimits.hertz),
+        "highPass", .number(ProfileLimits.hertzRange),
         "High-pass corner frequency in hertz. Default: half the lowest frequency."
       ) { $1(&$0.highPass) },
     ])
 
-  private static let amplifier = ProfileTable<AmplifierParameters>(
+  private static let amplifier = ProfileObjectSchema<AmplifierParameters>(
     "an object",
     [
       .value(
-        "power", .number(ProfileLimits.power),
+        "power", .number(ProfileLimits.powerRange),
         """
         Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its \
         continuous power.
@@ -473,13 +484,13 @@ enum ProfileKeys {
       },
     ])
 
-  private static let usualThermal = ThermalParameters()
-  private static let usualDrive = DriveSettings()
+  private static let defaultThermal = ThermalParameters()
+  private static let defaultDrive = DriveSettings()
 }
 
 /// The law and the figure that goes with it, apart; the law is read first.
 extension IntensityMapping {
-  fileprivate enum Law: String, JSONWord { case power, sensation }
+  fileprivate enum Law: String, JSONEnumeration { case power, sensation }
 
   fileprivate var law: Law {
     get {
@@ -529,7 +540,7 @@ extension TransientShape {
     if case .cycles(let count, let range) = defaultLength {
       (count, range)
     } else {
-      (1, ProfileLimits.seconds)
+      (1, ProfileLimits.durationRange)
     }
   }
 
@@ -558,29 +569,29 @@ extension TransientShape {
     }
   }
 
-  fileprivate var minDuration: Double? {
+  fileprivate var minimumDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.lowerBound : nil }
     set {
       if let newValue {
-        setSeconds(newValue...max(newValue, lengthInCycles.seconds.upperBound))
+        setDurationRange(newValue...max(newValue, lengthInCycles.seconds.upperBound))
       }
     }
   }
 
-  fileprivate var maxDuration: Double? {
+  fileprivate var maximumDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.upperBound : nil }
     set {
       if let newValue {
-        setSeconds(min(newValue, lengthInCycles.seconds.lowerBound)...newValue)
+        setDurationRange(min(newValue, lengthInCycles.seconds.lowerBound)...newValue)
       }
     }
   }
 
-  private mutating func setSeconds(_ seconds: ClosedRange<Double>) {
+  private mutating func setDurationRange(_ seconds: ClosedRange<Double>) {
     length = .cycles(lengthInCycles.count, seconds: seconds)
   }
 
-  fileprivate var durationEnds: ProfileEnds? {
+  fileprivate var durationEndpoints: ProfileEndpoints? {
     get {
       if case .seconds(let low, let high) = length {
         .init(low: low, high: high)
@@ -595,8 +606,8 @@ extension TransientShape {
     }
   }
 
-  fileprivate var squarenessEnds: ProfileEnds? {
-    get { squareness == 0...0 ? nil : ProfileEnds(squareness) }
+  fileprivate var squarenessEndpoints: ProfileEndpoints? {
+    get { squareness == 0...0 ? nil : ProfileEndpoints(squareness) }
     set {
       if let newValue {
         squareness = newValue.low...newValue.high
@@ -606,44 +617,45 @@ extension TransientShape {
 }
 
 extension TransducerHardware {
-  fileprivate var bandEnds: ProfileEnds? {
-    get { band.map(ProfileEnds.init) }
+  fileprivate var bandEndpoints: ProfileEndpoints? {
+    get { band.map(ProfileEndpoints.init) }
     set { band = newValue.map { $0.low...$0.high } }
   }
 }
 
 /// The values at sharpness 0 and 1, or the two ends of a range.
-struct ProfileEnds: Sendable {
+struct ProfileEndpoints: Sendable {
   var low: Double
   var high: Double
 }
 
-extension ProfileEnds {
+extension ProfileEndpoints {
   fileprivate init(_ range: ClosedRange<Double>) {
     self.init(low: range.lowerBound, high: range.upperBound)
   }
 }
 
-extension FrequencyMapping.Scale: JSONWord {}
-extension SensationContours: JSONWord {}
-extension FeelingBody: JSONWord {}
-extension TransducerMeasurement.Sensor: JSONWord {}
+extension FrequencyMapping.Scale: JSONEnumeration {}
+extension SensationContours: JSONEnumeration {}
+extension ContactSite: JSONEnumeration {}
+extension TransducerMeasurement.Sensor: JSONEnumeration {}
 
-extension JSONField where Reader == ProfileChecker {
+extension JSONProperty where Reader == ProfileChecker {
   /// `low` and `high` of one range, on one line; absent they are left out.
-  fileprivate static func ends(
+  fileprivate static func endpoints(
     _ name: String, _ range: ClosedRange<Double>, low: String, high: String,
     isAscending: Bool = true,
-    _ meaning: String, _ place: @escaping Place<ProfileEnds?>
+    _ meaning: String, _ place: @escaping Accessor<ProfileEndpoints?>
   ) -> Self {
-    let inner = ProfileTable<ProfileEnds>(
+    let inner = ProfileObjectSchema<ProfileEndpoints>(
       "an object",
       [
         .value("low", .number(range), is: .required, low) { $1(&$0.low) },
         .value("high", .number(range), is: .required, high) { $1(&$0.high) },
       ]
-    ) { object, _, reader in !isAscending || reader.isOrdered(object, "low", "high") }
-    return .object(name, inner, new: ProfileEnds(low: 0, high: 0), layout: .line, meaning, place)
+    ) { object, _, reader in !isAscending || reader.checkOrder(of: object, "low", "high") }
+    return .object(
+      name, inner, new: ProfileEndpoints(low: 0, high: 0), layout: .singleLine, meaning, place)
   }
 }
 
@@ -651,21 +663,21 @@ extension JSONField where Reader == ProfileChecker {
 /// slip.
 public enum ProfileLimits {
   /// Frequencies that are rendered, in hertz.
-  public static let hertz = 0.1...20_000.0
+  public static let hertzRange = 0.1...20_000.0
   /// Frequencies that makers publish, in hertz.
-  static let publishedHertz = 0.1...100_000.0
+  static let publishedHertzRange = 0.1...100_000.0
   /// Amplitudes of one event; the greatest lies just below the ceiling of the output, −1 dBFS.
-  static let level = 0.001...Renderer.maximumLevel
+  static let levelRange = 0.001...Renderer.maximumLevel
   /// Frequencies of partials, and what they glide to, as multiples.
-  static let ratio = 0.01...100.0
+  static let ratioRange = 0.01...100.0
   /// How many partials an event may have: each is a voice.
-  static let partialCount = 1...16
+  static let partialCountRange = 1...16
   /// Lengths of bursts in seconds.
-  static let seconds = 0.001...1.0
+  static let durationRange = 0.001...1.0
   /// Quality factors.
-  static let qualityFactor = 0.1...1_000.0
+  static let qualityFactorRange = 0.1...1_000.0
   /// Powers in watts.
-  static let power = 0.001...100_000.0
+  static let powerRange = 0.001...100_000.0
   /// How many points a curve may have: two make a line.
-  static let pointCount = 2...1_000
+  static let pointCountRange = 2...1_000
 }

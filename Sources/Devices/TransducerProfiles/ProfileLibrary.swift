@@ -23,7 +23,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     guard ProfileName.isValid(name) else { return nil }
     for (folder, origin) in folders {
       let path = Self.path(of: name, in: folder)
-      if ProfileFolder.exists(path) {
+      if ProfileFileSystem.exists(path) {
         return ProfileEntry(name: name, origin: origin, path: path)
       }
     }
@@ -57,7 +57,7 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// The profiles whose name or product has all the words of a text, or else whose summary has;
   /// capitals, hyphens and spaces do not count. Reads every profile.
   public func entries(matching text: String) -> [ProfileEntry] {
-    let words = text.split { $0 == " " || $0 == "," }.map(Self.letters).filter { !$0.isEmpty }
+    let words = text.split { $0 == " " || $0 == "," }.map(Self.normalized).filter { !$0.isEmpty }
     guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
     let profiles = entries().compactMap { entry in
       (try? ProfileFile.read(text: entry.text(), name: entry.name)).map {
@@ -66,7 +66,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
     func found(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
       profiles.filter { entry, profile in
-        let letters = Array(Self.letters(text(entry.name, profile)).utf8)
+        let letters = Array(Self.normalized(text(entry.name, profile)).utf8)
         return words.allSatisfy { word in
           letters.indices.contains { letters[$0...].starts(with: word.utf8) }
         }
@@ -84,7 +84,7 @@ public struct ProfileLibrary: Equatable, Sendable {
   ///
   /// - Parameter text: At least three letters or digits.
   public func entries(spelled text: String) -> [ProfileEntry] {
-    let wanted = Self.letters(text)
+    let wanted = Self.normalized(text)
     guard wanted.utf8.count > 2 else { return [] }
     return entries().filter { entry in
       if Self.spells(wanted, wordsOf: entry.name) { return true }
@@ -108,7 +108,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  private static func letters(_ text: some StringProtocol) -> String {
+  private static func normalized(_ text: some StringProtocol) -> String {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }
 
@@ -132,13 +132,13 @@ public struct ProfileLibrary: Equatable, Sendable {
 
   /// The names of the files that end in `.json`, without that ending, sorted by their bytes.
   private static func stems(in folder: String) -> [String] {
-    ProfileFolder.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map {
+    ProfileFileSystem.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map {
       String($0.dropLast(5))
     }
   }
 
   private static func path(of name: String, in folder: String) -> String {
-    below(folder, name + ".json")
+    path(in: folder, name + ".json")
   }
 
   /// The library of this process's environment.
@@ -158,8 +158,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     let list = value("XDG_CONFIG_DIRS") ?? ""
     let system = (list.isEmpty ? "/etc/xdg" : list).split(separator: ":").filter { $0.first == "/" }
     self.init(
-      userFolder: Self.settingsFolder(value).map { Self.below($0, "profiles") },
-      systemFolders: system.map { Self.below(String($0), "temblor/profiles") })
+      userFolder: Self.settingsFolder(value).map { Self.path(in: $0, "profiles") },
+      systemFolders: system.map { Self.path(in: String($0), "temblor/profiles") })
   }
 
   /// The folder of a user's settings, `temblor` below `XDG_CONFIG_HOME`, in an environment.
@@ -167,11 +167,11 @@ public struct ProfileLibrary: Equatable, Sendable {
     func absolute(_ name: String) -> String? {
       value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
-    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { below($0, ".config") }
-    return home.map { below($0, "temblor") }
+    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { path(in: $0, ".config") }
+    return home.map { path(in: $0, "temblor") }
   }
 
-  static func below(_ folder: String, _ name: String) -> String {
+  static func path(in folder: String, _ name: String) -> String {
     folder + (folder.hasSuffix("/") ? "" : "/") + name
   }
 }
@@ -198,24 +198,24 @@ public struct ProfileEntry: Equatable, Sendable {
   public var shadowed: [Origin] = []
 
   /// What errors call its text: the file's path, or the name.
-  public var textName: String { path ?? name }
+  public var sourceName: String { path ?? name }
 
   /// The text, read at every call.
   public func text() throws(ProfileFileError) -> [UInt8] {
-    if let path { return try ProfileFolder.read(path) }
+    if let path { return try ProfileFileSystem.read(path) }
     return ProfileCatalog.text(named: name) ?? []
   }
 }
 
 /// What the library asks of the file system.
-enum ProfileFolder {
+enum ProfileFileSystem {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Whether a path stays in a folder: by its text, and with links followed where it leads to
   /// something.
   ///
   /// - Parameter word: The path as it was written, relative to the folder.
-  static func contains(_ path: String, _ word: String, in folder: String) -> Bool {
+  static func contains(_ path: String, asWritten word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
     guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
       return true
@@ -246,7 +246,7 @@ enum ProfileFolder {
   /// Reads a file; never waits for the other end of a pipe.
   static func read(_ path: String) throws(ProfileFileError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -257,7 +257,7 @@ enum ProfileFolder {
     while bytes.count <= ProfileFile.maximumByteCount {
       let count = unsafe Glibc.read(descriptor, &piece, piece.count)
       if count < 0 && errno == EINTR { continue }
-      guard count >= 0 else { throw .system(path, "cannot be read") }
+      guard count >= 0 else { throw .systemError(path, "cannot be read") }
       if count == 0 { return bytes }
       bytes += piece[..<count]
     }
@@ -268,7 +268,7 @@ enum ProfileFolder {
 }
 
 extension ProfileFileError {
-  fileprivate static func system(_ path: String, _ what: String) -> ProfileFileError {
+  fileprivate static func systemError(_ path: String, _ what: String) -> ProfileFileError {
     let reason = unsafe String(cString: strerror(errno))
     return ProfileFileError(kind: .access, path: path, reason: "\(what): \(reason)")
   }
@@ -314,8 +314,8 @@ public enum ProfileSchema {
         waveform.
         """
       )
-      schema.fields(ProfileKeys.profile.shape)
-      schema.thresholdsWhereUsed()
+      schema.fields(ProfileKeys.profile.schema)
+      schema.thresholdConditions()
     }
     return json.finish()
   }
@@ -326,15 +326,15 @@ extension JSONObjectWriter {
     switch type {
     case .number(let range):
       member("type", "number")
-      range.lowerBound.write("minimum", isShort: true, to: &self)
-      range.upperBound.write("maximum", isShort: true, to: &self)
+      range.lowerBound.write("minimum", omitsPoint: true, to: &self)
+      range.upperBound.write("maximum", omitsPoint: true, to: &self)
     case .integer(let range):
       member("type", "integer")
       member("minimum", range.lowerBound)
       member("maximum", range.upperBound)
     case .boolean:
       member("type", "boolean")
-    case .text(let pattern):
+    case .string(let pattern):
       member("type", "string")
       if let pattern {
         member("pattern", pattern)
@@ -343,9 +343,9 @@ extension JSONObjectWriter {
       }
     case .any:
       break
-    case .word(let words):
-      self.words("enum", words)
-    case .list(let entry, let count):
+    case .enumeration(let words):
+      self.strings("enum", words)
+    case .array(let entry, let count):
       member("type", "array")
       if let count {
         member("minItems", count.lowerBound)
@@ -357,7 +357,7 @@ extension JSONObjectWriter {
     }
   }
 
-  fileprivate mutating func fields(_ shape: JSONShape) {
+  fileprivate mutating func fields(_ shape: JSONSchema) {
     member("type", "object")
     object("properties") { properties in
       for key in shape.keys {
@@ -365,43 +365,43 @@ extension JSONObjectWriter {
           property.member("description", key.meaning)
           property.type(key.type)
           if let usual = key.defaultValue {
-            usual.write("default", isShort: true, to: &property)
+            usual.write("default", omitsPoint: true, to: &property)
           }
-          if case .word(let words) = key.type, let first = words.first {
+          if case .enumeration(let words) = key.type, let first = words.first {
             property.member("default", first)
           }
         }
       }
     }
-    words("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
+    strings("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
     member("additionalProperties", false)
-    if shape === ProfileKeys.transient.shape {
+    if shape === ProfileKeys.transient.schema {
       object("dependentSchemas") { dependents in
         dependents.object("duration") { $0.forbid(ProfileKeys.replacedByDuration) }
       }
     }
-    if let choice = shape.choice {
+    if let choice = shape.discriminator {
       branches(of: choice)
     }
   }
 
   /// Which keys go with which word; without the word, those of the first.
-  private mutating func branches(of choice: JSONShape.Choice) {
-    guard let usual = choice.branches.first else { return }
+  private mutating func branches(of choice: JSONSchema.Discriminator) {
+    guard let usual = choice.variants.first else { return }
     array("allOf") { list in
-      for branch in choice.branches {
-        let others = choice.branches.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
+      for branch in choice.variants {
+        let others = choice.variants.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
         list.object { rule in
           rule.object("if") { condition in
-            condition.object("properties", layout: .line) { properties in
+            condition.object("properties", layout: .singleLine) { properties in
               properties.object(choice.key) { $0.member("const", branch.word) }
             }
             if branch.word != usual.word {
-              condition.words("required", [choice.key])
+              condition.strings("required", [choice.key])
             }
           }
           rule.object("then") { consequence in
-            consequence.words("required", branch.required)
+            consequence.strings("required", branch.required)
             consequence.forbid(others)
           }
         }
@@ -411,46 +411,46 @@ extension JSONObjectWriter {
 
   /// The law of sensation needs thresholds; without it they are for hardware on which all is felt
   /// equally.
-  fileprivate mutating func thresholdsWhereUsed() {
+  fileprivate mutating func thresholdConditions() {
     object("if") { condition in
-      condition.object("properties", layout: .line) { properties in
+      condition.object("properties", layout: .singleLine) { properties in
         properties.object("intensity") { intensity in
           intensity.object("properties") { properties in
             properties.object("law") { $0.member("const", "sensation") }
           }
-          intensity.words("required", ["law"])
+          intensity.strings("required", ["law"])
         }
       }
-      condition.words("required", ["intensity"])
+      condition.strings("required", ["intensity"])
     }
-    object("then", layout: .line) { $0.words("required", ["thresholds"]) }
+    object("then", layout: .singleLine) { $0.strings("required", ["thresholds"]) }
     object("else") { otherwise in
       otherwise.object("if") { condition in
-        condition.object("properties", layout: .line) { properties in
+        condition.object("properties", layout: .singleLine) { properties in
           properties.object("drive") { drive in
             drive.object("properties") { properties in
               properties.object("equalSensation") { $0.member("const", true) }
             }
           }
         }
-        condition.words("required", ["hardware"])
+        condition.strings("required", ["hardware"])
       }
-      otherwise.object("else", layout: .line) { $0.forbid(["thresholds"]) }
+      otherwise.object("else", layout: .singleLine) { $0.forbid(["thresholds"]) }
     }
   }
 
   private mutating func forbid(_ keys: [String]) {
     if keys.isEmpty { return }
-    object("properties", layout: .line) { properties in
+    object("properties", layout: .singleLine) { properties in
       for key in keys {
         properties.member(key, false)
       }
     }
   }
 
-  private mutating func words(_ key: String, _ words: [String]) {
+  private mutating func strings(_ key: String, _ words: [String]) {
     if words.isEmpty { return }
-    array(key, layout: .line) { list in
+    array(key, layout: .singleLine) { list in
       for word in words {
         list.element(word)
       }

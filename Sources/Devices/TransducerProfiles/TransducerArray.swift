@@ -30,7 +30,7 @@ public struct TransducerArray: Equatable, Sendable {
     /// Whether its polarity is inverted.
     public var isInverted: Bool
     /// The place of patterns that is felt here, by its number or its name; nil for all.
-    public var source: String?
+    public var bodyLocation: String?
 
     /// Makes a transducer.
     public init(
@@ -74,22 +74,22 @@ public struct TransducerArray: Equatable, Sendable {
   }
 
   /// Distances below this are one place, in the unit of the layout.
-  static let samePlace = 1e-6
+  static let coincidenceDistance = 1e-6
 
   /// The way around a ring, in degrees.
-  static let turn = 360.0
+  static let fullTurnDegrees = 360.0
 
   /// The angle from 0 up to 360.
-  static func angle(_ degrees: Double) -> Double {
-    let rest = fmod(degrees, turn)
+  static func normalizedAngle(_ degrees: Double) -> Double {
+    let rest = fmod(degrees, fullTurnDegrees)
     // A tiny negative angle rounds to a whole turn.
-    return rest < 0 ? (rest + turn < turn ? rest + turn : 0) : rest
+    return rest < 0 ? (rest + fullTurnDegrees < fullTurnDegrees ? rest + fullTurnDegrees : 0) : rest
   }
 
   func distance(_ one: ArrayPosition, _ other: ArrayPosition) -> Double {
     guard layout == .ring else { return one.distance(to: other) }
-    let apart = Self.angle(one.x - other.x)
-    return min(apart, Self.turn - apart)
+    let apart = Self.normalizedAngle(one.x - other.x)
+    return min(apart, Self.fullTurnDegrees - apart)
   }
 
   private func lineGains(at place: Double) -> [Double] {
@@ -103,24 +103,24 @@ public struct TransducerArray: Equatable, Sendable {
     if low == high {
       gains[low] = 1
     } else {
-      Self.share(
+      Self.pan(
         (place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
     }
     return gains
   }
 
   private func ringGains(at degrees: Double) -> [Double] {
-    let angles = transducers.map { Self.angle($0.position.x) }
+    let angles = transducers.map { Self.normalizedAngle($0.position.x) }
     let order = angles.indices.sorted { angles[$0] < angles[$1] }
     var gains = transducers.map { _ in 0.0 }
     guard let first = order.first, let last = order.last else { return [] }
     guard order.count > 1 else { return [1] }
-    let place = Self.angle(degrees)
+    let place = Self.normalizedAngle(degrees)
     let next = order.firstIndex { angles[$0] > place } ?? 0
     let low = next > 0 ? order[next - 1] : last
     let high = next > 0 ? order[next] : first
-    let gap = Self.angle(angles[high] - angles[low])
-    Self.share(Self.angle(place - angles[low]) / gap, between: low, and: high, in: &gains)
+    let gap = Self.normalizedAngle(angles[high] - angles[low])
+    Self.pan(Self.normalizedAngle(place - angles[low]) / gap, between: low, and: high, in: &gains)
     return gains
   }
 
@@ -143,7 +143,7 @@ public struct TransducerArray: Equatable, Sendable {
     return powers.map { ($0 / total).squareRoot() }
   }
 
-  private static func share(
+  private static func pan(
     _ share: Double, between low: Int, and high: Int, in gains: inout [Double]
   ) {
     // At the places themselves, exactly 1 and 0.
@@ -168,7 +168,7 @@ public struct ArrayPosition: Equatable, Sendable {
   /// The position a share of the way from this one to another, in a straight line.
   ///
   /// On a ring the way is that of the numbers: from 350 to 370 leads through 0.
-  public func interpolated(_ share: Double, towards end: ArrayPosition) -> ArrayPosition {
+  public func interpolated(_ share: Double, toward end: ArrayPosition) -> ArrayPosition {
     // Exact at both ends.
     ArrayPosition(x * (1 - share) + end.x * share, y * (1 - share) + end.y * share)
   }
@@ -195,14 +195,14 @@ public struct ArrayCheckResult: Sendable {
       let document = try ProfileFile.document(text, name: name)
       let root = document.root
       let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
-      var checker = ProfileChecker(document, source: library.profiles(besideFilesOf: folder))
+      var checker = ProfileChecker(document, profileSource: library.profileSource(inFolder: folder))
       var array = TransducerArray(name: "", transducers: [])
-      checker.read(ArrayKeys.array(layout), into: &array)
+      checker.read(ArraySchema.array(layout), into: &array)
       let transducers = root["transducers"].map { Array($0.elements) } ?? []
       checker.checkChannels(of: transducers)
-      checker.checkPlaces(of: transducers, layout)
+      checker.checkPositions(of: transducers, layout: layout)
       findings = checker.findings
-      if let error = checker.refusal { throw error }
+      if let error = checker.inputError { throw error }
       outcome = .success(array)
     } catch {
       if findings.isEmpty {
@@ -213,12 +213,12 @@ public struct ArrayCheckResult: Sendable {
   }
 
   /// Whether a text is meant to be an array: it is an object that has transducers.
-  public static func isArrayText(by text: [UInt8]) -> Bool {
+  public static func isArrayText(_ text: [UInt8]) -> Bool {
     (try? ProfileFile.document(text, name: ""))?.root["transducers"] != nil
   }
 }
 
-extension TransducerArray.Layout: JSONWord {}
+extension TransducerArray.Layout: JSONEnumeration {}
 
 extension ArrayPosition {
   init(_ value: JSONValue) {
@@ -230,62 +230,63 @@ extension ArrayPosition {
   }
 }
 
-enum ArrayKeys {
+enum ArraySchema {
   /// The delays of a transducer, in seconds.
-  static let delay = 0.0...1.0
+  static let delayRange = 0.0...1.0
   /// The gains of a transducer, in decibels.
-  static let gain = -120.0...24.0
+  static let gainRange = -120.0...24.0
 
-  static func array(_ layout: TransducerArray.Layout) -> ProfileTable<TransducerArray> {
-    ProfileTable(
+  static func array(_ layout: TransducerArray.Layout) -> ProfileObjectSchema<TransducerArray> {
+    ProfileObjectSchema(
       "an array",
       [
-        .value("name", .text(), is: .required, "Display name of the array.") { $1(&$0.name) },
-        .word("layout", is: .optional, "Arrangement of the transducers.") { $1(&$0.layout) },
-        .list(
+        .value("name", .string(), is: .required, "Display name of the array.") { $1(&$0.name) },
+        .enumeration("layout", is: .optional, "Arrangement of the transducers.") { $1(&$0.layout) },
+        .array(
           "transducers", of: transducer(layout), count: 1...OutputRouting.maximumChannelCount,
           new: TransducerArray.Transducer(channel: 0, position: ArrayPosition(0)), is: .required,
           "The transducers, one for each channel that has one."
         ) { $1(&$0.transducers) },
         .ignored(
-          ProfileKeys.schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
+          ProfileKeys.schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
       ])
   }
 
-  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileTable<
+  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileObjectSchema<
     TransducerArray.Transducer
   > {
     let profile = JSONKey(
-      "profile", .text(), "Profile name, or a file in the folder of the array file. Default: phone."
+      "profile", .string(),
+      "Profile name, or a file in the folder of the array file. Default: phone."
     )
-    return ProfileTable(
+    return ProfileObjectSchema(
       "an entry",
       [
         .value(
           "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required,
           "The channel, numbered from 1."
-        ) { $1(&$0.channel) }, place(layout),
-        ProfileField(profile) { value, transducer, reader in
-          guard let word: String = reader.scalar(value, profile) else { return false }
+        ) { $1(&$0.channel) }, position(layout),
+        ProfileProperty(profile) { value, transducer, reader in
+          guard let word: String = reader.readScalar(value, key: profile) else { return false }
           transducer.profile = reader.profile(word, at: value)
           return true
-        }, .value("gain", .number(gain), default: 0, "Decibels.") { $1(&$0.gain) },
-        .value("delay", .number(delay), default: 0, "Seconds.") { $1(&$0.delay) },
+        }, .value("gain", .number(gainRange), default: 0, "Decibels.") { $1(&$0.gain) },
+        .value("delay", .number(delayRange), default: 0, "Seconds.") { $1(&$0.delay) },
         .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") {
           $1(&$0.isInverted)
         },
         .value(
-          "source", .text(),
+          "source", .string(),
           "Place of patterns that is felt here, by its number or its name. Default: all."
         ) {
-          var source = $0.source ?? ""
+          var source = $0.bodyLocation ?? ""
           $1(&source)
-          $0.source = source.isEmpty ? nil : source
+          $0.bodyLocation = source.isEmpty ? nil : source
         },
       ])
   }
 
-  private static func place(_ layout: TransducerArray.Layout) -> ProfileField<
+  private static func position(_ layout: TransducerArray.Layout) -> ProfileProperty<
     TransducerArray.Transducer
   > {
     let meaning = "Position of the transducer."
@@ -293,7 +294,7 @@ enum ArrayKeys {
     case .line:
       return .value("at", .number(-1e6...1e6), is: .required, meaning) { $1(&$0.position.x) }
     case .ring:
-      return .value("at", .number(0...TransducerArray.turn), is: .required, meaning) {
+      return .value("at", .number(0...TransducerArray.fullTurnDegrees), is: .required, meaning) {
         $1(&$0.position.x)
       }
     case .plane:
@@ -301,7 +302,7 @@ enum ArrayKeys {
     }
   }
 
-  private static let plane = ProfileTable<ArrayPosition>(
+  private static let plane = ProfileObjectSchema<ArrayPosition>(
     "an object",
     [
       .value("x", .number(-1e3...1e3), is: .required, "Metres.") { $1(&$0.x) },
@@ -312,11 +313,11 @@ enum ArrayKeys {
 extension ProfileChecker {
   /// The profile of a transducer; one that cannot be had is a fault.
   mutating func profile(_ word: String, at value: JSONValue) -> TransducerProfile {
-    guard let source else { return .phone }
+    guard let profileSource else { return .phone }
     do {
-      return try source(word)
+      return try profileSource(word)
     } catch {
-      log.add(.invalidValue, at: value, error.reason, hint: error.hint)
+      log.add(.invalidValue, at: value, error.reason, suggestion: error.hint)
       return .phone
     }
   }
@@ -328,22 +329,22 @@ extension ProfileChecker {
       guard !seen.insert(number).inserted else { continue }
       log.add(
         .contradiction, at: value, "channel \(number.shortText) is used twice",
-        hint: "give each transducer a channel of its own")
+        suggestion: "give each transducer a channel of its own")
     }
   }
 
   /// No two transducers are at one place, between which nothing could lie.
-  mutating func checkPlaces(of transducers: [JSONValue], _ layout: TransducerArray.Layout) {
+  mutating func checkPositions(of transducers: [JSONValue], layout: TransducerArray.Layout) {
     let array = TransducerArray(name: "", layout: layout, transducers: [])
     var seen: [ArrayPosition] = []
     for transducer in transducers {
       guard let value = transducer["at"] else { continue }
       let place = ArrayPosition(value)
       guard place.x.isFinite, place.y.isFinite else { continue }
-      if seen.contains(where: { array.distance($0, place) < TransducerArray.samePlace }) {
+      if seen.contains(where: { array.distance($0, place) < TransducerArray.coincidenceDistance }) {
         log.add(
           .contradiction, at: value, "another transducer has the same position",
-          hint: "give each transducer its own position")
+          suggestion: "give each transducer its own position")
       }
       seen.append(place)
     }
@@ -354,22 +355,22 @@ extension ProfileLibrary {
   /// The profiles that a text names: those of the library, or files beside the text's own.
   ///
   /// - Parameter folder: Where relative paths begin; nothing for the working folder.
-  func profiles(besideFilesOf folder: String?) -> ProfileChecker.Source {
-    { (word) throws(ProfileChecker.Refusal) in
-      func unusable(_ reason: String) -> ProfileChecker.Refusal {
-        .init(reason: "\(word.quoted()) cannot be used: \(reason.onOneLine)")
+  func profileSource(inFolder folder: String?) -> ProfileChecker.ProfileSource {
+    { (word) throws(ProfileChecker.SourceError) in
+      func unusable(_ reason: String) -> ProfileChecker.SourceError {
+        .init(reason: "\(word.quoted()) cannot be used: \(reason.escapingInvisibles)")
       }
       var entry = entry(named: word)
       if ProfileFile.isPath(word) {
         let path = folder?.isEmpty == false ? "\(folder ?? "")/\(word)" : word
-        guard ProfileFolder.contains(path, word, in: folder ?? "") else {
+        guard ProfileFileSystem.contains(path, asWritten: word, in: folder ?? "") else {
           throw .init(
             reason: "\(word.quoted()) is outside the folder of the array",
             hint: "put the profile beside the array, or among your profiles and name it")
         }
         entry = ProfileEntry(name: word, origin: .user, path: path)
       }
-      guard let entry else { throw missing(word) }
+      guard let entry else { throw unknownProfileError(word) }
       let text: [UInt8]
       do throws(ProfileFileError) {
         text = try entry.text()
@@ -377,17 +378,18 @@ extension ProfileLibrary {
         throw unusable(error.description)
       }
       do throws(InputError) {
-        return try ProfileFile.read(text: text, name: entry.textName)
+        return try ProfileFile.read(text: text, name: entry.sourceName)
       } catch {
         throw unusable(error.description)
       }
     }
   }
 
-  private func missing(_ word: String) -> ProfileChecker.Refusal {
+  private func unknownProfileError(_ word: String) -> ProfileChecker.SourceError {
     return .init(
       reason: "no profile is called \(word.quoted())",
-      hint: JSONNames(entries().map { $0.name }).hint(for: word) ?? "'temblor profiles' lists them")
+      hint: JSONNameList(entries().map { $0.name }).suggestion(for: word)
+        ?? "'temblor profiles' lists them")
   }
 }
 
@@ -433,20 +435,20 @@ public struct PanPath: Equatable, Sendable {
         // A corner lies on a frame, with the gains of that frame.
         let frame = Int64((share * Double(length)).rounded())
         let exact = length > 0 ? Double(frame) / Double(length) : 0
-        add(start + frame, point.position.interpolated(exact, towards: next.position))
+        add(start + frame, point.position.interpolated(exact, toward: next.position))
       }
     }
     if let last = points.last {
       add(FrameConversion.frame(seconds: last.time, rate: rate), last.position)
     }
     return array.transducers.indices.map { bus in
-      SendAutomation(corners.map { SendAutomation.Point(frame: $0.frame, share: $0.gains[bus]) })
+      SendAutomation(corners.map { SendAutomation.Point(frame: $0.frame, gain: $0.gains[bus]) })
     }
   }
 }
 
 extension TransducerArray {
-  private static let steps = 36
+  private static let stepsPerSegment = 36
 
   /// The shares of a segment at which the gains have corners, from 0 up to but without 1.
   func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
@@ -463,12 +465,12 @@ extension TransducerArray {
     case .ring:
       // Every time the way comes by a transducer, whole turns included.
       let low = min(start.x, end.x)
-      let firstTurn = Self.turn * ((low / Self.turn).rounded(.down) - 1)
+      let firstTurn = Self.fullTurnDegrees * ((low / Self.fullTurnDegrees).rounded(.down) - 1)
       for transducer in transducers {
         var place = transducer.position.x + firstTurn
         while place < max(start.x, end.x) {
           breaks.append((place - start.x) / way)
-          place += Self.turn
+          place += Self.fullTurnDegrees
         }
       }
     }
@@ -477,8 +479,8 @@ extension TransducerArray {
     for (index, low) in breaks.enumerated() {
       let high = index + 1 < breaks.count ? breaks[index + 1] : 1
       guard low < high else { continue }
-      let step = (high - low) / Double(Self.steps)
-      for number in 0..<Self.steps {
+      let step = (high - low) / Double(Self.stepsPerSegment)
+      for number in 0..<Self.stepsPerSegment {
         shares.append(low + step * Double(number))
       }
     }

@@ -5,7 +5,8 @@ extension FormatRegistry {
   /// The formats of this package.
   public static let standard = FormatRegistry(
     apple.formats + [
-      .hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg, .haps,
+      .hapticClip, .lofeltVoices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg,
+      .haps,
       .hla,
     ])
 }
@@ -16,9 +17,9 @@ extension HapticFormat {
   /// - Parameter shape: The order and layout of canonical texts, in which unknown keys are kept.
   static func json(
     _ id: String, title: String, endings: [String], rules: [Rule], dialects: [String] = [],
-    isMarked: @escaping @Sendable (JSONOutline) -> Bool,
-    read: @escaping @Sendable (JSONDocument, ReadingOptions) -> Examination, write: Writer? = nil,
-    shape: (@Sendable () -> JSONShape)? = nil
+    matches isMarked: @escaping @Sendable (JSONOutline) -> Bool,
+    read: @escaping @Sendable (JSONDocument, ReadingOptions) -> ReadResult, write: Writer? = nil,
+    shape: (@Sendable () -> JSONSchema)? = nil
   ) -> HapticFormat {
     @Sendable func document(_ file: SourceFile) throws(InputError) -> JSONDocument {
       do {
@@ -29,13 +30,14 @@ extension HapticFormat {
     }
     var canonical: Rewriter?
     if let shape {
-      canonical = { (file) throws(InputError) in shape().canonical(try document(file).root) }
+      canonical = { (file) throws(InputError) in shape().canonicalText(of: try document(file).root)
+      }
     }
     return HapticFormat(
-      id, title: title, endings: endings, rules: rules, dialects: dialects,
-      recognize: { JSONOutline($0).map(isMarked) == true ? .certain : .no },
+      id, title: title, fileExtensions: endings, rules: rules, dialects: dialects,
+      recognize: { JSONOutline($0).map(isMarked) == true ? .certain : .unrecognized },
       read: { (file, options) throws(InputError) in read(try document(file), options) },
       write: write,
-      canonical: canonical)
+      canonicalize: canonical)
   }
 }

@@ -12,7 +12,7 @@ public struct Comparison: Sendable {
   /// The take the other is judged by.
   public let reference: Take
   /// The take that is judged.
-  public let other: Take
+  public let candidate: Take
   /// How they were compared.
   public let options: ComparisonOptions
   /// How much later the other take was found to come as a whole, and was shifted back by.
@@ -21,17 +21,17 @@ public struct Comparison: Sendable {
   public internal(set) var referenceGain = 1.0
   /// What the other take was multiplied by before shapes were compared; negative if its polarity
   /// was inverted.
-  public internal(set) var otherGain = 1.0
+  public internal(set) var candidateGain = 1.0
   /// What the other take was multiplied by to match the reference's level by `options.levelMatch`.
-  public internal(set) var matchGain = 1.0
+  public internal(set) var levelMatchGain = 1.0
   /// Whether the two are the same.
   public internal(set) var equality = Equality.different
   /// All that differs: first what is true of the whole, then what is felt most.
   public internal(set) var differences: [Difference] = []
   /// What a recording holds of the reference, where one was held against it event by event.
-  public internal(set) var recording: RecordingMatch?
+  public internal(set) var recordingMatch: RecordingMatch?
   /// Whether levels and times of single sounds are relative to those of the whole.
-  var isRelativeToWhole = false
+  var isRelativeToOverall = false
   /// The measures of the reference and the other take.
   public let measurements: [TakeMeasurements]
 
@@ -40,7 +40,7 @@ public struct Comparison: Sendable {
     /// Every sample is the same.
     case identical
     /// No difference was found but a residue, in dBFS, and one of level, in decibels.
-    case within(noise: Double?, decibels: Double)
+    case approximate(residualDecibels noise: Double?, levelDecibels decibels: Double)
     /// Differences were found.
     case different
   }
@@ -55,29 +55,30 @@ public struct Comparison: Sendable {
   ) {
     precondition(reference.signal.rate == other.signal.rate, "takes are compared at one rate")
     self.reference = reference
-    self.other = other
+    self.candidate = other
     self.options = options
     measurements = [referenceMeasurements ?? TakeMeasurements(reference), TakeMeasurements(other)]
     compare()
   }
 
   /// Both takes, the reference first.
-  public var takes: [Take] { [reference, other] }
+  public var takes: [Take] { [reference, candidate] }
 
   private mutating func compare() {
-    let isIdentical = reference.signal == other.signal
+    let isIdentical = reference.signal == candidate.signal
     if let found = eventDifferences(), isIdentical || !found.isEmpty {
       differences = found
-      if options.alignment == .start, let delay = remove(.time) {
+      if options.alignment == .start, let delay = removeOverallDifference(of: .time) {
         alignment.seconds = delay
       }
       matchLevels()
       if options.matchesLevels {
-        remove(.level)
+        removeOverallDifference(of: .level)
       }
       equality =
         isIdentical
-        ? .identical : differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
+        ? .identical
+        : differences.isEmpty ? .approximate(residualDecibels: nil, levelDecibels: 0) : .different
     } else if isIdentical {
       equality = .identical
     } else {
@@ -85,7 +86,7 @@ public struct Comparison: Sendable {
     }
     // First what is true of the whole, then what is felt most, then what comes first.
     differences.sort { a, b in
-      if a.isThroughout != b.isThroughout { return a.isThroughout }
+      if a.isOverall != b.isOverall { return a.isOverall }
       if a.significance != b.significance {
         return a.significance > b.significance
       }
@@ -93,31 +94,33 @@ public struct Comparison: Sendable {
     }
   }
 
-  @discardableResult private mutating func remove(_ kind: Difference.Kind) -> Double? {
-    let index = differences.firstIndex { $0.kind == kind && $0.isThroughout }
+  @discardableResult private mutating func removeOverallDifference(of kind: Difference.Kind)
+    -> Double?
+  {
+    let index = differences.firstIndex { $0.kind == kind && $0.isOverall }
     return index.map { differences.remove(at: $0).amount }
   }
 
   private mutating func matchLevels() {
     guard options.matchesLevels, let gains = options.levelMatch?.gains(for: takes) else { return }
     referenceGain = gains[0]
-    matchGain = gains[1]
-    otherGain = matchGain
+    levelMatchGain = gains[1]
+    candidateGain = levelMatchGain
   }
 
   /// Compares two patterns event by event; nil where they have too little in common.
   private func eventDifferences() -> [Difference]? {
-    guard let composition = reference.composition, let otherComposition = other.composition,
-      reference.profile == other.profile
+    guard let composition = reference.composition, let otherComposition = candidate.composition,
+      reference.profile == candidate.profile
     else { return nil }
     let match = EventMatch(composition, otherComposition)
-    let least = min(match.reference.count, match.other.count)
+    let least = min(match.reference.count, match.candidate.count)
     guard match.pairs.count * 2 >= least else { return nil }
     let events = EventDifferences(
       match, of: composition, profile: reference.profile, options: options)
     let controls = ControlDifferences(
       composition, otherComposition, match: match, profile: reference.profile, options: options)
-    return events.found.list + controls.found
+    return events.differences.differences + controls.differences
   }
 
   /// The maximum number of differences with a sentence of their own.
@@ -126,16 +129,16 @@ public struct Comparison: Sendable {
   /// How equal the two are, as one sentence; nil where they differ.
   public var verdict: String? {
     let a = options.referenceLabel
-    let b = options.otherLabel
+    let b = options.candidateLabel
     switch equality {
     case .identical where differences.isEmpty:
       return "\(b) is identical to \(a), sample for sample."
     case .identical:
       return "\(b) renders identically to \(a), but is written differently."
-    case .within(let noise, let decibels):
+    case .approximate(let noise, let decibels):
       var rest: [String] = []
       if abs(decibels) >= 0.005 {
-        rest.append(SentenceFormatting.size(decibels, .decibels))
+        rest.append(SentenceFormatting.magnitude(decibels, unit: .decibels))
       }
       if let noise {
         rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS")
@@ -152,22 +155,24 @@ public struct Comparison: Sendable {
     var notes: [String] = []
     if options.alignment == .start, alignment.seconds != 0 {
       let shift =
-        SentenceFormatting.size(alignment.seconds, .seconds)
+        SentenceFormatting.magnitude(alignment.seconds, unit: .seconds)
         + (alignment.seconds > 0 ? " earlier" : " later")
-      notes.append("\(options.otherLabel) was shifted \(shift) to align the first sounds.")
+      notes.append("\(options.candidateLabel) was shifted \(shift) to align the first sounds.")
     }
-    if let medium = recording?.medium {
-      let label = reference.composition == nil ? options.referenceLabel : options.otherLabel
+    if let medium = recordingMatch?.chain {
+      let label = reference.composition == nil ? options.referenceLabel : options.candidateLabel
       notes.append(
-        medium.isKnown
+        medium.matchesProfile
           ? "\(label) was judged as the acceleration of the profile's transducer."
-          : "\(label) sounds as through \(medium.text), and was judged behind it.")
+          : "\(label) sounds as through \(medium.summary), and was judged behind it.")
     }
     guard options.matchesLevels else { return notes }
     let means = options.levelMatch == .loudness ? "loudness" : "weighted energy"
-    for (label, gain) in [(options.referenceLabel, referenceGain), (options.otherLabel, matchGain)]
+    for (label, gain) in [
+      (options.referenceLabel, referenceGain), (options.candidateLabel, levelMatchGain),
+    ]
     where gain > 0 && gain < 1 {
-      let decibels = SentenceFormatting.size(-20 * log10(gain), .decibels)
+      let decibels = SentenceFormatting.magnitude(-20 * log10(gain), unit: .decibels)
       notes.append("\(label) was attenuated by \(decibels) to match \(means).")
     }
     return notes
@@ -186,20 +191,23 @@ public struct Comparison: Sendable {
 
   /// What a recording cannot show, as sentences; none where it shows all that is reported
   /// otherwise.
-  public var limits: [String] {
-    guard let recording, recording.outcome == .found else { return [] }
-    let isMirrored = reference.composition == nil && other.composition != nil
-    let name = isMirrored ? options.otherLabel : options.referenceLabel
+  public var limitations: [String] {
+    guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
+    let isMirrored = reference.composition == nil && candidate.composition != nil
+    let name = isMirrored ? options.candidateLabel : options.referenceLabel
     var limits: [String] = []
-    let hidden = recording.eventCount - recording.judgedCount
+    let hidden = recordingMatch.eventCount - recordingMatch.detectableEventCount
     if hidden > 0 {
       limits.append(
-        "\(hidden) of \(name)'s \(recording.eventCount) events \(hidden == 1 ? "is" : "are") "
+        "\(hidden) of \(name)'s \(recordingMatch.eventCount) events \(hidden == 1 ? "is" : "are") "
           + "too weak to be judged in this noise.")
     }
-    if let decibels = recording.leastDecibels, let seconds = recording.leastSeconds {
+    if let decibels = recordingMatch.minimumDetectableDecibels,
+      let seconds = recordingMatch.minimumDetectableSeconds
+    {
       let sizes = [
-        SentenceFormatting.size(decibels, .decibels), SentenceFormatting.size(seconds, .seconds),
+        SentenceFormatting.magnitude(decibels, unit: .decibels),
+        SentenceFormatting.magnitude(seconds, unit: .seconds),
       ]
       limits.append(
         "Changes below \(sizes[0]) and \(sizes[1]) cannot be detected in this recording.")
@@ -225,27 +233,28 @@ public struct ComparisonOptions: Equatable, Sendable {
   /// By what levels are matched, or nothing to take out the difference that most of both share.
   public var levelMatch: LevelMatch?
   /// Seconds from a recording's start to where a reference's start is looked for at most.
-  public var search: Double
+  public var searchSeconds: Double
   /// What sentences call the reference.
   public var referenceLabel: String
   /// What sentences call the other take.
-  public var otherLabel: String
+  public var candidateLabel: String
 
   var matchesLevels: Bool { levelMatch.map { $0 != .none } ?? false }
 
   /// Seconds that are searched by default.
-  public static let defaultSearch = 11.0
+  public static let defaultSearchSeconds = 11.0
 
   /// Makes options.
   public init(
-    alignment: Alignment = .auto, levelMatch: LevelMatch? = nil, search: Double = defaultSearch,
-    referenceLabel: String = "A", otherLabel: String = "B"
+    alignment: Alignment = .auto, levelMatch: LevelMatch? = nil,
+    searchSeconds search: Double = defaultSearchSeconds,
+    referenceLabel: String = "A", candidateLabel otherLabel: String = "B"
   ) {
     self.alignment = alignment
     self.levelMatch = levelMatch
-    self.search = search.isFinite ? min(max(0, search), 3_600) : Self.defaultSearch
+    self.searchSeconds = search.isFinite ? min(max(0, search), 3_600) : Self.defaultSearchSeconds
     self.referenceLabel = referenceLabel
-    self.otherLabel = otherLabel
+    self.candidateLabel = otherLabel
   }
 }
 
@@ -259,46 +268,47 @@ public struct TakeAlignment: Equatable, Sendable {
 
 extension Comparison {
   /// A residue below this, in dBFS, is what storing samples leaves: a bit or two of 16.
-  static let leastResidue = -84.0
+  static let negligibleResidualDecibels = -84.0
   /// A residue above this, in decibels relative to the reference, is a difference.
-  static let greatestShare = -25.0
+  static let maximumRelativeResidualDecibels = -25.0
 
   mutating func compareSignals() {
-    isRelativeToWhole = true
+    isRelativeToOverall = true
     matchLevels()
-    let gains = (referenceGain, otherGain)
+    let gains = (referenceGain, candidateGain)
     var pair = SignalPair(
-      reference.signal, other.signal, alignment: options.alignment, gains: gains)
+      reference.signal, candidate.signal, alignment: options.alignment, gains: gains)
     var signals: SignalDifferences?
-    if options.alignment == .auto, pair.shift != 0 {
+    if options.alignment == .auto, pair.shiftFrames != 0 {
       // A sound that came or went can pull one onto another: the simpler explanation is the true
       // one.
-      let still = SignalPair(reference.signal, other.signal, alignment: .none, gains: gains)
+      let still = SignalPair(reference.signal, candidate.signal, alignment: .none, gains: gains)
       let shifted = SignalDifferences(pair, options: options)
       let unshifted = SignalDifferences(still, options: options)
-      let isSimpler = shifted.found.list.count < unshifted.found.list.count
+      let isSimpler =
+        shifted.differences.differences.count < unshifted.differences.differences.count
       (pair, signals) = isSimpler ? (pair, shifted) : (still, unshifted)
     }
     alignment = TakeAlignment(seconds: 0, correlation: pair.correlation)
     if pair.isInverted {
-      otherGain = -otherGain
+      candidateGain = -candidateGain
     }
     let power = SignalPair.power(pair.reference)
-    let otherPower = SignalPair.power(pair.other)
+    let otherPower = SignalPair.power(pair.candidate)
     if power == 0 || otherPower == 0 {
-      compareSilence(power, otherPower)
-    } else if let rest = residue(of: pair) {
+      compareSilence(referencePower: power, candidatePower: otherPower)
+    } else if let rest = approximateEquality(of: pair) {
       equality = rest
     } else {
       let signals = signals ?? SignalDifferences(pair, options: options)
-      differences += signals.found.list
-      alignment.seconds = options.alignment == .none ? 0 : signals.delay
-      otherGain *= Decibels.factor(-signals.level)
+      differences += signals.differences.differences
+      alignment.seconds = options.alignment == .none ? 0 : signals.delaySeconds
+      candidateGain *= Decibels.factor(-signals.levelDecibels)
       if differences.isEmpty {
-        let (decibels, rest, share) = rest(of: pair)
-        equality = .within(noise: rest, decibels: decibels)
-        if share > Self.greatestShare {
-          add(Difference(residual: share, in: everything, isThroughout: true))
+        let (decibels, rest, share) = residual(of: pair)
+        equality = .approximate(residualDecibels: rest, levelDecibels: decibels)
+        if share > Self.maximumRelativeResidualDecibels {
+          add(Difference(residual: share, in: fullRange, isOverall: true))
         }
       }
     }
@@ -310,16 +320,16 @@ extension Comparison {
   }
 
   /// The level of what is left when one is taken from the other, after a common gain; in dBFS.
-  private func rest(of pair: SignalPair) -> (decibels: Double, rest: Double, share: Double) {
+  private func residual(of pair: SignalPair) -> (decibels: Double, rest: Double, share: Double) {
     var xx = 0.0
     var xy = 0.0
     var rest = 0.0
-    for (a, b) in zip(pair.reference, pair.other) {
+    for (a, b) in zip(pair.reference, pair.candidate) {
       xx += Double(a) * Double(a)
       xy += Double(a) * Double(b)
     }
     let gain = xx > 0 ? xy / xx : 1
-    for (a, b) in zip(pair.reference, pair.other) {
+    for (a, b) in zip(pair.reference, pair.candidate) {
       let difference = Double(b) - gain * Double(a)
       rest += difference * difference
     }
@@ -328,81 +338,89 @@ extension Comparison {
     return (gain > 0 ? 20 * log10(gain) : -200, Decibels.of(power: rest / count), share)
   }
 
-  var isEqualAsItIs: Bool {
-    residue(of: SignalPair(reference.signal, other.signal, alignment: .none, gains: (1, 1))) != nil
+  var isEqualUnaligned: Bool {
+    approximateEquality(
+      of: SignalPair(reference.signal, candidate.signal, alignment: .none, gains: (1, 1))) != nil
   }
 
-  private func residue(of pair: SignalPair) -> Equality? {
-    guard pair.shift == 0, !pair.isInverted, pair.offset == 0 else { return nil }
-    let (decibels, rest, share) = rest(of: pair)
-    guard abs(decibels) < SoundMeasure.leastLevel, rest <= Self.leastResidue,
-      share <= Self.greatestShare
+  private func approximateEquality(of pair: SignalPair) -> Equality? {
+    guard pair.shiftFrames == 0, !pair.isInverted, pair.offset == 0 else { return nil }
+    let (decibels, rest, share) = residual(of: pair)
+    guard abs(decibels) < SoundComparison.minimumLevelChange,
+      rest <= Self.negligibleResidualDecibels,
+      share <= Self.maximumRelativeResidualDecibels
     else {
       return nil
     }
-    return .within(noise: rest > -190 ? rest : nil, decibels: decibels)
+    return .approximate(residualDecibels: rest > -190 ? rest : nil, levelDecibels: decibels)
   }
 
-  var everything: ClosedRange<Double> { 0...max(reference.signal.duration, other.signal.duration) }
+  var fullRange: ClosedRange<Double> {
+    0...max(reference.signal.duration, candidate.signal.duration)
+  }
 
-  mutating func add(_ difference: Difference, saying sentence: String? = nil) {
-    var found = FoundDifferences(
-      names: EventNames([], owner: options.otherLabel),
+  mutating func add(_ difference: Difference, sentence: String? = nil) {
+    var found = DifferenceList(
+      candidateNames: EventNames([], owner: options.candidateLabel),
       referenceNames: EventNames([], owner: options.referenceLabel),
-      whole: everything)
+      overallRange: fullRange)
     if let sentence {
-      found.add(difference, saying: sentence)
+      found.add(difference, sentence: sentence)
     } else {
       found.add(difference)
     }
-    differences += found.list
+    differences += found.differences
   }
 
-  private mutating func compareSilence(_ power: Double, _ otherPower: Double) {
+  private mutating func compareSilence(
+    referencePower power: Double, candidatePower otherPower: Double
+  ) {
     if power == otherPower {
-      equality = .within(noise: nil, decibels: 0)
+      equality = .approximate(residualDecibels: nil, levelDecibels: 0)
       return
     }
     let isMissing = otherPower == 0
     add(
       Difference(
-        isMissing ? .missing : .added, in: everything, isThroughout: true,
-        amount: measurements[isMissing ? 0 : 1]["peakDecibels"] ?? JustNoticeableDifference.floor),
-      saying: options.otherLabel
+        isMissing ? .missing : .added, in: fullRange, isOverall: true,
+        amount: measurements[isMissing ? 0 : 1]["peakDecibels"]
+          ?? JustNoticeableDifference.perceptionFloorDecibels),
+      sentence: options.candidateLabel
         + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
   }
 
   /// Reports another length of the recording where nothing that was found explains it.
   private mutating func compareLengths() {
     let before = reference.signal.duration
-    let after = other.signal.duration
+    let after = candidate.signal.duration
     let change = after - before
     let explained = differences.contains {
       switch $0.kind {
       case .duration, .missing, .added, .tempo: true
-      case .time: $0.isThroughout ? abs(change - $0.amount) < 0.001 : true
+      case .time: $0.isOverall ? abs(change - $0.amount) < 0.001 : true
       default: false
       }
     }
     // A sound that is a little higher is a little shorter.
     guard abs(change) > (differences.isEmpty ? 0.001 : 0.01), !explained else { return }
-    let values = SentenceFormatting.value(after, insteadOf: before)
+    let values = SentenceFormatting.values(after, insteadOf: before)
     add(
-      Difference(.length, in: everything, amount: change, before: before, after: after),
-      saying:
-        "\(options.otherLabel)'s recording is \(Difference.Kind.length.change(change)): \(values) s"
+      Difference(.length, in: fullRange, amount: change, before: before, after: after),
+      sentence:
+        "\(options.candidateLabel)'s recording is \(Difference.Kind.length.changeText(change)): \(values) s"
     )
   }
 
   mutating func compareChannels() {
     let count = reference.signal.channels.count
-    let otherCount = other.signal.channels.count
+    let otherCount = candidate.signal.channels.count
     if count != otherCount {
       add(
         Difference(
-          .channels, in: everything, amount: Double(otherCount - count), before: Double(count),
+          .channels, in: fullRange, amount: Double(otherCount - count), before: Double(count),
           after: Double(otherCount), significance: 0),
-        saying: "\(options.otherLabel) has \(otherCount) channel\(otherCount == 1 ? "" : "s"), "
+        sentence:
+          "\(options.candidateLabel) has \(otherCount) channel\(otherCount == 1 ? "" : "s"), "
           + "\(options.referenceLabel) \(count)")
     } else if count > 1, differences.isEmpty {
       compareEachChannel()
@@ -412,13 +430,13 @@ extension Comparison {
   private mutating func compareEachChannel() {
     var numbers: [Int] = []
     var greatest: Double = -200
-    for (index, (a, b)) in zip(reference.signal.channels, other.signal.channels).enumerated() {
+    for (index, (a, b)) in zip(reference.signal.channels, candidate.signal.channels).enumerated() {
       var power = 0.0
       for (x, y) in zip(a, b) where x.isFinite && y.isFinite {
         power += Double(x - y) * Double(x - y)
       }
       let rest = Decibels.of(power: power / Double(max(1, a.count)))
-      guard rest > Self.leastResidue else { continue }
+      guard rest > Self.negligibleResidualDecibels else { continue }
       numbers.append(index + 1)
       greatest = max(greatest, rest)
     }
@@ -426,8 +444,8 @@ extension Comparison {
     let list = SentenceFormatting.list(numbers)
     let subject = numbers.count == 1 ? "channel \(list) differs" : "channels \(list) differ"
     add(
-      Difference(.channels, in: everything, amount: greatest, unit: .fullScale),
-      saying: "\(options.otherLabel)'s \(subject), though the mix of all is the same")
+      Difference(.channels, in: fullRange, amount: greatest, unit: .fullScale),
+      sentence: "\(options.candidateLabel)'s \(subject), though the mix of all is the same")
   }
 }
 
@@ -438,31 +456,32 @@ extension Comparison {
   /// Writes everything that is known of the comparison as members of an object.
   public func write(to json: inout JSONObjectWriter) { fields.write(to: &json) }
 
-  package var fields: JSONMembers {
-    let equal: JSONMembers =
+  package var fields: JSONObject {
+    let equal: JSONObject =
       switch equality {
       case .identical:
         ["equality": "identical"]
-      case .within(let noise, let decibels):
+      case .approximate(let noise, let decibels):
         [
-          "equality": "within", "residueDecibels": JSONPiece.finite(noise),
-          "levelDecibels": JSONPiece.finite(decibels),
+          "equality": "within", "residueDecibels": JSONElement.finiteNumber(noise),
+          "levelDecibels": JSONElement.finiteNumber(decibels),
         ]
       case .different:
         ["equality": "different"]
       }
-    let takes: JSONMembers = [
-      "label": options.otherLabel, "name": other.name, "source": other.sourceName,
+    let takes: JSONObject = [
+      "label": options.candidateLabel, "name": candidate.name, "source": candidate.sourceName,
     ]
-    let shift: JSONMembers = [
-      "seconds": JSONPiece.finite(alignment.seconds),
-      "correlation": JSONPiece.finite(alignment.correlation),
+    let shift: JSONObject = [
+      "seconds": JSONElement.finiteNumber(alignment.seconds),
+      "correlation": JSONElement.finiteNumber(alignment.correlation),
     ]
-    let found: JSONMembers = [
-      "sentences": notes + sentences + limits,
-      "recording": recording?.fields.json ?? JSONPiece.null,
+    let found: JSONObject = [
+      "sentences": notes + sentences + limitations,
+      "recording": recordingMatch?.fields.json ?? JSONElement.null,
       "alignment": shift, "match": options.levelMatch?.rawValue ?? "shared",
-      "referenceGain": JSONPiece.finite(referenceGain), "gain": JSONPiece.finite(otherGain),
+      "referenceGain": JSONElement.finiteNumber(referenceGain),
+      "gain": JSONElement.finiteNumber(candidateGain),
       "differences": differences.map(\.fields), "figures": measurements[1].fields,
     ]
     return takes + equal + found
@@ -470,48 +489,54 @@ extension Comparison {
 }
 
 extension Difference {
-  fileprivate var fields: JSONMembers {
+  fileprivate var fields: JSONObject {
     [
-      "kind": kind.rawValue, "start": JSONPiece.finite(range.lowerBound),
-      "end": JSONPiece.finite(range.upperBound),
-      "throughout": isThroughout, "amount": JSONPiece.finite(amount), "unit": unit.rawValue,
-      "before": JSONPiece.finite(before), "after": JSONPiece.finite(after),
-      "referenceEvents": JSONPiece.line(referenceEvents.map(\.json)),
-      "otherEvents": JSONPiece.line(otherEvents.map(\.json)),
-      "significance": JSONPiece.finite(significance),
-      "largestShiftSeconds": JSONPiece.finite(largestShift),
-      "confidence": JSONPiece.finite(confidence),
-      "standardError": JSONPiece.finite(standardError), "sentence": sentence,
+      "kind": kind.rawValue, "start": JSONElement.finiteNumber(range.lowerBound),
+      "end": JSONElement.finiteNumber(range.upperBound),
+      "throughout": isOverall, "amount": JSONElement.finiteNumber(amount), "unit": unit.rawValue,
+      "before": JSONElement.finiteNumber(before), "after": JSONElement.finiteNumber(after),
+      "referenceEvents": JSONElement.inlineArray(referenceEvents.map(\.json)),
+      "otherEvents": JSONElement.inlineArray(candidateEvents.map(\.json)),
+      "significance": JSONElement.finiteNumber(significance),
+      "largestShiftSeconds": JSONElement.finiteNumber(maximumShift),
+      "confidence": JSONElement.finiteNumber(confidence),
+      "standardError": JSONElement.finiteNumber(standardError), "sentence": sentence,
     ]
   }
 }
 
 extension RecordingMatch {
-  fileprivate var fields: JSONMembers {
-    func known(_ value: Double?) -> JSONPiece { .finite(outcome == .found ? value : nil) }
+  fileprivate var fields: JSONObject {
+    func known(_ value: Double?) -> JSONElement { .finiteNumber(outcome == .found ? value : nil) }
     return [
-      "match": outcome.rawValue, "searchSeconds": JSONPiece.finite(search),
-      "delaySeconds": known(delay),
-      "tempoPercent": known(tempo), "tempoErrorPercent": known(tempoError),
-      "inverted": outcome == .found ? JSONPiece.flag(isInverted) : .null,
-      "levelDecibels": known(level),
-      "noiseDecibels": JSONPiece.finite(noise), "humDecibels": JSONPiece.finite(hum),
-      "mainsHertz": JSONPiece.finite(mains), "humHertz": JSONPiece.line(lines.map(\.json)),
-      "response": medium.map { medium in JSONPiece.object(.line) { medium.write(to: &$0) } },
-      "judgedEvents": judgedCount, "events": eventCount,
-      "leastDecibels": JSONPiece.finite(leastDecibels),
-      "leastSeconds": JSONPiece.finite(leastSeconds),
+      "match": outcome.rawValue, "searchSeconds": JSONElement.finiteNumber(searchSeconds),
+      "delaySeconds": known(delaySeconds),
+      "tempoPercent": known(tempoPercent), "tempoErrorPercent": known(tempoErrorPercent),
+      "inverted": outcome == .found ? JSONElement.bool(isInverted) : .null,
+      "levelDecibels": known(levelDecibels),
+      "noiseDecibels": JSONElement.finiteNumber(noiseDecibels),
+      "humDecibels": JSONElement.finiteNumber(humDecibels),
+      "mainsHertz": JSONElement.finiteNumber(mainsFrequency),
+      "humHertz": JSONElement.inlineArray(humFrequencies.map(\.json)),
+      "response": chain.map { medium in
+        JSONElement.customObject(.singleLine) { medium.write(to: &$0) }
+      },
+      "judgedEvents": detectableEventCount, "events": eventCount,
+      "leastDecibels": JSONElement.finiteNumber(minimumDetectableDecibels),
+      "leastSeconds": JSONElement.finiteNumber(minimumDetectableSeconds),
     ]
   }
 }
 
 extension Tolerance.Excess {
   /// What has no value is null.
-  package var fields: JSONMembers {
+  package var fields: JSONObject {
     [
-      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit),
+      "kind": kind.rawValue, "value": JSONElement.finiteNumber(value),
+      "limit": JSONElement.finiteNumber(limit),
       "unit": unit.rawValue,
-      "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound),
+      "start": JSONElement.finiteNumber(range.lowerBound),
+      "end": JSONElement.finiteNumber(range.upperBound),
       "verified": !isUnverified,
       "text": text,
     ]
@@ -520,8 +545,10 @@ extension Tolerance.Excess {
 
 extension TakeMeasurements {
   /// What has no value is null.
-  package var fields: JSONMembers {
-    figures.reduce([:]) { $0 + [$1.key: JSONPiece.finite($1.value)] } + ["channels": channelCount]
+  package var fields: JSONObject {
+    measurements.reduce([:]) { $0 + [$1.key: JSONElement.finiteNumber($1.value)] } + [
+      "channels": channelCount
+    ]
   }
 }
 
@@ -531,7 +558,7 @@ extension Take {
 }
 
 extension JSONObjectWriter {
-  mutating func number(_ key: String, _ value: Double?) {
+  mutating func numberOrNull(_ key: String, _ value: Double?) {
     if let value, value.isFinite {
       member(key, value)
     } else {

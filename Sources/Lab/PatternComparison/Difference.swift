@@ -10,7 +10,7 @@ public struct Difference: Equatable, Sendable {
   /// last sound.
   public var range: ClosedRange<Double>
   /// Whether it is true of the whole take.
-  public var isThroughout: Bool
+  public var isOverall: Bool
   /// The other take's value less the reference's, in `unit`; of several, the one farthest from 0.
   public var amount: Double
   /// Of several events, the least and the greatest amount.
@@ -24,11 +24,11 @@ public struct Difference: Equatable, Sendable {
   /// The events of the reference, as indices into those of its composition, counted layer by layer.
   public var referenceEvents: [Int]
   /// The events of the other take, counted likewise.
-  public var otherEvents: [Int]
+  public var candidateEvents: [Int]
   /// The amount in steps that are just noticed: below 1 it is likely not felt.
   public var significance: Double
   /// Of another tempo, the seconds by which it moves the event it moves most.
-  public var largestShift: Double?
+  public var maximumShift: Double?
   /// Of a recording, how many standard errors the amount is away from none.
   public var confidence: Double?
   /// Of a recording, the standard error of the amount, in `unit`.
@@ -38,34 +38,36 @@ public struct Difference: Equatable, Sendable {
 
   /// Makes a difference; unit and significance follow from kind and amount where none is given.
   public init(
-    _ kind: Kind, in range: ClosedRange<Double>, isThroughout: Bool = false, amount: Double = 0,
+    _ kind: Kind, in range: ClosedRange<Double>, isOverall isThroughout: Bool = false,
+    amount: Double = 0,
     unit: Unit? = nil,
     before: Double? = nil, after: Double? = nil, referenceEvents: [Int] = [],
-    otherEvents: [Int] = [],
+    candidateEvents otherEvents: [Int] = [],
     significance: Double? = nil, sentence: String = ""
   ) {
     let unit = unit ?? kind.unit
     self.kind = kind
     self.range = range
-    self.isThroughout = isThroughout
+    self.isOverall = isThroughout
     self.sentence = sentence
     self.amount = amount
     self.unit = unit
     self.before = before
     self.after = after
     self.referenceEvents = referenceEvents
-    self.otherEvents = otherEvents
+    self.candidateEvents = otherEvents
     self.significance =
-      significance ?? (kind.isFelt ? JustNoticeableDifference.count(in: amount, unit) : 0)
+      significance
+      ?? (kind.isPerceptible ? JustNoticeableDifference.count(in: amount, unit: unit) : 0)
   }
 
   /// Of another tempo, the seconds by which it moves what it moves most, which count for its
   /// significance.
-  mutating func setLargestShift(_ shift: Double) {
-    largestShift = shift
+  mutating func setMaximumShift(_ shift: Double) {
+    maximumShift = shift
     // 2.5 %: Drake and Botte, "Tempo sensitivity in auditory sequences", Perception & Psychophysics
     // 54 (1993): 1.5 to 6 %. An event that is late by a step of time is so whatever made it late.
-    significance = max(abs(amount) / 2.5, abs(shift) / JustNoticeableDifference.seconds)
+    significance = max(abs(amount) / 2.5, abs(shift) / JustNoticeableDifference.timeSeconds)
   }
 
   /// Whether it is great enough to be felt, as far as published thresholds go.
@@ -133,7 +135,7 @@ public struct Difference: Equatable, Sendable {
       }
     }
 
-    var isFelt: Bool { self != .polarity && self != .offset && self != .length }
+    var isPerceptible: Bool { self != .polarity && self != .offset && self != .length }
   }
 
   /// What an amount counts; the raw value is how it is written.
@@ -155,12 +157,12 @@ public struct Difference: Equatable, Sendable {
 
 extension JustNoticeableDifference {
   /// How many steps an amount is; what cannot be measured in steps counts as three.
-  static func count(in amount: Double, _ unit: Difference.Unit) -> Double {
+  static func count(in amount: Double, unit: Difference.Unit) -> Double {
     switch unit {
-    case .decibels: abs(amount) / decibels
-    case .fullScale: max(0, amount - floor) / decibels
-    case .seconds: abs(amount) / seconds
-    case .percent: abs(amount) / percent
+    case .decibels: abs(amount) / levelDecibels
+    case .fullScale: max(0, amount - perceptionFloorDecibels) / levelDecibels
+    case .seconds: abs(amount) / timeSeconds
+    case .percent: abs(amount) / frequencyPercent
     case .count, .none: 3
     }
   }
@@ -203,7 +205,9 @@ public struct Tolerance: Equatable, Sendable {
   fileprivate typealias Limit = (value: Double?, limit: Double?, unit: Difference.Unit)
 
   /// Decibels by which something can change a level to which it is at so many decibels.
-  private static func change(_ share: Double) -> Double { 20 * log10(1 + pow(10, share / 20)) }
+  private static func levelChange(addingRelativeLevel share: Double) -> Double {
+    20 * log10(1 + pow(10, share / 20))
+  }
 
   /// The limits that a difference exceeds, each with the value that does.
   ///
@@ -211,7 +215,7 @@ public struct Tolerance: Equatable, Sendable {
   /// of a waveform that differs as the one it can cause in the whole. Another tempo counts by its
   /// percentage and by how far it moves the event it moves most. What comes, goes or cannot be
   /// measured exceeds any limit.
-  fileprivate func exceeded(by difference: Difference, referencePeak: Double) -> [Limit] {
+  fileprivate func limits(exceededBy difference: Difference, referencePeak: Double) -> [Limit] {
     // A limit that is met exactly is met, whatever the last digit of its arithmetic.
     let slack = 1 + 1e-6
     func over(_ value: Double, _ limit: Double, _ unit: Difference.Unit) -> [Limit] {
@@ -222,10 +226,10 @@ public struct Tolerance: Equatable, Sendable {
     case (.missing, _), (.added, _), (_, .count), (_, .none):
       return [(nil, nil, difference.unit)]
     case (.spectrum, .decibels):
-      return over(Self.change(amount), decibels, .decibels)
+      return over(Self.levelChange(addingRelativeLevel: amount), decibels, .decibels)
     case (.tempo, _):
       return over(amount, percent, .percent)
-        + (difference.largestShift.map { over($0, seconds, .seconds) } ?? [])
+        + (difference.maximumShift.map { over($0, seconds, .seconds) } ?? [])
     case (_, .decibels):
       return over(amount, decibels, .decibels)
     case (_, .seconds):
@@ -234,7 +238,9 @@ public struct Tolerance: Equatable, Sendable {
       return over(amount, percent, .percent)
     case (_, .fullScale):
       guard referencePeak > 0 else { return [(nil, nil, difference.unit)] }
-      return over(Self.change(amount - 20 * log10(referencePeak)), decibels, .decibels)
+      return over(
+        Self.levelChange(addingRelativeLevel: amount - 20 * log10(referencePeak)), decibels,
+        .decibels)
     }
   }
 }
@@ -253,35 +259,38 @@ extension Comparison {
       channel.reduce(peak) { max($0, abs($1)) }
     }
     let found = differences.flatMap { difference in
-      tolerance.exceeded(by: total(difference), referencePeak: Double(peak)).map {
-        excess(difference, $0)
-      }
+      tolerance.limits(exceededBy: absoluteDifference(for: difference), referencePeak: Double(peak))
+        .map {
+          excess(of: difference, over: $0)
+        }
     }
-    return found + unverified(tolerance)
+    return found + unverifiableExcesses(over: tolerance)
   }
 
   /// A difference of one sound with that of the whole, relative to which it was measured.
-  private func total(_ difference: Difference) -> Difference {
-    guard isRelativeToWhole, !difference.isThroughout,
+  private func absoluteDifference(for difference: Difference) -> Difference {
+    guard isRelativeToOverall, !difference.isOverall,
       difference.kind == .level || difference.kind == .time
     else {
       return difference
     }
     var total = difference
     total.amount += differences.filter {
-      $0.isThroughout && $0.kind == difference.kind && $0.unit == difference.unit
+      $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
     }
     .reduce(0) { $0 + $1.amount }
     return total
   }
 
-  private func excess(_ difference: Difference, _ exceeded: Tolerance.Limit) -> Tolerance.Excess {
+  private func excess(of difference: Difference, over exceeded: Tolerance.Limit) -> Tolerance.Excess
+  {
     let (value, limit, unit) = exceeded
     let kind = difference.kind
-    let measured = value.flatMap { value in limit.map { " " + Self.measured(value, over: $0, unit) }
+    let measured = value.flatMap { value in
+      limit.map { " " + Self.formatted(value, over: $0, unit: unit) }
     }
     let hasPlace = measured != nil || kind == .missing || kind == .added
-    let text = hasPlace ? place(of: difference) : String(difference.sentence.dropLast())
+    let text = hasPlace ? locationText(of: difference) : String(difference.sentence.dropLast())
     return Tolerance.Excess(
       kind: kind, value: value, limit: limit, unit: unit, range: difference.range,
       isUnverified: false,
@@ -289,7 +298,7 @@ extension Comparison {
   }
 
   /// `+1.001 dB > 1 dB`, with as many places as show that the limit is exceeded.
-  private static func measured(_ value: Double, over limit: Double, _ unit: Difference.Unit)
+  private static func formatted(_ value: Double, over limit: Double, unit: Difference.Unit)
     -> String
   {
     let scale = unit == .seconds ? 1_000.0 : 1
@@ -305,17 +314,17 @@ extension Comparison {
   }
 
   /// `first transient at 0.4 s`, `3 events from 0.4 s`, `throughout`.
-  private func place(of difference: Difference) -> String {
+  private func locationText(of difference: Difference) -> String {
     let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
-    let events = (isAdded ? other : reference).composition.map(ListedEvent.list) ?? []
-    func place(_ event: ListedEvent) -> String {
-      "\(EventNames(events, owner: "").name(event)) at \(SentenceFormatting.moment(event.time))"
+    let events = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
+    func place(_ event: IndexedEvent) -> String {
+      "\(EventNames(events, owner: "").name(of: event)) at \(SentenceFormatting.time(event.time))"
     }
     // Another tempo moves the last event most.
     if difference.kind == .tempo, let last = events.last { return place(last) }
-    if difference.isThroughout { return "throughout" }
-    let moment = SentenceFormatting.moment(difference.range.lowerBound)
-    let indices = isAdded ? difference.otherEvents : difference.referenceEvents
+    if difference.isOverall { return "throughout" }
+    let moment = SentenceFormatting.time(difference.range.lowerBound)
+    let indices = isAdded ? difference.candidateEvents : difference.referenceEvents
     guard !events.isEmpty, let first = indices.first else { return "at \(moment)" }
     guard indices.count == 1, let event = events.first(where: { $0.index == first }) else {
       return "\(indices.count) events from \(moment)"
@@ -323,8 +332,8 @@ extension Comparison {
     return place(event)
   }
 
-  private func unverified(_ tolerance: Tolerance) -> [Tolerance.Excess] {
-    guard let recording, recording.outcome == .found else { return [] }
+  private func unverifiableExcesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
+    guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
     var found: [Tolerance.Excess] = []
     func add(
       _ kind: Difference.Kind, _ value: Double, _ limit: Double?, _ unit: Difference.Unit,
@@ -332,21 +341,21 @@ extension Comparison {
     ) {
       found.append(
         Tolerance.Excess(
-          kind: kind, value: value, limit: limit, unit: unit, range: everything, isUnverified: true,
+          kind: kind, value: value, limit: limit, unit: unit, range: fullRange, isUnverified: true,
           text: "cannot be verified: " + words))
     }
     let limits: [(Difference.Kind, Double?, Double, Difference.Unit)] = [
-      (.level, recording.leastDecibels, tolerance.decibels, .decibels),
-      (.time, recording.leastSeconds, tolerance.seconds, .seconds),
+      (.level, recordingMatch.minimumDetectableDecibels, tolerance.decibels, .decibels),
+      (.time, recordingMatch.minimumDetectableSeconds, tolerance.seconds, .seconds),
     ]
     for (kind, least, limit, unit) in limits {
       guard let least, least > limit * (1 + 1e-6) else { continue }
       add(
         kind, least, limit, unit,
-        "\(kind.rawValue) ±\(Self.measured(least, over: limit, unit).dropFirst())")
+        "\(kind.rawValue) ±\(Self.formatted(least, over: limit, unit: unit).dropFirst())")
     }
-    let count = recording.eventCount - recording.judgedCount
-    let all = recording.eventCount
+    let count = recordingMatch.eventCount - recordingMatch.detectableEventCount
+    let all = recordingMatch.eventCount
     if count > 0 {
       add(
         .missing, Double(count), nil, .count,

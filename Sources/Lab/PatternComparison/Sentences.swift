@@ -14,7 +14,7 @@ package enum SentenceFormatting {
   }
 
   /// The magnitude of an amount with its unit: `3.2 dB`, `8 ms`, `12 %`; a level keeps its sign.
-  package static func size(_ amount: Double, _ unit: Difference.Unit) -> String {
+  package static func magnitude(_ amount: Double, unit: Difference.Unit) -> String {
     let size = abs(amount)
     switch unit {
     case .decibels:
@@ -36,16 +36,16 @@ package enum SentenceFormatting {
   }
 
   /// A moment: `0.512 s`.
-  static func moment(_ seconds: Double) -> String { "\(number(seconds, places: 3)) s" }
+  static func time(_ seconds: Double) -> String { "\(number(seconds, places: 3)) s" }
 
   /// `98 instead of 87 Hz`, with as many places as distinguish them.
-  static func hertz(_ after: Double, insteadOf before: Double) -> String {
+  static func frequencies(_ after: Double, insteadOf before: Double) -> String {
     let places = abs(after - before) < 2 ? 1 : 0
     return "\(number(after, places: places)) instead of \(number(before, places: places)) Hz"
   }
 
   /// `0.6 instead of 0.5`.
-  static func value(_ after: Double, insteadOf before: Double) -> String {
+  static func values(_ after: Double, insteadOf before: Double) -> String {
     "\(number(after, places: 3)) instead of \(number(before, places: 3))"
   }
 
@@ -55,7 +55,7 @@ package enum SentenceFormatting {
   }
 
   /// `-0.2 to +3.1 dB`: the least and the greatest of several amounts.
-  package static func spread(_ low: Double, _ high: Double, _ unit: Difference.Unit) -> String {
+  package static func spread(from low: Double, to high: Double, unit: Difference.Unit) -> String {
     let scale = unit == .seconds ? 1_000.0 : 1
     func signed(_ value: Double) -> String {
       let text = number(value * scale, places: unit == .decibels ? 1 : 0)
@@ -65,7 +65,7 @@ package enum SentenceFormatting {
   }
 
   /// `third`, up to twelfth.
-  static func ordinal(_ number: Int) -> String? {
+  static func ordinalWord(_ number: Int) -> String? {
     let words = [
       "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
       "eleventh",
@@ -75,9 +75,9 @@ package enum SentenceFormatting {
   }
 
   /// `third`, and `13th` beyond the words.
-  package static func anyOrdinal(_ number: Int) -> String {
+  package static func ordinalText(_ number: Int) -> String {
     let isTeen = (11...13).contains(number % 100)
-    return ordinal(number)
+    return ordinalWord(number)
       ?? "\(number)\(isTeen ? "th" : [1: "st", 2: "nd", 3: "rd"][number % 10] ?? "th")"
   }
 
@@ -104,7 +104,7 @@ package enum SentenceFormatting {
 
 extension Difference.Kind {
   /// Levels further apart than this, in decibels, count as this far: one of them is silence.
-  static let greatestDecibels = 60.0
+  static let maximumDecibels = 60.0
 
   /// What more and less of it are called, of a sound or of a transient.
   package func comparative(isMore: Bool, isTransient: Bool = false) -> String? {
@@ -122,26 +122,27 @@ extension Difference.Kind {
   }
 
   /// By how much and in which direction: `3.2 dB stronger`, `8 ms later`, `11 % sharper`.
-  func change(_ amount: Double, isTransient: Bool = false) -> String {
-    if self == .level, abs(amount) >= Self.greatestDecibels {
+  func changeText(_ amount: Double, isTransient: Bool = false) -> String {
+    if self == .level, abs(amount) >= Self.maximumDecibels {
       return amount < 0 ? "silent" : "no longer silent"
     }
     let word = comparative(isMore: amount > 0, isTransient: isTransient) ?? ""
-    return "\(SentenceFormatting.size(amount, unit)) \(word)"
+    return "\(SentenceFormatting.magnitude(amount, unit: unit)) \(word)"
   }
 
   fileprivate func predicate(_ amount: Double, isTransient: Bool) -> (
     one: String, several: String, rest: String
   ) {
     let isMore = amount > 0
-    let time = SentenceFormatting.size(amount, .seconds) + (isMore ? " longer" : " less time")
+    let time =
+      SentenceFormatting.magnitude(amount, unit: .seconds) + (isMore ? " longer" : " less time")
     return switch self {
     case .attack:
       ("takes", "take", time + " to rise")
     case .decay:
       ("takes", "take", time + " to decay")
     case .release:
-      ("has", "have", "a \(change(amount)) release")
+      ("has", "have", "a \(changeText(amount)) release")
     case .sustain:
       isMore
         ? ("sustains", "sustain", "instead of decaying")
@@ -152,46 +153,46 @@ extension Difference.Kind {
         "a different waveform (residual \(SentenceFormatting.number(amount, places: 0)) dB)"
       )
     case .time:
-      ("comes", "come", change(amount))
+      ("comes", "come", changeText(amount))
     case .tempo:
-      ("runs", "run", change(amount))
+      ("runs", "run", changeText(amount))
     default:
-      ("is", "are", change(amount, isTransient: isTransient))
+      ("is", "are", changeText(amount, isTransient: isTransient))
     }
   }
 }
 
-struct FoundDifferences {
-  private(set) var list: [Difference] = []
-  let names: EventNames
+struct DifferenceList {
+  private(set) var differences: [Difference] = []
+  let candidateNames: EventNames
   let referenceNames: EventNames
-  var whole: ClosedRange<Double>
+  var overallRange: ClosedRange<Double>
 
   /// Adds a difference in the words of its kind.
   ///
   /// - Parameter events: What it is about, of the other take but for what is missing; without any,
   ///   the whole take.
-  mutating func add(_ difference: Difference, of events: [ListedEvent] = [], detail: String = "") {
-    add(difference, saying: sentence(difference, events) + detail)
+  mutating func add(_ difference: Difference, of events: [IndexedEvent] = [], detail: String = "") {
+    add(difference, sentence: sentence(for: difference, events: events) + detail)
   }
 
-  mutating func add(whole kind: Difference.Kind, _ amount: Double = 0, after: Double? = nil) {
+  mutating func addOverall(_ kind: Difference.Kind, amount: Double = 0, after: Double? = nil) {
     add(
       Difference(
-        kind, in: whole, isThroughout: true, amount: amount, before: after.map { _ in 0 },
+        kind, in: overallRange, isOverall: true, amount: amount, before: after.map { _ in 0 },
         after: after))
   }
 
-  mutating func add(_ difference: Difference, saying sentence: String) {
-    list.append(difference)
-    list[list.count - 1].sentence = sentence + "."
+  mutating func add(_ difference: Difference, sentence: String) {
+    differences.append(difference)
+    differences[differences.count - 1].sentence = sentence + "."
   }
 
   /// Adds noise, or a hum where it has a frequency.
   ///
   /// - Parameter isReference: Whether the reference has it, and the other take does not.
-  mutating func add(
-    background decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false
+  mutating func addBackground(
+    decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false
   ) {
     let number = SentenceFormatting.number(hertz ?? 0, places: 0)
     let what =
@@ -200,24 +201,24 @@ struct FoundDifferences {
     let (before, after) = isReference ? (hertz, nil) : (nil, hertz)
     add(
       Difference(
-        .noise, in: whole, isThroughout: true, amount: decibels, before: before, after: after),
-      saying:
+        .noise, in: overallRange, isOverall: true, amount: decibels, before: before, after: after),
+      sentence:
         """
-        \(isReference ? referenceNames.owner : names.owner) has \(what) at \(level) dBFS in the \
+        \(isReference ? referenceNames.owner : candidateNames.owner) has \(what) at \(level) dBFS in the \
         background
         """
-          + (isReference ? "; \(names.owner) does not" : ""))
+          + (isReference ? "; \(candidateNames.owner) does not" : ""))
   }
 
-  private func sentence(_ difference: Difference, _ events: [ListedEvent]) -> String {
-    let owner = names.owner
+  private func sentence(for difference: Difference, events: [IndexedEvent]) -> String {
+    let owner = candidateNames.owner
     let kind = difference.kind
     let amount = difference.amount
     switch kind {
     case .missing:
-      return missing(events)
+      return missingSentence(for: events)
     case .added:
-      return added(events)
+      return addedSentence(for: events)
     case .polarity:
       return "\(owner)'s polarity is inverted"
     case .offset:
@@ -226,29 +227,30 @@ struct FoundDifferences {
         \(owner) has a DC offset of \
         \(SentenceFormatting.number(difference.after ?? 0, places: 4)) of full scale
         """
-    case .time where difference.isThroughout:
-      return "\(owner) as a whole comes \(kind.change(amount))"
+    case .time where difference.isOverall:
+      return "\(owner) as a whole comes \(kind.changeText(amount))"
     case .time where events.count == 1:
-      let place = SentenceFormatting.moment(events[0].time)
-      return "\(names.short(events[0])) comes \(kind.change(amount)), at \(place)"
+      let place = SentenceFormatting.time(events[0].time)
+      return
+        "\(candidateNames.possessiveName(of: events[0])) comes \(kind.changeText(amount)), at \(place)"
     default:
-      let isRelative = difference.isThroughout && kind != .tempo && kind != .spectrum
+      let isRelative = difference.isOverall && kind != .tempo && kind != .spectrum
       let subject =
-        difference.isThroughout ? EventNames.Subject(text: owner) : names.subject(events)
+        difference.isOverall ? EventNames.Subject(text: owner) : candidateNames.subject(for: events)
       let (one, several, rest) = kind.predicate(
         amount, isTransient: events.first?.kind.isTransient == true)
-      return "\(subject.verb(one, several)) \(rest)" + (isRelative ? " throughout" : "")
+      return "\(subject.withVerb(one, plural: several)) \(rest)" + (isRelative ? " throughout" : "")
     }
   }
 
   /// What is said of events, or sounds, of one kind that are not there; numbered, or else unknown
   /// ones.
-  private func missing(_ events: [ListedEvent]) -> String {
+  private func missingSentence(for events: [IndexedEvent]) -> String {
     let first = events[0]
-    let owner = names.owner
+    let owner = candidateNames.owner
     let reference = referenceNames.owner
-    let word = events[0].kind.word
-    guard first.number > 0 else {
+    let word = events[0].kind.displayNoun
+    guard first.ordinal > 0 else {
       let times = events.map { SentenceFormatting.number($0.time, places: 3) }.joined(
         separator: ", ")
       let what = events.count == 1 ? "a \(word)" : "\(events.count) \(word)s"
@@ -256,74 +258,78 @@ struct FoundDifferences {
     }
     if events.count == 1 {
       return
-        "\(owner) lacks \(referenceNames.short(first)), at \(SentenceFormatting.moment(first.time))"
+        "\(owner) lacks \(referenceNames.possessiveName(of: first)), at \(SentenceFormatting.time(first.time))"
     }
-    let all = referenceNames.count(first.kind)
+    let all = referenceNames.count(of: first.kind)
     if events.count == all {
       return "\(owner) has none of \(reference)'s \(all) \(word)s"
     }
-    return "\(owner) lacks \(referenceNames.subject(events).text)"
+    return "\(owner) lacks \(referenceNames.subject(for: events).text)"
   }
 
-  private func added(_ events: [ListedEvent]) -> String {
-    let word = events[0].kind.word
+  private func addedSentence(for events: [IndexedEvent]) -> String {
+    let word = events[0].kind.displayNoun
     let times = events.map { SentenceFormatting.number($0.time, places: 3) }
-    guard events.count > 1 else { return "\(names.owner) has an extra \(word) at \(times[0]) s" }
+    guard events.count > 1 else {
+      return "\(candidateNames.owner) has an extra \(word) at \(times[0]) s"
+    }
     let places =
       events.count <= 4
       ? "at \(times.dropLast().joined(separator: ", ")) and \(times[times.count - 1]) s"
       : "between \(times[0]) and \(times[times.count - 1]) s"
-    return "\(names.owner) has \(events.count) extra \(word)s, \(places)"
+    return "\(candidateNames.owner) has \(events.count) extra \(word)s, \(places)"
   }
 }
 
 struct EventNames {
   let owner: String
-  private let counts: [HapticEvent.Kind: Int]
-  private let total: Int
+  private let countsByKind: [HapticEvent.Kind: Int]
+  private let totalCount: Int
 
   struct Subject {
     var text: String
     var isPlural = false
 
-    func verb(_ one: String, _ several: String) -> String { "\(text) \(isPlural ? several : one)" }
+    func withVerb(_ one: String, plural several: String) -> String {
+      "\(text) \(isPlural ? several : one)"
+    }
   }
 
-  init(_ events: [ListedEvent], owner: String) {
+  init(_ events: [IndexedEvent], owner: String) {
     self.owner = owner
-    total = events.count
-    counts = events.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
+    totalCount = events.count
+    countsByKind = events.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
   }
 
-  func count(_ kind: HapticEvent.Kind) -> Int { counts[kind] ?? 0 }
+  func count(of kind: HapticEvent.Kind) -> Int { countsByKind[kind] ?? 0 }
 
   /// `third transient`, `transient 13`, or `transient` where there is one.
-  func name(_ event: ListedEvent) -> String {
-    let word = event.kind.word
-    guard count(event.kind) > 1 else { return word }
-    return SentenceFormatting.ordinal(event.number).map { "\($0) \(word)" }
-      ?? "\(word) \(event.number)"
+  func name(of event: IndexedEvent) -> String {
+    let word = event.kind.displayNoun
+    guard count(of: event.kind) > 1 else { return word }
+    return SentenceFormatting.ordinalWord(event.ordinal).map { "\($0) \(word)" }
+      ?? "\(word) \(event.ordinal)"
   }
 
   /// `B's third transient`.
-  func short(_ event: ListedEvent) -> String { "\(owner)'s \(name(event))" }
+  func possessiveName(of event: IndexedEvent) -> String { "\(owner)'s \(name(of: event))" }
 
-  func subject(_ events: [ListedEvent]) -> Subject {
+  func subject(for events: [IndexedEvent]) -> Subject {
     guard let first = events.first else { return Subject(text: owner) }
     if events.count == 1 {
-      let place = count(first.kind) == 1 ? "" : ", at \(SentenceFormatting.moment(first.time)),"
-      return Subject(text: short(first) + place)
+      let place = count(of: first.kind) == 1 ? "" : ", at \(SentenceFormatting.time(first.time)),"
+      return Subject(text: possessiveName(of: first) + place)
     }
     guard events.allSatisfy({ $0.kind == first.kind }) else {
-      return Subject(text: "\(events.count) of \(owner)'s \(total) events", isPlural: true)
+      return Subject(text: "\(events.count) of \(owner)'s \(totalCount) events", isPlural: true)
     }
-    let all = count(first.kind)
-    let word = first.kind.word
+    let all = count(of: first.kind)
+    let word = first.kind.displayNoun
     if events.count == all {
       return Subject(
         text: (all == 2 ? "Both" : "All \(all)") + " of \(owner)'s \(word)s", isPlural: true)
     }
-    let list = SentenceFormatting.list(events.map(\.number))
+    let list = SentenceFormatting.list(events.map(\.ordinal))
     if list.utf8.count > 24 {
       return Subject(text: "\(events.count) of \(owner)'s \(all) \(word)s", isPlural: true)
     }
@@ -331,4 +337,4 @@ struct EventNames {
   }
 }
 
-extension HapticEvent.Kind { var word: String { playsFile ? "sound" : noun } }
+extension HapticEvent.Kind { var displayNoun: String { playsFile ? "sound" : noun } }

@@ -26,7 +26,7 @@ public struct Take: Sendable {
   /// What a pattern was rendered with; a sound is looked at as if it were made with it.
   public var profile: TransducerProfile
   /// The text of the pattern's file, for a reader; nil for sounds.
-  public var text: String?
+  public var sourceText: String?
   /// What the pattern's file says it feels like.
   public var feeling: String?
 
@@ -40,12 +40,12 @@ public struct Take: Sendable {
     self.signal = signal
     duration = signal.duration
     self.profile = profile
-    self.text = text
+    self.sourceText = text
     self.feeling = feeling
   }
 
   /// What the takes of a row are called: A, B, C … Z, then A2 and so on.
-  public static func letter(_ index: Int) -> String {
+  public static func letter(at index: Int) -> String {
     let letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index % 26)))
     return index < 26 ? letter : letter + "\(index / 26 + 1)"
   }
@@ -60,7 +60,7 @@ public struct Take: Sendable {
 /// What is measured of one take, to compare with another's.
 public struct TakeMeasurements: Equatable, Sendable {
   /// One figure; what silence, or a sound too short or too quiet, does not have is nil.
-  public struct Figure: Equatable, Sendable {
+  public struct Measurement: Equatable, Sendable {
     /// What tables call it.
     public let name: String
     /// Its key in JSON.
@@ -68,24 +68,26 @@ public struct TakeMeasurements: Equatable, Sendable {
     /// `s`, `Hz`, a unit of level, or nothing for a count.
     public let unit: String
     /// The decimal places that tables show.
-    public let places: Int
+    public let decimalPlaces: Int
     /// How much it is, in `unit`.
     public let value: Double?
 
     /// The value without its unit, or a dash.
-    package var text: String { value.map { NumberFormatting.fixed($0, places: places) } ?? "–" }
+    package var formattedValue: String {
+      value.map { NumberFormatting.fixed($0, places: decimalPlaces) } ?? "–"
+    }
 
     /// How much more it is than another, or `=`; empty where either has no value.
-    package func change(from other: Figure) -> String {
+    package func formattedChange(from other: Measurement) -> String {
       guard let value, let before = other.value else { return "" }
-      let text = NumberFormatting.fixed(value - before, places: places)
+      let text = NumberFormatting.fixed(value - before, places: decimalPlaces)
       if !text.contains(where: { ("1"..."9").contains($0) }) { return "=" }
       return value > before ? "+" + text : text
     }
   }
 
   /// The figures in the order of tables, of every take the same.
-  public let figures: [Figure]
+  public let measurements: [Measurement]
   /// How many channels there are.
   public let channelCount: Int
 
@@ -110,23 +112,23 @@ public struct TakeMeasurements: Equatable, Sendable {
         "weighted level", "weightedDecibels", "dB", 1,
         spectrum.flatMap { known(WeightedEnergy(of: $0).decibels) }
       ),
-      ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.middleOfPeak)),
+      ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.peakCenter)),
       // That of the power below 1 kHz.
-      ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(Tones.middle)),
+      ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(FrequencyPair.centroid)),
       ("onsets", "onsets", "", 0, Double(Onsets(in: mono).count)),
     ]
-    figures = rows.map { name, key, unit, places, value in
-      Figure(
-        name: name, key: key, unit: unit, places: places,
+    measurements = rows.map { name, key, unit, places, value in
+      Measurement(
+        name: name, key: key, unit: unit, decimalPlaces: places,
         value: value.flatMap { $0.isFinite ? $0 : nil })
     }
   }
 
   /// The value with a key.
-  package subscript(key: String) -> Double? { figures.first { $0.key == key }?.value }
+  package subscript(key: String) -> Double? { measurements.first { $0.key == key }?.value }
 
   /// The middle of the highest peak down to half its power, which stays where the peak is broad.
-  private static func middleOfPeak(_ spectrum: Spectrum) -> Double? {
+  private static func peakCenter(of spectrum: Spectrum) -> Double? {
     let powers = spectrum.powers
     guard let top = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }
     let half = powers[top] / 2

@@ -5,7 +5,7 @@ internal import SystemSupport
 
 extension PatternRules {
   /// What the hardware of a profile can do; checked where a profile is named.
-  public static let hardware: [Rule] = [
+  public static let hardwareRules: [Rule] = [
     .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling,
   ]
 
@@ -20,7 +20,7 @@ extension PatternRules {
   ///   - places: Where a part stands.
   public static func hardwareFindings(
     in composition: HapticComposition, profile: TransducerProfile, plan: RenderPlan,
-    places: (CompositionElement) -> SourcePlace
+    location places: (CompositionElement) -> FileLocation
   ) -> [Finding] {
     let load = HardwareLoad(plan, profile: profile)
     func finding(
@@ -28,10 +28,10 @@ extension PatternRules {
       hint: String? = nil
     ) -> Finding {
       let element = event.map { CompositionElement.event($0) } ?? .composition
-      return Finding(rule, severity: severity, place: places(element), message, suggestion: hint)
+      return Finding(rule, severity: severity, location: places(element), message, suggestion: hint)
     }
     func event(before frame: Int64) -> EventReference? {
-      let begun = composition.events.filter {
+      let begun = composition.referencedEvents.filter {
         FrameConversion.frame(seconds: $0.event.time, rate: plan.rate) <= frame
       }
       return begun.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?.reference
@@ -45,11 +45,11 @@ extension PatternRules {
 
     var findings: [Finding] = []
     let mapped = profile.bandMapped(rate: plan.rate)
-    if let before = profile.frequencies(of: composition),
-      let after = mapped.frequencies(of: composition),
-      before.isNoticeablyMoved(to: after)
+    if let before = profile.frequencyRange(of: composition),
+      let after = mapped.frequencyRange(of: composition),
+      before.isNoticeablyDifferent(from: after)
     {
-      let first = composition.events.first { $0.event.kind.isHaptic }
+      let first = composition.referencedEvents.first { $0.event.kind.isHaptic }
       let published = profile.hardware?.band
       let isInside =
         published.map { $0.lowerBound <= before.lowerBound && before.upperBound <= $0.upperBound }
@@ -57,8 +57,8 @@ extension PatternRules {
       let reason =
         isInside
         ? """
-        \(profile.name) plays \(mapped.frequency.band.text) of \
-        \(profile.frequency.band.hertzText): 
+        \(profile.name) plays \(mapped.frequency.frequencyRange.rangeText) of \
+        \(profile.frequency.frequencyRange.hertzText): 
         """
           + "\(before.hertzText) is moved to \(after.hertzText)"
         : """
@@ -68,7 +68,7 @@ extension PatternRules {
           + after.hertzText
       findings.append(finding(.transducerBand, at: first?.reference, reason))
     }
-    if let held = load.heldForExcursion, let (share, frame) = load.excursion {
+    if let held = load.excursionProtection, let (share, frame) = load.peakExcursion {
       let percent = NumberFormatting.rounded(share * 100, places: 0)
       findings.append(
         finding(
@@ -80,7 +80,7 @@ extension PatternRules {
           """
             + decibels(held), hint: "lower the intensity there"))
     }
-    if let held = load.heldForPower {
+    if let held = load.powerProtection {
       findings.append(
         finding(
           .transducerPower, at: event(before: held.frame),
@@ -100,7 +100,7 @@ extension PatternRules {
           "when looped, \(profile.name) reaches its thermal limit after \(text) and gain is reduced"
         ))
     }
-    if let (frame, count) = load.limited {
+    if let (frame, count) = load.ceilingLimiting {
       findings.append(
         finding(
           .transducerCeiling, at: event(before: frame),
@@ -118,7 +118,7 @@ extension PatternRules {
 extension TransducerProfile {
   /// The lowest and highest frequency of haptic events under the sharpness controls of their
   /// layers; nil where there are none.
-  public func frequencies(of composition: HapticComposition) -> ClosedRange<Double>? {
+  public func frequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
     var low = Double.infinity
     var high = 0.0
     // Beyond this only the values at onsets count: no pattern that a person or tool has made comes
@@ -127,10 +127,10 @@ extension TransducerProfile {
     for layer in composition.layers {
       let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
       for event in layer.pattern.events {
-        guard event.kind.isHaptic, let length = event.length else { continue }
-        let law = scale(of: event.kind).frequency
+        guard event.kind.isHaptic, let length = event.holdDuration else { continue }
+        let law = frequencyAndLevel(of: event.kind).frequency
         let end = event.time + max(0, length)
-        let offsets = control.extremes(in: event.time...max(event.time, end), budget: &budget)
+        let offsets = control.valueRange(in: event.time...max(event.time, end), budget: &budget)
         for offset in [offsets.lowerBound, offsets.upperBound] {
           let sharpness = Double(event.value(of: .hapticSharpness)) + offset
           let hertz = law.hertz(atSharpness: min(max(sharpness, 0), 1))
@@ -146,11 +146,12 @@ extension TransducerProfile {
 extension ControlTimeline {
   /// The least and the greatest value in a range of times. The budget is how many segments may
   /// still be looked at.
-  fileprivate func extremes(in range: ClosedRange<Double>, budget: inout Int) -> ClosedRange<Double>
-  {
+  fileprivate func valueRange(in range: ClosedRange<Double>, budget: inout Int) -> ClosedRange<
+    Double
+  > {
     var low = value(at: range.lowerBound)
     var high = low
-    lines(in: range, budget: &budget) { _, _, first, last in
+    forEachSegment(in: range, budget: &budget) { _, _, first, last in
       low = min(low, first, last)
       high = max(high, first, last)
     }
@@ -159,7 +160,7 @@ extension ControlTimeline {
 }
 
 extension HapticComposition {
-  var events: [(reference: EventReference, event: HapticEvent)] {
+  var referencedEvents: [(reference: EventReference, event: HapticEvent)] {
     layers.enumerated().flatMap { layer, content in
       content.pattern.events.enumerated().map { index, event in
         (EventReference(layer: layer, event: index), event)
@@ -168,22 +169,24 @@ extension HapticComposition {
   }
 }
 
-extension FrequencyMapping { fileprivate var band: ClosedRange<Double> { low...max(low, high) } }
+extension FrequencyMapping {
+  fileprivate var frequencyRange: ClosedRange<Double> { low...max(low, high) }
+}
 
 extension ClosedRange<Double> {
   /// `20–80`, or `175` for one frequency, to a tenth.
-  fileprivate var text: String {
+  fileprivate var rangeText: String {
     let low = NumberFormatting.rounded(lowerBound, places: 1)
     let high = NumberFormatting.rounded(upperBound, places: 1)
     return lowerBound == upperBound ? low : "\(low)–\(high)"
   }
 
-  fileprivate var hertzText: String { text + " Hz" }
+  fileprivate var hertzText: String { rangeText + " Hz" }
 
   /// Whether one end of a band becomes another frequency to the skin.
-  fileprivate func isNoticeablyMoved(to other: ClosedRange<Double>) -> Bool {
+  fileprivate func isNoticeablyDifferent(from other: ClosedRange<Double>) -> Bool {
     [(lowerBound, other.lowerBound), (upperBound, other.upperBound)].contains { before, after in
-      100 * abs(after / before - 1) >= JustNoticeableDifference.percent
+      100 * abs(after / before - 1) >= JustNoticeableDifference.frequencyPercent
     }
   }
 }
@@ -225,60 +228,63 @@ struct HardwareLoad {
 
   /// The greatest movement that is asked for as a share of its limit, and where; nothing without a
   /// limit.
-  private(set) var excursion: (share: Double, frame: Int64)?
+  private(set) var peakExcursion: (share: Double, frame: Int64)?
   /// The mean power of a pass of a loop as a share of the continuous power; nothing where that is
   /// not known.
-  private(set) var meanPower: Double?
-  private(set) var heldForExcursion: ProtectionEvent?
-  private(set) var heldForPower: ProtectionEvent?
+  private(set) var meanPowerRatio: Double?
+  private(set) var excursionProtection: ProtectionEvent?
+  private(set) var powerProtection: ProtectionEvent?
   /// The first frame that is turned down to the ceiling, and how many are.
-  private(set) var limited: (frame: Int64, count: Int64)?
+  private(set) var ceilingLimiting: (frame: Int64, count: Int64)?
 
   private let limits: TransducerLimits?
 
   /// Frames between two looks at what has happened: 1.3 ms.
-  private static let look = 64
+  private static let blockLength = 64
 
   /// Renders a plan twice: held back as it is when it is played, and as the pattern asks for it.
   init(_ plan: RenderPlan, profile: TransducerProfile) {
     let settings = profile.transducerSettings(rate: plan.rate)
     limits = settings?.limits
-    findInterventions(plan, profile)
+    findProtectionEvents(plan, profile: profile)
     guard let limits else { return }
     var simulation = settings?.model.map {
       TransducerSimulation($0, modes: profile.hardware?.modes ?? [], rate: plan.rate)
     }
     var squares = 0.0
     var frame: Int64 = 0
-    Self.render(plan, for: profile.unlimited) { block, _ in
+    Self.renderBlocks(of: plan, for: profile.withoutLimits) { block, _ in
       for index in block.indices {
         squares += Double(block[index]) * Double(block[index])
         frame += 1
         guard let limit = limits.excursion, simulation != nil else { continue }
-        _ = simulation?.acceleration(drive: block[index])
+        _ = simulation?.nextAcceleration(drive: block[index])
         let share = abs(simulation?.displacement ?? 0) / limit
-        if share > excursion?.share ?? 0 {
-          excursion = (share, frame)
+        if share > peakExcursion?.share ?? 0 {
+          peakExcursion = (share, frame)
         }
       }
     }
     guard let power = limits.power, plan.loopLength > 0 else { return }
     // A sine has half the power of its peak.
-    meanPower = 2 * power * squares / Double(plan.loopLength)
+    meanPowerRatio = 2 * power * squares / Double(plan.loopLength)
   }
 
   /// Seconds of a loop after which it is held back to the power that it can have for ever, or
   /// nothing where it never is.
   var secondsToThermalLimit: Double? {
-    let aim = TransducerLimits.powerAim
-    guard let thermal = limits?.thermal, let meanPower, meanPower > aim else { return nil }
+    let aim = TransducerLimits.targetTemperatureRise
+    guard let thermal = limits?.thermal, let meanPowerRatio, meanPowerRatio > aim else {
+      return nil
+    }
     func temperatureRise(_ seconds: Double) -> Double {
       let coil =
-        thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coilTimeConstant))
+        thermal.coilFraction
+        * (1 - NumberFormatting.decay(timeConstants: seconds / thermal.coilTimeConstant))
       let magnet =
         (1 - thermal.coilFraction)
-        * (1 - NumberFormatting.decay(seconds / thermal.magnetTimeConstant))
-      return meanPower * (coil + magnet)
+        * (1 - NumberFormatting.decay(timeConstants: seconds / thermal.magnetTimeConstant))
+      return meanPowerRatio * (coil + magnet)
     }
     var low = 0.0
     var high = 1.0
@@ -296,9 +302,9 @@ struct HardwareLoad {
     return high
   }
 
-  private mutating func findInterventions(_ plan: RenderPlan, _ profile: TransducerProfile) {
+  private mutating func findProtectionEvents(_ plan: RenderPlan, profile: TransducerProfile) {
     var before = RenderStatistics()
-    Self.render(plan, for: profile) { _, now in
+    Self.renderBlocks(of: plan, for: profile) { _, now in
       // The limiter's delay included: what acts on an event acts before it is heard.
       let frame = now.frameCount
       let held = -NumberFormatting.decibels(now.minimumProtectionGain)
@@ -312,26 +318,26 @@ struct HardwareLoad {
         }
       }
       if now.excursionLimitedFrameCount > before.excursionLimitedFrameCount {
-        note(&heldForExcursion)
+        note(&excursionProtection)
       }
       if now.powerLimitedFrameCount > before.powerLimitedFrameCount {
-        note(&heldForPower)
+        note(&powerProtection)
       }
       if now.limitedFrameCount > before.limitedFrameCount {
-        limited = (limited?.frame ?? frame, now.limitedFrameCount)
+        ceilingLimiting = (ceilingLimiting?.frame ?? frame, now.limitedFrameCount)
       }
       before = now
     }
   }
 
   /// Renders one channel for a profile's hardware, and hands over a few frames at a time.
-  private static func render(
-    _ plan: RenderPlan, for profile: TransducerProfile,
+  private static func renderBlocks(
+    of plan: RenderPlan, for profile: TransducerProfile,
     _ take: (ArraySlice<Float>, RenderStatistics) -> Void
   ) {
     let routing = OutputRouting().fitted(to: [profile])
     var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))
-    var block = [Float](repeating: 0, count: look)
+    var block = [Float](repeating: 0, count: blockLength)
     while true {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
@@ -343,7 +349,7 @@ struct HardwareLoad {
 
 extension TransducerProfile {
   /// The same drive for hardware that bears anything.
-  fileprivate var unlimited: TransducerProfile {
+  fileprivate var withoutLimits: TransducerProfile {
     var profile = self
     profile.hardware?.acceleration = 0.001
     profile.hardware?.excursion = 1_000_000
@@ -356,7 +362,9 @@ extension TransducerProfile {
 
 extension PatternRules {
   /// What keeps a composition from being compiled, whatever its format.
-  public static let refusals: [Rule] = [.eventTime, .patternTooLong, .soundMissing, .frameRate]
+  public static let compilationRules: [Rule] = [
+    .eventTime, .patternTooLong, .soundMissing, .frameRate,
+  ]
 }
 
 extension Rule {
@@ -386,8 +394,8 @@ extension Rule {
 
 extension InputError {
   /// A refusal to compile, at the place of the event that is refused.
-  public init(_ error: RenderError, places: (CompositionElement) -> SourcePlace) {
+  public init(_ error: RenderError, location places: (CompositionElement) -> FileLocation) {
     let element = error.event.map { CompositionElement.event($0) } ?? .composition
-    self.init(Finding(Rule(of: error.kind), place: places(element), error.description))
+    self.init(Finding(Rule(of: error.kind), location: places(element), error.description))
   }
 }

@@ -6,12 +6,12 @@ public import Reading
 /// A composition is checked as it is felt: transients of all layers together, each with the
 /// controls of its own layer.
 public enum PatternRules {
-  private typealias Check = @Sendable (HapticComposition, inout CompositionLog) -> Void
+  private typealias Check = @Sendable (HapticComposition, inout CompositionFindingLog) -> Void
 
   /// What is checked of a composition by itself: what programs and devices differ in, what has no
   /// effect or another one than its text shows, and what feels good.
   private static let checks: [(rules: [Rule], run: Check)] = [
-    ([.noEvents, .curveOverlap, .severalPlaces], checkPortability),
+    ([.noEvents, .curveOverlap, .severalBodyLocations], checkPortability),
     ([.silent, .noEffect, .duplicateEvent], checkEffects),
     (
       [
@@ -23,7 +23,7 @@ public enum PatternRules {
   ]
 
   /// What a composition is checked for by itself, in the order in which the rules are listed.
-  public static let composition = checks.flatMap { $0.rules }
+  public static let compositionRules = checks.flatMap { $0.rules }
 
   /// Checks a composition against the rules of ``composition``.
   ///
@@ -36,31 +36,31 @@ public enum PatternRules {
   ///     `SourcePlaces.model` for what was made in code.
   /// - Returns: The findings by rule; at most 1,000 of a rule, and one that counts the rest.
   public static func findings(
-    in composition: HapticComposition, places: (CompositionElement) -> SourcePlace
+    in composition: HapticComposition, location places: (CompositionElement) -> FileLocation
   )
     -> [Finding]
   {
-    var log = CompositionLog()
+    var log = CompositionFindingLog()
     for check in checks {
       check.run(composition, &log)
     }
-    return log.findings(places)
+    return log.findings(location: places)
   }
 }
 
 /// Findings about parts of a composition, in the order in which they are made.
-struct CompositionLog {
+struct CompositionFindingLog {
   private var log = FindingLog()
   private var elements: [CompositionElement] = []
 
   mutating func add(
     _ rule: Rule, at element: CompositionElement, _ message: @autoclosure () -> String
   ) {
-    log.add(rule, value: elements.count, offset: elements.count, message())
+    log.add(rule, valueIndex: elements.count, offset: elements.count, message())
     elements.append(element)
   }
 
-  func findings(_ places: (CompositionElement) -> SourcePlace) -> [Finding] {
+  func findings(location places: (CompositionElement) -> FileLocation) -> [Finding] {
     log.findings { index, _ in places(elements[index]) }
   }
 }
@@ -75,34 +75,35 @@ extension PatternRules {
   private static let timeTolerance = 1e-6
 
   @Sendable static func checkPortability(
-    of composition: HapticComposition, _ log: inout CompositionLog
+    of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     if composition.layers.allSatisfy({ $0.isEmpty }) {
       log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
     }
-    if let merged = mergedPlacesText(of: composition) {
-      log.add(.severalPlaces, at: .composition, merged)
+    if let merged = mergedBodyLocationsText(of: composition) {
+      log.add(.severalBodyLocations, at: .composition, merged)
     }
     for (layer, content) in composition.layers.enumerated() {
-      checkOverlaps(of: content.pattern.curves, layer, &log)
+      checkCurveOverlaps(of: content.pattern.curves, layer: layer, log: &log)
     }
   }
 
   /// That the places of a composition sound together where nothing separates them; nil without
   /// several.
-  package static func mergedPlaces(of composition: HapticComposition, at place: SourcePlace)
+  package static func mergedBodyLocations(of composition: HapticComposition, at place: FileLocation)
     -> Finding?
   {
-    mergedPlacesText(of: composition).map {
+    mergedBodyLocationsText(of: composition).map {
       Finding(
-        .severalPlaces, place: place, $0,
-        suggestion: "use '--channels \(composition.placeCount)', or '--channel 1=source=PLACE'")
+        .severalBodyLocations, location: place, $0,
+        suggestion:
+          "use '--channels \(composition.bodyLocationCount)', or '--channel 1=source=PLACE'")
     }
   }
 
-  private static func mergedPlacesText(of composition: HapticComposition) -> String? {
-    let count = composition.placeCount
-    let places = composition.places.map { $0.title }
+  private static func mergedBodyLocationsText(of composition: HapticComposition) -> String? {
+    let count = composition.bodyLocationCount
+    let places = composition.bodyLocations.map { $0.displayName }
     return count > 1
       ? """
       \(count) places (\(places.joined(separator: ", "))) sound together except on \(count) \
@@ -111,8 +112,8 @@ extension PatternRules {
       : nil
   }
 
-  private static func checkOverlaps(
-    of curves: [ParameterCurve], _ layer: Int, _ log: inout CompositionLog
+  private static func checkCurveOverlaps(
+    of curves: [ParameterCurve], layer: Int, log: inout CompositionFindingLog
   ) {
     var ends: [DynamicParameterID: Double] = [:]
     let order = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
@@ -136,19 +137,21 @@ extension PatternRules {
 /// Rules of effect: what a pattern says and nobody feels.
 extension PatternRules {
   /// What is left to the reader of a pattern, and what a file or a device may not bear.
-  public static let defaults: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
+  public static let playbackRules: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
 
   /// Voices at once beyond which rendering is slow and no device plays all.
-  private static let voiceLimit = 256
+  private static let maximumVoiceCount = 256
 
   /// Notes that more voices sound at once than anybody can render in real time.
-  public static func polyphonyFindings(voiceCount: Int, places: (CompositionElement) -> SourcePlace)
+  public static func polyphonyFindings(
+    voiceCount: Int, location places: (CompositionElement) -> FileLocation
+  )
     -> [Finding]
   {
-    guard voiceCount > voiceLimit else { return [] }
+    guard voiceCount > maximumVoiceCount else { return [] }
     return [
       Finding(
-        .polyphony, place: places(.composition),
+        .polyphony, location: places(.composition),
         """
         up to \(voiceCount) events sound at once; rendering takes long, and devices play few at \
         once
@@ -159,32 +162,35 @@ extension PatternRules {
 
   /// Notes the defaults that haptic events play with, one for each kind and parameter.
   public static func defaultFindings(
-    in composition: HapticComposition, places: (CompositionElement) -> SourcePlace
+    in composition: HapticComposition, location places: (CompositionElement) -> FileLocation
   )
     -> [Finding]
   {
-    var log = CompositionLog()
-    noteDefaults(of: composition, &log)
-    return log.findings(places)
+    var log = CompositionFindingLog()
+    reportDefaults(of: composition, log: &log)
+    return log.findings(location: places)
   }
 
   /// Intensities and volumes below this are nothing: −120 dB.
-  private static let nothing = 1e-6
+  private static let silenceThreshold = 1e-6
   /// The longest release of an event, in seconds.
-  private static let longestRelease = 2.0
+  private static let maximumReleaseSeconds = 2.0
 
-  @Sendable static func checkEffects(of composition: HapticComposition, _ log: inout CompositionLog)
-  {
-    checkSilence(of: composition, &log)
+  @Sendable static func checkEffects(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    checkSilence(of: composition, log: &log)
     for (layer, content) in composition.layers.enumerated() {
-      checkDuplicates(of: content.pattern.events, layer, &log)
-      checkReach(of: content.pattern, layer, &log)
+      checkDuplicates(of: content.pattern.events, layer: layer, log: &log)
+      checkControlReach(of: content.pattern, layer: layer, log: &log)
     }
   }
 
   // MARK: - Silence
 
-  private static func checkSilence(of composition: HapticComposition, _ log: inout CompositionLog) {
+  private static func checkSilence(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
     guard composition.layers.contains(where: { !$0.isEmpty }) else { return }
     var budget = segmentBudget
     for content in composition.layers {
@@ -194,13 +200,14 @@ extension PatternRules {
       for event in content.pattern.events {
         let isHaptic = event.kind.isHaptic
         let level = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
-        guard level > nothing else { continue }
+        guard level > silenceThreshold else { continue }
         let control = isHaptic ? haptic : audio
-        if level * control.value(at: event.time) > nothing { return }
+        if level * control.value(at: event.time) > silenceThreshold { return }
         guard !event.kind.isTransient else { continue }
-        let end = event.time + (event.duration ?? HapticEvent.unlimitedDuration)
+        let end = event.time + (event.duration ?? HapticEvent.defaultDuration)
         guard end.isFinite, end > event.time else { continue }
-        let spans = control.spans(of: nothing / level, in: event.time...end, budget: &budget)
+        let spans = control.spans(
+          atLeast: silenceThreshold / level, in: event.time...end, budget: &budget)
         if !spans.isEmpty || budget <= 0 { return }
       }
     }
@@ -212,22 +219,25 @@ extension PatternRules {
   // MARK: - Reach
 
   /// Parameters and curves act on events of their layer that are not over.
-  private static func checkReach(
-    of pattern: HapticPattern, _ layer: Int, _ log: inout CompositionLog
+  private static func checkControlReach(
+    of pattern: HapticPattern, layer: Int, log: inout CompositionFindingLog
   ) {
-    let haptic = lastMoment(of: pattern.events.filter { $0.kind.isHaptic })
-    let audio = lastMoment(of: pattern.events.filter { !$0.kind.isHaptic })
+    let haptic = latestEnd(of: pattern.events.filter { $0.kind.isHaptic })
+    let audio = latestEnd(of: pattern.events.filter { !$0.kind.isHaptic })
     for (index, parameter) in pattern.parameters.enumerated() {
-      note(
-        parameter.id, from: parameter.time, parameter.id.isHaptic ? haptic : audio,
-        at: .parameter(layer: layer, index: index), &log)
+      reportWithoutEffect(
+        parameter.id, time: parameter.time, lastEventEnd: parameter.id.isHaptic ? haptic : audio,
+        at: .parameter(layer: layer, index: index), log: &log)
     }
     for (index, curve) in pattern.curves.enumerated() {
       let end = curve.id.isHaptic ? haptic : audio
       let element = CompositionElement.curve(layer: layer, index: index)
-      if note(curve.id, from: curve.time, end, at: element, &log) { continue }
+      if reportWithoutEffect(curve.id, time: curve.time, lastEventEnd: end, at: element, log: &log)
+      {
+        continue
+      }
       guard let end else { continue }
-      let late = curve.controlPoints.filter { curve.time + $0.time > end + longestRelease }
+      let late = curve.controlPoints.filter { curve.time + $0.time > end + maximumReleaseSeconds }
       // One point behind the end is where a line leads that begins before it.
       guard late.count > 1, let first = late.first else { continue }
       log.add(
@@ -241,9 +251,10 @@ extension PatternRules {
     }
   }
 
-  @discardableResult private static func note(
-    _ id: DynamicParameterID, from time: Double, _ end: Double?, at element: CompositionElement,
-    _ log: inout CompositionLog
+  @discardableResult private static func reportWithoutEffect(
+    _ id: DynamicParameterID, time: Double, lastEventEnd end: Double?,
+    at element: CompositionElement,
+    log: inout CompositionFindingLog
   ) -> Bool {
     guard let end else {
       log.add(
@@ -251,7 +262,7 @@ extension PatternRules {
       )
       return true
     }
-    guard time > end + longestRelease else { return false }
+    guard time > end + maximumReleaseSeconds else { return false }
     log.add(
       .noEffect, at: element,
       """
@@ -264,14 +275,14 @@ extension PatternRules {
 
   /// When the last of some events ends; infinite where the length of a sound file decides, nil
   /// without events.
-  private static func lastMoment(of events: [HapticEvent]) -> Double? {
-    events.map { $0.time + ($0.length ?? .infinity) }.max()
+  private static func latestEnd(of events: [HapticEvent]) -> Double? {
+    events.map { $0.time + ($0.holdDuration ?? .infinity) }.max()
   }
 
   // MARK: - Duplicates
 
   private static func checkDuplicates(
-    of events: [HapticEvent], _ layer: Int, _ log: inout CompositionLog
+    of events: [HapticEvent], layer: Int, log: inout CompositionFindingLog
   ) {
     struct Key: Hashable {
       var kind: HapticEvent.Kind
@@ -295,10 +306,12 @@ extension PatternRules {
 
   // MARK: - Defaults
 
-  private static func noteDefaults(of composition: HapticComposition, _ log: inout CompositionLog) {
+  private static func reportDefaults(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
     for kind in HapticEvent.Kind.allCases where kind.isHaptic {
       for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
-        let plain = composition.events.filter {
+        let plain = composition.referencedEvents.filter {
           $0.event.kind == kind && $0.event.parameters[id] == nil
         }
         guard let first = plain.first else { continue }
@@ -323,29 +336,32 @@ extension PatternRules {
 /// ms long, nothing harsh or sustained, and no spacing erratic.
 extension PatternRules {
   /// The shortest gap, in seconds, between transients that are felt as two.
-  private static let shortestGap = 0.05
+  private static let minimumGapSeconds = 0.05
   /// How many transients in a row without a gap that is felt are a texture.
-  private static let textureCount = 8
+  private static let minimumTextureCount = 8
   /// The most transients of a sequence.
-  private static let transientLimit = 4
+  private static let maximumTransientCount = 4
   /// The most heavy transients of a sequence.
-  private static let heavyLimit = 2
+  private static let maximumHeavyCount = 2
   private static let harshLevel: Float = 0.9
   /// The intensity that should not go on, and for how many seconds.
   private static let strongLevel = 0.8
-  private static let longestStrong = 1.0
+  private static let maximumStrongSeconds = 1.0
   /// The pattern length, in seconds, beyond which feedback is unusual.
-  private static let usualLength = 5.0
+  private static let typicalMaximumSeconds = 5.0
   /// How many segments of controls are looked at. More are in no pattern a
   /// person or tool has made, but a hostile file may lay a million events over a million points.
   private static let segmentBudget = 4_000_000
 
-  @Sendable static func checkDesign(of composition: HapticComposition, _ log: inout CompositionLog)
-  {
-    checkTransients(of: composition, &log)
-    checkStrongSpans(of: composition, &log)
+  @Sendable static func checkDesign(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    checkTransients(of: composition, log: &log)
+    checkSustainedVibration(of: composition, log: &log)
     // What is longer than any pattern may be is an error, and no matter of taste.
-    if composition.duration > usualLength, composition.duration <= FrameConversion.longest {
+    if composition.duration > typicalMaximumSeconds,
+      composition.duration <= FrameConversion.maximumSeconds
+    {
       log.add(
         .patternLength, at: .composition,
         "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s"
@@ -356,10 +372,10 @@ extension PatternRules {
   // MARK: - Transients
 
   private static func checkTransients(
-    of composition: HapticComposition, _ log: inout CompositionLog
+    of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
-    let transients = FeltTransient.all(of: composition)
-    let countable = checkGaps(of: transients, &log)
+    let transients = EffectiveTransient.all(of: composition)
+    let countable = checkGaps(of: transients, log: &log)
     for transient in transients
     where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
       log.add(
@@ -370,30 +386,32 @@ extension PatternRules {
         """
       )
     }
-    checkSequences(of: countable, &log)
+    checkSequences(of: countable, log: &log)
   }
 
   /// Notes once that transients are too close to be felt as several, and how many.
   ///
   /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
   /// - Returns: The transients that are not part of a texture.
-  private static func checkGaps(of transients: [FeltTransient], _ log: inout CompositionLog)
-    -> [FeltTransient]
+  private static func checkGaps(
+    of transients: [EffectiveTransient], log: inout CompositionFindingLog
+  )
+    -> [EffectiveTransient]
   {
-    var countable: [FeltTransient] = []
-    var close: (first: FeltTransient, count: Int, gap: Double)?
+    var countable: [EffectiveTransient] = []
+    var close: (first: EffectiveTransient, count: Int, gap: Double)?
     var start = 0
     while start < transients.count {
       var end = start + 1
       var shortest = Double.infinity
       while end < transients.count {
         let gap = transients[end].time - transients[end - 1].time
-        guard gap < shortestGap - TransientSequence.timeTolerance else { break }
+        guard gap < minimumGapSeconds - TransientSequence.timeTolerance else { break }
         shortest = min(shortest, gap)
         end += 1
       }
       let count = end - start
-      if count < textureCount {
+      if count < minimumTextureCount {
         countable += transients[start..<end]
         if count > 1 {
           close = (
@@ -418,28 +436,31 @@ extension PatternRules {
     return countable
   }
 
-  private static func checkSequences(of transients: [FeltTransient], _ log: inout CompositionLog) {
+  private static func checkSequences(
+    of transients: [EffectiveTransient], log: inout CompositionFindingLog
+  ) {
     var hasHeavySequence = false
-    var irregular: [FeltTransient] = []
+    var irregular: [EffectiveTransient] = []
     for sequence in TransientSequence.all(of: transients) {
       guard let first = sequence.transients.first else { continue }
       let name = "the sequence from \(first.time.secondsText)"
       let count = sequence.transients.count
-      if count > transientLimit {
-        let excess = sequence.transients[sequence.transients.startIndex + transientLimit]
+      if count > maximumTransientCount {
+        let excess = sequence.transients[sequence.transients.startIndex + maximumTransientCount]
         log.add(
           .transientCount, at: .event(excess.event),
-          "\(name) has \(count) transients; more than \(transientLimit) are hard to tell apart")
+          "\(name) has \(count) transients; more than \(maximumTransientCount) are hard to tell apart"
+        )
       }
       if !sequence.isRegular {
         irregular.append(first)
       }
       let heavy = sequence.transients.filter { $0.isHeavy }
-      if heavy.count > heavyLimit {
+      if heavy.count > maximumHeavyCount {
         hasHeavySequence = true
         log.add(
-          .heavyOveruse, at: .event(heavy[heavyLimit].event),
-          "\(name) has \(heavy.count) heavy transients; use at most \(heavyLimit)")
+          .heavyOveruse, at: .event(heavy[maximumHeavyCount].event),
+          "\(name) has \(heavy.count) heavy transients; use at most \(maximumHeavyCount)")
       }
     }
     if let first = irregular.first {
@@ -466,8 +487,8 @@ extension PatternRules {
   /// Finds where continuous haptic events, alone or one upon the other, stay strong for too long.
   /// What counts is the strength felt: intensity times intensity control. An event that is not
   /// sustained fades and is left out; a break of less than 50 ms is none.
-  private static func checkStrongSpans(
-    of composition: HapticComposition, _ log: inout CompositionLog
+  private static func checkSustainedVibration(
+    of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     var budget = segmentBudget
     var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
@@ -480,7 +501,7 @@ extension PatternRules {
         else { continue }
         let needed = (strongLevel - 1e-6) / level
         let range = event.time...event.time + duration
-        for span in control.spans(of: needed, in: range, budget: &budget) {
+        for span in control.spans(atLeast: needed, in: range, budget: &budget) {
           strong.append((span, EventReference(layer: layer, event: index)))
         }
       }
@@ -491,12 +512,12 @@ extension PatternRules {
       let start = strong[index]
       var end = start.span.upperBound
       index += 1
-      while index < strong.count, strong[index].span.lowerBound - end < shortestGap {
+      while index < strong.count, strong[index].span.lowerBound - end < minimumGapSeconds {
         end = max(end, strong[index].span.upperBound)
         index += 1
       }
       let length = end - start.span.lowerBound
-      guard length > longestStrong + TransientSequence.timeTolerance else { continue }
+      guard length > maximumStrongSeconds + TransientSequence.timeTolerance else { continue }
       log.add(
         .sustained, at: .event(start.event),
         "vibration of intensity 0.8 or more lasts \(length.secondsText) from "
@@ -506,7 +527,7 @@ extension PatternRules {
 }
 
 /// One transient, with the intensity and sharpness that the controls of its layer leave it.
-struct FeltTransient {
+struct EffectiveTransient {
   var event: EventReference
   var time: Double
   var intensity: Float
@@ -516,15 +537,15 @@ struct FeltTransient {
   var isHeavy: Bool { intensity >= 0.95 }
 
   /// The transients of all layers by time.
-  static func all(of composition: HapticComposition) -> [FeltTransient] {
-    var transients: [FeltTransient] = []
+  static func all(of composition: HapticComposition) -> [EffectiveTransient] {
+    var transients: [EffectiveTransient] = []
     for (layer, content) in composition.layers.enumerated() {
       let intensity = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: content.pattern)
       for (index, event) in content.pattern.events.enumerated() where event.kind.isTransient {
         let edge = event.value(of: .hapticSharpness) + Float(sharpness.value(at: event.time))
         transients.append(
-          FeltTransient(
+          EffectiveTransient(
             event: EventReference(layer: layer, event: index), time: event.time,
             intensity: event.value(of: .hapticIntensity) * Float(intensity.value(at: event.time)),
             sharpness: min(max(edge, 0), 1)))
@@ -537,18 +558,18 @@ struct FeltTransient {
 /// Transients that are felt as one figure: none comes more than 250 ms after the one before.
 struct TransientSequence {
   /// The longest gap within a sequence, in seconds.
-  static let longestGap = 0.25
+  static let maximumGapSeconds = 0.25
   /// Decimal times differ from binary ones by less than this, in seconds.
   static let timeTolerance = 1e-6
 
-  let transients: ArraySlice<FeltTransient>
+  let transients: ArraySlice<EffectiveTransient>
 
-  static func all(of transients: [FeltTransient]) -> [TransientSequence] {
+  static func all(of transients: [EffectiveTransient]) -> [TransientSequence] {
     var sequences: [TransientSequence] = []
     var start = 0
     for index in transients.indices
     where index + 1 == transients.count
-      || transients[index + 1].time - transients[index].time > longestGap + timeTolerance
+      || transients[index + 1].time - transients[index].time > maximumGapSeconds + timeTolerance
     {
       sequences.append(TransientSequence(transients: transients[start...index]))
       start = index + 1
@@ -582,7 +603,7 @@ struct TransientSequence {
 extension ControlTimeline {
   /// Hands over the lines within a range, with their values at the ends. The budget is how many
   /// segments may still be looked at; it is lowered by those that were.
-  func lines(
+  func forEachSegment(
     in range: ClosedRange<Double>, budget: inout Int,
     _ body: (_ from: Double, _ to: Double, _ first: Double, _ last: Double) -> Void
   ) {
@@ -600,11 +621,13 @@ extension ControlTimeline {
   }
 
   /// The spans within a range in which the value is at least a level; budget as for lines.
-  func spans(of level: Double, in range: ClosedRange<Double>, budget: inout Int) -> [ClosedRange<
-    Double
-  >] {
+  func spans(atLeast level: Double, in range: ClosedRange<Double>, budget: inout Int)
+    -> [ClosedRange<
+      Double
+    >]
+  {
     var spans: [ClosedRange<Double>] = []
-    lines(in: range, budget: &budget) { from, to, first, last in
+    forEachSegment(in: range, budget: &budget) { from, to, first, last in
       guard from < to, max(first, last) >= level else { return }
       if min(first, last) >= level { return spans.append(from...to) }
       // Times near the largest number overflow, and then have no crossing worth finding.
@@ -617,7 +640,7 @@ extension ControlTimeline {
 }
 
 extension Rule {
-  static let severalPlaces = note(
+  static let severalBodyLocations = note(
     "several-places", "compatibility",
     "Places sound apart only where there are as many channels of haptics.")
   static let noEvents = warning(

@@ -19,14 +19,14 @@ public struct ComparisonReport: Sendable {
   /// Where each take is from, in the takes' order; nil where that is not known.
   public var origins: [TakeOrigin?]
   /// The address of a studio page that takes are opened in; nil where readers have none.
-  public var studio: String?
+  public var studioAddress: String?
 
   /// Makes a report.
   public init(
     generator: String, command: String = "", levelMatch: LevelMatch = .loudness,
     options: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil,
     origins: [TakeOrigin?] = [],
-    studio: String? = nil
+    studioAddress studio: String? = nil
   ) {
     self.generator = generator
     self.command = command
@@ -34,7 +34,7 @@ public struct ComparisonReport: Sendable {
     self.options = options
     self.tolerance = tolerance
     self.origins = origins
-    self.studio = studio
+    self.studioAddress = studio
   }
 
   /// The most takes of one report: any two of them are compared, which are 240 comparisons.
@@ -63,15 +63,15 @@ public struct ComparisonReport: Sendable {
     let measurements =
       comparisons.first.map { [$0.measurements[0]] + comparisons.map { $0.measurements[1] } }
       ?? takes.map(TakeMeasurements.init)
-    let hasTracks = takes.contains { !$0.isOfEvents }
-    var shown = try PageTake.list(takes, sounds: sounds, measurements: measurements) { _ in
+    let hasTracks = takes.contains { !$0.containsOnlyEvents }
+    var shown = try PageTake.makeTakes(takes, sounds: sounds, measurements: measurements) { _ in
       hasTracks
     }
     setGains(of: &shown, takes: takes, sounds: sounds)
     for (index, origin) in origins.enumerated().prefix(shown.count) {
       shown[index].origin = origin
     }
-    let pairs = pairs(of: takes, made: comparisons, measurements: measurements)
+    let pairs = pairs(of: takes, existing: comparisons, measurements: measurements)
     return ReportPage(report: self, takes: shown, pairs: pairs, profile: takes[0].profile).html()
   }
 
@@ -85,22 +85,24 @@ public struct ComparisonReport: Sendable {
     }
   }
 
-  private func pairs(of takes: [Take], made: [Comparison], measurements: [TakeMeasurements])
+  private func pairs(
+    of takes: [Take], existing made: [Comparison], measurements: [TakeMeasurements]
+  )
     -> [ReportPair]
   {
     takes.indices.flatMap { reference in
       takes.indices.filter { $0 != reference }.map { other in
         let isMade = reference == 0 && made.count == takes.count - 1
         var options = made.first?.options ?? options
-        options.referenceLabel = Take.letter(reference)
-        options.otherLabel = Take.letter(other)
+        options.referenceLabel = Take.letter(at: reference)
+        options.candidateLabel = Take.letter(at: other)
         let comparison =
           isMade
           ? made[other - 1]
           : Comparison(
             takes[reference], takes[other], options: options,
             referenceMeasurements: measurements[reference])
-        return ReportPair(comparison, reference: reference, other: other, tolerance: tolerance)
+        return ReportPair(comparison, reference: reference, candidate: other, tolerance: tolerance)
       }
     }
   }
@@ -128,17 +130,17 @@ struct ReportPair {
     let text: FindingText
     let kind: String
     /// Seconds of the reference.
-    let range: ClosedRange<Double>
-    let isThroughout: Bool
+    let timeRange: ClosedRange<Double>
+    let isOverall: Bool
     /// In steps that are just noticed.
     let significance: Double
   }
 
   /// The places of the two among the takes.
   let reference: Int
-  let other: Int
+  let candidate: Int
   /// How many seconds later the other take comes as a whole, and is moved back by.
-  let shift: Double
+  let candidateDelay: Double
   let verdict: String?
   /// What the comparison came to, in a sentence.
   let summary: String
@@ -147,10 +149,11 @@ struct ReportPair {
   /// What differs, the strongest first.
   let findings: [Finding]
 
-  init(_ comparison: Comparison, reference: Int, other: Int, tolerance: Tolerance? = nil) {
+  init(_ comparison: Comparison, reference: Int, candidate other: Int, tolerance: Tolerance? = nil)
+  {
     self.reference = reference
-    self.other = other
-    shift = comparison.alignment.seconds
+    self.candidate = other
+    candidateDelay = comparison.alignment.seconds
     verdict = comparison.verdict
     summary = ComparisonSummary.text(of: comparison)
     excesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
@@ -158,13 +161,13 @@ struct ReportPair {
       difference in
       Finding(
         text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
-        range: Self.extent(of: difference), isThroughout: difference.isThroughout,
+        timeRange: Self.timeRange(of: difference), isOverall: difference.isOverall,
         significance: difference.significance.isFinite ? difference.significance : 999)
     }
   }
 
   /// When a difference is felt: of another duration, between the two ends.
-  private static func extent(of difference: Difference) -> ClosedRange<Double> {
+  private static func timeRange(of difference: Difference) -> ClosedRange<Double> {
     guard difference.kind == .duration, difference.referenceEvents.count == 1,
       let before = difference.before,
       let after = difference.after
@@ -173,17 +176,18 @@ struct ReportPair {
     return start + min(before, after)...start + max(before, after)
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     [
-      "shift": rounded(shift), "summary": summary, "verdict": verdict, "excesses": excesses,
-      "findings": findings.map { finding -> JSONMembers in
+      "shift": roundedForPage(candidateDelay), "summary": summary, "verdict": verdict,
+      "excesses": excesses,
+      "findings": findings.map { finding -> JSONObject in
         [
-          "kind": finding.kind, "start": rounded(finding.range.lowerBound),
-          "end": rounded(finding.range.upperBound),
-          "throughout": finding.isThroughout,
+          "kind": finding.kind, "start": roundedForPage(finding.timeRange.lowerBound),
+          "end": roundedForPage(finding.timeRange.upperBound),
+          "throughout": finding.isOverall,
           "significance": (finding.significance * 100).rounded() / 100,
           "title": finding.text.title, "detail": finding.text.detail, "amount": finding.text.amount,
-          "when": finding.text.when,
+          "when": finding.text.timeText,
         ]
       },
     ]
@@ -229,21 +233,24 @@ struct ReportPage {
       generator: report.generator, title: "\(takes[0].name) and \(takes[1].name) · Temblor",
       takes: takes)
     let first = pairs[0]
-    let picture = OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile).markup
+    let picture = OverlayPicture(
+      takes[0], takes[1], candidateDelay: first.candidateDelay, profile: profile
+    ).markup
     return page.html(
-      [
-        "names": names, "verdict": Self.verdict(first).escapedForMarkup,
+      texts: [
+        "names": takeNames, "verdict": Self.verdict(first).escapedForMarkup,
         "summary": first.summary.escapedForMarkup,
-        "picture": picture, "findings": Self.rows(first), "measures": measures, "sources": sources,
-      ], data: data)
+        "picture": picture, "findings": Self.findingRows(first), "measures": measurementTable,
+        "sources": sourceListings,
+      ], data: embeddedData)
   }
 
-  private var names: String {
-    takes.indices.map { "<b>\(tag($0)) \(takes[$0].name.escapedForMarkup)</b>" }.joined(
+  private var takeNames: String {
+    takes.indices.map { "<b>\(takeTag($0)) \(takes[$0].name.escapedForMarkup)</b>" }.joined(
       separator: " ")
   }
 
-  private func tag(_ index: Int) -> String {
+  private func takeTag(_ index: Int) -> String {
     "<span class=\"tag k\(index % 4)\">\(takes[index].letter)</span>"
   }
 
@@ -253,7 +260,7 @@ struct ReportPage {
       ? "No difference" : "\(count) perceptible difference\(count == 1 ? "" : "s")"
   }
 
-  private static func rows(_ pair: ReportPair) -> String {
+  private static func findingRows(_ pair: ReportPair) -> String {
     guard !pair.findings.isEmpty else {
       let words = pair.verdict ?? "The two takes are equal."
       return "<li class=\"row low\">\(words.escapedForMarkup)</li>\n"
@@ -264,19 +271,19 @@ struct ReportPage {
         + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
         + "\(text.title.escapedForMarkup)</b><span>\(text.detail.escapedForMarkup)</span></span>"
         + "<span></span><span class=\"amount\">\(text.amount.escapedForMarkup)</span>"
-        + "<span class=\"when\">\(text.when.escapedForMarkup)</span></li>\n"
+        + "<span class=\"when\">\(text.timeText.escapedForMarkup)</span></li>\n"
     }.joined()
   }
 
-  private var figures: [TakeMeasurements.Figure] { takes[0].measurements.figures }
+  private var measurements: [TakeMeasurements.Measurement] { takes[0].measurements.measurements }
 
-  private var measures: String {
-    let heads = takes.indices.map { "<th scope=\"col\">\(tag($0))</th>" }
-    let rows = figures.enumerated().map { row, figure in
+  private var measurementTable: String {
+    let heads = takes.indices.map { "<th scope=\"col\">\(takeTag($0))</th>" }
+    let rows = measurements.enumerated().map { row, figure in
       let cells = takes.map { take in
-        let figure = take.measurements.figures[row]
+        let figure = take.measurements.measurements[row]
         let unit = figure.value == nil || figure.unit.isEmpty ? "" : " " + figure.unit
-        return "<td>\(String(figure.text.map { $0 == "-" ? "−" : $0 }) + unit)</td>"
+        return "<td>\(String(figure.formattedValue.map { $0 == "-" ? "−" : $0 }) + unit)</td>"
       }
       return "<tr><th scope=\"row\">\(figure.name.capitalizedFirst)</th>\(cells.joined())</tr>\n"
     }
@@ -285,12 +292,12 @@ struct ReportPage {
       + "</tbody></table>\n"
   }
 
-  private var sources: String {
+  private var sourceListings: String {
     takes.enumerated().compactMap { index, take in
       let name = take.name.escapedForMarkup
-      return take.text.map {
+      return take.sourceText.map {
         """
-        <figure><figcaption>\(tag(index)) \(name)</figcaption><pre id=\"source-\(index)\" \
+        <figure><figcaption>\(takeTag(index)) \(name)</figcaption><pre id=\"source-\(index)\" \
         tabindex=\"0\" 
         """
           + "aria-label=\"Source of \(name)\">\($0.escapedForContent)</pre></figure>\n"
@@ -299,7 +306,7 @@ struct ReportPage {
   }
 
   /// `0.5 dB, 5 ms and 2 %`.
-  static func limits(of tolerance: Tolerance) -> String {
+  static func toleranceText(_ tolerance: Tolerance) -> String {
     func text(_ value: Double) -> String { SentenceFormatting.number(value, places: 3) }
     return
       """
@@ -308,28 +315,31 @@ struct ReportPage {
       """
   }
 
-  private var data: [UInt8] {
+  private var embeddedData: [UInt8] {
     EmbeddedJSON.object([
       "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion]
-        as JSONMembers,
-      "profile": profile.fields, "studio": report.studio, "levelMatch": report.levelMatch.rawValue,
-      "command": report.command, "tolerance": report.tolerance.map(Self.limits),
-      "measures": figures.map { figure -> JSONMembers in
+        as JSONObject,
+      "profile": profile.fields, "studio": report.studioAddress,
+      "levelMatch": report.levelMatch.rawValue,
+      "command": report.command, "tolerance": report.tolerance.map(Self.toleranceText),
+      "measures": measurements.map { figure -> JSONObject in
         [
           "name": figure.name.capitalizedFirst, "member": figure.key, "unit": figure.unit,
-          "places": figure.places,
+          "places": figure.decimalPlaces,
         ]
       },
       // A blind test's record names the files.
-      "takes": takes.map { $0.fields() + ["sha256": $0.textHash] },
-      "pairs": pairs.reduce([:] as JSONMembers) { $0 + ["\($1.reference)-\($1.other)": $1.fields] },
+      "takes": takes.map { $0.fields() + ["sha256": $0.sourceHash] },
+      "pairs": pairs.reduce([:] as JSONObject) {
+        $0 + ["\($1.reference)-\($1.candidate)": $1.fields]
+      },
     ])
   }
 }
 
 extension TransducerProfile {
-  var fields: JSONMembers {
-    func scale(_ law: FrequencyMapping) -> JSONMembers {
+  var fields: JSONObject {
+    func scale(_ law: FrequencyMapping) -> JSONObject {
       ["low": law.low, "high": law.high, "scale": law.scale.rawValue]
     }
     return [

@@ -17,16 +17,16 @@ struct PageTemplate {
     page.reserveCapacity(fillings.reduce(text.count) { $0 + $1.value.count })
     var index = 0
     while index < text.count {
-      let place = place(at: index)
+      let place = placeholder(at: index)
       page += place.map { fillings[$0.name] ?? [] } ?? [text[index]]
       index = place?.end ?? index + 1
     }
     return page
   }
 
-  var names: [String] { text.indices.compactMap { place(at: $0)?.name } }
+  var placeholderNames: [String] { text.indices.compactMap { placeholder(at: $0)?.name } }
 
-  private func place(at index: Int) -> (name: String, end: Int)? {
+  private func placeholder(at index: Int) -> (name: String, end: Int)? {
     guard text[index...].starts(with: "{{".utf8) else { return nil }
     let name = text[(index + 2)...].prefix {
       $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic
@@ -37,40 +37,43 @@ struct PageTemplate {
 }
 
 enum PageResource {
-  static let reportPage = files("report.html")
-  static let galleryPage = files("gallery.html")
-  static let reportStyle = style(files("page.css report.css blind.css"))
-  static let galleryStyle = style(files("page.css gallery.css"))
-  static let reportScript = script(
-    files(
-      shared + " picture.js waveform.js spectrogram.js marks.js differences.js folds.js pointing.js"
+  static let reportPage = contents(ofFiles: "report.html")
+  static let galleryPage = contents(ofFiles: "gallery.html")
+  static let reportStyle = styleSheet(from: contents(ofFiles: "page.css report.css blind.css"))
+  static let galleryStyle = styleSheet(from: contents(ofFiles: "page.css gallery.css"))
+  static let reportScript = scriptBlock(
+    from: contents(
+      ofFiles: sharedScriptFiles
+        + " picture.js waveform.js spectrogram.js marks.js differences.js folds.js pointing.js"
         + " address.js share.js blind.js report.js"))
-  static let galleryScript = script(files(shared + " thumbnail.js cards.js detail.js gallery.js"))
-  static let studioPage = files("studio.html")
-  static let studioStyle = style(files("page.css studio.css"))
-  static let studioScript = script(
-    files(
-      """
-      text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js \
-      studio-sound.js studio-files.js
-      """
-        + " studio-text.js studio-fields.js studio.js"))
-  static let studioWorklet = script(files("studio-core.js studio-worklet.js"))
-  static let studioWorker = script(files("studio-core.js studio-worker.js"))
+  static let galleryScript = scriptBlock(
+    from: contents(ofFiles: sharedScriptFiles + " thumbnail.js cards.js detail.js gallery.js"))
+  static let studioPage = contents(ofFiles: "studio.html")
+  static let studioStyle = styleSheet(from: contents(ofFiles: "page.css studio.css"))
+  static let studioScript = scriptBlock(
+    from: contents(
+      ofFiles: """
+        text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js \
+        studio-sound.js studio-files.js
+        """
+          + " studio-text.js studio-fields.js studio.js"))
+  static let studioWorklet = scriptBlock(
+    from: contents(ofFiles: "studio-core.js studio-worklet.js"))
+  static let studioWorker = scriptBlock(from: contents(ofFiles: "studio-core.js studio-worker.js"))
   /// The renderer as WebAssembly: the base64 text of its gzip form.
-  static let studioModule = Base64.encoded(files("studio.module"))
+  static let studioModule = Base64.encoded(contents(ofFiles: "studio.module"))
   /// What both pages do: words, sound, patterns, drawing, player, keys.
-  private static let shared =
+  private static let sharedScriptFiles =
     "text.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
-  private static func files(_ names: String) -> [UInt8] {
-    names.split(separator: " ").flatMap { ShippedFiles.page.bytes(named: String($0)) ?? [] }
+  private static func contents(ofFiles names: String) -> [UInt8] {
+    names.split(separator: " ").flatMap { ShippedFiles.pageParts.bytes(named: String($0)) ?? [] }
   }
 
   /// One script, in a block of its own, so that nothing in it has a global name.
   ///
   /// Comments and indentation stay in the sources; no line of these continues a string.
-  static func script(_ text: [UInt8]) -> [UInt8] {
+  static func scriptBlock(from text: [UInt8]) -> [UInt8] {
     var isInComment = false
     var script = Array("\"use strict\";\n{\n".utf8)
     for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
@@ -88,7 +91,7 @@ enum PageResource {
     return script + Array("}\n".utf8)
   }
 
-  static func style(_ text: [UInt8]) -> [UInt8] {
+  static func styleSheet(from text: [UInt8]) -> [UInt8] {
     Array(
       String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
         let rule = line.drop(while: \.isWhitespace)
@@ -106,17 +109,17 @@ struct Page {
   let title: String
   var takes: [PageTake] = []
   /// What its policy allows beside its own script and style.
-  var allowances = ""
+  var additionalPolicy = ""
 
   /// - Parameters:
   ///   - texts: Markup by the names of places.
   ///   - parts: Other contents by the names of places.
-  func html(_ texts: [String: String] = [:], parts: [String: [UInt8]] = [:], data: [UInt8])
+  func html(texts: [String: String] = [:], contents parts: [String: [UInt8]] = [:], data: [UInt8])
     -> [UInt8]
   {
     var texts = texts
     texts["policy"] = ContentSecurityPolicy.text(
-      script: script, style: style, allowances: allowances)
+      script: script, style: style, additionalPolicy: additionalPolicy)
     texts["generator"] = generator.escapedForMarkup
     texts["title"] = title.escapedForMarkup
     var fillings = parts.merging(texts.mapValues { Array($0.utf8) }) { $1 }
@@ -138,12 +141,14 @@ enum ContentSecurityPolicy {
   /// The value of the policy for a page with one script and one style.
   ///
   /// - Parameter allowances: Further sources of scripts, and directives behind them.
-  static func text(script: [UInt8], style: [UInt8], allowances: String = "") -> String {
-    "default-src 'none'; img-src data:; style-src '\(source(style))'; "
-      + "script-src '\(source(script))'\(allowances); base-uri 'none'; form-action 'none'"
+  static func text(script: [UInt8], style: [UInt8], additionalPolicy allowances: String = "")
+    -> String
+  {
+    "default-src 'none'; img-src data:; style-src '\(hashSource(of: style))'; "
+      + "script-src '\(hashSource(of: script))'\(allowances); base-uri 'none'; form-action 'none'"
   }
 
-  static func source(_ text: [UInt8]) -> String {
+  static func hashSource(of text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
     let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
       UInt8(String(digits[$0..<$0 + 2]), radix: 16)
@@ -154,7 +159,7 @@ enum ContentSecurityPolicy {
 
 extension String {
   /// The text as the content of an element, where quotation marks are letters.
-  var escapedForContent: String { replacing([("&", "&amp;"), ("<", "&lt;")]) }
+  var escapedForContent: String { replacingScalars([("&", "&amp;"), ("<", "&lt;")]) }
 }
 
 enum JSONLayout {
@@ -181,8 +186,8 @@ enum JSONLayout {
 
 enum EmbeddedJSON {
   /// The JSON text of an object, in which no `<` can end its element.
-  static func object(_ fields: JSONMembers) -> [UInt8] {
+  static func object(_ fields: JSONObject) -> [UInt8] {
     // Outside of strings JSON has no such sign.
-    Array(fields.line.replacing([("<", #"\u003c"#)]).utf8)
+    Array(fields.compactLine.replacingScalars([("<", #"\u003c"#)]).utf8)
   }
 }

@@ -10,13 +10,13 @@ public struct PatternGallery: Sendable {
   /// The program and its version.
   public var generator: String
   /// The address of a studio page that patterns are opened in; nil where readers have none.
-  public var studio: String?
+  public var studioAddress: String?
 
   /// Makes a gallery.
-  public init(title: String, generator: String, studio: String? = nil) {
+  public init(title: String, generator: String, studioAddress studio: String? = nil) {
     self.title = title
     self.generator = generator
-    self.studio = studio
+    self.studioAddress = studio
   }
 
   /// The whole page; equal takes give equal bytes.
@@ -29,7 +29,7 @@ public struct PatternGallery: Sendable {
     guard let first = takes.first else {
       throw ReviewPageError(.nothingToShow, "there is no pattern to show")
     }
-    let shown = try PageTake.list(takes, sounds: sounds) { !takes[$0].isOfEvents }
+    let shown = try PageTake.makeTakes(takes, sounds: sounds) { !takes[$0].containsOnlyEvents }
     let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
     let page = Page(
       template: PageResource.galleryPage, script: PageResource.galleryScript,
@@ -46,16 +46,16 @@ public struct PatternGallery: Sendable {
       .escapedForMarkup,
     ]
     let data = EmbeddedJSON.object([
-      "title": title, "studio": studio, "profile": first.profile.fields,
-      "takes": shown.map { $0.fields(figures: ["peakDecibels"]) },
+      "title": title, "studio": studioAddress, "profile": first.profile.fields,
+      "takes": shown.map { $0.fields(measurementKeys: ["peakDecibels"]) },
     ])
-    return page.html(texts, data: data)
+    return page.html(texts: texts, data: data)
   }
 
   /// A pattern for readers without script; the source is read by the script, too.
   private static func card(_ take: PageTake, index: Int) -> String {
-    let length = NumberFormatting.rounded(take.duration, places: 2)
-    let source = take.text.map {
+    let length = NumberFormatting.rounded(take.soundDuration, places: 2)
+    let source = take.sourceText.map {
       "<details><summary>Source</summary><pre id=\"source-\(index)\">"
         + "\($0.escapedForContent)</pre></details>"
     }

@@ -24,20 +24,22 @@ public struct StudioPage: Sendable {
   }
 
   /// Patterns that a page holds: A and B.
-  public static let slotCount = 2
+  public static let maximumSlotCount = 2
 
   /// The program that makes the page, with its version.
   public var generator: String
   /// The name of the profile that the page begins with.
-  public var profile: String
+  public var profileName: String
   /// The file of that profile; nil for a shipped one, which the page has.
-  public var profileText: [UInt8]?
+  public var profileData: [UInt8]?
 
   /// A page of a generator and a profile.
-  public init(generator: String, profile: String, profileText: [UInt8]? = nil) {
+  public init(
+    generator: String, profileName profile: String, profileData profileText: [UInt8]? = nil
+  ) {
     self.generator = generator
-    self.profile = profile
-    self.profileText = profileText
+    self.profileName = profile
+    self.profileData = profileText
   }
 
   /// The page as HTML; the same input gives the same bytes.
@@ -45,14 +47,14 @@ public struct StudioPage: Sendable {
   /// - Parameter slots: None, A, or A and B.
   /// - Throws: `tooMany`.
   public func html(_ slots: [Slot]) throws(ReviewPageError) -> [UInt8] {
-    guard slots.count <= Self.slotCount else {
+    guard slots.count <= Self.maximumSlotCount else {
       throw ReviewPageError(
-        .tooMany, "\(slots.count) patterns; the studio takes at most \(Self.slotCount)")
+        .tooMany, "\(slots.count) patterns; the studio takes at most \(Self.maximumSlotCount)")
     }
     let names = slots.map(\.name).joined(separator: " and ")
     let data = EmbeddedJSON.object([
-      "generator": generator, "profile": profile,
-      "profileText": profileText.map { String(decoding: Base64.encoded($0), as: UTF8.self) },
+      "generator": generator, "profile": profileName,
+      "profileText": profileData.map { String(decoding: Base64.encoded($0), as: UTF8.self) },
       "slots": slots.map(\.fields),
     ])
     let served = slots.contains { $0.address != nil } ? "'self'" : "'none'"
@@ -62,10 +64,10 @@ public struct StudioPage: Sendable {
       generator: generator, title: slots.isEmpty ? "Studio" : names,
       // The renderer runs in an audio worklet and a worker, whose scripts are addresses of their
       // own text.
-      allowances:
+      additionalPolicy:
         " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(served)")
     return page.html(
-      parts: [
+      contents: [
         "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,
         "module": PageResource.studioModule,
       ], data: data)
@@ -74,12 +76,12 @@ public struct StudioPage: Sendable {
 
 extension StudioPage.Slot {
   /// By what a server knows whether the file is still the one the page was made of: its SHA-256.
-  public static func tag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
+  public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
-  fileprivate var fields: JSONMembers {
+  fileprivate var fields: JSONObject {
     [
       "name": name, "text": String(decoding: Base64.encoded(bytes), as: UTF8.self),
-      "save": address.map { ["url": $0, "etag": Self.tag(of: bytes)] as JSONMembers },
+      "save": address.map { ["url": $0, "etag": Self.entityTag(of: bytes)] as JSONObject },
     ]
   }
 }

@@ -10,15 +10,15 @@ public struct DriftLoop: Sendable {
 
   /// The loop's frequency in hertz, the greatest deviation, the greatest step of an update, and
   /// seconds of smoothing, twice.
-  private static let hertz = 0.02
-  private static let reach = 1e-3
-  private static let slew = 2e-6
-  private static let smoothing = 0.5
+  private static let bandwidthHertz = 0.02
+  private static let maximumDeviation = 1e-3
+  private static let maximumStep = 2e-6
+  private static let smoothingTime = 0.5
 
   private let rate: Double
   /// The frames that wait, smoothed once and twice; nil before any.
-  private var smoothed: (once: Double, twice: Double)?
-  private var sum = 0.0
+  private var smoothedFrames: (once: Double, twice: Double)?
+  private var integral = 0.0
 
   /// A loop at a ratio of 1, for frames per second.
   public init(rate: Double) { self.rate = rate }
@@ -27,29 +27,33 @@ public struct DriftLoop: Sendable {
   ///
   /// - Parameter frames: At moments that do not lie alike in the periods of the devices, which
   ///   would beat with the drift.
-  public mutating func update(_ frames: Double, target: Double, after seconds: Double) {
-    var (once, twice) = smoothed ?? (frames, frames)
-    let share = 1 - exp(-seconds / Self.smoothing)
+  public mutating func update(
+    waitingFrames frames: Double, target: Double, elapsedSeconds seconds: Double
+  ) {
+    var (once, twice) = smoothedFrames ?? (frames, frames)
+    let share = 1 - exp(-seconds / Self.smoothingTime)
     once += (frames - once) * share
     twice += (once - twice) * share
-    smoothed = (once, twice)
-    let omega = 2 * .pi * Self.hertz
-    func bounded(_ value: Double) -> Double { min(Self.reach, max(-Self.reach, value)) }
-    sum = bounded(sum + omega * omega / rate * (twice - target) * seconds)
-    let wanted = 1 + bounded(2 * omega / rate * (twice - target) + sum)
-    ratio += max(-Self.slew, min(Self.slew, wanted - ratio))
+    smoothedFrames = (once, twice)
+    let omega = 2 * .pi * Self.bandwidthHertz
+    func bounded(_ value: Double) -> Double {
+      min(Self.maximumDeviation, max(-Self.maximumDeviation, value))
+    }
+    integral = bounded(integral + omega * omega / rate * (twice - target) * seconds)
+    let wanted = 1 + bounded(2 * omega / rate * (twice - target) + integral)
+    ratio += max(-Self.maximumStep, min(Self.maximumStep, wanted - ratio))
   }
 
   /// Forgets how many waited, and keeps the ratio: behind a gap.
-  public mutating func hold() { smoothed = nil }
+  public mutating func holdRatio() { smoothedFrames = nil }
 }
 
 /// Samples at another rate, by cubics through four of them: for what lies far below both rates, as
 /// vibration does.
-public struct VaryingResampler {
-  private var past = SIMD4<Float>()
+public struct VariableRateResampler {
+  private var history = SIMD4<Float>()
   /// The place of the next output behind the second of the four.
-  private var place = 0.0
+  private var fraction = 0.0
 
   /// A resampler that begins in silence.
   public init() {}
@@ -61,18 +65,18 @@ public struct VaryingResampler {
     var output: [Float] = []
     output.reserveCapacity(Int(Double(samples.count) / step) + 2)
     for sample in samples {
-      past = SIMD4(past[1], past[2], past[3], sample)
-      while place < 1 {
-        let time = Float(place)
-        let slope = (past[2] - past[0]) / 2
-        let next = (past[3] - past[1]) / 2
-        let rise = past[2] - past[1]
+      history = SIMD4(history[1], history[2], history[3], sample)
+      while fraction < 1 {
+        let time = Float(fraction)
+        let slope = (history[2] - history[0]) / 2
+        let next = (history[3] - history[1]) / 2
+        let rise = history[2] - history[1]
         output.append(
-          past[1] + time
+          history[1] + time
             * (slope + time * (3 * rise - 2 * slope - next + time * (slope + next - 2 * rise))))
-        place += step
+        fraction += step
       }
-      place -= 1
+      fraction -= 1
     }
     return output
   }

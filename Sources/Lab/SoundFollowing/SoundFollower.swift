@@ -50,56 +50,56 @@ public struct SoundFollower {
   /// The greatest sample of the last interleaved block.
   public private(set) var peak = Float(0)
   /// What the speech gate lets through, 0…1.
-  public private(set) var opening = 1.0
+  public private(set) var gateGain = 1.0
 
   /// Control steps in a second, about.
   private static let controlRate = 2_000.0
   /// Bursts are so many times as strong as the level of their strike, and in `full` less.
-  private static let perStrike = 3.0
-  private static let besideBass = 0.6
+  private static let burstGain = 3.0
+  private static let mixedBurstGain = 0.6
 
   private let rate: Double
-  private let step: Int
-  private var count = 0
-  private var power = 0.0
-  private var highPass, lowPass: FilterCascade
+  private let framesPerStep: Int
+  private var frameInStep = 0
+  private var inputEnergy = 0.0
+  private var highPass, lowPass: BiquadCascade
   private var gate: SpeechGate
-  private var ride: GainRide
-  private var rumble: BandPower
-  private var strikes: StrikeSearch
-  private var bursts: Bursts
-  private var rumbleLevel: Smoothing
-  private var chain: AndroidChain
+  private var levelControl: AutomaticLevel
+  private var rumbleBand: BandLevelMeter
+  private var transientDetector: TransientDetector
+  private var burstGenerator: BurstGenerator
+  private var rumbleEnvelope: EnvelopeFollower
+  private var androidChain: AndroidChain
   private var phase = 0.0
-  private var made = 0.0
-  private var rideGain = 1.0
+  private var outputEnergy = 0.0
+  private var levelControlGain = 1.0
   /// The gain and the tone's level at the control step before and at the last one.
-  private var gains = (0.0, 0.0)
-  private var tones = (0.0, 0.0)
+  private var stepGains = (0.0, 0.0)
+  private var stepToneLevels = (0.0, 0.0)
 
   /// - Parameter rate: Frames per second, 8,000 or more.
   public init(_ options: FollowingOptions, rate: Double) {
     self.options = options
     self.rate = rate
-    step = max(1, Int((rate / Self.controlRate).rounded()))
-    let control = rate / Double(step)
-    highPass = FilterCascade(.high, order: 2, hertz: 20, rate: rate)
-    lowPass = FilterCascade(.low, order: 2, hertz: options.band.upperBound, rate: rate)
-    gate = SpeechGate(rate: rate, step: step)
-    ride = GainRide(rate: control)
-    rumble = BandPower(
-      FilterCascade(.high, order: 1, hertz: 30, rate: rate),
-      FilterCascade(.low, order: 1, hertz: 300, rate: rate))
-    rumbleLevel = Smoothing(rise: 0.004, fall: 0.03, rate: control)
-    strikes = StrikeSearch(rate: rate, step: step)
-    bursts = Bursts(hertz: Self.middle(options.band), rate: rate)
-    chain = AndroidChain(rate: rate)
+    framesPerStep = max(1, Int((rate / Self.controlRate).rounded()))
+    let control = rate / Double(framesPerStep)
+    highPass = BiquadCascade(.highPass, order: 2, hertz: 20, rate: rate)
+    lowPass = BiquadCascade(.lowPass, order: 2, hertz: options.band.upperBound, rate: rate)
+    gate = SpeechGate(rate: rate, step: framesPerStep)
+    levelControl = AutomaticLevel(rate: control)
+    rumbleBand = BandLevelMeter(
+      BiquadCascade(.highPass, order: 1, hertz: 30, rate: rate),
+      BiquadCascade(.lowPass, order: 1, hertz: 300, rate: rate))
+    rumbleEnvelope = EnvelopeFollower(rise: 0.004, fall: 0.03, rate: control)
+    transientDetector = TransientDetector(rate: rate, step: framesPerStep)
+    burstGenerator = BurstGenerator(hertz: Self.centerFrequency(of: options.band), rate: rate)
+    androidChain = AndroidChain(rate: rate)
     if options.keepsVoices {
-      gains = (1, 1)
+      stepGains = (1, 1)
     }
   }
 
-  private static func middle(_ band: ClosedRange<Double>) -> Double {
+  private static func centerFrequency(of band: ClosedRange<Double>) -> Double {
     (band.lowerBound * band.upperBound).squareRoot()
   }
 
@@ -124,15 +124,15 @@ public struct SoundFollower {
   }
 
   private mutating func next(_ sample: Double) -> Double {
-    power += sample * sample
-    let share = Double(count) / Double(step)
-    count += 1
+    inputEnergy += sample * sample
+    let share = Double(frameInStep) / Double(framesPerStep)
+    frameInStep += 1
     defer {
-      if count == step {
-        control()
+      if frameInStep == framesPerStep {
+        finishControlStep()
       }
     }
-    if options.style == .android { return chain.next(sample) }
+    if options.style == .android { return androidChain.next(sample) }
     // Offsets and what no body feels are nobody's vibration.
     let heard = highPass.next(sample)
     if !options.keepsVoices {
@@ -141,106 +141,112 @@ public struct SoundFollower {
     var output = 0.0
     switch options.style {
     case .bass: output = lowPass.next(heard)
-    case .impacts: output = bursts.next()
-    case .engine: output = tone(share)
-    case .full, .android: output = lowPass.next(heard) + Self.besideBass * bursts.next()
+    case .impacts: output = burstGenerator.next()
+    case .engine: output = nextToneSample(at: share)
+    case .full, .android: output = lowPass.next(heard) + Self.mixedBurstGain * burstGenerator.next()
     }
     if options.style == .engine {
-      rumble.add(heard)
+      rumbleBand.add(heard)
     }
     if options.style == .impacts || options.style == .full {
-      strikes.add(heard)
+      transientDetector.add(heard)
     }
-    output *= gains.0 + (gains.1 - gains.0) * share
-    made += output * output
+    output *= stepGains.0 + (stepGains.1 - stepGains.0) * share
+    outputEnergy += output * output
     return output
   }
 
-  private mutating func tone(_ share: Double) -> Double {
-    phase += Self.middle(options.band) / rate
+  private mutating func nextToneSample(at share: Double) -> Double {
+    phase += Self.centerFrequency(of: options.band) / rate
     phase -= phase.rounded(.down)
-    return (tones.0 + (tones.1 - tones.0) * share) * 2.0.squareRoot() * sin(2 * .pi * phase)
+    return (stepToneLevels.0 + (stepToneLevels.1 - stepToneLevels.0) * share) * 2.0.squareRoot()
+      * sin(2 * .pi * phase)
   }
 
   /// Ends a control step.
-  private mutating func control() {
-    level = (power / Double(step)).squareRoot()
-    let output = (made / Double(step)).squareRoot()
-    power = 0
-    made = 0
-    count = 0
+  private mutating func finishControlStep() {
+    level = (inputEnergy / Double(framesPerStep)).squareRoot()
+    let output = (outputEnergy / Double(framesPerStep)).squareRoot()
+    inputEnergy = 0
+    outputEnergy = 0
+    frameInStep = 0
     if options.style == .android { return }
-    opening = options.keepsVoices ? 1 : gate.next(level: level, count: step)
+    gateGain = options.keepsVoices ? 1 : gate.next(level: level, count: framesPerStep)
     // By what the ride has not moved.
-    rideGain = options.keepsLevel ? 1 : ride.next(output / rideGain)
-    gains = (gains.1, opening * rideGain)
-    tones = (tones.1, options.style == .engine ? rumbleLevel.next(rumble.take(step)) : 0)
-    if options.style == .impacts || options.style == .full, let strength = strikes.next(count: step)
+    levelControlGain = options.keepsLevel ? 1 : levelControl.next(output / levelControlGain)
+    stepGains = (stepGains.1, gateGain * levelControlGain)
+    stepToneLevels = (
+      stepToneLevels.1,
+      options.style == .engine
+        ? rumbleEnvelope.next(rumbleBand.drainLevel(count: framesPerStep)) : 0
+    )
+    if options.style == .impacts || options.style == .full,
+      let strength = transientDetector.next(count: framesPerStep)
     {
-      bursts.strike(min(1, Self.perStrike * strength))
+      burstGenerator.start(strength: min(1, Self.burstGain * strength))
     }
   }
 }
 
 /// Finds strikes: moments at which the level of 1 ms is twice that of the last 40 ms.
-private struct StrikeSearch {
+private struct TransientDetector {
   /// Times by which a level rises, and the least level.
-  private static let rise = 2.0
-  private static let least = 2e-3
+  private static let riseRatio = 2.0
+  private static let minimumLevel = 2e-3
   /// Seconds until the strength is known, and in which no other strike is looked for.
-  private static let knowing = 0.002
-  private static let pause = 0.05
+  private static let measurementTime = 0.002
+  private static let holdOffTime = 0.05
 
-  private var low, high: BandPower
-  private var usual, peak: Smoothing
-  private var past: [(usual: Double, peak: Double)]
-  private var strongest = 0.0
-  private var sinceStrike: Int
-  private let rate: Double
+  private var lowBand, highBand: BandLevelMeter
+  private var averageLevel, peakLevel: EnvelopeFollower
+  private var history: [(usual: Double, peak: Double)]
+  private var peakStrength = 0.0
+  private var stepsSinceOnset: Int
+  private let controlRate: Double
 
   init(rate: Double, step: Int) {
     let control = rate / Double(step)
-    self.rate = control
-    func band(_ low: Double, _ high: Double) -> BandPower {
-      BandPower(
-        FilterCascade(.high, order: 1, hertz: low, rate: rate),
-        FilterCascade(.low, order: 1, hertz: high, rate: rate))
+    self.controlRate = control
+    func band(_ low: Double, _ high: Double) -> BandLevelMeter {
+      BandLevelMeter(
+        BiquadCascade(.highPass, order: 1, hertz: low, rate: rate),
+        BiquadCascade(.lowPass, order: 1, hertz: high, rate: rate))
     }
-    low = band(25, 250)
-    high = band(250, 5_000)
-    usual = Smoothing(rise: 0.04, fall: 0.04, rate: control)
-    peak = Smoothing(rise: 0.0005, fall: 0.2, rate: control)
-    past = Array(repeating: (0, 0), count: Int(0.01 * control))
-    sinceStrike = Int(control)
+    lowBand = band(25, 250)
+    highBand = band(250, 5_000)
+    averageLevel = EnvelopeFollower(rise: 0.04, fall: 0.04, rate: control)
+    peakLevel = EnvelopeFollower(rise: 0.0005, fall: 0.2, rate: control)
+    history = Array(repeating: (0, 0), count: Int(0.01 * control))
+    stepsSinceOnset = Int(control)
   }
 
   mutating func add(_ sample: Double) {
-    low.add(sample)
-    high.add(sample)
+    lowBand.add(sample)
+    highBand.add(sample)
   }
 
   /// The strength of a strike, once it is known.
   mutating func next(count: Int) -> Double? {
-    let low = low.take(count)
-    let high = high.take(count)
+    let low = lowBand.drainLevel(count: count)
+    let high = highBand.drainLevel(count: count)
     let level = (low * low + 0.25 * high * high).squareRoot()
-    past.append((usual.next(level), peak.next(level)))
-    let earlier = past[past.count - min(past.count, Int(0.002 * rate) + 1)].usual
-    let before = past.removeFirst().peak
-    sinceStrike += 1
-    if sinceStrike > Int(Self.pause * rate), level > Self.least,
-      level > Self.rise * max(earlier, 0.25 * before)
+    history.append((averageLevel.next(level), peakLevel.next(level)))
+    let earlier = history[history.count - min(history.count, Int(0.002 * controlRate) + 1)].usual
+    let before = history.removeFirst().peak
+    stepsSinceOnset += 1
+    if stepsSinceOnset > Int(Self.holdOffTime * controlRate), level > Self.minimumLevel,
+      level > Self.riseRatio * max(earlier, 0.25 * before)
     {
-      sinceStrike = 0
-      strongest = 0
+      stepsSinceOnset = 0
+      peakStrength = 0
     }
-    strongest = max(strongest, level)
-    return sinceStrike == Int(Self.knowing * rate) ? strongest : nil
+    peakStrength = max(peakStrength, level)
+    return stepsSinceOnset == Int(Self.measurementTime * controlRate) ? peakStrength : nil
   }
 }
 
 /// Bursts of two cycles, which may overlap.
-private struct Bursts {
+private struct BurstGenerator {
   private let wave: [Double]
   private var playing: [(place: Int, strength: Double)] = []
 
@@ -252,7 +258,7 @@ private struct Bursts {
     }
   }
 
-  mutating func strike(_ strength: Double) { playing.append((0, strength)) }
+  mutating func start(strength: Double) { playing.append((0, strength)) }
 
   mutating func next() -> Double {
     guard !playing.isEmpty else { return 0 }
@@ -272,21 +278,22 @@ private struct Bursts {
 /// media/libeffects/hapticgenerator), by its figures: resonance 150 Hz of Q 1, band stop of Q 8 and
 /// 4, envelope of 5 Hz to the power −0.8, distortion, output gain 1.5.
 private struct AndroidChain {
-  private var before: [FilterCascade] = []
-  private var behind: [FilterCascade] = []
-  private var resonance, envelope, stop: FilterCascade
-  private var last: [FilterCascade] = []
+  private var inputFilters: [BiquadCascade] = []
+  private var rectifiedFilters: [BiquadCascade] = []
+  private var resonance, envelope, bandStop: BiquadCascade
+  private var outputFilters: [BiquadCascade] = []
 
   init(rate: Double) {
     func pole(_ hertz: Double) -> Double { exp(-2 * .pi * hertz / rate) }
-    func lowPass(_ hertz: Double) -> FilterCascade {
-      FilterCascade(1 - pole(hertz), 0, 0, -pole(hertz), 0)
+    func lowPass(_ hertz: Double) -> BiquadCascade {
+      BiquadCascade(1 - pole(hertz), 0, 0, -pole(hertz), 0)
     }
-    func highPass(_ hertz: Double) -> FilterCascade {
-      FilterCascade((1 + pole(hertz)) / 2, -(1 + pole(hertz)) / 2, 0, -pole(hertz), 0)
+    func highPass(_ hertz: Double) -> BiquadCascade {
+      BiquadCascade((1 + pole(hertz)) / 2, -(1 + pole(hertz)) / 2, 0, -pole(hertz), 0)
     }
-    before = [highPass(50), highPass(50), lowPass(9_000), lowPass(9_000)]
-    behind = [highPass(60), highPass(60)] + [700.0, 700, 400, 400, 500, 500].map(lowPass)
+    inputFilters = [highPass(50), highPass(50), lowPass(9_000), lowPass(9_000)]
+    rectifiedFilters =
+      [highPass(60), highPass(60)] + [700.0, 700, 400, 400, 500, 500].map(lowPass)
     let angle = 2 * .pi * 150 / rate
     func poles(_ quality: Double) -> (Double, Double) {
       let radius = exp(-angle / (2 * quality))
@@ -294,30 +301,30 @@ private struct AndroidChain {
     }
     let (first, second) = poles(1)
     let radius = second.squareRoot()
-    resonance = FilterCascade(1 - radius, 0, radius - 1, first, second)
+    resonance = BiquadCascade(1 - radius, 0, radius - 1, first, second)
     envelope = lowPass(5)
     let zero = poles(8)
     let pole = poles(4)
     let gain = (1 + pole.0 + pole.1) / (1 + zero.0 + zero.1)
-    stop = FilterCascade(gain, gain * zero.0, gain * zero.1, pole.0, pole.1)
-    last = [lowPass(300), lowPass(300)]
+    bandStop = BiquadCascade(gain, gain * zero.0, gain * zero.1, pole.0, pole.1)
+    outputFilters = [lowPass(300), lowPass(300)]
   }
 
   mutating func next(_ sample: Double) -> Double {
     var sample = sample
-    for index in before.indices {
-      sample = before[index].next(sample)
+    for index in inputFilters.indices {
+      sample = inputFilters[index].next(sample)
     }
     sample = max(0, sample)
-    for index in behind.indices {
-      sample = behind[index].next(sample)
+    for index in rectifiedFilters.indices {
+      sample = rectifiedFilters[index].next(sample)
     }
     sample = resonance.next(sample)
     sample *= pow(envelope.next(abs(sample)) + 0.01, -0.8)
-    sample = 0.3 * stop.next(sample)
+    sample = 0.3 * bandStop.next(sample)
     sample = sample * sample * sample / (0.1 + sample * sample)
-    for index in last.indices {
-      sample = last[index].next(sample)
+    for index in outputFilters.indices {
+      sample = outputFilters[index].next(sample)
     }
     sample *= 1.5
     return sample / (1 + abs(sample))

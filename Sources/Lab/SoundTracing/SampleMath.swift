@@ -4,7 +4,7 @@ internal import SignalAnalysis
 /// What is done to whole arrays of samples.
 enum SampleMath {
   /// The sum of squares of a range.
-  static func energy(_ samples: [Float], _ range: Range<Int>) -> Float {
+  static func energy(of samples: [Float], in range: Range<Int>) -> Float {
     var sum = Float(0)
     for index in range.clamped(to: samples.indices) {
       sum += samples[index] * samples[index]
@@ -13,7 +13,7 @@ enum SampleMath {
   }
 
   /// The mean within a window that is centred on each sample; ends are held.
-  static func mean(_ samples: [Float], over count: Int) -> [Float] {
+  static func movingMean(of samples: [Float], over count: Int) -> [Float] {
     guard let first = samples.first, let last = samples.last, count > 1 else { return samples }
     let half = count / 2
     // Sums of Doubles, so that a loud beginning leaves nothing behind.
@@ -33,7 +33,7 @@ enum SampleMath {
   /// The median within a window that is centred on each sample; ends are held.
   ///
   /// - Parameter step: Only every so many samples are looked at; lines stand between.
-  static func median(_ samples: [Float], over count: Int, step: Int = 1) -> [Float] {
+  static func movingMedian(of samples: [Float], over count: Int, step: Int = 1) -> [Float] {
     guard let first = samples.first, let last = samples.last, count > 1 else { return samples }
     let half = count / 2 / step
     func sample(_ index: Int) -> Float {
@@ -51,7 +51,7 @@ enum SampleMath {
       let new = sample(index + step * (half + 1))
       guard old != new else { continue }
       // What lies between the old place and the new one moves by one.
-      var place = firstPlace(of: old, in: window)
+      var place = firstIndex(of: old, in: window)
       while new > old, place + 1 < window.count, window[place + 1] < new {
         window[place] = window[place + 1]
         place += 1
@@ -65,7 +65,7 @@ enum SampleMath {
     return medians
   }
 
-  private static func firstPlace(of value: Float, in sorted: [Float]) -> Int {
+  private static func firstIndex(of value: Float, in sorted: [Float]) -> Int {
     var low = 0
     var high = sorted.count - 1
     while low < high {
@@ -80,7 +80,9 @@ enum SampleMath {
   }
 
   /// The least or greatest within a window that is centred on each sample; O(n).
-  static func extreme(_ samples: [Float], over count: Int, by isBetter: (Float, Float) -> Bool)
+  static func slidingExtreme(
+    of samples: [Float], over count: Int, by isBetter: (Float, Float) -> Bool
+  )
     -> [Float]
   {
     let half = count / 2
@@ -103,8 +105,8 @@ enum SampleMath {
   }
 
   /// What is left of a level without peaks that are narrower than a window.
-  static func opening(_ samples: [Float], over count: Int) -> [Float] {
-    extreme(extreme(samples, over: count, by: <), over: count, by: >)
+  static func opening(of samples: [Float], over count: Int) -> [Float] {
+    slidingExtreme(of: slidingExtreme(of: samples, over: count, by: <), over: count, by: >)
   }
 
   /// The segments in which something holds, gaps shorter than some closed.
@@ -131,8 +133,10 @@ enum SampleMath {
 
   /// The places that are greater than their neighbours, the strongest of those closer than a
   /// distance.
-  static func peaks(_ samples: [Float], distance: Int, where counts: (Int) -> Bool) -> [Int] {
-    let greatest = extreme(samples, over: 2 * distance - 1, by: >)
+  static func peaks(of samples: [Float], minimumDistance distance: Int, where counts: (Int) -> Bool)
+    -> [Int]
+  {
+    let greatest = slidingExtreme(of: samples, over: 2 * distance - 1, by: >)
     var last = -distance
     return samples.indices.filter { index in
       guard samples[index] == greatest[index], samples[index] > 0, index - last >= distance,
@@ -146,13 +150,13 @@ enum SampleMath {
   }
 
   /// The value under which a share of all lies.
-  static func quantile(_ values: [Float], _ share: Double) -> Float {
+  static func quantile(of values: [Float], _ share: Double) -> Float {
     guard !values.isEmpty else { return 0 }
     return values.sorted()[min(values.count - 1, Int(share * Double(values.count)))]
   }
 
   /// The place of a parabola's top beside the middle of three values, −½…½.
-  static func top(_ before: Float, _ at: Float, _ behind: Float) -> Double {
+  static func parabolicPeakOffset(_ before: Float, _ at: Float, _ behind: Float) -> Double {
     let bend = Double(before) - 2 * Double(at) + Double(behind)
     guard bend < 0 else { return 0 }
     return min(0.5, max(-0.5, 0.5 * (Double(before) - Double(behind)) / bend))
@@ -160,7 +164,7 @@ enum SampleMath {
 }
 
 /// A filter of second order, by the bilinear transform (R. Bristow-Johnson, Audio EQ Cookbook).
-struct SecondOrderFilter {
+struct Biquad {
   private var b0 = Float(1)
   private var b1 = Float(0)
   private var b2 = Float(0)
@@ -195,7 +199,7 @@ struct SecondOrderFilter {
   }
 
   /// The samples filtered forwards and backwards, so that nothing is delayed.
-  func filteredTwice(_ samples: [Float]) -> [Float] {
+  func zeroPhaseFiltered(_ samples: [Float]) -> [Float] {
     filtered(filtered(samples).reversed()).reversed()
   }
 }
@@ -205,7 +209,7 @@ struct AnalyticSignal {
   var values: [ComplexNumber]
 
   /// By one transform of the whole, which is followed by silence.
-  init(of samples: [Float], silence: Int) {
+  init(of samples: [Float], padding silence: Int) {
     var transform = FourierTransform(
       length: FourierTransform.fastLength(atLeast: samples.count + silence))
     var bins = transform.forward(samples)
@@ -217,39 +221,40 @@ struct AnalyticSignal {
     values = samples.indices.map { ComplexNumber(samples[$0], turned[$0]) }
   }
 
-  var levels: [Float] { values.map { $0.power.squareRoot() } }
+  var magnitudes: [Float] { values.map { $0.power.squareRoot() } }
 }
 
 /// A sound at the low rate of the analysis, with silence around it and without what is below all
 /// hums.
-struct TracedBand {
+struct AnalysisSignal {
   let samples: [Float]
   let rate: Double
   /// Samples of silence in front.
-  let edge: Int
+  let leadLength: Int
 
   /// Seconds of silence on both ends.
-  private static let silence = 0.15
+  private static let leadDuration = 0.15
 
   /// The rate at which a sound is analysed: eight frames in a period of the highest frequency and
   /// 2,000 a second, where the sound has as many.
-  static func rate(of rate: Double, highest: Double) -> Double {
+  static func analysisRate(for rate: Double, highestHertz highest: Double) -> Double {
     rate / max(1, (rate / min(48_000, max(2_000, 8 * highest))).rounded(.down))
   }
 
   /// - Parameter target: The rate of the analysis.
-  init(_ sound: [Float], rate: Double, to target: Double, lowest: Double) {
-    let edge = Int(Self.silence * rate)
+  init(_ sound: [Float], rate: Double, targetRate target: Double, lowestHertz lowest: Double) {
+    let edge = Int(Self.leadDuration * rate)
     let padding = [Float](repeating: 0, count: edge)
-    let low = TactileBandSignal(of: padding + sound + padding, rate: rate, least: target * 0.99)
+    let low = TactileBandSignal(
+      of: padding + sound + padding, rate: rate, minimumRate: target * 0.99)
     self.rate = low.rate
-    self.edge = Int((Double(edge) / rate * low.rate).rounded())
-    samples = Self.highPass(lowest: lowest, rate: low.rate).filteredTwice(low.samples)
+    self.leadLength = Int((Double(edge) / rate * low.rate).rounded())
+    samples = Self.highPass(lowestHertz: lowest, rate: low.rate).zeroPhaseFiltered(low.samples)
   }
 
   /// A corner at a fifth of the lowest frequency: a higher one rings before onsets.
-  static func highPass(lowest: Double, rate: Double) -> SecondOrderFilter {
-    SecondOrderFilter(hertz: max(6, 0.2 * lowest), isHighPass: true, rate: rate)
+  static func highPass(lowestHertz lowest: Double, rate: Double) -> Biquad {
+    Biquad(hertz: max(6, 0.2 * lowest), isHighPass: true, rate: rate)
   }
 }
 
@@ -258,11 +263,11 @@ struct ToneSpectrum: ~Copyable {
   private var transform: FourierTransform
   private let window: [Float]
   private let rate: Double
-  private let bins: Range<Int>
+  private let binRange: Range<Int>
   private var frame: [Float]
   private var spectrum: [ComplexNumber]
 
-  init(window count: Int, rate: Double, band: ClosedRange<Double>) {
+  init(windowLength count: Int, rate: Double, band: ClosedRange<Double>) {
     let count = max(8, count)
     transform = FourierTransform(length: FourierTransform.fastLength(atLeast: max(512, 2 * count)))
     window = (0..<count).map {
@@ -271,22 +276,23 @@ struct ToneSpectrum: ~Copyable {
     self.rate = rate
     let step = rate / Double(transform.length)
     let first = max(1, Int((band.lowerBound / step).rounded(.up)))
-    bins = first..<max(first + 1, min(transform.length / 2 - 1, Int(band.upperBound / step) + 1))
+    binRange =
+      first..<max(first + 1, min(transform.length / 2 - 1, Int(band.upperBound / step) + 1))
     frame = [Float](repeating: 0, count: transform.length)
     spectrum = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
   }
 
   /// The frequency of the strongest tone, by a parabola through logarithms.
-  mutating func strongestHertz(_ samples: [Float], at center: Int) -> Double {
+  mutating func strongestHertz(in samples: [Float], at center: Int) -> Double {
     let first = center - window.count / 2
     for index in window.indices {
       let place = first + index
       frame[index] = place >= 0 && place < samples.count ? samples[place] * window[index] : 0
     }
     transform.forward(frame, into: &spectrum)
-    var best = bins.lowerBound
+    var best = binRange.lowerBound
     var greatest = Float(-1)
-    for bin in bins {
+    for bin in binRange {
       let power = spectrum[bin].power
       if power > greatest {
         best = bin
@@ -294,14 +300,16 @@ struct ToneSpectrum: ~Copyable {
       }
     }
     func level(_ bin: Int) -> Float { Float(log(Double(spectrum[bin].power) + 1e-24)) }
-    let place = Double(best) + SampleMath.top(level(best - 1), level(best), level(best + 1))
+    let place =
+      Double(best) + SampleMath.parabolicPeakOffset(level(best - 1), level(best), level(best + 1))
     return place * rate / Double(transform.length)
   }
 
   /// The frequency and the amplitude of the strongest tone.
-  mutating func strongest(_ samples: [Float], at center: Int) -> (hertz: Double, amplitude: Double)
-  {
-    let hertz = strongestHertz(samples, at: center)
+  mutating func strongestTone(in samples: [Float], at center: Int) -> (
+    hertz: Double, amplitude: Double
+  ) {
+    let hertz = strongestHertz(in: samples, at: center)
     // The tone itself, turned back, is better than the height of a bin.
     let turn = -2 * .pi * hertz / rate
     var real = 0.0
@@ -322,46 +330,47 @@ struct ToneTrack {
   private let rate: Double
 
   /// Hertz by which the instantaneous frequency may differ from the track it is measured beside.
-  private static let reach = 60.0
+  private static let maximumDeviation = 60.0
 
   /// - Parameters:
   ///   - signal: The sound, which is followed by silence.
   ///   - slowness: How many times longer than usual a jump must last.
   init(
-    of samples: [Float], _ signal: AnalyticSignal, rate: Double, table: VoiceTable, slowness: Double
+    of samples: [Float], signal: AnalyticSignal, rate: Double, dictionary table: AtomDictionary,
+    timeScale slowness: Double
   ) {
     self.rate = rate
-    let low = table.band.lowerBound
-    let high = table.band.upperBound
-    let window = 0.064 * table.slowness
+    let low = table.toneBand.lowerBound
+    let high = table.toneBand.upperBound
+    let window = 0.064 * table.timeScale
     let hop = max(1, Int(window / 8 * rate))
     var spectrum = ToneSpectrum(
-      window: Int(window * rate), rate: rate, band: 0.6 * low...1.6 * high)
+      windowLength: Int(window * rate), rate: rate, band: 0.6 * low...1.6 * high)
     let coarse = stride(from: 0, to: samples.count + hop, by: hop).map { center in
-      Float(spectrum.strongestHertz(samples, at: center))
+      Float(spectrum.strongestHertz(in: samples, at: center))
     }
-    let smooth = SampleMath.median(coarse, over: 5)
+    let smooth = SampleMath.movingMedian(of: coarse, over: 5)
     hertz = samples.indices.map { index in
       let (place, rest) = index.quotientAndRemainder(dividingBy: hop)
       let share = Double(rest) / Double(hop)
       return Double(smooth[place]) * (1 - share) + Double(smooth[min(place + 1, smooth.count - 1)])
         * share
     }
-    let scale = table.slowness * slowness
+    let scale = table.timeScale * slowness
     // Of several partials at once the phase says nothing of one.
-    guard table.overtones.isEmpty else { return }
+    guard table.overtoneRatios.isEmpty else { return }
     for length in [0.041, 0.025] {
-      sharpen(signal, over: Int(length * scale * rate) | 1, 0.5 * low...2 * high)
+      followPhase(of: signal, over: Int(length * scale * rate) | 1, limits: 0.5 * low...2 * high)
     }
   }
 
   /// Follows jumps and sweeps: the median of the instantaneous frequency beside the track, where
   /// there is any sound.
-  private mutating func sharpen(
-    _ signal: AnalyticSignal, over count: Int, _ limits: ClosedRange<Double>
+  private mutating func followPhase(
+    of signal: AnalyticSignal, over count: Int, limits: ClosedRange<Double>
   ) {
-    let still = turnedBack(signal)
-    let levels = signal.levels
+    let still = demodulated(signal)
+    let levels = signal.magnitudes
     let least = max(1e-9, 0.02 * (levels.max() ?? 0))
     var offsets = [Float](repeating: 0, count: still.count)
     var heard: [Int] = []
@@ -380,25 +389,27 @@ struct ToneTrack {
       offsets[index] = offsets[heard[next]]
       hertz[index] = hertz[heard[next]]
     }
-    let smooth = SampleMath.median(offsets, over: count, step: 2)
+    let smooth = SampleMath.movingMedian(of: offsets, over: count, step: 2)
     for index in hertz.indices {
-      let moved = hertz[index] + min(Self.reach, max(-Self.reach, Double(smooth[index])))
+      let moved =
+        hertz[index]
+        + min(Self.maximumDeviation, max(-Self.maximumDeviation, Double(smooth[index])))
       hertz[index] = min(limits.upperBound, max(limits.lowerBound, moved))
     }
   }
 
   /// The signal without the turning of its tone, or of a partial whose frequency is a multiple of
   /// the tone's.
-  func turnedBack(_ signal: AnalyticSignal, times ratio: Double = 1) -> [ComplexNumber] {
-    turned(signal.values, by: -ratio)
+  func demodulated(_ signal: AnalyticSignal, ratio: Double = 1) -> [ComplexNumber] {
+    rotated(signal.values, by: -ratio)
   }
 
   /// A signal that stood still, turning again: its real part.
-  func turning(_ tone: [ComplexNumber], times ratio: Double = 1) -> [Float] {
-    turned(tone, by: ratio).map { $0.real }
+  func modulated(_ tone: [ComplexNumber], ratio: Double = 1) -> [Float] {
+    rotated(tone, by: ratio).map { $0.real }
   }
 
-  private func turned(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
+  private func rotated(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
     var phase = 0.0
     return values.indices.map { index in
       phase += ratio * hertz[index] / rate
@@ -409,7 +420,7 @@ struct ToneTrack {
   }
 
   /// Moves the track by what a tone that was turned back still turns, over 30 ms.
-  mutating func refine(by still: [ComplexNumber]) {
+  mutating func refine(with still: [ComplexNumber]) {
     var turns = [Float](repeating: 0, count: still.count)
     for index in still.indices.dropFirst() {
       let step = still[index] * still[index - 1].conjugate
@@ -417,7 +428,7 @@ struct ToneTrack {
         turns[index] = Float(atan2(Double(step.imaginary), Double(step.real)) * rate / (2 * .pi))
       }
     }
-    let smooth = SampleMath.mean(turns, over: Int(0.03 * rate))
+    let smooth = SampleMath.movingMean(of: turns, over: Int(0.03 * rate))
     for index in hertz.indices {
       hertz[index] += min(12, max(-12, Double(smooth[index])))
     }

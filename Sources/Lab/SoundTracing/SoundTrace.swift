@@ -28,7 +28,7 @@ public struct TracingOptions: Equatable, Sendable {
   }
 
   /// Which events are wanted.
-  public enum Parts: String, CaseIterable, Sendable { case all, transients, continuous }
+  public enum EventSelection: String, CaseIterable, Sendable { case all, transients, continuous }
 
   /// What the sound is taken for.
   public var kind: Kind
@@ -45,7 +45,7 @@ public struct TracingOptions: Equatable, Sendable {
   /// events at −30.
   public var threshold: Double
   /// Which events are wanted.
-  public var parts: Parts
+  public var eventSelection: EventSelection
 
   /// The threshold where none is given.
   public static let defaultThreshold = -42.0
@@ -53,14 +53,14 @@ public struct TracingOptions: Equatable, Sendable {
   /// Makes options; the defaults trace everything.
   public init(
     kind: Kind = .automatic, style: Style = .full, eventLimit: Int? = nil, tolerance: Double? = nil,
-    threshold: Double = defaultThreshold, parts: Parts = .all
+    threshold: Double = defaultThreshold, eventSelection parts: EventSelection = .all
   ) {
     self.kind = kind
     self.style = style
     self.eventLimit = eventLimit
     self.tolerance = tolerance
     self.threshold = threshold
-    self.parts = parts
+    self.eventSelection = parts
   }
 }
 
@@ -99,14 +99,14 @@ public struct SoundTrace: Sendable {
   public var pointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 
   /// The maximum length of a sound, in seconds.
-  public static let longest = 3_600.0
+  public static let maximumDuration = 3_600.0
   /// The supported sample rates, in hertz.
-  public static let rates = 500.0...1_000_000
+  public static let supportedRates = 500.0...1_000_000
 
   /// The part of the power that must be below 3.5 times the profile's highest frequency in
   /// vibration, and what the pattern may leave of it.
-  private static let inBand = 0.8
-  private static let unexplained = 0.25
+  private static let minimumInBandFraction = 0.8
+  private static let maximumUnexplainedFraction = 0.25
   /// The tolerances of curves, in decibels.
   private static let tolerances = (vibration: 1.0, sound: 3.0)
 
@@ -125,13 +125,13 @@ public struct SoundTrace: Sendable {
   )
     throws(AnalysisError)
   {
-    guard Self.rates.contains(signal.rate) else {
+    guard Self.supportedRates.contains(signal.rate) else {
       throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
     }
-    guard signal.duration <= Self.longest else {
+    guard signal.duration <= Self.maximumDuration else {
       throw AnalysisError(
         .unsupportedLength,
-        "lasts \(Int(signal.duration)) s; at most \(Int(Self.longest)) s are traced")
+        "lasts \(Int(signal.duration)) s; at most \(Int(Self.maximumDuration)) s are traced")
     }
     var samples = signal.mono.map { abs($0) < 1e6 ? $0 : 0 }
     // An offset that begins with the sound does not count as an onset.
@@ -139,33 +139,33 @@ public struct SoundTrace: Sendable {
     for index in samples.indices {
       samples[index] -= mean
     }
-    let table = try VoiceTable(profile, soundRate: signal.rate)
+    let table = try AtomDictionary(profile, soundRate: signal.rate)
     var transients: [TracedTransient] = []
     var continuous: [TracedContinuous] = []
     var kind = options.kind
     if kind != .sound, kind == .vibration || Self.isInBand(samples, rate: signal.rate, table) {
       let trace = VibrationTrace(
-        of: samples, rate: signal.rate, table: table, threshold: options.threshold)
+        of: samples, rate: signal.rate, dictionary: table, threshold: options.threshold)
       transients = trace.transients
       continuous = trace.continuous
       if kind == .automatic {
-        kind = trace.unexplained <= Self.unexplained ? .vibration : .sound
+        kind = trace.unexplainedFraction <= Self.maximumUnexplainedFraction ? .vibration : .sound
       }
     } else {
       kind = .sound
     }
     if kind == .sound {
       let trace = WidebandTrace(
-        of: samples, rate: signal.rate, table: table, style: options.style,
+        of: samples, rate: signal.rate, dictionary: table, style: options.style,
         threshold: options.threshold)
       transients = trace.transients
       continuous = trace.continuous
     }
     self.kind = kind
-    if options.parts == .transients {
+    if options.eventSelection == .transients {
       continuous = []
     }
-    if options.parts == .continuous {
+    if options.eventSelection == .continuous {
       transients = []
     }
     let found = transients.count + continuous.count
@@ -186,15 +186,16 @@ public struct SoundTrace: Sendable {
       isVibration: kind == .vibration)
   }
 
-  private static func isInBand(_ samples: [Float], rate: Double, _ table: VoiceTable) -> Bool {
+  private static func isInBand(_ samples: [Float], rate: Double, _ table: AtomDictionary) -> Bool {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.1)
-    return spectrum.power(in: 0...3.5 * table.band.upperBound) > inBand * spectrum.power
+    return spectrum.power(in: 0...3.5 * table.toneBand.upperBound) > minimumInBandFraction
+      * spectrum.power
   }
 }
 
 extension SoundTrace.Agreement {
   /// Levels in a second.
-  private static let frames = 200.0
+  private static let levelRate = 200.0
 
   init(
     of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile,
@@ -212,15 +213,15 @@ extension SoundTrace.Agreement {
     let second = other + [Double](repeating: 0, count: max(0, one.count - other.count))
     self.init(
       correlation: Self.correlation(first, second),
-      decibels: Self.distance(first, second, isAbsolute: isVibration))
+      decibels: Self.levelDifference(first, second, isAbsolute: isVibration))
   }
 
   private static func levels(_ samples: [Float], rate: Double, over seconds: Double) -> [Double] {
-    let highPass = SecondOrderFilter(hertz: 20, isHighPass: true, rate: rate)
+    let highPass = Biquad(hertz: 20, isHighPass: true, rate: rate)
     let silence = [Float](repeating: 0, count: Int(0.05 * rate))
-    let powers = SampleMath.mean(
-      highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))
-    return stride(from: 0, to: Double(powers.count), by: rate / frames).map {
+    let powers = SampleMath.movingMean(
+      of: highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))
+    return stride(from: 0, to: Double(powers.count), by: rate / levelRate).map {
       Double(max(0, powers[Int($0)])).squareRoot()
     }
   }
@@ -240,7 +241,9 @@ extension SoundTrace.Agreement {
     return own * foreign > 1e-24 ? both / (own * foreign).squareRoot() : 0
   }
 
-  private static func distance(_ one: [Double], _ other: [Double], isAbsolute: Bool) -> Double {
+  private static func levelDifference(_ one: [Double], _ other: [Double], isAbsolute: Bool)
+    -> Double
+  {
     let top = one.max() ?? 0
     let otherTop = other.max() ?? 0
     guard top > 0, otherTop > 0 else { return 0 }

@@ -8,18 +8,18 @@ internal import HapticModel
 /// through the needed value for ±1 ms.
 struct TracedPattern {
   private(set) var pattern = HapticPattern()
-  private var intensity = ControlLines(rest: 1)
-  private var sharpness = ControlLines(rest: 0)
+  private var intensityControl = ControlTrack(neutralValue: 1)
+  private var sharpnessControl = ControlTrack(neutralValue: 0)
 
   /// The part of intensity, and the sharpness, within which a hum does not move.
-  private let relative, ofSharpness: Double
-  private static let leastIntensity = 0.02
+  private let intensityTolerance, sharpnessTolerance: Double
+  private static let minimumIntensityTolerance = 0.02
 
   /// - Parameter tolerance: How far lines may be from what was found, in decibels of felt level.
   init(transients: [TracedTransient], continuous: [TracedContinuous], tolerance: Double) {
     // Level follows the square of intensity in most profiles.
-    relative = (pow(10, tolerance / 20) - 1) / 2
-    ofSharpness = 0.05 * max(1, tolerance)
+    intensityTolerance = (pow(10, tolerance / 20) - 1) / 2
+    sharpnessTolerance = 0.05 * max(1, tolerance)
     for hum in continuous {
       add(hum)
     }
@@ -28,7 +28,8 @@ struct TracedPattern {
     }
     pattern.events.sort { ($0.time, $0.kind.rawValue) < ($1.time, $1.kind.rawValue) }
     pattern.curves =
-      intensity.curves(.hapticIntensityControl) + sharpness.curves(.hapticSharpnessControl)
+      intensityControl.curves(.hapticIntensityControl)
+      + sharpnessControl.curves(.hapticSharpnessControl)
   }
 
   /// What an event weighs where only some may be kept: intensity squared, by 25 ms.
@@ -42,7 +43,7 @@ struct TracedPattern {
     let levels = Array(hum.intensities.dropFirst(skipped))
     let tones = Array(hum.sharpnesses.dropFirst(skipped))
     let start = hum.start + Double(skipped) * hum.step
-    guard Double(levels.count) * hum.step <= HapticEvent.unlimitedDuration else {
+    guard Double(levels.count) * hum.step <= HapticEvent.defaultDuration else {
       let half = levels.count / 2
       for part in [0..<half, half..<levels.count] {
         add(
@@ -57,7 +58,9 @@ struct TracedPattern {
     let sorted = levels.sorted()
     let top = sorted[min(sorted.count - 1, Int(0.995 * Double(sorted.count)))]
     let median = sorted[sorted.count / 2]
-    func tolerance(_ level: Double) -> Double { max(Self.leastIntensity, relative * level) }
+    func tolerance(_ level: Double) -> Double {
+      max(Self.minimumIntensityTolerance, intensityTolerance * level)
+    }
     func share(_ count: Int, of all: Int) -> Double { Double(count) / Double(max(1, all)) }
     let isFlat =
       levels.allSatisfy { abs($0 - median) < 1.6 * tolerance($0) }
@@ -65,13 +68,13 @@ struct TracedPattern {
     let loud = levels.indices.filter { levels[$0] > 0.35 * top }
     let middle = loud.map { tones[$0] }.sorted()[loud.count / 2]
     let isSteady =
-      share(loud.count { abs(tones[$0] - middle) < ofSharpness }, of: loud.count) > 0.97
+      share(loud.count { abs(tones[$0] - middle) < sharpnessTolerance }, of: loud.count) > 0.97
     let weights = levels.map { $0 + 1e-6 }
     let mean = zip(tones, weights).reduce(0) { $0 + $1.0 * $1.1 } / weights.reduce(0, +)
     let own = (intensity: isFlat ? median : top, sharpness: isSteady ? middle : mean)
     let event = HapticEvent(
-      kind: .hapticContinuous, time: Self.rounded(start),
-      duration: Self.rounded(Double(levels.count) * hum.step),
+      kind: .hapticContinuous, time: Self.rounded(seconds: start),
+      duration: Self.rounded(seconds: Double(levels.count) * hum.step),
       parameters: [
         .hapticIntensity: Self.rounded(value: own.intensity),
         .hapticSharpness: Self.rounded(value: own.sharpness),
@@ -82,7 +85,7 @@ struct TracedPattern {
     let indices = Array(stride(from: 0, to: levels.count, by: step))
     let times = indices.map { start + Double($0) * hum.step }
     if !isFlat {
-      intensity.append(
+      intensityControl.append(
         Self.simplified(
           times, indices.map { levels[$0] }, within: indices.map { tolerance(levels[$0]) }
         ).map {
@@ -90,8 +93,8 @@ struct TracedPattern {
         })
     }
     if !isSteady {
-      let within = indices.map { ofSharpness * min(6, max(1, top / max(levels[$0], 1e-3))) }
-      sharpness.append(
+      let within = indices.map { sharpnessTolerance * min(6, max(1, top / max(levels[$0], 1e-3))) }
+      sharpnessControl.append(
         Self.simplified(times, indices.map { tones[$0] }, within: within).map {
           (times[$0], tones[indices[$0]] - own.sharpness)
         })
@@ -100,26 +103,26 @@ struct TracedPattern {
 
   private mutating func add(_ tap: TracedTransient) {
     let time = max(0, tap.time)
-    if intensity.value(at: time) < tap.intensity {
-      intensity.pass(through: min(1, tap.intensity), at: time)
+    if intensityControl.value(at: time) < tap.intensity {
+      intensityControl.pass(through: min(1, tap.intensity), at: time)
     }
-    let tone = tap.sharpness - sharpness.value(at: time)
+    let tone = tap.sharpness - sharpnessControl.value(at: time)
     if tone < -0.03 || tone > 1.03 {
-      sharpness.pass(through: 0, at: time)
+      sharpnessControl.pass(through: 0, at: time)
     }
-    let own = min(1, tap.intensity / max(intensity.value(at: time), 1e-3))
+    let own = min(1, tap.intensity / max(intensityControl.value(at: time), 1e-3))
     pattern.events.append(
       HapticEvent(
-        kind: .hapticTransient, time: Self.rounded(time),
+        kind: .hapticTransient, time: Self.rounded(seconds: time),
         parameters: [
           .hapticIntensity: Self.rounded(value: own),
           .hapticSharpness: Self.rounded(
-            value: min(1, max(0, tap.sharpness - sharpness.value(at: time)))),
+            value: min(1, max(0, tap.sharpness - sharpnessControl.value(at: time)))),
         ]))
   }
 
   /// Times to a tenth of a millisecond, values to a thousandth: what files are read by people with.
-  static func rounded(_ seconds: Double) -> Double { (max(0, seconds) * 1e4).rounded() / 1e4 }
+  static func rounded(seconds: Double) -> Double { (max(0, seconds) * 1e4).rounded() / 1e4 }
   static func rounded(value: Double) -> Float { Float((value * 1_000).rounded() / 1_000) }
 
   /// The fewest points found so that none is farther from the lines than its tolerance (D. Douglas,
@@ -149,34 +152,34 @@ struct TracedPattern {
 }
 
 /// The lines of a control over a pattern, by rising time; it rests between them.
-private struct ControlLines {
+private struct ControlTrack {
   typealias Point = (time: Double, value: Double)
-  let rest: Double
-  private var lines: [[Point]] = []
+  let neutralValue: Double
+  private var segments: [[Point]] = []
 
   /// Seconds in which a control returns behind its hum, and passes through a value.
-  private static let width = 0.001
+  private static let returnDuration = 0.001
   /// Points of a curve at most; curves in pieces share an end. Source: Apple's documentation of
   /// `CHHapticParameterCurve`.
-  private static let mostPoints = 16
+  private static let maximumPointCount = 16
 
-  init(rest: Double) { self.rest = rest }
+  init(neutralValue rest: Double) { self.neutralValue = rest }
 
   mutating func append(_ line: [Point]) {
     // The one before returns, unless this one follows at once.
-    if let last = lines.last?.last, line[0].time - last.time > 3 * Self.width {
-      close()
+    if let last = segments.last?.last, line[0].time - last.time > 3 * Self.returnDuration {
+      returnToNeutral()
     }
-    lines.append(line)
+    segments.append(line)
   }
 
-  private mutating func close() {
-    guard let last = lines.last?.last else { return }
-    lines[lines.count - 1].append((last.time + Self.width, rest))
+  private mutating func returnToNeutral() {
+    guard let last = segments.last?.last else { return }
+    segments[segments.count - 1].append((last.time + Self.returnDuration, neutralValue))
   }
 
   private func index(at time: Double) -> Int? {
-    lines.firstIndex { $0[0].time - 1e-9 <= time && time <= $0[$0.count - 1].time }
+    segments.firstIndex { $0[0].time - 1e-9 <= time && time <= $0[$0.count - 1].time }
   }
 
   private static func value(_ line: [Point], at time: Double) -> Double {
@@ -190,38 +193,42 @@ private struct ControlLines {
   }
 
   func value(at time: Double) -> Double {
-    index(at: time).map { Self.value(lines[$0], at: time) } ?? rest
+    index(at: time).map { Self.value(segments[$0], at: time) } ?? neutralValue
   }
 
   mutating func pass(through value: Double, at time: Double) {
     guard let index = index(at: time) else { return }
-    let line = lines[index]
-    let first = max(line[0].time, time - Self.width)
-    let last = min(line[line.count - 1].time, time + Self.width)
+    let line = segments[index]
+    let first = max(line[0].time, time - Self.returnDuration)
+    let last = min(line[line.count - 1].time, time + Self.returnDuration)
     let points = [
       (first, Self.value(line, at: first)), (time, value), (last, Self.value(line, at: last)),
     ]
-    lines[index] =
+    segments[index] =
       line.prefix { $0.time < first } + points.map { (time: $0.0, value: $0.1) }
       + line.drop { $0.time <= last }
   }
 
   func curves(_ id: DynamicParameterID) -> [ParameterCurve] {
     var closed = self
-    closed.close()
-    return closed.lines.flatMap { line -> [ParameterCurve] in
+    closed.returnToNeutral()
+    return closed.segments.flatMap { line -> [ParameterCurve] in
       // One point at each time, the last.
       let points = line.indices.filter { index in
         index + 1 == line.count
-          || TracedPattern.rounded(line[index].time) < TracedPattern.rounded(line[index + 1].time)
+          || TracedPattern.rounded(seconds: line[index].time)
+            < TracedPattern.rounded(seconds: line[index + 1].time)
       }.map { line[$0] }
-      return stride(from: 0, to: max(1, points.count - 1), by: Self.mostPoints - 1).map { first in
-        let start = TracedPattern.rounded(points[first].time)
+      return stride(from: 0, to: max(1, points.count - 1), by: Self.maximumPointCount - 1).map {
+        first in
+        let start = TracedPattern.rounded(seconds: points[first].time)
         return ParameterCurve(
           id: id, time: start,
-          controlPoints: points[first..<min(points.count, first + Self.mostPoints)].map { point in
+          controlPoints: points[first..<min(points.count, first + Self.maximumPointCount)].map {
+            point in
             .init(
-              time: TracedPattern.rounded(TracedPattern.rounded(point.time) - start),
+              time: TracedPattern.rounded(
+                seconds: TracedPattern.rounded(seconds: point.time) - start),
               value: TracedPattern.rounded(value: point.value))
           })
       }

@@ -22,69 +22,80 @@ struct VibrationTrace {
   private(set) var transients: [TracedTransient] = []
   private(set) var continuous: [TracedContinuous] = []
   /// The part of the power that the pattern does not explain.
-  private(set) var unexplained = 0.0
+  private(set) var unexplainedFraction = 0.0
 
   /// The weakest amplitude that counts: some steps of 16 bits.
-  static let floor = Float(7e-4)
+  static let minimumAmplitude = Float(7e-4)
   /// What a hum may lie below the strongest, in decibels.
-  private static let humRange = -36.0
+  private static let toneRangeDecibels = -36.0
   /// Seconds within which two transients are one.
-  private static let together = 0.006
+  private static let fusionInterval = 0.006
   /// Seconds of a gap that does not end a hum, and of the shortest hum.
-  private static let gap = 0.012
-  private static let least = 0.02
+  private static let maximumGap = 0.012
+  private static let minimumDuration = 0.02
 
   /// - Parameter threshold: The level relative to the strongest below which nothing counts, in
   ///   decibels.
-  init(of sound: [Float], rate: Double, table: VoiceTable, threshold: Double) {
-    let band = TracedBand(sound, rate: rate, to: table.rate, lowest: table.band.lowerBound)
+  init(of sound: [Float], rate: Double, dictionary table: AtomDictionary, threshold: Double) {
+    let band = AnalysisSignal(
+      sound, rate: rate, targetRate: table.rate, lowestHertz: table.toneBand.lowerBound)
     let samples = band.samples
     let peak = samples.reduce(0) { max($0, abs($1)) }
-    guard samples.count >= 64, peak >= Self.floor else { return }
-    let width = 2 * Int(((Double(table.longest) / table.rate + 0.004) * table.rate).rounded()) + 1
+    guard samples.count >= 64, peak >= Self.minimumAmplitude else { return }
+    let width =
+      2 * Int(((Double(table.maximumAtomLength) / table.rate + 0.004) * table.rate).rounded()) + 1
     var bursts: [FoundBurst] = []
-    var hum = Hum(of: samples, width: width, table: table)
+    var hum = SustainedTone(of: samples, medianLength: width, dictionary: table)
     for pass in 0..<2 {
       let beside = zip(samples, hum.samples).map { $0 - $1 }
       let excursion = beside.reduce(0) { max($0, abs($1)) }
-      let floor = max(Self.floor, excursion * Float(Decibels.factor(threshold)))
-      bursts = BurstSearch(table: table, hum: hum.levels, floor: floor).bursts(in: beside)
-      let test = StepTest(
-        table: table, samples: samples, rest: BurstField(beside, table, without: bursts).rest,
-        levels: hum.levels,
-        hertz: hum.track.hertz)
+      let floor = max(Self.minimumAmplitude, excursion * Float(Decibels.factor(threshold)))
+      bursts = BurstSearch(dictionary: table, toneLevels: hum.levels, minimumAmplitude: floor)
+        .bursts(in: beside)
+      let test = ToneStepTest(
+        dictionary: table, samples: samples,
+        residual: PursuitResidual(beside, dictionary: table, subtracting: bursts).unpaddedSamples,
+        toneLevels: hum.levels,
+        toneHertz: hum.track.hertz)
       bursts.removeAll { test.isStep($0) }
-      let rest = BurstField(samples, table, without: bursts).rest
+      let rest = PursuitResidual(samples, dictionary: table, subtracting: bursts).unpaddedSamples
       if pass == 1 {
-        let reading = BurstTrains(table: table, floor: Self.floor).find(
-          in: samples, hum: hum, known: bursts,
-          slow: { range in
-            let margin = 2 * width
-            let wide =
-              max(0, range.lowerBound - margin)..<min(samples.count, range.upperBound + margin)
-            let slow = Hum(of: Array(rest[wide]), width: 2 * width, table: table, slowness: 2)
-            return Array(
-              slow.samples.dropFirst(range.lowerBound - wide.lowerBound).prefix(range.count))
-          })
+        let reading = BurstTrainSearch(dictionary: table, minimumAmplitude: Self.minimumAmplitude)
+          .interpretation(
+            of: samples, tone: hum, bursts: bursts,
+            slowTone: { range in
+              let margin = 2 * width
+              let wide =
+                max(0, range.lowerBound - margin)..<min(samples.count, range.upperBound + margin)
+              let slow = SustainedTone(
+                of: Array(rest[wide]), medianLength: 2 * width, dictionary: table, timeScale: 2)
+              return Array(
+                slow.samples.dropFirst(range.lowerBound - wide.lowerBound).prefix(range.count))
+            })
         bursts = reading.bursts
         // Where bursts alone are read there is no hum.
-        hum = Hum(of: BurstField(samples, table, without: bursts).rest, width: width, table: table)
+        hum = SustainedTone(
+          of: PursuitResidual(samples, dictionary: table, subtracting: bursts).unpaddedSamples,
+          medianLength: width, dictionary: table)
         hum.silence(where: reading.isTrain)
       } else {
-        hum = Hum(of: rest, width: width, table: table)
+        hum = SustainedTone(of: rest, medianLength: width, dictionary: table)
       }
     }
-    let left = BurstField(zip(samples, hum.samples).map { $0 - $1 }, table, without: bursts).rest
-    unexplained = Double(
-      SampleMath.energy(left, left.indices) / SampleMath.energy(samples, samples.indices))
+    let left = PursuitResidual(
+      zip(samples, hum.samples).map { $0 - $1 }, dictionary: table, subtracting: bursts
+    ).unpaddedSamples
+    unexplainedFraction = Double(
+      SampleMath.energy(of: left, in: left.indices)
+        / SampleMath.energy(of: samples, in: samples.indices))
     for burst in bursts {
       let found = TracedTransient(
-        time: (burst.onset(table) - Double(band.edge)) / table.rate,
-        intensity: table.intensity(ofBurst: burst.factor(table)),
-        sharpness: table.bursts[burst.wave].sharpness)
+        time: (burst.onset(in: table) - Double(band.leadLength)) / table.rate,
+        intensity: table.intensity(ofTransientLevel: burst.relativeLevel(in: table)),
+        sharpness: table.atoms[burst.atomIndex].sharpness)
       // What began before the sound, and two that are one.
-      guard found.time > -Self.together else { continue }
-      if let last = transients.last, found.time - last.time < Self.together {
+      guard found.time > -Self.fusionInterval else { continue }
+      if let last = transients.last, found.time - last.time < Self.fusionInterval {
         if found.intensity > last.intensity {
           transients[transients.count - 1] = found
         }
@@ -92,30 +103,34 @@ struct VibrationTrace {
         transients.append(found)
       }
     }
-    hum.track.refine(by: hum.still)
-    continuous = Self.continuous(
-      hum.levels, hum.track.hertz, table, edge: band.edge, range: max(Self.humRange, threshold))
+    hum.track.refine(with: hum.baseband)
+    continuous = Self.continuousEvents(
+      levels: hum.levels, hertz: hum.track.hertz, dictionary: table, leadLength: band.leadLength,
+      range: max(Self.toneRangeDecibels, threshold))
   }
 
   /// The segments in which the hum is felt.
-  private static func continuous(
-    _ levels: [Float], _ hertz: [Double], _ table: VoiceTable, edge: Int, range: Double
+  private static func continuousEvents(
+    levels: [Float], hertz: [Double], dictionary table: AtomDictionary, leadLength edge: Int,
+    range: Double
   )
     -> [TracedContinuous]
   {
     let rate = table.rate
-    let least = max(2 * floor, (levels.max() ?? 0) * Float(Decibels.factor(range)))
+    let least = max(2 * minimumAmplitude, (levels.max() ?? 0) * Float(Decibels.factor(range)))
     let window = Int(0.02 * rate)
     var found: [TracedContinuous] = []
     for segment in SampleMath.segments(
-      levels.count, closing: Int(gap * rate), where: { levels[$0] > least })
-    where Double(segment.count) >= Self.least * rate {
+      levels.count, closing: Int(maximumGap * rate), where: { levels[$0] > least })
+    where Double(segment.count) >= Self.minimumDuration * rate {
       // It begins and ends where half of what it reaches within 20 ms is passed.
       let head = levels[segment.prefix(window)].max() ?? 0
       let tail = levels[segment.suffix(window)].max() ?? 0
       let first = head > 2.5 * least ? segment.first { levels[$0] > head / 2 } : segment.first
       let last = tail > 2.5 * least ? segment.last { levels[$0] > tail / 2 } : segment.last
-      guard let first, let last, Double(last + 1 - first) >= Self.least * rate else { continue }
+      guard let first, let last, Double(last + 1 - first) >= Self.minimumDuration * rate else {
+        continue
+      }
       var own = hertz[first...last].map { Float($0) }
       // The track is drawn to what lies beyond the ends.
       let margin = min(own.count / 3, Int(0.012 * rate))
@@ -123,7 +138,7 @@ struct VibrationTrace {
         own[index] = own[margin]
         own[own.count - 1 - index] = own[own.count - 1 - margin]
       }
-      own = SampleMath.median(own, over: Int(0.02 * rate) | 1)
+      own = SampleMath.movingMedian(of: own, over: Int(0.02 * rate) | 1)
       found.append(
         TracedContinuous(
           start: Double(first - edge) / rate, step: 1 / rate,
@@ -136,52 +151,56 @@ struct VibrationTrace {
 }
 
 /// What of a sound lasts longer than a burst.
-struct Hum {
+struct SustainedTone {
   /// Its tone without its turning, and how that turns.
-  private(set) var still: [ComplexNumber]
+  private(set) var baseband: [ComplexNumber]
   var track: ToneTrack
   private(set) var samples, levels: [Float]
 
   /// - Parameter width: Samples of the median, which ignores what is shorter than half of it, in
   ///   any phase, and keeps edges.
-  init(of samples: [Float], width: Int, table: VoiceTable, slowness: Double = 1) {
+  init(
+    of samples: [Float], medianLength width: Int, dictionary table: AtomDictionary,
+    timeScale slowness: Double = 1
+  ) {
     let silence = Int(0.1 * table.rate)
-    let signal = AnalyticSignal(of: samples, silence: silence)
-    let track = ToneTrack(of: samples, signal, rate: table.rate, table: table, slowness: slowness)
+    let signal = AnalyticSignal(of: samples, padding: silence)
+    let track = ToneTrack(
+      of: samples, signal: signal, rate: table.rate, dictionary: table, timeScale: slowness)
     func steady(_ signal: AnalyticSignal, _ ratio: Double) -> [ComplexNumber] {
-      let turned = track.turnedBack(signal, times: ratio)
-      let real = SampleMath.median(turned.map { $0.real }, over: width, step: 2)
-      let imaginary = SampleMath.median(turned.map { $0.imaginary }, over: width, step: 2)
+      let turned = track.demodulated(signal, ratio: ratio)
+      let real = SampleMath.movingMedian(of: turned.map { $0.real }, over: width, step: 2)
+      let imaginary = SampleMath.movingMedian(of: turned.map { $0.imaginary }, over: width, step: 2)
       return zip(real, imaginary).map { ComplexNumber($0, $1) }
     }
     self.track = track
-    still = steady(signal, 1)
+    baseband = steady(signal, 1)
     var partials =
-      [track.turning(still)]
-      + table.overtones.map { _ in [Float](repeating: 0, count: samples.count) }
+      [track.modulated(baseband)]
+      + table.overtoneRatios.map { _ in [Float](repeating: 0, count: samples.count) }
     // Each partial is what is left without the others, twice.
-    for round in 0..<(table.overtones.isEmpty ? 0 : 2) {
-      for (index, ratio) in ([1] + table.overtones).enumerated() where round > 0 || index > 0 {
+    for round in 0..<(table.overtoneRatios.isEmpty ? 0 : 2) {
+      for (index, ratio) in ([1] + table.overtoneRatios).enumerated() where round > 0 || index > 0 {
         var rest = samples
         for other in partials.indices where other != index {
           for sample in rest.indices {
             rest[sample] -= partials[other][sample]
           }
         }
-        let own = steady(AnalyticSignal(of: rest, silence: silence), ratio)
-        partials[index] = track.turning(own, times: ratio)
+        let own = steady(AnalyticSignal(of: rest, padding: silence), ratio)
+        partials[index] = track.modulated(own, ratio: ratio)
         if index == 0 {
-          still = own
+          baseband = own
         }
       }
     }
     self.samples = partials.dropFirst().reduce(partials[0]) { zip($0, $1).map { $0 + $1 } }
-    levels = still.map { $0.power.squareRoot() }
+    levels = baseband.map { $0.power.squareRoot() }
   }
 
   mutating func silence(where isSilent: [Bool]) {
-    for index in still.indices where isSilent[index] {
-      still[index] = ComplexNumber()
+    for index in baseband.indices where isSilent[index] {
+      baseband[index] = ComplexNumber()
       samples[index] = 0
       levels[index] = 0
     }
@@ -194,99 +213,105 @@ struct WidebandTrace {
   private(set) var continuous: [TracedContinuous] = []
 
   /// Corners of the octaves, in hertz.
-  private static let corners = [25.0, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680]
+  private static let octaveCorners = [25.0, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680]
   /// Levels in a second.
-  private static let frames = 1_000.0
+  private static let levelRate = 1_000.0
   /// The centroids at sharpness 0 and 1, in hertz; logarithmic between.
-  private static let centroids = (low: 80.0, high: 4_000.0)
+  private static let centroidRange = (low: 80.0, high: 4_000.0)
   /// The rise of the octaves, in decibels, that is an onset, and the level below which they do not
   /// count.
-  private static let rise = Float(6)
-  private static let gate = -36.0
+  private static let minimumRise = Float(6)
+  private static let gateDecibels = -36.0
   /// The loudest part of a sound that has full intensity.
-  private static let loudest = 0.997
+  private static let fullIntensityQuantile = 0.997
   /// Decibels below that: of the weakest onset, and of the end of a hum.
-  private static let leastTap = -34.0
-  private static let leastHum = -30.0
+  private static let minimumTransientLevel = -34.0
+  private static let minimumContinuousLevel = -30.0
   /// Seconds of silence on both ends.
-  private static let lead = 0.15
+  private static let leadDuration = 0.15
 
   /// - Parameter threshold: Decibels below the loudest below which nothing counts; from −34 for
   ///   transients and −30 for continuous events on.
   init(
-    of sound: [Float], rate: Double, table: VoiceTable, style: TracingOptions.Style,
+    of sound: [Float], rate: Double, dictionary table: AtomDictionary, style: TracingOptions.Style,
     threshold: Double
   ) {
-    let padding = [Float](repeating: 0, count: Int(Self.lead * rate))
+    let padding = [Float](repeating: 0, count: Int(Self.leadDuration * rate))
     // Offsets and rumble below all octaves are not felt.
-    let highPass = SecondOrderFilter(hertz: 20, isHighPass: true, rate: rate)
+    let highPass = Biquad(hertz: 20, isHighPass: true, rate: rate)
     let samples = padding + highPass.filtered(sound) + padding
-    let (octaves, centers) = Self.octaves(samples, rate: rate)
+    let (octaves, centers) = Self.octaveLevels(of: samples, rate: rate)
     guard let count = octaves.first?.count, count > 64 else { return }
     let weights = style.weights
-    let total = Self.total(octaves, weights.hum)
+    let total = Self.totalLevel(of: octaves, weights: weights.hum)
     let greatest = total.max() ?? 0
-    guard greatest >= VibrationTrace.floor else { return }
+    guard greatest >= VibrationTrace.minimumAmplitude else { return }
     // Of what is heard: a bang in a long silence is as loud as one alone.
-    let reference = SampleMath.quantile(total.filter { $0 > 0.01 * greatest }, Self.loudest)
+    let reference = SampleMath.quantile(
+      of: total.filter { $0 > 0.01 * greatest }, Self.fullIntensityQuantile)
     let factor = { (decibels: Double) in Float(Decibels.factor(max(threshold, decibels))) }
     // Peaks narrower than a burst are transients; the rest is smoothed to what a body follows.
-    let level = SampleMath.mean(SampleMath.opening(total, over: 25), over: 15)
-    let onsets = Self.onsets(octaves, weights.onsets)
+    let level = SampleMath.movingMean(of: SampleMath.opening(of: total, over: 25), over: 15)
+    let onsets = Self.onsets(in: octaves, weights: weights.onsets)
     for onset in onsets {
       let range = max(0, onset - 15)..<min(count, onset + 30)
       let peak = range.max { total[$0] < total[$1] } ?? onset
       let strong = total[peak]
       let before = total[max(0, onset - 30)..<max(1, onset - 10)].max() ?? 0
-      guard strong >= factor(Self.leastTap) * reference, strong >= 1.26 * before else { continue }
+      guard strong >= factor(Self.minimumTransientLevel) * reference, strong >= 1.26 * before else {
+        continue
+      }
       let rises = octaves.map { octave -> Double in
         let now = onset..<min(count, onset + 20)
         let past = max(0, onset - 25)..<max(1, onset - 5)
-        let usual = SampleMath.energy(octave, past) / Float(past.count) * Float(now.count)
-        return Double(max(0, SampleMath.energy(octave, now) - usual))
+        let usual = SampleMath.energy(of: octave, in: past) / Float(past.count) * Float(now.count)
+        return Double(max(0, SampleMath.energy(of: octave, in: now) - usual))
       }
-      let time = Self.refined(onset, samples, rate: rate)
+      let time = Self.refinedOnset(onset, in: samples, rate: rate)
       // The hum goes on below it.
       let hum = level[peak] * weights.kept
       let share = Double(min(1, max(0, strong * strong - hum * hum).squareRoot() / reference))
-      guard Float(share) >= factor(Self.leastTap) else { continue }
-      let sharpness = Self.sharpness(of: rises, centers)
+      guard Float(share) >= factor(Self.minimumTransientLevel) else { continue }
+      let sharpness = Self.sharpness(of: rises, centers: centers)
       transients.append(
         TracedTransient(
-          time: max(0, time - Self.lead),
-          intensity: table.intensity(ofShare: share, sharpness: sharpness),
+          time: max(0, time - Self.leadDuration),
+          intensity: table.intensity(ofRelativeAmplitude: share, sharpness: sharpness),
           sharpness: sharpness))
     }
     let powers = zip(octaves, weights.hum).map { octave, weight in
-      SampleMath.mean(octave.map { $0 * $0 * weight * weight }, over: 30)
+      SampleMath.movingMean(of: octave.map { $0 * $0 * weight * weight }, over: 30)
     }
-    let least = factor(Self.leastHum) * reference
+    let least = factor(Self.minimumContinuousLevel) * reference
     for segment in SampleMath.segments(
       count, closing: 60, where: { level[$0] * weights.kept > least })
     where segment.count >= 60 {
       let sharpnesses = segment.map { index in
-        Self.sharpness(of: powers.map { Double($0[index]) }, centers)
+        Self.sharpness(of: powers.map { Double($0[index]) }, centers: centers)
       }
       let intensities = zip(segment, sharpnesses).map { index, sharpness in
         table.intensity(
-          ofShare: Double(min(1, level[index] / reference) * weights.kept), sharpness: sharpness)
+          ofRelativeAmplitude: Double(min(1, level[index] / reference) * weights.kept),
+          sharpness: sharpness)
       }
       continuous.append(
         TracedContinuous(
-          start: Double(segment.lowerBound) / Self.frames - Self.lead, step: 1 / Self.frames,
+          start: Double(segment.lowerBound) / Self.levelRate - Self.leadDuration,
+          step: 1 / Self.levelRate,
           intensities: intensities,
           sharpnesses: sharpnesses))
     }
   }
 
-  private static func sharpness(of powers: [Double], _ centers: [Double]) -> Double {
+  private static func sharpness(of powers: [Double], centers: [Double]) -> Double {
     let sum = powers.reduce(0, +)
     guard sum > 1e-18 else { return 0 }
     let centroid = zip(powers, centers).reduce(0) { $0 + $1.0 * log($1.1) } / sum
-    return min(1, max(0, (centroid - log(centroids.low)) / log(centroids.high / centroids.low)))
+    return min(
+      1, max(0, (centroid - log(centroidRange.low)) / log(centroidRange.high / centroidRange.low)))
   }
 
-  private static func total(_ octaves: [[Float]], _ weights: [Float]) -> [Float] {
+  private static func totalLevel(of octaves: [[Float]], weights: [Float]) -> [Float] {
     var total = [Float](repeating: 0, count: octaves[0].count)
     for (octave, weight) in zip(octaves, weights) {
       for index in total.indices {
@@ -297,9 +322,9 @@ struct WidebandTrace {
   }
 
   /// The level of each octave below 0.45 of the rate, a thousand a second, and its centre in hertz.
-  private static func octaves(_ samples: [Float], rate: Double) -> ([[Float]], [Double]) {
-    let corners = corners.filter { $0 < 0.45 * rate }
-    let count = Int(Double(samples.count) / rate * frames) + 1
+  private static func octaveLevels(of samples: [Float], rate: Double) -> ([[Float]], [Double]) {
+    let corners = octaveCorners.filter { $0 < 0.45 * rate }
+    let count = Int(Double(samples.count) / rate * levelRate) + 1
     var levels: [[Float]] = []
     var centers: [Double] = []
     var low = samples
@@ -307,12 +332,12 @@ struct WidebandTrace {
     // From the highest octave down, at ever lower rates.
     for (bottom, top) in zip(corners, corners.dropFirst()).reversed() {
       if lowRate > 14 * top {
-        let narrow = TactileBandSignal(of: low, rate: lowRate, least: 6 * top)
+        let narrow = TactileBandSignal(of: low, rate: lowRate, minimumRate: 6 * top)
         low = narrow.samples
         lowRate = narrow.rate
       }
-      let above = SecondOrderFilter(hertz: bottom, isHighPass: true, rate: lowRate).filtered(low)
-      let band = SecondOrderFilter(hertz: top, isHighPass: false, rate: lowRate).filtered(above)
+      let above = Biquad(hertz: bottom, isHighPass: true, rate: lowRate).filtered(low)
+      let band = Biquad(hertz: top, isHighPass: false, rate: lowRate).filtered(above)
       let width = max(3, Int(max(0.006, 0.5 / bottom) * lowRate) | 1)
       let window = (0..<width).map {
         Float(1 - cos(2 * .pi * (Double($0) + 1) / Double(width + 1)))
@@ -322,7 +347,7 @@ struct WidebandTrace {
       let powers = padding + band.map { $0 * $0 } + padding
       levels.append(
         (0..<count).map { index in
-          let center = min(Int(Double(index) / frames * lowRate), band.count) + width
+          let center = min(Int(Double(index) / levelRate * lowRate), band.count) + width
           return max(0, DotProduct.of(powers.span, from: center - width / 2 - 1, window.span) / sum)
             .squareRoot()
         })
@@ -332,34 +357,38 @@ struct WidebandTrace {
   }
 
   /// Where octaves rise over their last 8 to 33 ms, by decibels.
-  private static func onsets(_ octaves: [[Float]], _ weights: [Float]) -> [Int] {
+  private static func onsets(in octaves: [[Float]], weights: [Float]) -> [Int] {
     let count = octaves[0].count
     let floor =
-      Float(Decibels.factor(gate))
-      * SampleMath.quantile(total(octaves, octaves.map { _ in 1 }), loudest)
+      Float(Decibels.factor(gateDecibels))
+      * SampleMath.quantile(
+        of: totalLevel(of: octaves, weights: octaves.map { _ in 1 }), fullIntensityQuantile)
     var novelty = [Float](repeating: 0, count: count)
     let share =
       Float(Double(octaves.count).squareRoot())
       / max(weights.prefix(octaves.count).reduce(0, +), 1e-9)
     for (octave, weight) in zip(octaves, weights) {
       let decibels = octave.map { Float(20 * log10(Double($0 + floor) + 1e-12)) }
-      let past = SampleMath.extreme(decibels, over: 25, by: >)
+      let past = SampleMath.slidingExtreme(of: decibels, over: 25, by: >)
       for index in 20..<count {
         novelty[index] += weight * share * max(0, decibels[index] - past[index - 20])
       }
     }
-    novelty = SampleMath.mean(novelty, over: 5)
-    let usual = SampleMath.median(stride(from: 0, to: count, by: 4).map { novelty[$0] }, over: 101)
-    return SampleMath.peaks(novelty, distance: 40) { novelty[$0] > rise + 1.5 * usual[$0 / 4] }
+    novelty = SampleMath.movingMean(of: novelty, over: 5)
+    let usual = SampleMath.movingMedian(
+      of: stride(from: 0, to: count, by: 4).map { novelty[$0] }, over: 101)
+    return SampleMath.peaks(of: novelty, minimumDistance: 40) {
+      novelty[$0] > minimumRise + 1.5 * usual[$0 / 4]
+    }
   }
 
   /// The steepest ratio of the 3 ms before and behind, near an onset; in seconds of the padded
   /// sound.
-  private static func refined(_ onset: Int, _ samples: [Float], rate: Double) -> Double {
-    let first = max(0, Int(Double(onset - 20) / frames * rate))
-    let end = min(samples.count, Int(Double(onset + 8) / frames * rate))
+  private static func refinedOnset(_ onset: Int, in samples: [Float], rate: Double) -> Double {
+    let first = max(0, Int(Double(onset - 20) / levelRate * rate))
+    let end = min(samples.count, Int(Double(onset + 8) / levelRate * rate))
     let width = Int(0.003 * rate)
-    guard end - first > 2 * width + 2, width > 0 else { return Double(onset) / frames }
+    guard end - first > 2 * width + 2, width > 0 else { return Double(onset) / levelRate }
     var sums = [0.0]
     for index in first..<end {
       sums.append(sums[sums.count - 1] + Double(samples[index] * samples[index]))

@@ -8,53 +8,53 @@ internal import SignalAnalysis
 /// Measured from what the renderer makes with the profile, so that every law of every profile is
 /// covered: partials, bursts of any wave, equalised hardware. Some 25 seconds are rendered at 8
 /// kHz.
-struct VoiceTable {
+struct AtomDictionary {
   /// The wave of a transient at full intensity, at the rate of the analysis.
-  struct Burst {
+  struct Atom {
     var sharpness: Double
     /// Frames from its first sample to the onset of the transient.
-    var lead: Double
+    var onset: Double
     /// Where it stands among the samples of all.
-    var range: Range<Int>
+    var sampleRange: Range<Int>
     /// What the wave was divided by, and the greatest value of the sine.
     var norm, peak: Float
-    var count: Int { range.count }
+    var count: Int { sampleRange.count }
   }
 
   /// Frames per second.
   let rate: Double
   /// The lowest and the highest frequency of a hum.
-  private(set) var band = 1.0...1
+  private(set) var toneBand = 1.0...1
   /// How many times longer than 80 Hz the lowest tone must last to be followed as well, up to 3.
-  var slowness: Double { min(3, max(1, 80 / band.lowerBound)) }
+  var timeScale: Double { min(3, max(1, 80 / toneBand.lowerBound)) }
   /// By rising sharpness, each twice: on a frame, and half a frame later.
-  private(set) var bursts: [Burst] = []
+  private(set) var atoms: [Atom] = []
   /// The samples of all waves and of their quarter turns: each of energy 1, at right angles.
-  private(set) var sines: [Float] = []
-  private(set) var cosines: [Float] = []
+  private(set) var inPhaseSamples: [Float] = []
+  private(set) var quadratureSamples: [Float] = []
   /// Every second sharpness on a frame: what is tried first.
-  var coarse: StrideTo<Int> { stride(from: 0, to: bursts.count, by: 4) }
+  var coarseIndices: StrideTo<Int> { stride(from: 0, to: atoms.count, by: 4) }
   /// The frequencies of a hum's other partials, as multiples of the strongest one's.
-  let overtones: [Double]
+  let overtoneRatios: [Double]
   /// Samples of the longest burst.
-  private(set) var longest = 0
+  private(set) var maximumAtomLength = 0
   /// By rising sharpness.
-  private var hums: [(hertz: Double, levels: [Double])] = []
+  private var toneResponses: [(hertz: Double, levels: [Double])] = []
   /// The levels of transients, as parts of that at full intensity.
-  private var tapLevels: [Double] = []
+  private var transientLevels: [Double] = []
 
-  static let burstCount = 24
-  private static let humCount = 13
+  static let transientSharpnessCount = 24
+  private static let toneSharpnessCount = 13
   /// The part of a burst's energy behind what counts as its end.
-  private static let tail = Float(0.012)
-  private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
+  private static let tailEnergyFraction = Float(0.012)
+  private static let probeIntensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
 
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapped = profile.bandMapped(rate: 48_000).frequency
-    let rate = TracedBand.rate(of: soundRate, highest: mapped.high)
+    let rate = AnalysisSignal.analysisRate(for: soundRate, highestHertz: mapped.high)
     self.rate = rate
     let strongest = profile.partials.max { abs($0.gain) < abs($1.gain) } ?? .init()
-    overtones = profile.partials.filter {
+    overtoneRatios = profile.partials.filter {
       $0 != strongest && abs($0.gain) > 0.1 * abs(strongest.gain)
     }.map {
       $0.ratio / strongest.ratio
@@ -83,49 +83,56 @@ struct VoiceTable {
       return start
     }
     var starts: [(start: Double, sharpness: Double, shift: Double)] = []
-    for index in 0..<Self.burstCount {
-      let sharpness = Double(index) / Double(Self.burstCount - 1)
+    for index in 0..<Self.transientSharpnessCount {
+      let sharpness = Double(index) / Double(Self.transientSharpnessCount - 1)
       for shift in [0, 0.5] {
         starts.append((add(.hapticTransient, 1, sharpness, shift: shift), sharpness, shift))
       }
     }
-    let transients = Self.intensities.map { add(.hapticTransient, $0, 0.5) }
-    let tones = (0..<Self.humCount).map { index in
-      Self.intensities.map { add(.hapticContinuous, $0, Double(index) / Double(Self.humCount - 1)) }
+    let transients = Self.probeIntensities.map { add(.hapticTransient, $0, 0.5) }
+    let tones = (0..<Self.toneSharpnessCount).map { index in
+      Self.probeIntensities.map {
+        add(.hapticContinuous, $0, Double(index) / Double(Self.toneSharpnessCount - 1))
+      }
     }
     let (rendering, fineRate) = try HapticPattern(events: events).rendered(
       profile, rate: (rate * factor).rounded(), tail: 0.1)
-    let narrow = TactileBandSignal(of: rendering, rate: fineRate, least: rate * 0.99)
-    let samples = TracedBand.highPass(lowest: low, rate: rate).filteredTwice(narrow.samples)
+    let narrow = TactileBandSignal(of: rendering, rate: fineRate, minimumRate: rate * 0.99)
+    let samples = AnalysisSignal.highPass(lowestHertz: low, rate: rate).zeroPhaseFiltered(
+      narrow.samples)
     for (start, sharpness, shift) in starts {
-      addBurst(
+      addAtom(
         samples, from: Int((start * rate).rounded()), to: Int((start + 0.06 + gap / 2) * rate),
-        sharpness, shift)
+        sharpness: sharpness, shift: shift)
     }
-    longest = bursts.map { $0.count }.max() ?? 0
+    maximumAtomLength = atoms.map { $0.count }.max() ?? 0
     func energy(_ start: Double) -> Double {
-      Double(SampleMath.energy(samples, Int(start * rate) - 8..<Int((start + 0.06) * rate)))
+      Double(SampleMath.energy(of: samples, in: Int(start * rate) - 8..<Int((start + 0.06) * rate)))
     }
     let greatest = max(energy(transients[transients.count - 1]), 1e-20)
-    tapLevels = transients.map { (energy($0) / greatest).squareRoot() }
-    var spectrum = ToneSpectrum(window: Int(length * 0.6 * rate), rate: rate, band: 4...0.49 * rate)
-    hums = tones.map { starts in
-      let tones = starts.map { spectrum.strongest(samples, at: Int(($0 + length * 0.6) * rate)) }
+    transientLevels = transients.map { (energy($0) / greatest).squareRoot() }
+    var spectrum = ToneSpectrum(
+      windowLength: Int(length * 0.6 * rate), rate: rate, band: 4...0.49 * rate)
+    toneResponses = tones.map { starts in
+      let tones = starts.map {
+        spectrum.strongestTone(in: samples, at: Int(($0 + length * 0.6) * rate))
+      }
       return (tones[tones.count - 1].hertz, tones.map { $0.amplitude })
     }
     // What moves against the law, where another partial becomes the strongest, is held.
-    for index in hums.indices.dropFirst() {
-      hums[index].hertz = max(hums[index].hertz, hums[index - 1].hertz + 0.01)
+    for index in toneResponses.indices.dropFirst() {
+      toneResponses[index].hertz = max(
+        toneResponses[index].hertz, toneResponses[index - 1].hertz + 0.01)
     }
-    band = (hums.first?.hertz ?? low)...(hums.last?.hertz ?? low + 1)
+    toneBand = (toneResponses.first?.hertz ?? low)...(toneResponses.last?.hertz ?? low + 1)
   }
 
-  private mutating func addBurst(
-    _ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double
+  private mutating func addAtom(
+    _ samples: [Float], from start: Int, to end: Int, sharpness: Double, shift: Double
   ) {
     // Between the ends is all but a small part of the energy: filters go on around the wave.
     let range = max(0, start - 8)..<min(samples.count, end)
-    let all = SampleMath.energy(samples, range)
+    let all = SampleMath.energy(of: samples, in: range)
     var first = range.lowerBound
     var last = range.upperBound - 1
     var left = 0.001 * all
@@ -133,7 +140,7 @@ struct VoiceTable {
       left -= samples[first] * samples[first]
       first += 1
     }
-    left = Self.tail * all
+    left = Self.tailEnergyFraction * all
     while left > 0, last > first {
       left -= samples[last] * samples[last]
       last -= 1
@@ -141,76 +148,80 @@ struct VoiceTable {
     first = max(0, first - 2)
     last = min(samples.count - 1, last + 2)
     let wave = Array(samples[first...max(last, first + 3)])
-    let norm = max(SampleMath.energy(wave, wave.indices).squareRoot(), 1e-12)
+    let norm = max(SampleMath.energy(of: wave, in: wave.indices).squareRoot(), 1e-12)
     let sine = wave.map { $0 / norm }
     let padding = [Float](repeating: 0, count: 64)
-    var cosine = AnalyticSignal(of: padding + wave, silence: 256).values.dropFirst(64).map {
+    var cosine = AnalyticSignal(of: padding + wave, padding: 256).values.dropFirst(64).map {
       $0.imaginary
     }
     let share = zip(sine, cosine).reduce(0) { $0 + $1.0 * $1.1 }
     for index in cosine.indices {
       cosine[index] -= share * sine[index]
     }
-    let size = max(SampleMath.energy(cosine, cosine.indices).squareRoot(), 1e-12)
-    bursts.append(
-      Burst(
-        sharpness: sharpness, lead: Double(start - first) + shift,
-        range: sines.count..<sines.count + sine.count,
+    let size = max(SampleMath.energy(of: cosine, in: cosine.indices).squareRoot(), 1e-12)
+    atoms.append(
+      Atom(
+        sharpness: sharpness, onset: Double(start - first) + shift,
+        sampleRange: inPhaseSamples.count..<inPhaseSamples.count + sine.count,
         norm: norm, peak: sine.reduce(0) { max($0, abs($1)) }))
-    sines += sine
-    cosines += cosine.map { $0 / size }
+    inPhaseSamples += sine
+    quadratureSamples += cosine.map { $0 / size }
   }
 
   /// The sharpness whose hum has a frequency; the nearest one for what lies outside.
   func sharpness(atHertz hertz: Double) -> Double {
-    place(ofHertz: hertz) / Double(Self.humCount - 1)
+    toneIndex(atHertz: hertz) / Double(Self.toneSharpnessCount - 1)
   }
 
   /// The frequency of a hum of a sharpness.
   private func hertz(atSharpness sharpness: Double) -> Double {
-    let place = min(1, max(0, sharpness)) * Double(Self.humCount - 1)
-    let index = min(Self.humCount - 2, Int(place))
-    return hums[index].hertz + (hums[index + 1].hertz - hums[index].hertz) * (place - Double(index))
+    let place = min(1, max(0, sharpness)) * Double(Self.toneSharpnessCount - 1)
+    let index = min(Self.toneSharpnessCount - 2, Int(place))
+    return toneResponses[index].hertz
+      + (toneResponses[index + 1].hertz - toneResponses[index].hertz) * (place - Double(index))
   }
 
-  private func place(ofHertz hertz: Double) -> Double {
-    guard let index = hums.lastIndex(where: { $0.hertz <= hertz }) else { return 0 }
-    guard index + 1 < hums.count else { return Double(Self.humCount - 1) }
-    return Double(index) + (hertz - hums[index].hertz) / (hums[index + 1].hertz - hums[index].hertz)
+  private func toneIndex(atHertz hertz: Double) -> Double {
+    guard let index = toneResponses.lastIndex(where: { $0.hertz <= hertz }) else { return 0 }
+    guard index + 1 < toneResponses.count else { return Double(Self.toneSharpnessCount - 1) }
+    return Double(index) + (hertz - toneResponses[index].hertz)
+      / (toneResponses[index + 1].hertz - toneResponses[index].hertz)
   }
 
   /// The intensity whose hum of a frequency has an amplitude, 0…1.
   func intensity(ofAmplitude amplitude: Double, hertz: Double) -> Double {
-    Self.intensity(of: amplitude, among: levels(atHertz: hertz))
+    Self.intensity(ofLevel: amplitude, among: amplitudes(atHertz: hertz))
   }
 
   /// The intensity whose hum of a sharpness has a part of the amplitude at full intensity, 0…1.
-  func intensity(ofShare share: Double, sharpness: Double) -> Double {
-    let levels = levels(atHertz: hertz(atSharpness: sharpness))
-    return Self.intensity(of: share * (levels.last ?? 1), among: levels)
+  func intensity(ofRelativeAmplitude share: Double, sharpness: Double) -> Double {
+    let levels = amplitudes(atHertz: hertz(atSharpness: sharpness))
+    return Self.intensity(ofLevel: share * (levels.last ?? 1), among: levels)
   }
 
   /// The amplitudes of a frequency's hum by rising intensity.
-  private func levels(atHertz hertz: Double) -> [Double] {
-    let place = place(ofHertz: hertz)
-    let index = min(Self.humCount - 2, Int(place))
-    return zip(hums[index].levels, hums[index + 1].levels).map {
+  private func amplitudes(atHertz hertz: Double) -> [Double] {
+    let place = toneIndex(atHertz: hertz)
+    let index = min(Self.toneSharpnessCount - 2, Int(place))
+    return zip(toneResponses[index].levels, toneResponses[index + 1].levels).map {
       $0 + ($1 - $0) * (place - Double(index))
     }
   }
 
   /// The intensity of a transient whose wave is so many times that of full intensity, 0…1.
-  func intensity(ofBurst factor: Double) -> Double { Self.intensity(of: factor, among: tapLevels) }
+  func intensity(ofTransientLevel factor: Double) -> Double {
+    Self.intensity(ofLevel: factor, among: transientLevels)
+  }
 
   /// By the logarithms of both, which are a line where the law is a power.
-  private static func intensity(of level: Double, among levels: [Double]) -> Double {
+  private static func intensity(ofLevel level: Double, among levels: [Double]) -> Double {
     let level = max(level, 1e-9)
     let index = min(max(0, (levels.lastIndex { $0 <= level }) ?? 0), levels.count - 2)
     let low = max(levels[index], 1e-9)
     let high = max(levels[index + 1], 1e-9)
-    guard high > low else { return intensities[index + 1] }
-    let slope = log(intensities[index + 1] / intensities[index]) / log(high / low)
-    return min(1, max(0, intensities[index] * pow(level / low, slope)))
+    guard high > low else { return probeIntensities[index + 1] }
+    let slope = log(probeIntensities[index + 1] / probeIntensities[index]) / log(high / low)
+    return min(1, max(0, probeIntensities[index] * pow(level / low, slope)))
   }
 }
 

@@ -21,7 +21,7 @@ public struct Calibration: Equatable, Sendable {
     /// Half of the 95 % intervals of both.
     let resonanceInterval, qualityInterval: Double
     /// By what part of the width of the resonance that is.
-    let shift: Double
+    let shiftInBandwidths: Double
   }
 
   /// Resonance in hertz, and the quality factor there: those of the pole pair.
@@ -43,7 +43,7 @@ public struct Calibration: Equatable, Sendable {
   /// corner of a high-pass of the recorder's input.
   public let coilCorner, inputCorner: Double?
   /// The frequency in hertz of mains hum that was taken out.
-  public let hum: Double?
+  public let humFrequency: Double?
   /// Half of the 95 % intervals of the resonance and of the quality, as fractions of them.
   public let resonanceInterval, qualityInterval: Double
   /// What the louder sweep changes.
@@ -55,7 +55,7 @@ public struct Calibration: Equatable, Sendable {
   /// Decibels between the louder sweep and the silence in front of it, in the band.
   public let signalToNoise: Double
   /// By how many parts in a million the recorder's clock is faster than the player's.
-  public let clockError: Double
+  public let clockErrorPartsPerMillion: Double
   /// What was measured against what was fitted.
   public let curve: CalibrationCurve
 
@@ -64,29 +64,29 @@ public struct Calibration: Equatable, Sendable {
   /// Parts in a million beyond which clocks are not those of sound hardware.
   static let maximumClockError = 200.0
   /// The residual up to which a fit is taken, and the one up to which it can be insisted on.
-  static let goodResidual = -15.0
-  static let poorResidual = -10.0
+  static let maximumGoodResidual = -15.0
+  static let maximumPoorResidual = -10.0
   /// The part of the power up to which a fit may leave what is not noise: −22 dB. Beyond, echoes
   /// bend the quality by more than its interval shows.
-  static let greatestMisfit = 0.0063
+  static let maximumMisfit = 0.0063
   /// The intervals up to which figures are taken: beyond, a brake would be tuned to chance.
-  static let widestResonance = 0.01
-  static let widestQuality = 0.05
+  static let maximumResonanceInterval = 0.01
+  static let maximumQualityInterval = 0.05
   /// By what the figures may differ between sweeps 6 dB apart: movement that stiffens a spring by a
   /// share at the louder one does so by a quarter of it at the other.
-  static let greatestResonanceChange = 0.007
-  static let greatestQualityChange = 0.04
+  static let maximumResonanceChange = 0.007
+  static let maximumQualityChange = 0.04
   /// The change of the resonance up to which it is taken for a spring's, and how many times as much
   /// the uncertainty covers: four thirds at the sweep's level, four at 4.8 dB more.
-  static let greatestStiffening = 0.025
-  static let stiffeningReach = 4.0
+  static let maximumStiffening = 0.025
+  static let stiffeningUncertaintyFactor = 4.0
   /// The part of the resonance's width up to which a change is in proportion to the square of the
   /// level.
-  static let greatestShift = 0.15
+  static let maximumShift = 0.15
   /// What mounting and heat move a resonance by, besides what a fit leaves open; the least factor
   /// on the quality.
-  private static let drift = 0.02
-  private static let leastFactor = 1.05
+  private static let resonanceDrift = 0.02
+  private static let minimumQualityUncertainty = 1.05
 
   /// Measures.
   ///
@@ -99,54 +99,55 @@ public struct Calibration: Equatable, Sendable {
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal,
     sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases,
-    acceptsPoor: Bool = false
+    acceptsPoorFit acceptsPoor: Bool = false
   ) throws(CalibrationError) {
-    let take = try SweepTake(recording, signal: signal)
+    let take = try SweepRecording(recording, signal: signal)
     let pair = take.pair
     let late = SweepPair.preRoll
-    var response = pair.response(without: late)
-    let noise = pair.noise
+    var response = pair.response(removingDelay: late)
+    let noise = pair.noiseResponse
     let share = noise.power / max(response.power, 1e-300)
     var fit = ResonanceFit(response, band: signal.band, sensors: sensors, noise: share)
-    let change = LevelChange(of: fit.shape, pair, band: signal.band)
-    if change.isStiffness {
-      response = pair.response(.still, without: late)
+    let change = LevelChange(of: fit.transferFunction, in: pair, band: signal.band)
+    if change.indicatesStiffnessChange {
+      response = pair.response(.smallSignal, removingDelay: late)
       fit = ResonanceFit(response, band: signal.band, sensors: sensors, noise: share)
     }
     do throws(CalibrationError) {
-      try Self.judge(fit, noise: share, change, band: signal.band, acceptsPoor: acceptsPoor)
-      try take.checkDifference()
+      try Self.checkFit(
+        fit, noise: share, levelChange: change, band: signal.band, acceptsPoorFit: acceptsPoor)
+      try take.checkRepeatability()
     } catch {
-      throw CalibrationError.cause(of: error, behind: take.hum)
+      throw CalibrationError.attributing(error, to: take.hum)
     }
-    let shape = fit.shape
-    let main = shape.main
+    let shape = fit.transferFunction
+    let main = shape.mainMode
     resonance = main.resonance
     qualityFactor = main.qualityFactor
     modes = zip(shape.modes, fit.gains).dropFirst().map { mode, gain in
       // A sensor of another kind saw it by another power of its frequency.
-      let order = Double(2 - shape.order)
+      let order = Double(2 - shape.derivativeOrder)
       return Mode(
         resonance: mode.resonance, qualityFactor: mode.qualityFactor,
         gain: gain / fit.gains[0] * pow(mode.resonance / main.resonance, order))
     }
-    sensor = sensors.first { $0.order == shape.order } ?? .acceleration
+    sensor = sensors.first { $0.derivativeOrder == shape.derivativeOrder } ?? .acceleration
     // With ω² in the numerator, movement and signal have one sign above resonance, and −1 is in the
     // fit.
     isInverted = fit.gains[0] < 0
     gain =
-      fit.still(atHertz: main.resonance).magnitude
+      fit.undelayedValue(atHertz: main.resonance).magnitude
       / max(shape.highPassValue(atHertz: main.resonance).magnitude, 1e-9)
-    offset = pair.start + late + shape.delay - signal.firstSweep
-    coilCorner = shape.coil > 0 ? 1 / (2 * .pi * shape.coil) : nil
-    inputCorner = shape.highPassOrder > 0 ? shape.highPass : nil
-    hum = take.hum?.hertz
+    offset = pair.start + late + shape.delay - signal.firstSweepTime
+    coilCorner = shape.coilTimeConstant > 0 ? 1 / (2 * .pi * shape.coilTimeConstant) : nil
+    inputCorner = shape.highPassOrder > 0 ? shape.highPassCorner : nil
+    humFrequency = take.hum?.hertz
     (resonanceInterval, qualityInterval) = fit.intervals[0]
     levelChange = change
     residual = fit.residual
     signalToNoise = take.signalToNoise
     self.noise = Decibels.of(power: share)
-    clockError = (pair.rate / recording.rate - 1) * 1e6
+    clockErrorPartsPerMillion = (pair.rate / recording.rate - 1) * 1e6
     curve = CalibrationCurve(response, noise: noise, fit: fit)
   }
 
@@ -189,8 +190,8 @@ public struct Calibration: Equatable, Sendable {
     // The equaliser reaches beyond the band at 10 dB, so what was published stays as far as it was
     // heard.
     let band = hardware.band ?? curve.band
-    let low = max(min(curve.band.lowerBound, band.lowerBound), curve.heard.lowerBound)
-    let high = min(max(curve.band.upperBound, band.upperBound), curve.heard.upperBound)
+    let low = max(min(curve.band.lowerBound, band.lowerBound), curve.bandAboveNoise.lowerBound)
+    let high = min(max(curve.band.upperBound, band.upperBound), curve.bandAboveNoise.upperBound)
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
     hardware.modes = modes.map {
       TransducerMode(
@@ -201,7 +202,7 @@ public struct Calibration: Equatable, Sendable {
     known.insert("modes")
     // The resonance explains a good recording better than points could that are further apart than
     // it is wide.
-    hardware.response = isPoor ? curve.response : []
+    hardware.response = isPoorFit ? curve.response : []
     hardware.measured = TransducerMeasurement(
       date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)),
       sensor: sensor)
@@ -214,11 +215,13 @@ public struct Calibration: Equatable, Sendable {
       known.insert("acceleration")
     }
     hardware.estimated.removeAll { known.contains($0) }
-    let stiffening = levelChange.isStiffness ? Self.stiffeningReach * abs(levelChange.resonance) : 0
+    let stiffening =
+      levelChange.indicatesStiffnessChange
+      ? Self.stiffeningUncertaintyFactor * abs(levelChange.resonance) : 0
     let uncertainty = Self.uncertainty(
       resonance: resonanceInterval + stiffening, qualityFactor: qualityInterval)
-    hardware.uncertainty = isPoor ? .estimated : uncertainty
-    if isPoor {
+    hardware.uncertainty = isPoorFit ? .estimated : uncertainty
+    if isPoorFit {
       hardware.estimated += ["resonance", "qualityFactor"]
     }
     profile.hardware = hardware
@@ -231,8 +234,8 @@ public struct Calibration: Equatable, Sendable {
   /// What a profile states with intervals of a measurement.
   static func uncertainty(resonance: Double, qualityFactor: Double) -> TransducerUncertainty {
     TransducerUncertainty(
-      resonance: rounded(resonance + drift, places: 4),
-      qualityFactor: rounded(max(1 + qualityFactor, leastFactor), places: 3))
+      resonance: rounded(resonance + resonanceDrift, places: 4),
+      qualityFactor: rounded(max(1 + qualityFactor, minimumQualityUncertainty), places: 3))
   }
 
   static func rounded(_ value: Double, places: Int) -> Double {
@@ -240,16 +243,16 @@ public struct Calibration: Equatable, Sendable {
     return (value * scale).rounded() / scale
   }
 
-  static func judge(
-    _ fit: ResonanceFit, noise: Double, _ change: LevelChange, band: ClosedRange<Double>,
-    acceptsPoor: Bool
+  static func checkFit(
+    _ fit: ResonanceFit, noise: Double, levelChange change: LevelChange, band: ClosedRange<Double>,
+    acceptsPoorFit acceptsPoor: Bool
   ) throws(CalibrationError) {
     let unexplained = pow(10, fit.residual / 10)
-    let count = fit.shape.modes.count
+    let count = fit.transferFunction.modes.count
     let explanation =
       (count == 1 ? "one resonance explains" : "\(count) resonances explain")
         + """
-         only \(((1 - unexplained) * 100).text(unexplained < 0.03 ? 1 : 0)) % of the recorded \
+         only \(((1 - unexplained) * 100).text(places: unexplained < 0.03 ? 1 : 0)) % of the recorded \
         power
         """
     let advice =
@@ -258,34 +261,35 @@ public struct Calibration: Equatable, Sendable {
       it, or use '--accept-poor'
       """
     let (resonance, quality) = fit.intervals[0]
-    let changed = acceptsPoor ? nil : change.refusal
+    let changed = acceptsPoor ? nil : change.rejectionReason
     // The first that holds; those behind the bound are limits of a good fit.
     let refusals: [(Bool, CalibrationError.Kind, String)] = [
       (
-        fit.residual <= poorResidual && !fit.isAtBound && changed != nil, .changesWithLevel,
+        fit.residual <= maximumPoorResidual && !fit.isAtBound && changed != nil, .changesWithLevel,
         changed ?? ""
       ),
       (
-        fit.residual > poorResidual, .noResonance,
+        fit.residual > maximumPoorResidual, .noResonance,
         "\(explanation); is the sensor on the transducer?"
       ),
       (
         fit.isAtBound, .noResonance,
-        "shows no resonance between \(band.lowerBound.text(1)) and \(band.upperBound.text(1)) Hz"
+        "shows no resonance between \(band.lowerBound.text(places: 1)) and \(band.upperBound.text(places: 1)) Hz"
       ),
       (
-        !acceptsPoor && fit.residual > goodResidual, .noResonance,
+        !acceptsPoor && fit.residual > maximumGoodResidual, .noResonance,
         "\(explanation); at least 97 % are required; \(advice)"
       ),
       (
-        !acceptsPoor && unexplained - noise > greatestMisfit, .noResonance,
+        !acceptsPoor && unexplained - noise > maximumMisfit, .noResonance,
         "\(explanation); at least 99.4 % of what is not noise are required; \(advice)"
       ),
       (
-        !acceptsPoor && (resonance > widestResonance || quality > widestQuality), .noResonance,
+        !acceptsPoor && (resonance > maximumResonanceInterval || quality > maximumQualityInterval),
+        .noResonance,
         """
-        leaves the resonance uncertain by ±\((resonance * 100).text(2)) % and the Q factor by \
-        ±\((quality * 100).text(2)) \
+        leaves the resonance uncertain by ±\((resonance * 100).text(places: 2)) % and the Q factor by \
+        ±\((quality * 100).text(places: 2)) \
         %, at most 1 % and 5 % are allowed; \(advice)
         """
       ),
@@ -300,7 +304,7 @@ public struct Calibration: Equatable, Sendable {
     let unexplained = pow(10, residual / 10)
     let share =
       unexplained < 1e-5
-      ? "more than 99.999" : ((1 - unexplained) * 100).text(unexplained < 0.001 ? 3 : 1)
+      ? "more than 99.999" : ((1 - unexplained) * 100).text(places: unexplained < 0.001 ? 3 : 1)
     let explained =
       (modes.isEmpty ? "One resonance explains" : "\(modes.count + 1) resonances explain")
       + " \(share) % of the recorded power"
@@ -311,31 +315,33 @@ public struct Calibration: Equatable, Sendable {
 
   /// What speaks against leaning on the figures: a sentence each.
   public var warnings: [String] {
-    let changed = levelChange.refusal.map { "The recording \($0.prefix { $0 != ";" })." }
-    let clock = "\(abs(clockError).text(0)) ppm \(clockError > 0 ? "faster" : "slower")"
+    let changed = levelChange.rejectionReason.map { "The recording \($0.prefix { $0 != ";" })." }
+    let clock =
+      "\(abs(clockErrorPartsPerMillion).text(places: 0)) ppm \(clockErrorPartsPerMillion > 0 ? "faster" : "slower")"
     let further = modes.map { mode in
       """
-      A further resonance is at \(mode.resonance.text(1)) Hz, with a Q factor of \
-      \(mode.qualityFactor.text(1)), at 
+      A further resonance is at \(mode.resonance.text(places: 1)) Hz, with a Q factor of \
+      \(mode.qualityFactor.text(places: 1)), at 
       """
-        + "\(Decibels.of(amplitude: abs(mode.gain)).text(1)) dB."
+        + "\(Decibels.of(amplitude: abs(mode.gain)).text(places: 1)) dB."
     }
     return [
-      isPoor ? "The fit is poor; the values are marked as estimates." : nil,
-      signalToNoise < 20 ? "The sweeps are only \(signalToNoise.text(1)) dB above the noise." : nil,
+      isPoorFit ? "The fit is poor; the values are marked as estimates." : nil,
+      signalToNoise < 20
+        ? "The sweeps are only \(signalToNoise.text(places: 1)) dB above the noise." : nil,
       changed,
-      levelChange.stiffness,
+      levelChange.stiffnessWarning,
     ].compactMap(\.self) + further
       + [
-        hum.map { "Mains hum at \($0.text(2)) Hz was removed." },
-        abs(clockError) > 20
+        humFrequency.map { "Mains hum at \($0.text(places: 2)) Hz was removed." },
+        abs(clockErrorPartsPerMillion) > 20
           ? "The recorder's clock is \(clock) than the player's; this was corrected." : nil,
         inputCorner.map {
-          "The recorder's input has a high-pass at \($0.text(1)) Hz; this was corrected."
+          "The recorder's input has a high-pass at \($0.text(places: 1)) Hz; this was corrected."
         },
         coilCorner.map {
           """
-          Coil inductance reduces the response above \($0.text(0)) Hz; the drive does not \
+          Coil inductance reduces the response above \($0.text(places: 0)) Hz; the drive does not \
           compensate for it.
           """
         },
@@ -343,24 +349,28 @@ public struct Calibration: Equatable, Sendable {
   }
 
   /// Whether the figures are no more than estimates.
-  public var isPoor: Bool {
-    levelChange.refusal != nil || residual > Self.goodResidual
-      || pow(10, residual / 10) - pow(10, noise / 10) > Self.greatestMisfit
-      || resonanceInterval > Self.widestResonance
-      || qualityInterval > Self.widestQuality
+  public var isPoorFit: Bool {
+    levelChange.rejectionReason != nil || residual > Self.maximumGoodResidual
+      || pow(10, residual / 10) - pow(10, noise / 10) > Self.maximumMisfit
+      || resonanceInterval > Self.maximumResonanceInterval
+      || qualityInterval > Self.maximumQualityInterval
   }
 }
 
 extension Calibration.LevelChange {
-  init(of shape: ResonanceShape, _ pair: SweepPair, band: ClosedRange<Double>) {
-    func fit(_ part: SweepPair.Part) -> ResonanceFit {
-      ResonanceFit(refining: shape, pair.response(part, without: SweepPair.preRoll), band: band)
+  init(of shape: TransferFunction, in pair: SweepPair, band: ClosedRange<Double>) {
+    func fit(_ part: SweepPair.Combination) -> ResonanceFit {
+      ResonanceFit(
+        refining: shape, pair.response(part, removingDelay: SweepPair.preRoll), band: band)
     }
     let quiet = fit(.quiet)
     let loud = fit(.loud)
-    resonance = loud.shape.main.resonance / quiet.shape.main.resonance - 1
-    qualityFactor = loud.shape.main.qualityFactor / quiet.shape.main.qualityFactor - 1
-    shift = resonance * shape.main.qualityFactor
+    resonance =
+      loud.transferFunction.mainMode.resonance / quiet.transferFunction.mainMode.resonance - 1
+    qualityFactor =
+      loud.transferFunction.mainMode.qualityFactor / quiet.transferFunction.mainMode.qualityFactor
+      - 1
+    shiftInBandwidths = resonance * shape.mainMode.qualityFactor
     func both(_ left: Double, _ right: Double) -> Double {
       (left * left + right * right).squareRoot()
     }
@@ -369,52 +379,55 @@ extension Calibration.LevelChange {
   }
 
   /// How many intervals a difference must be to be more than chance: 3 in 1,000 are wider.
-  private static let certainty = 1.5
+  private static let significanceFactor = 1.5
 
   /// Whether the resonance or the quality differs by more than is allowed, and by more than chance.
-  var isSeen: (resonance: Bool, qualityFactor: Bool) {
+  var isSignificant: (resonance: Bool, qualityFactor: Bool) {
     (
-      abs(resonance) > max(Calibration.greatestResonanceChange, Self.certainty * resonanceInterval),
-      abs(qualityFactor) > max(Calibration.greatestQualityChange, Self.certainty * qualityInterval)
+      abs(resonance)
+        > max(Calibration.maximumResonanceChange, Self.significanceFactor * resonanceInterval),
+      abs(qualityFactor)
+        > max(Calibration.maximumQualityChange, Self.significanceFactor * qualityInterval)
     )
   }
 
   /// Whether a spring stiffens or softens so little that the figures of small movement follow from
   /// both sweeps.
-  var isStiffness: Bool {
-    isSeen.resonance && !isSeen.qualityFactor && abs(resonance) <= Calibration.greatestStiffening
-      && abs(shift) <= Calibration.greatestShift
+  var indicatesStiffnessChange: Bool {
+    isSignificant.resonance && !isSignificant.qualityFactor
+      && abs(resonance) <= Calibration.maximumStiffening
+      && abs(shiftInBandwidths) <= Calibration.maximumShift
   }
 
-  private var words: String {
+  private var summary: String {
     """
     changes with the level: the resonance of the louder sweep is \
-    \((abs(resonance) * 100).text(1)) % 
+    \((abs(resonance) * 100).text(places: 1)) % 
     """
       + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens")
       + " with movement"
   }
 
   /// What is to be known of a spring that stiffens or softens a little.
-  var stiffness: String? {
-    guard isStiffness else { return nil }
+  var stiffnessWarning: String? {
+    guard indicatesStiffnessChange else { return nil }
     return
       """
-      The recording \(words). The figures are those of small movement; the uncertainty covers \
+      The recording \(summary). The figures are those of small movement; the uncertainty covers \
       levels up to 5 dB above the sweep's.
       """
   }
 
-  var refusal: String? {
-    if isStiffness { return nil }
+  var rejectionReason: String? {
+    if indicatesStiffnessChange { return nil }
     let advice = "use a lower '--level', or '--accept-poor'"
-    let seen = isSeen
-    if seen.resonance { return "\(words); \(advice)" }
+    let seen = isSignificant
+    if seen.resonance { return "\(summary); \(advice)" }
     guard seen.qualityFactor else { return nil }
     return
       """
       changes with the level: the Q factor of the louder sweep is \
-      \((abs(qualityFactor) * 100).text(1)) % 
+      \((abs(qualityFactor) * 100).text(places: 1)) % 
       """
         + (qualityFactor < 0
           ? """
@@ -428,38 +441,40 @@ extension Calibration.LevelChange {
 /// How far a transducer's resonance and quality are from what its profile states.
 public struct CalibrationDrift: Equatable, Sendable {
   /// A figure of the profile against what was measured.
-  public struct Figure: Equatable, Sendable {
+  public struct Comparison: Equatable, Sendable {
     /// What the profile states, and what was measured.
     public let stated, measured: Double
     /// Half of the 95 % interval of what was measured, as a fraction of it.
     public let interval: Double
     /// What the measured may be of the stated, by the profile's uncertainty.
-    public let allowed: ClosedRange<Double>
+    public let allowedRatio: ClosedRange<Double>
 
     /// By what part the measured is above the stated.
-    public var change: Double { measured / stated - 1 }
+    public var relativeChange: Double { measured / stated - 1 }
     /// Whether the measured is within what the profile states.
-    public var isWithin: Bool { allowed.contains(measured / stated) }
+    public var isWithinUncertainty: Bool { allowedRatio.contains(measured / stated) }
   }
 
   /// Resonance in hertz, and quality factor.
-  public let resonance, qualityFactor: Figure
+  public let resonance, qualityFactor: Comparison
 
   /// Whether both are within what the profile states.
-  public var isWithin: Bool { resonance.isWithin && qualityFactor.isWithin }
+  public var isWithinUncertainty: Bool {
+    resonance.isWithinUncertainty && qualityFactor.isWithinUncertainty
+  }
 
   /// Compares; nothing where the profile has no resonance and quality.
   public init?(_ calibration: Calibration, from profile: TransducerProfile) {
     guard let hardware = profile.hardware, let model = hardware.model else { return nil }
-    let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
-    resonance = Figure(
+    let doubt = hardware.uncertainty ?? hardware.defaultUncertainty
+    resonance = Comparison(
       stated: model.resonance, measured: calibration.resonance,
       interval: calibration.resonanceInterval,
-      allowed: (1 - doubt.resonance)...(1 + doubt.resonance))
-    qualityFactor = Figure(
+      allowedRatio: (1 - doubt.resonance)...(1 + doubt.resonance))
+    qualityFactor = Comparison(
       stated: model.qualityFactor, measured: calibration.qualityFactor,
       interval: calibration.qualityInterval,
-      allowed: (1 / doubt.qualityFactor)...doubt.qualityFactor)
+      allowedRatio: (1 / doubt.qualityFactor)...doubt.qualityFactor)
   }
 }
 
@@ -498,12 +513,12 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     self.description = description
   }
 
-  static func cause(of error: CalibrationError, behind hum: MainsHum?) -> CalibrationError {
-    guard let hum, hum.isMoving else { return error }
+  static func attributing(_ error: CalibrationError, to hum: MainsHum?) -> CalibrationError {
+    guard let hum, hum.isDrifting else { return error }
     return CalibrationError(
       .unsuitableRecording,
       """
-      has mains hum whose frequency moves, at \(hum.hertz.text(1)) Hz, which cannot be taken \
+      has mains hum whose frequency moves, at \(hum.hertz.text(places: 1)) Hz, which cannot be taken \
       out; keep the sensor's leads away from mains leads, or record on battery power
       """
     )
@@ -531,34 +546,35 @@ public struct CalibrationCurve: Equatable, Sendable {
   /// The frequencies around the peak at which no more than 10 dB are lost.
   public let band: ClosedRange<Double>
   /// The frequencies around the resonance that stand out of the noise; the band where none do.
-  public let heard: ClosedRange<Double>
+  public let bandAboveNoise: ClosedRange<Double>
   /// Whether the band may go on below or above what the sweep went through.
-  public let isOpenBelow, isOpenAbove: Bool
+  public let mayExtendBelow, mayExtendAbove: Bool
 
   /// Decibels that are lost at the ends of the band, and points to both sides that it is judged by:
   /// a twelfth of an octave.
-  private static let bandLoss = 10.0
-  private static let reach = 4
+  private static let bandEdgeLoss = 10.0
+  private static let smoothingHalfWidth = 4
   /// How many times the power of noise is heard, and points of a response in a profile.
-  private static let prominence = 4.0
-  private static let responseCount = 24
+  private static let minimumPowerOverNoise = 4.0
+  private static let responsePointCount = 24
 
   /// - Parameter noise: What noise adds to the response, in the same groups.
   init(_ response: MeasuredResponse, noise: MeasuredResponse, fit: ResonanceFit) {
-    let order = Double(2 - fit.shape.order)
+    let order = Double(2 - fit.transferFunction.derivativeOrder)
     func power(_ response: MeasuredResponse, _ index: Int) -> Double {
-      Self.power(response, around: index, order: order)
-        / max(fit.shape.highPassValue(atHertz: response.groups[index].hertz).power, 1e-9)
+      Self.smoothedPower(of: response, around: index, exponent: order)
+        / max(fit.transferFunction.highPassValue(atHertz: response.groups[index].hertz).power, 1e-9)
     }
     let levels = response.groups.indices.map { power(response, $0) }
     let noises = noise.groups.indices.map { power(noise, $0) }
-    let heard = Self.run(
-      of: zip(levels, noises).map { $0 > Self.prominence * $1 },
-      around: response.groups.lastIndex { $0.hertz <= fit.shape.main.resonance } ?? 0)
+    let heard = Self.contiguousRun(
+      of: zip(levels, noises).map { $0 > Self.minimumPowerOverNoise * $1 },
+      around: response.groups.lastIndex { $0.hertz <= fit.transferFunction.mainMode.resonance } ?? 0
+    )
     let greatest = max(zip(levels, heard).map { $1 ? $0 : 0 }.max() ?? 0, 1e-300).squareRoot()
     let points = zip(response.groups, heard).map { group, isAboveNoise in
       let fitted = fit.value(atHertz: group.hertz)
-      let passed = fit.shape.highPassValue(atHertz: group.hertz).magnitude
+      let passed = fit.transferFunction.highPassValue(atHertz: group.hertz).magnitude
       let factor = pow(group.hertz, order) / (greatest * max(passed, 1e-5))
       return Point(
         hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
@@ -570,20 +586,20 @@ public struct CalibrationCurve: Equatable, Sendable {
     let reached = levels.indices.map { heard[$0] ? levels[$0] : 0 }
     guard let peak = reached.indices.max(by: { reached[$0] < reached[$1] }) else {
       band = 1...1
-      self.heard = 1...1
-      isOpenBelow = true
-      isOpenAbove = true
+      self.bandAboveNoise = 1...1
+      mayExtendBelow = true
+      mayExtendAbove = true
       return
     }
-    let least = reached[peak] * pow(10, -Self.bandLoss / 10)
+    let least = reached[peak] * pow(10, -Self.bandEdgeLoss / 10)
     let low = (reached[..<peak].lastIndex { !($0 >= least) } ?? -1) + 1
     let high = (reached[peak...].firstIndex { !($0 >= least) } ?? reached.count) - 1
     band = points[low].hertz...points[high].hertz
     let first = heard.firstIndex(of: true) ?? low
     let last = heard.lastIndex(of: true) ?? high
-    self.heard = points[min(first, low)].hertz...points[max(last, high)].hertz
-    isOpenBelow = low == 0 || !heard[low - 1]
-    isOpenAbove = high == points.count - 1 || !heard[high + 1]
+    self.bandAboveNoise = points[min(first, low)].hertz...points[max(last, high)].hertz
+    mayExtendBelow = low == 0 || !heard[low - 1]
+    mayExtendAbove = high == points.count - 1 || !heard[high + 1]
   }
 
   /// The measured response in few points for a profile: equally far apart, the greatest at 0 dB.
@@ -593,9 +609,9 @@ public struct CalibrationCurve: Equatable, Sendable {
     guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else {
       return []
     }
-    let width = log2(last / first) / Double(Self.responseCount)
+    let width = log2(last / first) / Double(Self.responsePointCount)
     var found: [ResponsePoint] = []
-    for index in 0..<Self.responseCount {
+    for index in 0..<Self.responsePointCount {
       let low = first * pow(2, Double(index) * width)
       let high = low * pow(2, width)
       let inside = points.filter { $0.hertz >= low && $0.hertz < high }
@@ -610,18 +626,21 @@ public struct CalibrationCurve: Equatable, Sendable {
   }
 
   /// What holds without a break around a place.
-  private static func run(of matches: [Bool], around place: Int) -> [Bool] {
+  private static func contiguousRun(of matches: [Bool], around place: Int) -> [Bool] {
     let first = (matches.prefix(place).lastIndex(of: false) ?? -1) + 1
     let end = matches.dropFirst(place).firstIndex(of: false) ?? matches.count
     return matches.indices.map { end > place && (first..<end).contains($0) }
   }
 
   /// The mean power around a group, brought to acceleration.
-  private static func power(_ response: MeasuredResponse, around index: Int, order: Double)
+  private static func smoothedPower(
+    of response: MeasuredResponse, around index: Int, exponent order: Double
+  )
     -> Double
   {
     let groups = response.groups
-    let range = max(0, index - reach)...min(groups.count - 1, index + reach)
+    let range =
+      max(0, index - smoothingHalfWidth)...min(groups.count - 1, index + smoothingHalfWidth)
     let power = range.reduce(0) { $0 + groups[$1].gain.power * pow(groups[$1].hertz, 2 * order) }
     return power / Double(range.count)
   }

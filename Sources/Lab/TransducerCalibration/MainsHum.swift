@@ -9,63 +9,64 @@ internal import CMath
 struct MainsHum {
   /// The frequency in hertz, at the middle of the silences where it moves.
   let hertz: Double
-  let isMoving: Bool
+  let isDrifting: Bool
   private let phase: HumPhase
   private let amplitudes: [(sine: Double, cosine: Double)]
 
   /// The mains frequencies of the world, and how far they and a recorder's clock stray.
-  private static let nominal = [50.0, 60]
-  private static let reach = 0.3
+  private static let nominalFrequencies = [50.0, 60]
+  private static let frequencyTolerance = 0.3
   /// Steps of the search in hertz: over 15 s, harmonics of the nearest first step are a fraction of
   /// a turn off.
-  private static let steps = [0.005, 0.001, 0.0002]
+  private static let searchSteps = [0.005, 0.001, 0.0002]
   static let harmonicCount = 8
   /// Blocks in a second that are looked at.
   private static let blockRate = 2_000.0
   /// The least part of the silences' power that a hum explains, and the fewest seconds of silence.
-  private static let leastShare = 0.1
-  private static let leastSilence = 0.4
+  private static let minimumPowerFraction = 0.1
+  private static let minimumSilence = 0.4
   /// The part of the hum by which silences fitted each by itself must explain more where the
   /// frequency moves, and how many times as much as they would of noise.
-  private static let leastGain = 1e-4
-  private static let certainty = 4.0
+  private static let minimumDriftGain = 1e-4
+  private static let driftSignificance = 4.0
 
   init?(in samples: [Float], rate: Double, silences: [Range<Int>]) {
     let block = max(1, Int(rate / Self.blockRate))
     var runs = silences.map { HumSilence(samples, rate: rate, range: $0, block: block) }
-    let count = runs.reduce(0) { $0 + $1.values.count }
-    guard Double(count * block) >= Self.leastSilence * rate else { return nil }
-    let mean = runs.reduce(0) { $0 + $1.values.reduce(0, +) } / Double(count)
+    let count = runs.reduce(0) { $0 + $1.blockMeans.count }
+    guard Double(count * block) >= Self.minimumSilence * rate else { return nil }
+    let mean = runs.reduce(0) { $0 + $1.blockMeans.reduce(0, +) } / Double(count)
     for index in runs.indices {
       runs[index].subtract(mean)
     }
-    let power = runs.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1 * $1 } }
+    let power = runs.reduce(0) { $0 + $1.blockMeans.reduce(0) { $0 + $1 * $1 } }
     guard power > 0 else { return nil }
 
-    let steady = Self.search(runs)
+    let steady = Self.steadyFit(of: runs)
     let locals = runs.compactMap { run in
-      run.values.isEmpty ? nil : (run: run, fit: Self.search([run]))
+      run.blockMeans.isEmpty ? nil : (run: run, fit: Self.steadyFit(of: [run]))
     }
     let most = locals.reduce(0) { $0 + $1.fit.gained }
     let chance = Double(locals.count * (2 * Self.harmonicCount + 2)) / Double(count)
-    isMoving =
+    isDrifting =
       locals.count > 1 && most > 0.5 * power
-      && most - steady.gained > Self.leastGain * most + Self.certainty * chance * (power - most)
-    let moved = isMoving ? HumPhase(through: locals.map { ($0.run, $0.fit.hertz) }) : nil
+      && most - steady.gained > Self.minimumDriftGain * most + Self.driftSignificance * chance
+        * (power - most)
+    let moved = isDrifting ? HumPhase(through: locals.map { ($0.run, $0.fit.hertz) }) : nil
     let fit = moved.flatMap { phase in
-      Self.fit(runs) { phase.turns(at: $0) }.map { (phase: phase, fit: $0) }
+      Self.fit(to: runs) { phase.cycles(at: $0) }.map { (phase: phase, fit: $0) }
     }
     let factors: [Double]
     if let fit, fit.fit.gained > steady.gained {
-      guard fit.fit.gained >= Self.leastShare * power else { return nil }
+      guard fit.fit.gained >= Self.minimumPowerFraction * power else { return nil }
       phase = fit.phase
       factors = fit.fit.factors
     } else {
-      guard steady.gained >= Self.leastShare * power || isMoving else { return nil }
+      guard steady.gained >= Self.minimumPowerFraction * power || isDrifting else { return nil }
       phase = HumPhase(hertz: steady.hertz)
       factors = steady.factors
     }
-    let hertz = phase.middle
+    let hertz = phase.centerFrequency
     self.hertz = hertz
     amplitudes = (0..<Self.harmonicCount).map { index in
       // The mean over a block is a sine of its own frequency, lower by Dirichlet's kernel.
@@ -75,21 +76,21 @@ struct MainsHum {
     }
   }
 
-  private static func search(_ runs: [HumSilence]) -> (
+  private static func steadyFit(of runs: [HumSilence]) -> (
     hertz: Double, gained: Double, factors: [Double]
   ) {
     var best: (hertz: Double, gained: Double, factors: [Double]) = (0, 0, [])
     func look(at hertz: Double) {
-      guard let fit = fit(hertz, runs), fit.gained > best.gained else { return }
+      guard let fit = fit(atHertz: hertz, to: runs), fit.gained > best.gained else { return }
       best = (hertz, fit.gained, fit.factors)
     }
-    for nominal in nominal {
-      let count = Int((reach / steps[0]).rounded())
+    for nominal in nominalFrequencies {
+      let count = Int((frequencyTolerance / searchSteps[0]).rounded())
       for step in -count...count {
-        look(at: nominal + Double(step) * steps[0])
+        look(at: nominal + Double(step) * searchSteps[0])
       }
     }
-    for step in steps.dropFirst() {
+    for step in searchSteps.dropFirst() {
       let center = best.hertz
       for place in -4...4 where place != 0 {
         look(at: center + Double(place) * step)
@@ -100,7 +101,7 @@ struct MainsHum {
 
   func removed(from samples: [Float], rate: Double) -> [Float] {
     samples.indices.map { frame in
-      let turn = 2 * Double.pi * phase.turns(at: Double(frame) / rate)
+      let turn = 2 * Double.pi * phase.cycles(at: Double(frame) / rate)
       let first = Phasor(cos(turn), sin(turn))
       var now = first
       var sum = 0.0
@@ -114,12 +115,12 @@ struct MainsHum {
 
   /// The squares that a frequency with its harmonics and a constant explains, and the factors of
   /// each.
-  private static func fit(_ hertz: Double, _ runs: [HumSilence]) -> (
+  private static func fit(atHertz hertz: Double, to runs: [HumSilence]) -> (
     gained: Double, factors: [Double]
   )? {
     // Products of sines are sums of sines at the sum and the difference of their numbers.
     let sums = (0...2 * harmonicCount).map { number in
-      runs.reduce(Phasor.zero) { $0 + $1.sum(atHertz: Double(number) * hertz) }
+      runs.reduce(Phasor.zero) { $0 + $1.exponentialSum(atHertz: Double(number) * hertz) }
     }
     let constant = 2 * harmonicCount
     var rows = [[Double]](
@@ -152,10 +153,11 @@ struct MainsHum {
     return (zip(factors, explained).reduce(0) { $0 + $1.0 * $1.1 }, factors)
   }
 
-  private static func fit(_ runs: [HumSilence], turns: (Double) -> Double) -> (
+  private static func fit(to runs: [HumSilence], cycles turns: (Double) -> Double) -> (
     gained: Double, factors: [Double]
   )? {
-    let rows = runs.map { $0.rows(turns: turns) }.reduce(nil) { (sum: [[Double]]?, rows) in
+    let rows = runs.map { $0.normalEquations(cycles: turns) }.reduce(nil) {
+      (sum: [[Double]]?, rows) in
       sum.map { zip($0, rows).map { zip($0, $1).map(+) } } ?? rows
     }
     guard let rows, let factors = LevenbergMarquardt.solve(rows) else { return nil }
@@ -167,31 +169,31 @@ struct MainsHum {
 struct HumSilence {
   /// Seconds of the first block's middle, and from one to the next.
   let start, spacing: Double
-  private(set) var values: [Double]
+  private(set) var blockMeans: [Double]
 
   init(_ samples: [Float], rate: Double, range: Range<Int>, block: Int) {
     let range = range.clamped(to: samples.indices)
     start = (Double(range.lowerBound) + Double(block - 1) / 2) / rate
     spacing = Double(block) / rate
-    values = (0..<range.count / block).map { index in
+    blockMeans = (0..<range.count / block).map { index in
       let first = range.lowerBound + index * block
       return samples[first..<(first + block)].reduce(0) { $0 + Double($1) } / Double(block)
     }
   }
 
   mutating func subtract(_ mean: Double) {
-    for index in values.indices {
-      values[index] -= mean
+    for index in blockMeans.indices {
+      blockMeans[index] -= mean
     }
   }
 
   /// Seconds of its middle.
-  var middle: Double { start + spacing * Double(values.count - 1) / 2 }
+  var middle: Double { start + spacing * Double(blockMeans.count - 1) / 2 }
 
   /// Σ exp(jωt) over the blocks.
-  func sum(atHertz hertz: Double) -> Phasor {
+  func exponentialSum(atHertz hertz: Double) -> Phasor {
     let half = Double.pi * hertz * spacing
-    let count = Double(values.count)
+    let count = Double(blockMeans.count)
     let size = abs(sin(half)) < 1e-12 ? count : sin(half * count) / sin(half)
     let turn = 2 * Double.pi * hertz * start + half * (count - 1)
     return Phasor(cos(turn), sin(turn)) * size
@@ -204,7 +206,7 @@ struct HumSilence {
     var now = Phasor(cos(turn), sin(turn))
     let advance = Phasor(cos(step), sin(step))
     var sum = Phasor.zero
-    for value in values {
+    for value in blockMeans {
       sum = sum + now * value
       now = now * advance
     }
@@ -214,11 +216,11 @@ struct HumSilence {
   /// The normal equations of sine and cosine of each harmonic and a constant, the values last, for
   /// any phase.
   /// - Parameter turns: Turns of the fundamental at a time in seconds.
-  func rows(turns: (Double) -> Double) -> [[Double]] {
+  func normalEquations(cycles turns: (Double) -> Double) -> [[Double]] {
     let count = 2 * MainsHum.harmonicCount + 1
     var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     var terms = [Double](repeating: 1, count: count + 1)
-    for (index, value) in values.enumerated() {
+    for (index, value) in blockMeans.enumerated() {
       let turn = 2 * Double.pi * turns(start + Double(index) * spacing)
       let first = Phasor(cos(turn), sin(turn))
       var now = first
@@ -246,26 +248,28 @@ struct HumSilence {
 /// The phase of mains hum, whose frequency is a parabola of time at most.
 struct HumPhase {
   /// The frequency at the origin in hertz, its slope and its bend.
-  private var frequency = SIMD3<Double>()
+  private var frequencyPolynomial = SIMD3<Double>()
   /// Seconds at which it is `middle`.
   private var origin = 0.0
 
-  init(hertz: Double) { frequency.x = hertz }
+  init(hertz: Double) { frequencyPolynomial.x = hertz }
 
-  var middle: Double { frequency.x }
+  var centerFrequency: Double { frequencyPolynomial.x }
 
   /// Turns since the origin.
-  func turns(at seconds: Double) -> Double {
+  func cycles(at seconds: Double) -> Double {
     let time = seconds - origin
-    return time * (frequency.x + time * (frequency.y / 2 + time * frequency.z / 3))
+    return time
+      * (frequencyPolynomial.x + time
+        * (frequencyPolynomial.y / 2 + time * frequencyPolynomial.z / 3))
   }
 
   /// Steps of a turn in which the phase of a silence is looked for.
-  private static let phaseSteps = 32
+  private static let phaseStepCount = 32
   /// How well silences show the frequency, and their phases the mean frequency between them, in
   /// hertz.
-  private static let localDeviation = 0.02
-  private static let meanDeviation = 0.002
+  private static let localFrequencyDeviation = 0.02
+  private static let meanFrequencyDeviation = 0.002
 
   /// The phase through silences whose frequencies are known, or nothing where there is one silence
   /// alone.
@@ -276,7 +280,7 @@ struct HumPhase {
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
     guard silences.count > 1 else { return nil }
     let rows = silences.map { place in
-      place.silence.rows { ($0 - place.silence.middle) * place.hertz }
+      place.silence.normalEquations { ($0 - place.silence.middle) * place.hertz }
     }
     var sum = rows[0]
     var phases = [0.0]
@@ -284,17 +288,17 @@ struct HumPhase {
       // One after the other: what is known already holds the amplitudes.
       var best = (gained: -Double.infinity, phase: 0.0, sum: sum)
       func look(at phase: Double) {
-        let turned = zip(sum, Self.turned(later, by: phase)).map { zip($0, $1).map(+) }
+        let turned = zip(sum, Self.phaseShifted(later, by: phase)).map { zip($0, $1).map(+) }
         guard let factors = LevenbergMarquardt.solve(turned) else { return }
         let gained = zip(factors, turned).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
         if gained > best.gained {
           best = (gained, phase, turned)
         }
       }
-      for step in 0..<Self.phaseSteps {
-        look(at: Double(step) / Double(Self.phaseSteps))
+      for step in 0..<Self.phaseStepCount {
+        look(at: Double(step) / Double(Self.phaseStepCount))
       }
-      var width = 0.5 / Double(Self.phaseSteps)
+      var width = 0.5 / Double(Self.phaseStepCount)
       for _ in 0..<8 {
         let middle = best.phase
         look(at: middle - width)
@@ -314,22 +318,27 @@ struct HumPhase {
       [1, (low + high) / 2, (low * low + low * high + high * high) / 3]
     }
     let times = middles.map { $0 - center }
-    var known = zip(times, hertz).map { (terms: local($0), value: $1, width: Self.localDeviation) }
-    frequency = Self.solve(known, count: min(3, times.count))
+    var known = zip(times, hertz).map {
+      (terms: local($0), value: $1, width: Self.localFrequencyDeviation)
+    }
+    frequencyPolynomial = Self.polynomial(fitting: known, count: min(3, times.count))
     for index in times.indices.dropFirst() {
       let span = times[index] - times[index - 1]
-      let expected = turns(at: middles[index]) - turns(at: middles[index - 1])
+      let expected = cycles(at: middles[index]) - cycles(at: middles[index - 1])
       let part = phases[index] - phases[index - 1]
       let turnCount = (expected - part).rounded()
       known.append(
-        (mean(times[index - 1], times[index]), (turnCount + part) / span, Self.meanDeviation))
+        (
+          mean(times[index - 1], times[index]), (turnCount + part) / span,
+          Self.meanFrequencyDeviation
+        ))
     }
-    frequency = Self.solve(known, count: min(3, known.count - 1))
+    frequencyPolynomial = Self.polynomial(fitting: known, count: min(3, known.count - 1))
   }
 
   /// Normal equations for a phase that is ahead by a part of a turn: what was sine is then a mix of
   /// sine and cosine.
-  private static func turned(_ rows: [[Double]], by phase: Double) -> [[Double]] {
+  private static func phaseShifted(_ rows: [[Double]], by phase: Double) -> [[Double]] {
     var rows = rows
     for harmonic in 0..<MainsHum.harmonicCount {
       let turn = 2 * Double.pi * phase * Double(harmonic + 1)
@@ -355,8 +364,8 @@ struct HumPhase {
 
   /// The frequency, slope and bend that fit what is known best, the last left out where it is not
   /// asked for.
-  private static func solve(
-    _ known: [(terms: SIMD3<Double>, value: Double, width: Double)], count: Int
+  private static func polynomial(
+    fitting known: [(terms: SIMD3<Double>, value: Double, width: Double)], count: Int
   ) -> SIMD3<
     Double
   > {

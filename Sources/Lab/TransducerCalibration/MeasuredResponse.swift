@@ -16,8 +16,8 @@ struct MeasuredResponse {
 
   /// The groups by rising frequency; those without a bin are left out.
   let groups: [Group]
-  let roots: [Double]
-  let weighted: [Phasor]
+  let rootWeights: [Double]
+  let weightedGains: [Phasor]
 
   /// Reduces spectra of one length.
   ///
@@ -26,7 +26,7 @@ struct MeasuredResponse {
   ///
   /// - Parameter bins: The recording's spectrum in the band, with their frequencies and that of the
   ///   sweep.
-  init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], lowest: Double) {
+  init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], lowestHertz lowest: Double) {
     var groups: [Group] = []
     var last = Int.min
     for bin in bins {
@@ -52,16 +52,16 @@ struct MeasuredResponse {
 
   private init(_ groups: [Group]) {
     self.groups = groups
-    roots = groups.map { $0.weight.squareRoot() }
-    weighted = zip(groups, roots).map { $0.gain * $1 }
+    rootWeights = groups.map { $0.weight.squareRoot() }
+    weightedGains = zip(groups, rootWeights).map { $0.gain * $1 }
   }
 
   /// Every so many of the groups: enough to see where a fit leads.
-  func thinned(by count: Int) -> MeasuredResponse {
+  func subsampled(by count: Int) -> MeasuredResponse {
     MeasuredResponse(stride(from: 0, to: groups.count, by: count).map { groups[$0] })
   }
 
-  func within(_ band: ClosedRange<Double>) -> MeasuredResponse {
+  func limited(to band: ClosedRange<Double>) -> MeasuredResponse {
     MeasuredResponse(groups.filter { band.contains($0.hertz) })
   }
 
@@ -148,7 +148,7 @@ enum DelaySearch {
   }
 
   /// Re Σ terms·exp(jωτ).
-  static func sum(of terms: [(hertz: Double, value: Phasor)], at delay: Double) -> Double {
+  static func correlation(of terms: [(hertz: Double, value: Phasor)], at delay: Double) -> Double {
     terms.reduce(0) { total, term in
       let turn = 2 * Double.pi * term.hertz * delay
       return total + term.value.real * cos(turn) - term.value.imaginary * sin(turn)
@@ -160,7 +160,7 @@ enum DelaySearch {
     _ terms: [(hertz: Double, value: Phasor)], from delay: Double, step: Double, ignoresSign: Bool
   ) -> Double {
     func sum(_ delay: Double) -> Double {
-      let total = Self.sum(of: terms, at: delay)
+      let total = Self.correlation(of: terms, at: delay)
       return ignoresSign ? abs(total) : total
     }
     var low = delay - step
@@ -183,7 +183,7 @@ enum DelaySearch {
 struct SweepPair {
   struct Bin: BitwiseCopyable {
     var hertz: Double
-    var played, first, second: Phasor
+    var played, quiet, loud: Phasor
   }
 
   /// Seconds in front of a sweep that are cut out with it, since a peak is later than its
@@ -200,29 +200,31 @@ struct SweepPair {
   /// - Parameters:
   ///   - rate: Frames per second, the recorder's error included.
   ///   - first: Second at which the first sweep is.
-  init(_ recording: CalibrationRecording, signal: SweepSignal, rate: Double, first: Double) {
+  init(
+    _ recording: CalibrationRecording, signal: SweepSignal, rate: Double, firstSweep first: Double
+  ) {
     let sweep = signal.sweep(rate: rate)
     let beginning = Int(((first - Self.preRoll) * rate).rounded())
     let gap = signal.sweepSpacing * rate
     let wholeGap = Int(gap.rounded())
-    let count = Int((Self.preRoll + signal.duration + Self.postRoll) * rate)
+    let count = Int((Self.preRoll + signal.sweepDuration + Self.postRoll) * rate)
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: count))
     let played = transform.forward(sweep)
-    let one = transform.forward(Self.cut(recording.samples, from: beginning, count: count))
+    let one = transform.forward(Self.excerpt(of: recording.samples, from: beginning, count: count))
     let other = transform.forward(
-      Self.cut(recording.samples, from: beginning + wholeGap, count: count))
+      Self.excerpt(of: recording.samples, from: beginning + wholeGap, count: count))
     let spacing = rate / Double(transform.length)
     let lowest = Int((signal.band.lowerBound / spacing).rounded(.up))
     let highest = min(Int(signal.band.upperBound / spacing), transform.binCount - 1)
     // The second cut begins a part of a frame off its place.
     let offset = (gap - Double(wholeGap)) / rate
-    let raise = 1 / SweepSignal.quietShare
+    let raise = 1 / SweepSignal.quietRatio
     bins = (lowest...max(lowest, highest)).map { index in
       let hertz = Double(index) * spacing
       let turn = 2 * Double.pi * hertz * offset
       return Bin(
-        hertz: hertz, played: Phasor(played[index]), first: Phasor(one[index]) * raise,
-        second: Phasor(other[index]) * Phasor(cos(turn), sin(turn)))
+        hertz: hertz, played: Phasor(played[index]), quiet: Phasor(one[index]) * raise,
+        loud: Phasor(other[index]) * Phasor(cos(turn), sin(turn)))
     }
     self.rate = rate
     start = Double(beginning) / rate
@@ -237,19 +239,19 @@ struct SweepPair {
       let run = bins[start..<min(start + width, bins.count)]
       return (
         hertz: run.reduce(0) { $0 + $1.hertz } / Double(run.count),
-        value: run.reduce(Phasor.zero) { $0 + $1.second * $1.first.conjugate }
+        value: run.reduce(Phasor.zero) { $0 + $1.loud * $1.quiet.conjugate }
       )
     }
     return DelaySearch.delay(of: terms, within: SweepSearch.tolerance, ignoresSign: false)
   }
 
   /// The power in which the sweeps differ, as a part of the power of one.
-  var difference: Double {
+  var differencePowerRatio: Double {
     var different = 0.0
     var power = 0.0
     for bin in bins {
-      different += (bin.first - bin.second).power
-      power += (bin.first.power + bin.second.power) / 2
+      different += (bin.quiet - bin.loud).power
+      power += (bin.quiet.power + bin.loud.power) / 2
     }
     return power > 0 ? different / power : 1
   }
@@ -257,54 +259,56 @@ struct SweepPair {
   /// By what factor the second sweep is stronger than the first would have it; 1 where nothing
   /// changed its gain.
   var levelRatio: Double {
-    let first = bins.reduce(0) { $0 + $1.first.power }
-    let second = bins.reduce(0) { $0 + $1.second.power }
+    let first = bins.reduce(0) { $0 + $1.quiet.power }
+    let second = bins.reduce(0) { $0 + $1.loud.power }
     return first > 0 ? (second / first).squareRoot() : 0
   }
 
-  enum Part {
+  enum Combination {
     /// Both, each by the inverse of its noise.
-    case both
+    case weightedMean
     case quiet
     case loud
     /// What both lead to where movement vanishes: a spring that stiffens does so with the square of
     /// the level.
-    case still
+    case smallSignal
   }
 
   /// A response at a delay taken out, in seconds behind `start`.
-  func response(_ part: Part = .both, without delay: Double) -> MeasuredResponse {
+  func response(_ part: Combination = .weightedMean, removingDelay delay: Double)
+    -> MeasuredResponse
+  {
     MeasuredResponse(
       bins: bins.map { bin in
         let turn = 2 * Double.pi * bin.hertz * delay
         let value =
           switch part {
-          case .both: bin.first * Self.quietWeight + bin.second * (1 - Self.quietWeight)
-          case .quiet: bin.first
-          case .loud: bin.second
-          case .still: bin.first * (4.0 / 3) - bin.second * (1.0 / 3)
+          case .weightedMean: bin.quiet * Self.quietWeight + bin.loud * (1 - Self.quietWeight)
+          case .quiet: bin.quiet
+          case .loud: bin.loud
+          case .smallSignal: bin.quiet * (4.0 / 3) - bin.loud * (1.0 / 3)
           }
         return (bin.hertz, value * Phasor(cos(turn), sin(turn)), bin.played)
-      }, lowest: bins.first?.hertz ?? 1)
+      }, lowestHertz: bins.first?.hertz ?? 1)
   }
 
   /// What is noise in the mean of both, from their difference.
-  var noise: MeasuredResponse {
+  var noiseResponse: MeasuredResponse {
     // The variance of the weighted mean over that of the difference.
     let share = (Self.quietWeight * (1 - Self.quietWeight)).squareRoot()
     return MeasuredResponse(
-      bins: bins.map { ($0.hertz, ($0.first - $0.second) * share, $0.played) },
-      lowest: bins.first?.hertz ?? 1)
+      bins: bins.map { ($0.hertz, ($0.quiet - $0.loud) * share, $0.played) },
+      lowestHertz: bins.first?.hertz ?? 1)
   }
 
   /// The quiet sweep's weight in the mean: its noise is raised with it.
   private static let quietWeight: Double = {
-    let power = SweepSignal.quietShare * SweepSignal.quietShare
+    let power = SweepSignal.quietRatio * SweepSignal.quietRatio
     return power / (1 + power)
   }()
 
   /// A part of a recording around its mean; what lies outside is silence.
-  private static func cut(_ samples: [Float], from start: Int, count: Int) -> [Float] {
+  private static func excerpt(of samples: [Float], from start: Int, count: Int) -> [Float] {
     let range = max(0, min(start, samples.count))..<max(0, min(start + count, samples.count))
     let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(max(1, range.count))
     var part = [Float](repeating: 0, count: count)
@@ -337,34 +341,37 @@ public struct CalibrationRecording: Equatable, Sendable {
   public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
 
   /// The maximum length of a recording, in seconds.
-  public static let longest = 180.0
+  public static let maximumDuration = 180.0
   /// The supported sample rates, in hertz.
-  public static let rates = 4_000.0...384_000.0
+  public static let supportedRates = 4_000.0...384_000.0
 
   func check(for signal: SweepSignal) throws(CalibrationError) {
     func refusal(_ text: String) -> CalibrationError {
       CalibrationError(.unsuitableRecording, text)
     }
     guard !samples.isEmpty else { throw refusal("is empty") }
-    guard Self.rates.contains(rate) else {
-      throw refusal("is at \(rate.text(0)) Hz; supported: 4000 to 384000 Hz")
+    guard Self.supportedRates.contains(rate) else {
+      throw refusal("is at \(rate.text(places: 0)) Hz; supported: 4000 to 384000 Hz")
     }
     guard rate >= 2.5 * signal.band.upperBound else {
-      let highest = signal.band.upperBound.text(1)
-      let needed = (2.5 * signal.band.upperBound).text(0)
-      throw refusal("is at \(rate.text(0)) Hz; a sweep up to \(highest) Hz needs \(needed) Hz")
-    }
-    let needed = signal.measuredLength - SweepSignal.margin - SweepSignal.pause
-    guard duration >= needed else {
-      throw refusal("lasts \(duration.text(1)) s; the two sweeps take \(needed.text(1)) s")
-    }
-    guard duration <= Self.longest else {
+      let highest = signal.band.upperBound.text(places: 1)
+      let needed = (2.5 * signal.band.upperBound).text(places: 0)
       throw refusal(
-        "lasts \(duration.text(1)) s; cut it to the signal, at most \(Self.longest.text(0)) s")
+        "is at \(rate.text(places: 0)) Hz; a sweep up to \(highest) Hz needs \(needed) Hz")
+    }
+    let needed = signal.measuredDuration - SweepSignal.margin - SweepSignal.pause
+    guard duration >= needed else {
+      throw refusal(
+        "lasts \(duration.text(places: 1)) s; the two sweeps take \(needed.text(places: 1)) s")
+    }
+    guard duration <= Self.maximumDuration else {
+      throw refusal(
+        "lasts \(duration.text(places: 1)) s; cut it to the signal, at most \(Self.maximumDuration.text(places: 0)) s"
+      )
     }
     // No comparison holds for a sample that is undefined.
     if let frame = samples.firstIndex(where: { !(abs($0) < 1e6) }) {
-      throw refusal("contains NaN or infinity at \(place(of: frame)) s")
+      throw refusal("contains NaN or infinity at \(timeText(ofFrame: frame)) s")
     }
     if samples.allSatisfy({ $0 == samples[0] }) {
       throw refusal("contains only silence")
@@ -372,11 +379,11 @@ public struct CalibrationRecording: Equatable, Sendable {
   }
 
   /// Seconds of a frame, as sentences have them.
-  func place(of frame: Int) -> String { (Double(frame) / rate).text(2) }
+  func timeText(ofFrame frame: Int) -> String { (Double(frame) / rate).text(places: 2) }
 }
 
 /// A recording in which both sweeps were found and nothing speaks against measuring.
-struct SweepTake {
+struct SweepRecording {
   /// The sweeps, by the player's clock.
   let pair: SweepPair
   /// Decibels between the louder sweep and the silence in front of it.
@@ -386,21 +393,23 @@ struct SweepTake {
   let recording: CalibrationRecording
 
   /// Parts of the power by which two equal sweeps may differ besides noise: 10 dB below them.
-  private static let mostDifference = 0.1
+  private static let maximumDifference = 0.1
 
   init(_ recording: CalibrationRecording, signal: SweepSignal) throws(CalibrationError) {
     try recording.check(for: signal)
     let rate = recording.rate
-    let places = try SweepSearch(recording, signal: signal).pair()
+    let places = try SweepSearch(recording, signal: signal).sweepStarts()
     for place in [places.first, places.second] {
       let start = Int(place * rate)
-      let range = max(0, start - Int(0.1 * rate))..<(start + Int((signal.duration + 0.1) * rate))
-      if let frame = ClippingDetector.firstFrame(in: recording.samples, range: range) {
+      let range =
+        max(0, start - Int(0.1 * rate))..<(start + Int((signal.sweepDuration + 0.1) * rate))
+      if let frame = ClippingDetector.firstClippedFrame(in: recording.samples, range: range) {
         throw CalibrationError(
-          .clipped, "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
+          .clipped,
+          "is clipped at \(recording.timeText(ofFrame: frame)) s; lower the recorder's gain")
       }
     }
-    let silences = Self.silences(places, signal, recording)
+    let silences = Self.silences(starts: places, signal: signal, recording: recording)
     let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
     self.hum = hum
     let recording =
@@ -410,54 +419,55 @@ struct SweepTake {
       ?? recording
     self.recording = recording
     do {
-      (pair, signalToNoise) = try Self.pair(recording, signal: signal, places)
+      (pair, signalToNoise) = try Self.sweepPair(in: recording, signal: signal, starts: places)
     } catch {
-      throw CalibrationError.cause(of: error, behind: hum)
+      throw CalibrationError.attributing(error, to: hum)
     }
   }
 
   /// The least factor between the sweeps, brought to one level, that is not a gain which changed;
   /// noise is in it.
-  private static let leastRatio = 0.6
+  private static let minimumLevelRatio = 0.6
 
   /// The sweeps by the player's clock, and decibels between the louder one and the silence in front
   /// of it.
-  private static func pair(
-    _ recording: CalibrationRecording, signal: SweepSignal,
-    _ places: (first: Double, second: Double)
+  private static func sweepPair(
+    in recording: CalibrationRecording, signal: SweepSignal,
+    starts places: (first: Double, second: Double)
   ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
     let rate = recording.rate
-    let first = SweepPair(recording, signal: signal, rate: rate, first: places.first)
+    let first = SweepPair(recording, signal: signal, rate: rate, firstSweep: places.first)
     let error = first.clockSkew / signal.sweepSpacing
     guard abs(error) * 1e6 <= Calibration.maximumClockError else {
       throw CalibrationError(
         .clockMismatch,
         """
-        has a sample clock that is \((abs(error) * 1e6).text(0)) ppm too \
+        has a sample clock that is \((abs(error) * 1e6).text(places: 0)) ppm too \
         \(error > 0 ? "fast" : "slow"); record on the device that plays the signal
         """
       )
     }
     let signalToNoise = NoiseMeasurement.signalToNoise(
-      of: recording.samples, rate: rate, signal: signal, second: Int(places.second * rate))
+      of: recording.samples, rate: rate, signal: signal, secondSweep: Int(places.second * rate))
     guard signalToNoise >= Calibration.minimumSignalToNoise else {
       throw CalibrationError(
         .tooQuiet,
         """
-        is too quiet: the sweeps are \(signalToNoise.text(1)) dB above the noise, at least 6 dB \
+        is too quiet: the sweeps are \(signalToNoise.text(places: 1)) dB above the noise, at least 6 dB \
         are required
         """
       )
     }
-    let pair = SweepPair(recording, signal: signal, rate: rate * (1 + error), first: places.first)
+    let pair = SweepPair(
+      recording, signal: signal, rate: rate * (1 + error), firstSweep: places.first)
     let ratio = pair.levelRatio
-    guard ratio > Self.leastRatio else {
-      let step = -Decibels.of(amplitude: SweepSignal.quietShare)
+    guard ratio > Self.minimumLevelRatio else {
+      let step = -Decibels.of(amplitude: SweepSignal.quietRatio)
       throw CalibrationError(
         .unsuitableRecording,
         """
-        has its second sweep only \((step + Decibels.of(amplitude: ratio)).text(1)) dB above \
-        the first, not \(step.text(1)) dB; record the signal of this version, with automatic \
+        has its second sweep only \((step + Decibels.of(amplitude: ratio)).text(places: 1)) dB above \
+        the first, not \(step.text(places: 1)) dB; record the signal of this version, with automatic \
         gain control off
         """
       )
@@ -465,15 +475,15 @@ struct SweepTake {
     return (pair, signalToNoise)
   }
 
-  func checkDifference() throws(CalibrationError) {
+  func checkRepeatability() throws(CalibrationError) {
     // Noise is in both sweeps, in each is its own, and in the first it is raised.
-    let raised = 1 + 1 / (SweepSignal.quietShare * SweepSignal.quietShare)
+    let raised = 1 + 1 / (SweepSignal.quietRatio * SweepSignal.quietRatio)
     let expected = 2 * raised * pow(10, -signalToNoise / 10)
-    guard pair.difference <= Self.mostDifference + expected else {
+    guard pair.differencePowerRatio <= Self.maximumDifference + expected else {
       throw CalibrationError(
         .unsuitableRecording,
         """
-        has two sweeps that differ by \((pair.difference.squareRoot() * 100).text(0)) %; avoid \
+        has two sweeps that differ by \((pair.differencePowerRatio.squareRoot() * 100).text(places: 0)) %; avoid \
         movement and noise, and record again
         """
       )
@@ -482,15 +492,15 @@ struct SweepTake {
 
   /// Frames of a recording in which nothing is played and nothing rings any more.
   private static func silences(
-    _ places: (first: Double, second: Double), _ signal: SweepSignal,
-    _ recording: CalibrationRecording
+    starts places: (first: Double, second: Double), signal: SweepSignal,
+    recording: CalibrationRecording
   ) -> [Range<Int>] {
     // A place is that of a sweep's peak, up to a pre-roll behind its beginning.
     let ring = 0.6
-    let ends = [places.first, places.second].map { $0 + signal.duration + ring }
+    let ends = [places.first, places.second].map { $0 + signal.sweepDuration + ring }
     return [
       (0.05, places.first - SweepPair.preRoll), (ends[0], places.second - SweepPair.preRoll),
-      (ends[1], places.second + signal.duration + SweepSignal.pause - 0.1),
+      (ends[1], places.second + signal.sweepDuration + SweepSignal.pause - 0.1),
     ].map { start, end in
       let first = min(max(0, Int(start * recording.rate)), recording.samples.count)
       return first..<max(first, min(recording.samples.count, Int(end * recording.rate)))
@@ -504,7 +514,7 @@ public struct ReferenceDelay: Equatable, Sendable {
   public let offset: Double
 
   /// The least part of the channel that has to agree on one delay.
-  private static let leastAgreement = 0.8
+  private static let minimumAgreement = 0.8
 
   /// Measures.
   ///
@@ -512,44 +522,48 @@ public struct ReferenceDelay: Equatable, Sendable {
   public init(measuring recording: CalibrationRecording, of signal: SweepSignal)
     throws(CalibrationError)
   {
-    let take = try SweepTake(recording, signal: signal)
-    try take.checkDifference()
+    let take = try SweepRecording(recording, signal: signal)
+    try take.checkRepeatability()
     let pair = take.pair
-    let response = pair.response(without: SweepPair.preRoll)
+    let response = pair.response(removingDelay: SweepPair.preRoll)
     let terms = response.groups.map { (hertz: $0.hertz, value: $0.gain * $0.weight) }
     let reach = 0.5 / signal.band.lowerBound
     let delay = DelaySearch.delay(of: terms, within: reach, ignoresSign: true)
-    let agreeing = abs(DelaySearch.sum(of: terms, at: delay))
+    let agreeing = abs(DelaySearch.correlation(of: terms, at: delay))
     let total = terms.reduce(0) { $0 + $1.value.magnitude }
-    guard agreeing >= Self.leastAgreement * total else {
+    guard agreeing >= Self.minimumAgreement * total else {
       throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
     }
-    offset = pair.start + SweepPair.preRoll + delay - signal.firstSweep
+    offset = pair.start + SweepPair.preRoll + delay - signal.firstSweepTime
   }
 }
 
 /// How far a recording's sweeps stand above its noise, in the band of the sweep.
 enum NoiseMeasurement {
   /// Seconds of the pause that are taken for noise, and by how many they end before the next sweep.
-  private static let length = 0.5
-  private static let distance = 0.1
+  private static let noiseDuration = 0.5
+  private static let guardDuration = 0.1
 
   /// Decibels between the power of the second sweep and that of the pause in front of it.
   /// - Parameter second: Frame at which the second sweep begins.
-  static func signalToNoise(of samples: [Float], rate: Double, signal: SweepSignal, second: Int)
+  static func signalToNoise(
+    of samples: [Float], rate: Double, signal: SweepSignal, secondSweep second: Int
+  )
     -> Double
   {
-    let end = second - Int(distance * rate)
-    let noise = power(samples, from: end - Int(length * rate), to: end, rate: rate, signal)
-    let sweep = power(
-      samples, from: second, to: second + Int(signal.duration * rate), rate: rate, signal)
+    let end = second - Int(guardDuration * rate)
+    let noise = bandPower(
+      of: samples, from: end - Int(noiseDuration * rate), to: end, rate: rate, signal: signal)
+    let sweep = bandPower(
+      of: samples, from: second, to: second + Int(signal.sweepDuration * rate), rate: rate,
+      signal: signal)
     // The sweep's part holds noise as well.
     return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
   }
 
   /// The mean power in the band, through a window of Hann.
-  private static func power(
-    _ samples: [Float], from start: Int, to end: Int, rate: Double, _ signal: SweepSignal
+  private static func bandPower(
+    of samples: [Float], from start: Int, to end: Int, rate: Double, signal: SweepSignal
   )
     -> Double
   {
@@ -580,26 +594,28 @@ enum NoiseMeasurement {
 /// near it lies flat at the very top, something was cut.
 enum ClippingDetector {
   /// What counts as the very top, and as near it, as shares of the peak.
-  private static let top = Float(0.998)
-  private static let near = Float(0.968)
+  private static let peakThreshold = Float(0.998)
+  private static let nearPeakThreshold = Float(0.968)
   /// The part of what is near that lies at the top where peaks are cut; a steady sine has a
   /// quarter.
-  private static let share = 0.5
+  private static let minimumClippedFraction = 0.5
   /// The level at which whole numbers end, and samples there that may be chance.
-  private static let full = Float(0.9995)
-  private static let chance = 3
+  private static let fullScaleThreshold = Float(0.9995)
+  private static let toleratedSampleCount = 3
 
   /// The first frame of a range that is cut off, or nothing.
-  static func firstFrame(in samples: [Float], range: Range<Int>) -> Int? {
+  static func firstClippedFrame(in samples: [Float], range: Range<Int>) -> Int? {
     let range = range.clamped(to: samples.indices)
-    let atFull = range.filter { abs(samples[$0]) >= full }
-    if atFull.count > chance { return atFull[0] }
+    let atFull = range.filter { abs(samples[$0]) >= fullScaleThreshold }
+    if atFull.count > toleratedSampleCount { return atFull[0] }
     for sign in [Float(1), -1] {
       let peak = range.reduce(Float(0)) { max($0, sign * samples[$1]) }
       guard peak > 0 else { continue }
-      let nearPeak = range.filter { sign * samples[$0] >= peak * near }
-      let atTop = nearPeak.filter { sign * samples[$0] >= peak * top }
-      if atTop.count > 10 * chance, Double(atTop.count) > share * Double(nearPeak.count) {
+      let nearPeak = range.filter { sign * samples[$0] >= peak * nearPeakThreshold }
+      let atTop = nearPeak.filter { sign * samples[$0] >= peak * peakThreshold }
+      if atTop.count > 10 * toleratedSampleCount,
+        Double(atTop.count) > minimumClippedFraction * Double(nearPeak.count)
+      {
         return atTop[0]
       }
     }
@@ -615,10 +631,10 @@ struct SweepSearch {
   static let tolerance = 0.05
   /// How far an impulse has to stand out of the rest, as a multiple of the median, and the least
   /// part of it that the other may be.
-  private static let prominence = Float(9)
-  private static let likeness = Float(0.2)
+  private static let minimumProminence = Float(9)
+  private static let minimumSecondPeakRatio = Float(0.2)
 
-  private let impulses: [Float]
+  private let impulseMagnitudes: [Float]
   /// Impulse samples in a second.
   private let rate: Double
   private let signal: SweepSignal
@@ -646,54 +662,54 @@ struct SweepSearch {
       bins[index] = ComplexNumber(product.real * scale, product.imaginary * scale)
     }
     rate = recording.rate * Double(reduced) / Double(length)
-    let room = max(1, Int((recording.duration - 0.9 * signal.duration) * rate))
-    impulses = inverse.backward(bins).prefix(room).map(abs)
+    let room = max(1, Int((recording.duration - 0.9 * signal.sweepDuration) * rate))
+    impulseMagnitudes = inverse.backward(bins).prefix(room).map(abs)
   }
 
   /// Where both sweeps begin, in seconds, each later by what the transducer takes to answer.
-  func pair() throws(CalibrationError) -> (first: Double, second: Double) {
-    let best = peak(in: 0...Double(impulses.count) / rate)
-    let median = impulses.sorted()[impulses.count / 2]
-    guard best.height > Self.prominence * median else {
+  func sweepStarts() throws(CalibrationError) -> (first: Double, second: Double) {
+    let best = peak(in: 0...Double(impulseMagnitudes.count) / rate)
+    let median = impulseMagnitudes.sorted()[impulseMagnitudes.count / 2]
+    guard best.height > Self.minimumProminence * median else {
       throw CalibrationError(
         .unsuitableRecording,
         """
-        contains no sweep from \(signal.band.lowerBound.text(1)) to \
-        \(signal.band.upperBound.text(1)) Hz of \(signal.duration.text(1)) s above the noise
+        contains no sweep from \(signal.band.lowerBound.text(places: 1)) to \
+        \(signal.band.upperBound.text(places: 1)) Hz of \(signal.sweepDuration.text(places: 1)) s above the noise
         """
       )
     }
     let later = peak(around: best.time + signal.sweepSpacing)
     let earlier = peak(around: best.time - signal.sweepSpacing)
     let other = later.height >= earlier.height ? later : earlier
-    if other.height >= Self.likeness * best.height {
+    if other.height >= Self.minimumSecondPeakRatio * best.height {
       return (min(best.time, other.time), max(best.time, other.time))
     }
-    throw misalignment(best)
+    throw misalignmentError(best)
   }
 
   /// What is wrong where the second sweep is not in its place.
-  private func misalignment(_ best: (time: Double, height: Float)) -> CalibrationError {
+  private func misalignmentError(_ best: (time: Double, height: Float)) -> CalibrationError {
     // An echo belongs to its sweep.
     let apart = 0.5
     let before = peak(in: 0...max(0, best.time - apart))
     let start = best.time + apart
-    let behind = peak(in: start...max(start, Double(impulses.count) / rate))
+    let behind = peak(in: start...max(start, Double(impulseMagnitudes.count) / rate))
     let other = before.height > behind.height ? before : behind
-    guard other.height >= Self.likeness * best.height else {
+    guard other.height >= Self.minimumSecondPeakRatio * best.height else {
       return CalibrationError(
         .unsuitableRecording,
         """
-        contains only one sweep, at \(best.time.text(2)) s; record from before the first to \
+        contains only one sweep, at \(best.time.text(places: 2)) s; record from before the first to \
         after the second
         """
       )
     }
-    let found = abs(other.time - best.time).text(2)
+    let found = abs(other.time - best.time).text(places: 2)
     return CalibrationError(
       .clockMismatch,
       """
-      has its sweeps \(found) s apart, not \(signal.sweepSpacing.text(2)) s: the recording has \
+      has its sweeps \(found) s apart, not \(signal.sweepSpacing.text(places: 2)) s: the recording has \
       another sample rate or signal
       """
     )
@@ -705,11 +721,12 @@ struct SweepSearch {
   }
 
   private func peak(in seconds: ClosedRange<Double>) -> (time: Double, height: Float) {
-    let first = min(impulses.count, Int(seconds.lowerBound * rate))
-    let last = min(impulses.count, max(first, Int(seconds.upperBound * rate) + 1))
-    guard let index = (first..<last).max(by: { impulses[$0] < impulses[$1] }) else {
+    let first = min(impulseMagnitudes.count, Int(seconds.lowerBound * rate))
+    let last = min(impulseMagnitudes.count, max(first, Int(seconds.upperBound * rate) + 1))
+    guard let index = (first..<last).max(by: { impulseMagnitudes[$0] < impulseMagnitudes[$1] })
+    else {
       return (seconds.lowerBound, 0)
     }
-    return (Double(index) / rate, impulses[index])
+    return (Double(index) / rate, impulseMagnitudes[index])
   }
 }

@@ -27,14 +27,14 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
 
   /// The part of the nominal impedance that is the coil's resistance, as IEC 60268-5 allows 0.8 at
   /// least, and its doubt.
-  private static let nominalShare = 0.85
-  private static let nominalDoubt = 0.2
+  private static let nominalResistanceRatio = 0.85
+  private static let nominalResistanceUncertainty = 0.2
   /// The least part of the coil's and resistor's resistance by which the impedance rises at a
   /// resonance.
-  private static let leastRise = 0.05
+  private static let minimumRise = 0.05
   /// Octaves around the resonance that are fitted: beyond, eddy currents make a coil's inductance
   /// fall with frequency.
-  fileprivate static let reach = 2.0
+  fileprivate static let fittedOctaves = 2.0
 
   /// Measures.
   ///
@@ -55,31 +55,33 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         .unsuitableSignal,
         "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
     }
-    let take = try SweepTake(recording, signal: signal)
-    try take.checkDifference()
-    var response = take.pair.response(without: SweepPair.preRoll)
+    let take = try SweepRecording(recording, signal: signal)
+    try take.checkRepeatability()
+    var response = take.pair.response(removingDelay: SweepPair.preRoll)
     if let reference {
-      let amplifier = try SweepTake(reference, signal: signal)
-      try amplifier.checkDifference()
+      let amplifier = try SweepRecording(reference, signal: signal)
+      try amplifier.checkRepeatability()
       let first = take.pair.start + SweepPair.preRoll
-      let pair = SweepPair(amplifier.recording, signal: signal, rate: take.pair.rate, first: first)
-      response = response.divided(by: pair.response(without: SweepPair.preRoll))
+      let pair = SweepPair(
+        amplifier.recording, signal: signal, rate: take.pair.rate, firstSweep: first)
+      response = response.divided(by: pair.response(removingDelay: SweepPair.preRoll))
     }
     let band = signal.band
     guard
-      let fit = ImpedanceFit.best(response, band: band, orders: reference == nil ? 0...2 : 0...0),
-      fit.shape.rise > Self.leastRise, fit.cost < 0.1 * fit.taken
+      let fit = ImpedanceFit.best(
+        for: response, band: band, highPassOrders: reference == nil ? 0...2 : 0...0),
+      fit.model.relativeRise > Self.minimumRise, fit.cost < 0.1 * fit.motionalPower
     else {
       throw CalibrationError(
         .noResonance,
         """
-        shows no resonance of an impedance between \(band.lowerBound.text(1)) and \
-        \(band.upperBound.text(1)) Hz; check that it is the voltage at the resistor
+        shows no resonance of an impedance between \(band.lowerBound.text(places: 1)) and \
+        \(band.upperBound.text(places: 1)) Hz; check that it is the voltage at the resistor
         """
       )
     }
-    let shape = fit.shape
-    residual = Decibels.of(power: fit.cost / fit.taken)
+    let shape = fit.model
+    residual = Decibels.of(power: fit.cost / fit.motionalPower)
     let gain = abs(fit.gain)
     guard reference == nil || gain > 0 && gain < 1 else {
       throw CalibrationError(
@@ -91,30 +93,30 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       )
     }
     coilResistance =
-      reference == nil ? Self.nominalShare * (nominal ?? 0) : resistor * (1 / gain - 1)
+      reference == nil ? Self.nominalResistanceRatio * (nominal ?? 0) : resistor * (1 / gain - 1)
     let ratio = resistor / coilResistance
     resonance = shape.resonance
-    mechanicalQualityFactor = shape.loadedQuality * (1 + shape.rise)
-    electricalQualityFactor = mechanicalQualityFactor / (shape.rise * (1 + ratio))
-    qualityFactor = mechanicalQualityFactor / (1 + shape.rise * (1 + ratio))
-    inductance = shape.coil * (resistor + coilResistance)
+    mechanicalQualityFactor = shape.loadedQuality * (1 + shape.relativeRise)
+    electricalQualityFactor = mechanicalQualityFactor / (shape.relativeRise * (1 + ratio))
+    qualityFactor = mechanicalQualityFactor / (1 + shape.relativeRise * (1 + ratio))
+    inductance = shape.coilTimeConstant * (resistor + coilResistance)
     // Q = Q'·(1 + ρ) / (1 + ρ·(1 + Rs / Re)): how the rise ρ and Re are in it.
-    let share = shape.rise / (1 + shape.rise * (1 + ratio))
-    let byRise = share * (1 / (1 + shape.rise) - ratio / (1 + shape.rise))
-    let byCoil = reference == nil ? share * ratio * Self.nominalDoubt : 0
+    let share = shape.relativeRise / (1 + shape.relativeRise * (1 + ratio))
+    let byRise = share * (1 / (1 + shape.relativeRise) - ratio / (1 + shape.relativeRise))
+    let byCoil = reference == nil ? share * ratio * Self.nominalResistanceUncertainty : 0
     resonanceInterval = fit.intervals[0]
     qualityInterval = [fit.intervals[1], byRise * fit.intervals[2], byCoil].reduce(0) {
       $0 + $1 * $1
     }.squareRoot()
-    guard resonanceInterval <= Calibration.widestResonance,
-      qualityInterval <= Calibration.widestQuality,
-      residual <= Calibration.goodResidual
+    guard resonanceInterval <= Calibration.maximumResonanceInterval,
+      qualityInterval <= Calibration.maximumQualityInterval,
+      residual <= Calibration.maximumGoodResidual
     else {
       throw CalibrationError(
         .noResonance,
         """
-        leaves the resonance uncertain by ±\((resonanceInterval * 100).text(2)) % and the Q \
-        factor by ±\((qualityInterval * 100).text(2)) %, at most 1 % and 5 % are allowed; use \
+        leaves the resonance uncertain by ±\((resonanceInterval * 100).text(places: 2)) % and the Q \
+        factor by ±\((qualityInterval * 100).text(places: 2)) %, at most 1 % and 5 % are allowed; use \
         '--reference', a smaller resistor or a higher '--level'
         """
       )
@@ -126,7 +128,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let uncertainty = Calibration.uncertainty(
       resonance: resonanceInterval, qualityFactor: qualityInterval)
-    var profile = profile.with(resonance: Calibration.rounded(resonance, places: 2), uncertainty)
+    var profile = profile.withResonance(
+      Calibration.rounded(resonance, places: 2), uncertainty: uncertainty)
     profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
     profile.hardware?.estimated.removeAll { $0 == "qualityFactor" }
     profile.hardware?.measured = TransducerMeasurement(
@@ -138,7 +141,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
 extension TransducerProfile {
   /// A profile with another resonance in hertz; what was measured around the former one is left
   /// out.
-  func with(resonance: Double, _ uncertainty: TransducerUncertainty) -> TransducerProfile {
+  func withResonance(_ resonance: Double, uncertainty: TransducerUncertainty) -> TransducerProfile {
     var profile = self
     var hardware = hardware ?? TransducerHardware(product: name)
     hardware.resonance = resonance
@@ -155,123 +158,128 @@ extension TransducerProfile {
 }
 
 /// The current through a resistor and a transducer for one volt, up to a factor: what is fitted.
-struct ImpedanceShape: Equatable {
+struct AdmittanceModel: Equatable {
   var resonance: Double
   /// The Q factor with the resistor in the circuit.
   var loadedQuality: Double
   /// Res / (Rs + Re).
-  var rise: Double
+  var relativeRise: Double
   /// Seconds: Le / (Rs + Re).
-  var coil = 1e-4
+  var coilTimeConstant = 1e-4
   var delay = 0.0
   /// The high-pass of the recorder's input.
-  var input = ResonanceShape(modes: [], delay: 0, order: 1)
+  var inputFilter = TransferFunction(modes: [], delay: 0, derivativeOrder: 1)
 
   func value(atHertz hertz: Double) -> Phasor {
     let turn = hertz / resonance - resonance / hertz
-    let mechanical = Phasor(1, loadedQuality * (1 + rise) * turn)
+    let mechanical = Phasor(1, loadedQuality * (1 + relativeRise) * turn)
     let whole =
-      Phasor(1, loadedQuality * turn) * (1 + rise) + mechanical * Phasor(0, 2 * .pi * hertz * coil)
+      Phasor(1, loadedQuality * turn) * (1 + relativeRise) + mechanical
+      * Phasor(0, 2 * .pi * hertz * coilTimeConstant)
     let angle = 2 * Double.pi * hertz * delay
-    return mechanical / whole * input.highPassValue(atHertz: hertz)
+    return mechanical / whole * inputFilter.highPassValue(atHertz: hertz)
       * Phasor(cos(angle), -sin(angle))
   }
 }
 
 /// The shape that leaves least of a response.
 private struct ImpedanceFit {
-  let shape: ImpedanceShape
+  let model: AdmittanceModel
   /// The factor on the shape.
   let gain: Double
   let cost: Double
   /// The power of what the resonance takes from the current.
-  let taken: Double
+  let motionalPower: Double
   /// Half of the 95 % intervals of resonance, loaded quality and rise, as fractions of them.
   let intervals: [Double]
 
   /// Seconds in which delays are counted, and what a high-pass must leave of the rest to be
   /// believed in.
-  private static let unit = 1.0 / 48_000
-  private static let advantage = 0.6
+  private static let delayUnit = 1.0 / 48_000
+  private static let maximumCostRatio = 0.6
 
   /// The best by what is left of what the resonance takes, from several starts, near whose
   /// resonances they are fitted.
   ///
   /// - Parameter orders: Those of the high-pass of a recorder that are tried.
   static func best(
-    _ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>
+    for response: MeasuredResponse, band: ClosedRange<Double>,
+    highPassOrders orders: ClosedRange<Int>
   ) -> ImpedanceFit? {
-    func near(_ shape: ImpedanceShape) -> MeasuredResponse {
-      let reach = pow(2, ImpedanceMeasurement.reach)
-      return response.within(shape.resonance / reach...shape.resonance * reach)
+    func near(_ shape: AdmittanceModel) -> MeasuredResponse {
+      let reach = pow(2, ImpedanceMeasurement.fittedOctaves)
+      return response.limited(to: shape.resonance / reach...shape.resonance * reach)
     }
     let edge = pow(2, 1.0 / 6)
-    let found = grid(response, band: band, orders: orders).map { start in
+    let found = startingModels(for: response, band: band, highPassOrders: orders).map { start in
       ImpedanceFit(
-        start, near(start).thinned(by: 3), orders: 0...min(1, orders.upperBound), .coarse)
-    }.filter { (band.lowerBound * edge...band.upperBound / edge).contains($0.shape.resonance) }
-    return found.min { $0.cost / $0.taken < $1.cost / $1.taken }.map {
-      ImpedanceFit($0.shape, near($0.shape), orders: orders, .full)
+        start, near(start).subsampled(by: 3), orders: 0...min(1, orders.upperBound), .coarse)
+    }.filter { (band.lowerBound * edge...band.upperBound / edge).contains($0.model.resonance) }
+    return found.min { $0.cost / $0.motionalPower < $1.cost / $1.motionalPower }.map {
+      ImpedanceFit($0.model, near($0.model), orders: orders, .full)
     }
   }
 
   private init(
-    _ start: ImpedanceShape, _ response: MeasuredResponse, orders: ClosedRange<Int>,
-    _ precision: LevenbergMarquardt.Precision
+    _ start: AdmittanceModel, _ response: MeasuredResponse, orders: ClosedRange<Int>,
+    _ precision: LevenbergMarquardt.Termination
   ) {
-    var best: (shape: ImpedanceShape, cost: Double)?
+    var best: (shape: AdmittanceModel, cost: Double)?
     for order in orders {
       var start = start
-      start.input.highPassOrder = order
-      if start.input.highPass == 0 {
-        start.input.highPass = 8
+      start.inputFilter.highPassOrder = order
+      if start.inputFilter.highPassCorner == 0 {
+        start.inputFilter.highPassCorner = 8
       }
       let found = LevenbergMarquardt.fit(
-        from: Self.point(start),
+        from: Self.parameters(of: start),
         steps: [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4].dropLast(order > 0 ? 0 : 1),
-        bounds: Self.bounds.dropLast(order > 0 ? 0 : 1), precision: precision
-      ) { Self.match(Self.shape($0, order), response).left }
-      let shape = Self.shape(found, order)
-      let cost = Self.match(shape, response).left.reduce(0) { $0 + $1 * $1 }
-      if cost < (best.map { $0.cost * Self.advantage } ?? .infinity) {
+        bounds: Self.bounds.dropLast(order > 0 ? 0 : 1), termination: precision
+      ) { Self.fitGain(of: Self.model(at: $0, highPassOrder: order), to: response).left }
+      let shape = Self.model(at: found, highPassOrder: order)
+      let cost = Self.fitGain(of: shape, to: response).left.reduce(0) { $0 + $1 * $1 }
+      if cost < (best.map { $0.cost * Self.maximumCostRatio } ?? .infinity) {
         best = (shape, cost)
       }
     }
     let shape = best?.shape ?? start
-    self.shape = shape
-    let (gain, left) = Self.match(shape, response)
+    self.model = shape
+    let (gain, left) = Self.fitGain(of: shape, to: response)
     self.gain = gain
     cost = left.reduce(0) { $0 + $1 * $1 }
     var still = shape
-    still.rise = 0
-    taken = response.groups.reduce(0) {
+    still.relativeRise = 0
+    motionalPower = response.groups.reduce(0) {
       $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power
     }
-    let order = shape.input.highPassOrder
-    let point = Self.point(shape)
-    let columns = LevenbergMarquardt.columns(at: point, steps: point.map { _ in 1e-4 }, left: left)
-    {
-      Self.match(Self.shape($0, order), response).left
+    let order = shape.inputFilter.highPassOrder
+    let point = Self.parameters(of: shape)
+    let columns = LevenbergMarquardt.jacobian(
+      at: point, steps: point.map { _ in 1e-4 }, residuals: left
+    ) {
+      Self.fitGain(of: Self.model(at: $0, highPassOrder: order), to: response).left
     }
-    intervals = ResonanceFit.intervals(of: columns, left: left, gainCount: 1) ?? [1, 1, 1]
+    intervals =
+      ResonanceFit.intervals(jacobian: columns, residuals: left, gainCount: 1) ?? [1, 1, 1]
   }
 
-  private static func point(_ shape: ImpedanceShape) -> [Double] {
+  private static func parameters(of shape: AdmittanceModel) -> [Double] {
     [
-      log(shape.resonance), log(shape.loadedQuality), log(shape.rise), log(shape.coil),
-      shape.delay / unit,
+      log(shape.resonance), log(shape.loadedQuality), log(shape.relativeRise),
+      log(shape.coilTimeConstant),
+      shape.delay / delayUnit,
     ]
-      + (shape.input.highPassOrder > 0 ? [log(shape.input.highPass)] : [])
+      + (shape.inputFilter.highPassOrder > 0 ? [log(shape.inputFilter.highPassCorner)] : [])
   }
 
-  private static func shape(_ point: [Double], _ order: Int) -> ImpedanceShape {
-    var shape = ImpedanceShape(
-      resonance: exp(point[0]), loadedQuality: exp(point[1]), rise: exp(point[2]),
-      coil: exp(point[3]),
-      delay: point[4] * unit)
+  private static func model(at point: [Double], highPassOrder order: Int) -> AdmittanceModel {
+    var shape = AdmittanceModel(
+      resonance: exp(point[0]), loadedQuality: exp(point[1]), relativeRise: exp(point[2]),
+      coilTimeConstant: exp(point[3]),
+      delay: point[4] * delayUnit)
     if order > 0 {
-      shape.input.highPass = exp(point[5])
-      shape.input.highPassOrder = order
+      shape.inputFilter.highPassCorner = exp(point[5])
+      shape.inputFilter.highPassOrder = order
     }
     return shape
   }
@@ -281,19 +289,20 @@ private struct ImpedanceFit {
       log(range.lowerBound)...log(range.upperBound)
     }
     return [
-      logs(SweepSignal.frequencies), logs(ResonanceFit.qualities), logs(1e-3...1e3),
+      logs(SweepSignal.frequencyRange), logs(ResonanceFit.qualityFactorRange), logs(1e-3...1e3),
       logs(1e-7...5e-3), -1e7...1e7,
-      logs(ResonanceFit.highPasses),
+      logs(ResonanceFit.highPassCornerRange),
     ]
   }
 
   /// The best of a grid by magnitude, each at the delay that fits it.
-  private static func grid(
-    _ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>
+  private static func startingModels(
+    for response: MeasuredResponse, band: ClosedRange<Double>,
+    highPassOrders orders: ClosedRange<Int>
   )
-    -> [ImpedanceShape]
+    -> [AdmittanceModel]
   {
-    let thinned = response.thinned(by: 6)
+    let thinned = response.subsampled(by: 6)
     var figures: [(quality: Double, rise: Double, coil: Double, order: Int)] = []
     for quality in [0.5, 1.5, 5] {
       for coil in [1e-5, 1e-4, 4e-4] {
@@ -302,14 +311,14 @@ private struct ImpedanceFit {
         }
       }
     }
-    var candidates: [(cost: Double, shape: ImpedanceShape)] = []
+    var candidates: [(cost: Double, shape: AdmittanceModel)] = []
     for step in 1..<max(2, Int(12 * log2(band.upperBound / band.lowerBound))) {
       for (quality, rise, coil, order) in figures {
-        var shape = ImpedanceShape(
+        var shape = AdmittanceModel(
           resonance: band.lowerBound * pow(2, Double(step) / 12), loadedQuality: quality,
-          rise: rise, coil: coil)
-        shape.input.highPass = 8
-        shape.input.highPassOrder = order
+          relativeRise: rise, coilTimeConstant: coil)
+        shape.inputFilter.highPassCorner = 8
+        shape.inputFilter.highPassOrder = order
         var overlap = 0.0
         var power = 1e-300
         for group in thinned.groups {
@@ -320,7 +329,7 @@ private struct ImpedanceFit {
         candidates.append((-overlap * overlap / power, shape))
       }
     }
-    var kept: [ImpedanceShape] = []
+    var kept: [AdmittanceModel] = []
     for (_, shape) in candidates.sorted(by: { $0.cost < $1.cost })
     where kept.count < 5 && kept.allSatisfy({ abs(log2(shape.resonance / $0.resonance)) > 1.0 / 3 })
     {
@@ -335,20 +344,22 @@ private struct ImpedanceFit {
   }
 
   /// The factor that brings a shape nearest to a response, and what is then left.
-  private static func match(_ shape: ImpedanceShape, _ response: MeasuredResponse) -> (
+  private static func fitGain(of shape: AdmittanceModel, to response: MeasuredResponse) -> (
     gain: Double, left: [Double]
   ) {
-    let values = zip(response.groups, response.roots).map { shape.value(atHertz: $0.hertz) * $1 }
+    let values = zip(response.groups, response.rootWeights).map {
+      shape.value(atHertz: $0.hertz) * $1
+    }
     var overlap = 0.0
     var power = 1e-300
-    for (value, measured) in zip(values, response.weighted) {
+    for (value, measured) in zip(values, response.weightedGains) {
       overlap += value.real * measured.real + value.imaginary * measured.imaginary
       power += value.power
     }
     let gain = overlap / power
     return (
       gain,
-      zip(values, response.weighted).flatMap { value, measured in
+      zip(values, response.weightedGains).flatMap { value, measured in
         let left = measured - value * gain
         return [left.real, left.imaginary]
       }
@@ -361,20 +372,22 @@ private struct ImpedanceFit {
 ///
 /// Tones rise and fall in turn. A reaction comes late in both, so rising tones give too high a
 /// frequency and falling ones too low a one by the same interval; the middle is the resonance.
-public struct HandCalibration: Equatable, Sendable {
+public struct ManualMeasurement: Equatable, Sendable {
   /// One slow tone.
   public struct Tone: Equatable, Sendable {
     /// Hertz at its start and at its end.
-    public let start, end: Double
+    public let startHertz, endHertz: Double
 
     /// Whether it rises.
-    public var isRising: Bool { end > start }
+    public var isRising: Bool { endHertz > startHertz }
     /// Seconds at the pace of all tones.
-    public var duration: Double { abs(log2(end / start)) / HandCalibration.pace }
+    public var duration: Double {
+      abs(log2(endHertz / startHertz)) / ManualMeasurement.octavesPerSecond
+    }
 
     /// Hertz at a time in seconds, which is clamped to its duration.
     public func hertz(at seconds: Double) -> Double {
-      start * pow(end / start, min(max(seconds / duration, 0), 1))
+      startHertz * pow(endHertz / startHertz, min(max(seconds / duration, 0), 1))
     }
   }
 
@@ -397,36 +410,36 @@ public struct HandCalibration: Equatable, Sendable {
   /// The presses that count.
   public let presses: [Press]
   /// The one that was left out, if any.
-  public let leftOut: Press?
+  public let excludedPress: Press?
 
   /// Octaves a second: a reaction of 0.08 s more or less is half a percent.
-  private static let pace = 0.1
+  private static let octavesPerSecond = 0.1
   /// Octaves from the stated resonance to where tones start, which differ so that counting seconds
   /// does not help, and to where they end.
-  private static let reaches = [0.75, 0.95, 0.85]
-  private static let farthest = 0.95
+  private static let startOctaves = [0.75, 0.95, 0.85]
+  private static let endOctaves = 0.95
   /// Octaves from the stated resonance within which the found one must lie to be between the ends
   /// of the tones.
-  private static let widest = 0.55
+  private static let maximumOffset = 0.55
   /// Octaves that presses in one direction may lie apart from their median: 9 %.
-  private static let agreement = 0.125
+  private static let maximumSpread = 0.125
   /// Octaves by which rising tones may be pressed above falling ones: a reaction of 0.25 s and,
   /// each way, 1.5 dB behind the peak of a Q factor of 2.
-  private static let lags = -0.1...0.6
+  private static let lagRange = -0.1...0.6
   /// The least uncertainty: what heat, mounting and the slope of a person's sensitivity leave. The
   /// greatest that is worth having: half of a data sheet's; keys by the clock leave more.
-  private static let leastUncertainty = 0.04
-  private static let greatestUncertainty = 0.075
+  private static let minimumUncertainty = 0.04
+  private static let maximumUncertainty = 0.075
   /// Standard errors in an interval of 95 % with three or four degrees of freedom, by Student's
   /// distribution.
-  private static let width = 3.0
+  private static let studentFactor = 3.0
 
   /// The tones around the resonance that a profile states, six, rising and falling in turn.
   public static func tones(around resonance: Double) -> [Tone] {
-    reaches.flatMap { reach in
+    startOctaves.flatMap { reach in
       [
-        Tone(start: resonance * pow(2, -reach), end: resonance * pow(2, farthest)),
-        Tone(start: resonance * pow(2, reach), end: resonance * pow(2, -farthest)),
+        Tone(startHertz: resonance * pow(2, -reach), endHertz: resonance * pow(2, endOctaves)),
+        Tone(startHertz: resonance * pow(2, reach), endHertz: resonance * pow(2, -endOctaves)),
       ]
     }
   }
@@ -452,8 +465,8 @@ public struct HandCalibration: Equatable, Sendable {
         .unsuitableSignal,
         "\(profile.name) has no resonance and Q factor to start from; add estimates to the profile")
     }
-    let band = (model.resonance * pow(2, -farthest))...(model.resonance * pow(2, farthest))
-    let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
+    let band = (model.resonance * pow(2, -endOctaves))...(model.resonance * pow(2, endOctaves))
+    let doubt = hardware.uncertainty ?? hardware.defaultUncertainty
     var weakest = profile
     weakest.hardware?.resonance =
       model.resonance * (1 - max(doubt.resonance, TransducerUncertainty.estimated.resonance))
@@ -475,7 +488,7 @@ public struct HandCalibration: Equatable, Sendable {
       hardware: hardware,
       drive: DriveSettings(
         isBandMapped: false, reach: 40, isEqualized: false, hasEqualSensation: true,
-        feltBy: profile.drive.feltBy),
+        contactSite: profile.drive.contactSite),
       amplifier: profile.amplifier)
   }
 
@@ -500,7 +513,9 @@ public struct HandCalibration: Equatable, Sendable {
     var kept = presses
     var leftOut: Press?
     let apart = distances(kept)
-    if let worst = apart.indices.max(by: { apart[$0] < apart[$1] }), apart[worst] > Self.agreement {
+    if let worst = apart.indices.max(by: { apart[$0] < apart[$1] }),
+      apart[worst] > Self.maximumSpread
+    {
       leftOut = kept.remove(at: worst)
     }
     let rising = kept.filter(\.isRising).map(place)
@@ -512,12 +527,15 @@ public struct HandCalibration: Equatable, Sendable {
     }
     let variance =
       squares / Double(kept.count - 2) * (1 / Double(rising.count) + 1 / Double(falling.count)) / 4
-    uncertainty = max(Self.leastUncertainty, pow(2, Self.width * variance.squareRoot()) - 1)
-    guard rising.count > 1, falling.count > 1, distances(kept).allSatisfy({ $0 <= Self.agreement }),
-      Self.lags.contains(mean(rising) - mean(falling)), uncertainty <= Self.greatestUncertainty
+    uncertainty = max(
+      Self.minimumUncertainty, pow(2, Self.studentFactor * variance.squareRoot()) - 1)
+    guard rising.count > 1, falling.count > 1,
+      distances(kept).allSatisfy({ $0 <= Self.maximumSpread }),
+      Self.lagRange.contains(mean(rising) - mean(falling)), uncertainty <= Self.maximumUncertainty
     else {
       func list(_ isRising: Bool) -> String {
-        presses.filter { $0.isRising == isRising }.map { $0.hertz.text(1) }.joined(separator: ", ")
+        presses.filter { $0.isRising == isRising }.map { $0.hertz.text(places: 1) }.joined(
+          separator: ", ")
       }
       throw refusal(
         """
@@ -529,16 +547,16 @@ public struct HandCalibration: Equatable, Sendable {
     }
     let found = (mean(rising) + mean(falling)) / 2
     resonance = stated * pow(2, found)
-    guard abs(found) <= Self.widest else {
+    guard abs(found) <= Self.maximumOffset else {
       throw refusal(
         """
-        the strongest buzz is at \(resonance.text(1)) Hz, too near the end of the tones; set \
+        the strongest buzz is at \(resonance.text(places: 1)) Hz, too near the end of the tones; set \
         the resonance of the profile to that and repeat
         """
       )
     }
     self.presses = kept
-    self.leftOut = leftOut
+    self.excludedPress = leftOut
   }
 
   /// A profile with the resonance in place of what it said; the quality and its uncertainty stay.
@@ -546,10 +564,10 @@ public struct HandCalibration: Equatable, Sendable {
   /// The resonance is rounded to a tenth of a hertz. A measured response, which has another
   /// resonance, is dropped.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
-    let doubt = profile.hardware?.uncertainty ?? profile.hardware?.assumedUncertainty ?? .estimated
-    var profile = profile.with(
-      resonance: Calibration.rounded(resonance, places: 1),
-      TransducerUncertainty(
+    let doubt = profile.hardware?.uncertainty ?? profile.hardware?.defaultUncertainty ?? .estimated
+    var profile = profile.withResonance(
+      Calibration.rounded(resonance, places: 1),
+      uncertainty: TransducerUncertainty(
         resonance: (uncertainty * 1_000).rounded(.up) / 1_000, qualityFactor: doubt.qualityFactor))
     profile.sources.append("Resonance found by hand, \(date)")
     return profile

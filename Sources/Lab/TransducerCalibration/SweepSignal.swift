@@ -14,7 +14,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// The frequencies a sweep goes through, in hertz.
   public let band: ClosedRange<Double>
   /// Seconds of one sweep, and its peak in decibels relative to full scale.
-  public let duration, level: Double
+  public let sweepDuration, level: Double
   /// Between which frequencies the tones and bursts lie.
   public let toneBand: ClosedRange<Double>
   /// Whether tones and bursts follow the sweeps.
@@ -27,11 +27,11 @@ public struct SweepSignal: Equatable, Sendable {
   /// Its level: a quarter of full scale, a sixteenth of full power.
   public static let defaultLevel = -12.0
   /// The accepted levels, in dBFS.
-  public static let levels = -40.0 ... -3.0
+  public static let levelRange = -40.0 ... -3.0
   /// The accepted durations, in seconds.
-  public static let durations = 0.5...30.0
+  public static let durationRange = 0.5...30.0
   /// The accepted frequencies, in hertz.
-  public static let frequencies = 1.0...10_000.0
+  public static let frequencyRange = 1.0...10_000.0
 
   /// Makes a signal.
   ///
@@ -43,12 +43,13 @@ public struct SweepSignal: Equatable, Sendable {
   ///   - hasTones: Whether tones and bursts follow the sweeps.
   /// - Throws: `unsuitableSignal` for figures outside their limits.
   public init(
-    band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration,
+    band: ClosedRange<Double> = defaultBand, sweepDuration duration: Double = defaultDuration,
     level: Double = defaultLevel,
     toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
   ) throws(CalibrationError) {
     func refusal(_ text: String) -> CalibrationError { CalibrationError(.unsuitableSignal, text) }
-    guard Self.frequencies.contains(band.lowerBound), Self.frequencies.contains(band.upperBound)
+    guard Self.frequencyRange.contains(band.lowerBound),
+      Self.frequencyRange.contains(band.upperBound)
     else {
       throw refusal("sweep frequencies must be 1 to 10000 Hz")
     }
@@ -56,28 +57,28 @@ public struct SweepSignal: Equatable, Sendable {
     guard (4...1_000).contains(ratio) else {
       throw refusal("the end frequency must be 4 to 1000 times the start frequency")
     }
-    guard Self.durations.contains(duration) else {
+    guard Self.durationRange.contains(duration) else {
       throw refusal("the sweep duration must be 0.5 to 30 s")
     }
     guard duration * band.lowerBound >= 5 else {
       throw refusal("the sweep must last at least five periods of its lowest frequency")
     }
-    guard Self.levels.contains(level) else {
+    guard Self.levelRange.contains(level) else {
       throw refusal("the sweep level must be -40 to -3 dBFS")
     }
     self.band = band
-    self.duration = duration
+    self.sweepDuration = duration
     self.level = level
     self.toneBand = (toneBand ?? band).clamped(to: band)
     self.hasTones = hasTones
   }
 
   /// Seconds of the signal of a quick check.
-  public static let checkLength = 5.0
+  public static let quickCheckDuration = 5.0
   /// How far its sweeps reach around the resonance, as a factor, and their lowest frequency in
   /// hertz.
-  private static let checkReach = 4.0
-  private static let checkLowest = 7.0
+  private static let quickCheckRatio = 4.0
+  private static let quickCheckMinimumHertz = 7.0
 
   /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s
   /// in all.
@@ -92,10 +93,11 @@ public struct SweepSignal: Equatable, Sendable {
         .unsuitableSignal,
         "\(profile.name) has no resonance and quality to check; calibrate it first")
     }
-    let low = max(Self.checkLowest, model.resonance / Self.checkReach)
-    let duration = (Self.checkLength - Self.margin) / 2 - Self.pause
+    let low = max(Self.quickCheckMinimumHertz, model.resonance / Self.quickCheckRatio)
+    let duration = (Self.quickCheckDuration - Self.margin) / 2 - Self.pause
     try self.init(
-      band: low...max(4 * low, model.resonance * Self.checkReach), duration: duration, level: level,
+      band: low...max(4 * low, model.resonance * Self.quickCheckRatio), sweepDuration: duration,
+      level: level,
       hasTones: false)
   }
 
@@ -103,7 +105,7 @@ public struct SweepSignal: Equatable, Sendable {
   public var amplitude: Double { Decibels.factor(level) }
 
   /// What the first sweep's amplitude is of the second's.
-  static let quietShare = 0.5
+  static let quietRatio = 0.5
   /// Seconds of silence at both ends, and behind each sweep, in which the transducer stops.
   static let margin = 0.5
   static let pause = 1.5
@@ -112,16 +114,16 @@ public struct SweepSignal: Equatable, Sendable {
   static let toneSpacing = 0.5
 
   /// Seconds from the beginning to that of the first sweep.
-  var firstSweep: Double { Self.margin }
+  var firstSweepTime: Double { Self.margin }
   /// Seconds from the beginning of one sweep to that of the other.
-  public var sweepSpacing: Double { duration + Self.pause }
+  public var sweepSpacing: Double { sweepDuration + Self.pause }
   /// Seconds from the beginning to the end of all that a measurement needs.
-  public var measuredLength: Double { Self.margin + 2 * sweepSpacing }
+  public var measuredDuration: Double { Self.margin + 2 * sweepSpacing }
   /// Seconds of the whole signal.
-  public var length: Double {
+  public var totalDuration: Double {
     hasTones
-      ? measuredLength + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
-      : measuredLength
+      ? measuredDuration + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
+      : measuredDuration
   }
 
   /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not
@@ -139,21 +141,23 @@ public struct SweepSignal: Equatable, Sendable {
   /// - Parameter isWhole: Whether the tones and bursts are there too, which a measurement does not
   ///   need.
   /// - Throws: `unsuitableSignal` where the rate is too low.
-  public func samples(rate: Double, isWhole: Bool = true) throws(CalibrationError) -> [Float] {
+  public func samples(rate: Double, includesTones isWhole: Bool = true) throws(CalibrationError)
+    -> [Float]
+  {
     try check(rate: rate)
     let isWhole = isWhole && hasTones
-    let seconds = isWhole ? length : measuredLength
+    let seconds = isWhole ? totalDuration : measuredDuration
     var signal = [Double](repeating: 0, count: Int((seconds * rate).rounded(.up)))
     let sweep = rawSweep(rate: rate)
-    Self.lay(
-      sweep.map { Self.quietShare * $0 }, at: Int((firstSweep * rate).rounded()), in: &signal)
-    Self.lay(sweep, at: Int(((firstSweep + sweepSpacing) * rate).rounded()), in: &signal)
+    Self.add(
+      sweep.map { Self.quietRatio * $0 }, at: Int((firstSweepTime * rate).rounded()), to: &signal)
+    Self.add(sweep, at: Int(((firstSweepTime + sweepSpacing) * rate).rounded()), to: &signal)
     if isWhole {
       for index in 0..<Self.toneCount {
-        let tone = measuredLength + Double(index) * Self.toneSpacing
-        Self.lay(steadyTone(index, rate: rate), at: Int((tone * rate).rounded()), in: &signal)
+        let tone = measuredDuration + Double(index) * Self.toneSpacing
+        Self.add(steadyTone(index, rate: rate), at: Int((tone * rate).rounded()), to: &signal)
         let burst = tone + Double(Self.toneCount) * Self.toneSpacing
-        Self.lay(self.burst(rate: rate), at: Int((burst * rate).rounded()), in: &signal)
+        Self.add(self.burst(rate: rate), at: Int((burst * rate).rounded()), to: &signal)
       }
     }
     return filtered(signal, rate: rate)
@@ -169,18 +173,18 @@ public struct SweepSignal: Equatable, Sendable {
 
   func check(rate: Double) throws(CalibrationError) {
     guard rate >= 2.5 * band.upperBound else {
-      let needed = (2.5 * band.upperBound).text(0)
+      let needed = (2.5 * band.upperBound).text(places: 0)
       throw CalibrationError(
         .unsuitableSignal,
         """
-        a sweep up to \(band.upperBound.text(1)) Hz needs \(needed) frames per second, not \
-        \(rate.text(0))
+        a sweep up to \(band.upperBound.text(places: 1)) Hz needs \(needed) frames per second, not \
+        \(rate.text(places: 0))
         """
       )
     }
   }
 
-  private static func lay(_ part: [Double], at start: Int, in signal: inout [Double]) {
+  private static func add(_ part: [Double], at start: Int, to signal: inout [Double]) {
     for index in part.indices where start + index < signal.count {
       signal[start + index] += part[index]
     }
@@ -188,18 +192,20 @@ public struct SweepSignal: Equatable, Sendable {
 
   private func filtered(_ signal: [Double], rate: Double) -> [Float] {
     var filter = SweepHighPass(hertz: band.lowerBound / 2, rate: rate)
-    return signal.map { Float(filter.step($0)) }
+    return signal.map { Float(filter.process($0)) }
   }
 
   private func rawSweep(rate: Double) -> [Double] {
-    let pace = duration / log(band.upperBound / band.lowerBound)
+    let pace = sweepDuration / log(band.upperBound / band.lowerBound)
     let turn = 2 * Double.pi * band.lowerBound * pace
-    return samples(rate: rate, of: duration) {
-      amplitude * fade($0, of: duration) * sin(turn * expm1($0 / pace))
+    return sampled(rate: rate, duration: sweepDuration) {
+      amplitude * fadeGain(at: $0, of: sweepDuration) * sin(turn * expm1($0 / pace))
     }
   }
 
-  private func samples(rate: Double, of seconds: Double, _ value: (Double) -> Double) -> [Double] {
+  private func sampled(rate: Double, duration seconds: Double, _ value: (Double) -> Double)
+    -> [Double]
+  {
     (0..<Int(seconds * rate)).map { value(Double($0) / rate) }
   }
 
@@ -207,21 +213,21 @@ public struct SweepSignal: Equatable, Sendable {
     let place = Double(index) / Double(Self.toneCount - 1)
     let hertz = toneBand.lowerBound * pow(toneBand.upperBound / toneBand.lowerBound, place)
     let seconds = 0.9 * Self.toneSpacing
-    return samples(rate: rate, of: seconds) {
-      amplitude * fade($0, of: seconds) * sin(2 * .pi * hertz * $0)
+    return sampled(rate: rate, duration: seconds) {
+      amplitude * fadeGain(at: $0, of: seconds) * sin(2 * .pi * hertz * $0)
     }
   }
 
   private func burst(rate: Double) -> [Double] {
     let hertz = (toneBand.lowerBound * toneBand.upperBound).squareRoot()
     let seconds = min(Self.burstPeriods / hertz, 0.9 * Self.toneSpacing)
-    return samples(rate: rate, of: seconds) { time in
+    return sampled(rate: rate, duration: seconds) { time in
       let swell = sin(.pi * time / seconds)
       return amplitude * swell * swell * sin(2 * .pi * hertz * time)
     }
   }
 
-  private func fade(_ time: Double, of seconds: Double) -> Double {
+  private func fadeGain(at time: Double, of seconds: Double) -> Double {
     let attack = min(Self.attackPeriods / band.lowerBound, seconds / 8)
     if time < attack { return 0.5 - 0.5 * cos(.pi * time / attack) }
     let left = seconds - time
@@ -233,20 +239,20 @@ public struct SweepSignal: Equatable, Sendable {
 ///
 /// By the bilinear transform, its corner kept in place.
 struct SweepHighPass {
-  private let gain, first, second: Double
-  private var memory = (0.0, 0.0)
+  private let gain, firstFeedback, secondFeedback: Double
+  private var state = (0.0, 0.0)
 
   init(hertz: Double, rate: Double) {
     let corner = tan(.pi * hertz / rate)
     gain = 1 / (1 + 2.squareRoot() * corner + corner * corner)
-    first = 2 * (corner * corner - 1) * gain
-    second = (1 - 2.squareRoot() * corner + corner * corner) * gain
+    firstFeedback = 2 * (corner * corner - 1) * gain
+    secondFeedback = (1 - 2.squareRoot() * corner + corner * corner) * gain
   }
 
-  mutating func step(_ input: Double) -> Double {
-    let inner = input - first * memory.0 - second * memory.1
-    let output = gain * (inner - 2 * memory.0 + memory.1)
-    memory = (inner, memory.0)
+  mutating func process(_ input: Double) -> Double {
+    let inner = input - firstFeedback * state.0 - secondFeedback * state.1
+    let output = gain * (inner - 2 * state.0 + state.1)
+    state = (inner, state.0)
     return output
   }
 }
@@ -260,7 +266,7 @@ public struct SweepLimits: Equatable, Sendable {
   private let model: TransducerModel?
 
   /// Decibels that are kept to the limits.
-  private static let reserve = 1.0
+  private static let headroom = 1.0
 
   /// Takes the limits from a profile; one without hardware has none. The rate decides nothing that
   /// is asked here.
@@ -272,7 +278,7 @@ public struct SweepLimits: Equatable, Sendable {
   }
 
   /// Whether anything is known that a signal could be held to.
-  public var isKnown: Bool { limits?.excursion != nil || limits?.power != nil }
+  public var hasLimits: Bool { limits?.excursion != nil || limits?.power != nil }
 
   /// By how many decibels a signal is too strong; below zero is what it could be stronger.
   public func excess(of signal: SweepSignal) -> Double {
@@ -282,11 +288,11 @@ public struct SweepLimits: Equatable, Sendable {
   func excess(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var excess = -Double.infinity
     if let excursion = limits?.excursion, let model {
-      let moved = amplitude * model.greatestDisplacement(in: band)
-      excess = max(excess, Decibels.of(amplitude: moved / excursion) + Self.reserve)
+      let moved = amplitude * model.maximumDisplacement(in: band)
+      excess = max(excess, Decibels.of(amplitude: moved / excursion) + Self.headroom)
     }
     if let power = limits?.power {
-      excess = max(excess, Decibels.of(power: amplitude * amplitude * power) + Self.reserve)
+      excess = max(excess, Decibels.of(power: amplitude * amplitude * power) + Self.headroom)
     }
     return excess
   }
@@ -298,9 +304,9 @@ public struct SweepLimits: Equatable, Sendable {
     let level = ((signal.level - excess) * 10).rounded(.down) / 10
     throw CalibrationError(
       .tooStrong,
-      "a sweep at \(signal.level.text(1)) dBFS is \(excess.text(1)) dB too strong for \(name); "
-        + (level >= SweepSignal.levels.lowerBound
-          ? "use '--level \(level.text(1))'"
+      "a sweep at \(signal.level.text(places: 1)) dBFS is \(excess.text(places: 1)) dB too strong for \(name); "
+        + (level >= SweepSignal.levelRange.lowerBound
+          ? "use '--level \(level.text(places: 1))'"
           : "lower the amplifier gain and set amplifier.power in the profile"))
   }
 }

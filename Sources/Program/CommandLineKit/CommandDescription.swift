@@ -1,9 +1,9 @@
 import SystemSupport
 
 /// A verb, declared once: parsing, help, manual and completions all come from this.
-package struct CommandDescription: Sendable {
+package struct Command: Sendable {
   /// What a verb does with its arguments; what it throws ends the program with a message.
-  package typealias Body = @Sendable (ParsedArguments, Terminal) throws -> ExitStatus
+  package typealias Action = @Sendable (ParsedArguments, Terminal) throws -> ExitStatus
 
   package struct Example: Sendable {
     var command: String
@@ -27,15 +27,15 @@ package struct CommandDescription: Sendable {
   package var options: [Option]
   package var groups: [OptionGroup]
   /// Verbs that come behind this one, `profiles show`; a verb that has them takes no arguments.
-  package var verbs: [CommandDescription]
+  package var subcommands: [Command]
   package var examples: [Example]
-  package var run: Body
+  package var run: Action
 
   package init(
     _ name: String, abstract: String,
     discussion: @autoclosure @escaping @Sendable () -> String = "",
     arguments: [Argument] = [], options: [any OptionDeclaration] = [], groups: [OptionGroup] = [],
-    verbs: [CommandDescription] = [], examples: [Example] = [], run: @escaping Body
+    subcommands verbs: [Command] = [], examples: [Example] = [], run: @escaping Action
   ) {
     self.name = name
     self.abstract = abstract
@@ -43,16 +43,16 @@ package struct CommandDescription: Sendable {
     self.arguments = arguments
     self.options = options.map(\.option)
     self.groups = groups
-    self.verbs = verbs
+    self.subcommands = verbs
     self.examples = examples
     self.run = run
-    let spellings = everyOption.flatMap(\.names)
+    let spellings = allOptions.flatMap(\.names)
     assert(Set(spellings).count == spellings.count)
     assert(arguments.filter(\.isRepeatable).count <= 1)
-    assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.verbs.isEmpty))
+    assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.subcommands.isEmpty))
   }
 
-  var everyOption: [Option] { optionSections.flatMap(\.options) }
+  var allOptions: [Option] { optionSections.flatMap(\.options) }
   var optionSections: [OptionGroup] { [OptionGroup("Options", options + [.help])] + groups }
 
   package func option(named name: String) -> Option? {
@@ -74,19 +74,20 @@ package struct CommandDescription: Sendable {
   ///   - optionHints: The options to name in the message about an unknown option.
   ///   - acceptedFlags: Flags that have no effect where the verb does not declare them.
   func parse(
-    _ words: [String], optionHints: [String: (option: String, value: String)] = [:],
+    _ words: [String],
+    optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
     acceptedFlags: [String] = []
   ) throws(UsageError) -> ParsedArguments {
-    var reader = WordReader(
-      command: self, words: words, optionHints: optionHints, acceptedFlags: acceptedFlags)
-    try reader.readAll()
-    let assigned = try assign(reader.positionals)
+    var reader = ArgumentParser(
+      command: self, arguments: words, optionSuggestions: optionHints, acceptedFlags: acceptedFlags)
+    try reader.parseAll()
+    let assigned = try assignPositionals(reader.positionals)
     return ParsedArguments(
-      command: self, given: reader.given.merging(assigned) { first, _ in first },
+      command: self, valuesByName: reader.values.merging(assigned) { first, _ in first },
       positionals: reader.positionals)
   }
 
-  private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
+  private func assignPositionals(_ words: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
     if words.count < required.count {
       throw UsageError("missing \(required[words.count].name)")
@@ -100,7 +101,7 @@ package struct CommandDescription: Sendable {
       let taken = rest.prefix(argument.isRepeatable ? spare : 1)
       rest = rest.dropFirst(taken.count)
       for word in taken where !argument.choices.isEmpty && !argument.choices.contains(word) {
-        throw .notAllowed(argument.name, word, choices: argument.choices)
+        throw .invalidChoice(of: argument.name, value: word, choices: argument.choices)
       }
       given[argument.name] = Array(taken)
     }
@@ -117,145 +118,150 @@ package struct CommandDescription: Sendable {
 
   package func help(of program: String, for output: Output, isShort: Bool = false) -> String {
     var layout = TextLayout(for: output)
-    layout.paragraphs(abstract)
-    layout.heading("Usage")
-    layout.lines(usage(of: program), indent: 2)
-    if !verbs.isEmpty {
-      layout.lines("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2)
+    layout.appendParagraphs(abstract)
+    layout.appendHeading("Usage")
+    layout.appendWrapped(usage(of: program), indent: 2)
+    if !subcommands.isEmpty {
+      layout.appendWrapped("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2)
     }
     if !isShort {
-      layout.paragraphs(discussion)
+      layout.appendParagraphs(discussion)
     }
-    if !verbs.isEmpty {
-      layout.heading("Verbs")
-      layout.table(verbs.map { ($0.name, $0.abstract) })
+    if !subcommands.isEmpty {
+      layout.appendHeading("Verbs")
+      layout.appendTable(subcommands.map { ($0.name, $0.abstract) })
     }
     if !arguments.isEmpty {
-      layout.heading("Arguments")
-      layout.table(arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelp) })
+      layout.appendHeading("Arguments")
+      layout.appendTable(arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelp) })
     }
     for section in isShort ? Array(optionSections.prefix(1)) : optionSections {
-      layout.heading(section.title)
-      layout.table(section.options.map { ($0.label, $0.fullHelp) })
+      layout.appendHeading(section.title)
+      layout.appendTable(section.options.map { ($0.label, $0.fullHelp) })
     }
-    layout.examples(examples)
-    if !verbs.isEmpty {
-      layout.paragraphs("'\(program) help \(name) VERB' explains a verb.")
+    layout.appendExamples(examples)
+    if !subcommands.isEmpty {
+      layout.appendParagraphs("'\(program) help \(name) VERB' explains a verb.")
     }
     if isShort, !groups.isEmpty || !discussion.isEmpty {
       let titles = groups.map { $0.title.lowercased() }
       let more = titles.isEmpty ? "" : " and the options for \(titles.joined(separator: ", "))"
-      layout.paragraphs("'\(program) \(name) --help' shows the whole help\(more).")
+      layout.appendParagraphs("'\(program) \(name) --help' shows the whole help\(more).")
     }
     return layout.text
   }
 }
 
-private struct WordReader {
-  let command: CommandDescription
-  let words: [String]
-  let optionHints: [String: (option: String, value: String)]
+private struct ArgumentParser {
+  let command: Command
+  let arguments: [String]
+  let optionSuggestions: [String: (option: String, value: String)]
   let acceptedFlags: [String]
-  var next = 0
-  var given: [String: [String]] = [:]
+  var nextIndex = 0
+  var values: [String: [String]] = [:]
   var positionals: [String] = []
 
-  mutating func readAll() throws(UsageError) {
-    while next < words.count {
-      let word = words[next]
-      next += 1
+  mutating func parseAll() throws(UsageError) {
+    while nextIndex < arguments.count {
+      let word = arguments[nextIndex]
+      nextIndex += 1
       if word == "--" {
-        positionals += words[next...]
+        positionals += arguments[nextIndex...]
         return
       }
       if !word.looksLikeOption {
         positionals.append(word)
       } else if word.hasPrefix("--") {
-        try readLong(word)
+        try parseLongOption(word)
       } else {
-        try readShort(word)
+        try parseShortOptions(word)
       }
     }
   }
 
-  private mutating func readLong(_ word: String) throws(UsageError) {
+  private mutating func parseLongOption(_ word: String) throws(UsageError) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
     guard let option = command.option(named: name) else {
       if acceptedFlags.contains(word) { return }
-      throw unknown(name)
+      throw unknownOption(name)
     }
-    try record(option, as: name, attached: parts.count > 1 ? String(parts[1]) : nil)
+    try record(option, as: name, attachedValue: parts.count > 1 ? String(parts[1]) : nil)
   }
 
   /// `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these.
-  private mutating func readShort(_ word: String) throws(UsageError) {
+  private mutating func parseShortOptions(_ word: String) throws(UsageError) {
     // A long option with a dash too few would otherwise be read as a cluster: `-output` as `-o
     // utput`.
     let long = "-" + word.prefix { $0 != "=" }
-    if long.isLongName, command.option(named: long) != nil {
-      throw unknown(String(long.dropFirst()))
+    if long.isLongOptionName, command.option(named: long) != nil {
+      throw unknownOption(String(long.dropFirst()))
     }
 
     var rest = word.dropFirst()
     while let letter = rest.popFirst() {
       let name = "-\(letter)"
       guard let option = command.option(named: name) else {
-        throw unknown(rest.count + 2 == word.count ? String(word.prefix { $0 != "=" }) : name)
+        throw unknownOption(rest.count + 2 == word.count ? String(word.prefix { $0 != "=" }) : name)
       }
       if option.isFlag && rest.first != "=" {
-        try record(option, as: name, attached: nil)
+        try record(option, as: name, attachedValue: nil)
       } else {
         let hasEquals = rest.first == "="
         let attached = hasEquals ? rest.dropFirst() : rest
-        try record(option, as: name, attached: hasEquals || !rest.isEmpty ? String(attached) : nil)
+        try record(
+          option, as: name, attachedValue: hasEquals || !rest.isEmpty ? String(attached) : nil)
         return
       }
     }
   }
 
-  private mutating func record(_ option: Option, as name: String, attached: String?)
+  private mutating func record(_ option: Option, as name: String, attachedValue attached: String?)
     throws(UsageError)
   {
-    guard let placeholder = option.value else {
+    guard let placeholder = option.valueName else {
       if let attached {
         throw UsageError("\(name.inQuotes) takes no value, but got \(attached.inQuotes)")
       }
-      given[option.key, default: []].append("")
+      values[option.key, default: []].append("")
       return
     }
-    let value = if let attached { attached } else { try takeValue(for: name, placeholder) }
-    if !option.isRepeatable && given[option.key] != nil {
+    let value =
+      if let attached { attached } else { try nextValue(for: name, placeholder: placeholder) }
+    if !option.isRepeatable && values[option.key] != nil {
       throw UsageError("\(name.inQuotes) is given twice")
     }
     if !option.choices.isEmpty && !option.choices.contains(value) {
-      throw .notAllowed(name, value, choices: option.choices)
+      throw .invalidChoice(of: name, value: value, choices: option.choices)
     }
-    given[option.key, default: []].append(value)
+    values[option.key, default: []].append(value)
   }
 
   /// The next word, unless it looks like an option: then the value was forgotten.
-  private mutating func takeValue(for name: String, _ placeholder: String) throws(UsageError)
+  private mutating func nextValue(for name: String, placeholder: String) throws(UsageError)
     -> String
   {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
-    guard next < words.count, words[next] != "--" else { throw UsageError(missing) }
-    let word = words[next]
+    guard nextIndex < arguments.count, arguments[nextIndex] != "--" else {
+      throw UsageError(missing)
+    }
+    let word = arguments[nextIndex]
     if word.looksLikeOption {
-      let joined = name.isLongName ? "\(name)=\(word)" : name + word
+      let joined = name.isLongOptionName ? "\(name)=\(word)" : name + word
       throw UsageError("\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
     }
-    next += 1
+    nextIndex += 1
     return word
   }
 
-  private func unknown(_ name: String) -> UsageError {
-    if let hint = optionHints[name], command.option(named: hint.option) != nil {
+  private func unknownOption(_ name: String) -> UsageError {
+    if let hint = optionSuggestions[name], command.option(named: hint.option) != nil {
       return UsageError(
         "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
     }
-    let names = command.everyOption.flatMap(\.names)
-    return .unknown("option", name, among: name.isShortName ? [] : names.filter(\.isLongName))
+    let names = command.allOptions.flatMap(\.names)
+    return .unknown(
+      "option", name, among: name.isShortOptionName ? [] : names.filter(\.isLongOptionName))
   }
 }
 
@@ -272,18 +278,18 @@ extension String {
 extension Option {
   /// `-o, --output FILE`; long names line up whether or not there is a short one.
   package var label: String {
-    let spelled = names.joined(separator: ", ") + (value.map { " " + $0 } ?? "")
-    return names[0].isLongName ? "    " + spelled : spelled
+    let spelled = names.joined(separator: ", ") + (valueName.map { " " + $0 } ?? "")
+    return names[0].isLongOptionName ? "    " + spelled : spelled
   }
 }
 
 extension TextLayout {
-  package mutating func examples(_ examples: [CommandDescription.Example]) {
+  package mutating func appendExamples(_ examples: [Command.Example]) {
     if examples.isEmpty { return }
-    heading("Examples")
+    appendHeading("Examples")
     for example in examples {
-      lines(example.purpose, indent: 2)
-      verbatim(example.command, indent: 6)
+      appendWrapped(example.purpose, indent: 2)
+      appendVerbatim(example.command, indent: 6)
     }
   }
 }

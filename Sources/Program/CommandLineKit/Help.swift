@@ -10,24 +10,24 @@ package struct TextLayout {
     self.width = min(max(output.width, 40), 100)
   }
 
-  package mutating func heading(_ title: String) {
-    emptyLine()
+  package mutating func appendHeading(_ title: String) {
+    appendBlankLine()
     text += output.styled(title.uppercased(), .bold) + "\n"
   }
 
   /// Text with an empty line between paragraphs; indented ones are kept as they are.
-  package mutating func paragraphs(_ body: String) {
-    for paragraph in Self.split(body) {
-      emptyLine()
+  package mutating func appendParagraphs(_ body: String) {
+    for paragraph in Self.paragraphs(in: body) {
+      appendBlankLine()
       if paragraph.first == " " {
-        verbatim(paragraph, indent: 0)
+        appendVerbatim(paragraph, indent: 0)
       } else {
-        lines(paragraph, indent: 0)
+        appendWrapped(paragraph, indent: 0)
       }
     }
   }
 
-  package mutating func lines(_ body: String, indent: Int) {
+  package mutating func appendWrapped(_ body: String, indent: Int) {
     let margin = String(repeating: " ", count: indent)
     for line in Self.wrap(body, width: width - indent) {
       text += margin + line + "\n"
@@ -35,12 +35,12 @@ package struct TextLayout {
   }
 
   /// A line to be copied, never wrapped.
-  package mutating func verbatim(_ line: String, indent: Int) {
+  package mutating func appendVerbatim(_ line: String, indent: Int) {
     text += String(repeating: " ", count: indent) + line + "\n"
   }
 
   /// Names on the left, what they mean on the right; below where names are long or lines short.
-  package mutating func table(_ rows: [(label: String, help: String)]) {
+  package mutating func appendTable(_ rows: [(label: String, help: String)]) {
     let widest = rows.map(\.label.count).filter { $0 <= 26 }.max() ?? 0
     let column = width < 60 ? 8 : widest + 4
     for row in rows {
@@ -57,13 +57,13 @@ package struct TextLayout {
     }
   }
 
-  private mutating func emptyLine() {
+  private mutating func appendBlankLine() {
     if !text.isEmpty {
       text += "\n"
     }
   }
 
-  package static func split(_ body: String) -> [String] {
+  package static func paragraphs(in body: String) -> [String] {
     var paragraphs: [String] = []
     var current: [Substring] = []
     let lines: [Substring] = body.split(separator: "\n", omittingEmptySubsequences: false)
@@ -100,12 +100,12 @@ package struct TextLayout {
   }
 }
 
-package enum ColumnText {
+package enum TextTable {
   package static func text(_ rows: [[String]]) -> String { lines(rows).map { $0 + "\n" }.joined() }
 
   /// A line for each row, two spaces between columns; with `isRight`, all columns but the first end
   /// together.
-  package static func lines(_ rows: [[String]], isRight: Bool = false) -> [String] {
+  package static func lines(_ rows: [[String]], alignsRight isRight: Bool = false) -> [String] {
     let count = rows.map(\.count).max() ?? 0
     let widths = (0..<count).map { column in
       rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
@@ -131,21 +131,21 @@ package enum ColumnText {
 extension Program {
   package func manualPage() -> String {
     var page = ManualPage(name: name, date: date, source: "\(name) \(version)")
-    page.section("Name")
-    page.name(name, abstract.firstSentence)
-    page.section("Synopsis")
-    page.synopsis("\(name) ", "VERB", " [OPTIONS] [ARGUMENTS]")
+    page.appendSection("Name")
+    page.appendName(name, abstract: abstract.firstSentence)
+    page.appendSection("Synopsis")
+    page.appendSynopsis(prefix: "\(name) ", placeholder: "VERB", suffix: " [OPTIONS] [ARGUMENTS]")
     if !discussion.isEmpty {
-      page.section("Description")
-      page.paragraphs(discussion)
+      page.appendSection("Description")
+      page.appendParagraphs(discussion)
     }
-    page.section("Options")
-    for option in Self.options {
-      page.item(option)
+    page.appendSection("Options")
+    for option in Self.standardOptions {
+      page.appendItem(option)
     }
-    page.section("Verbs")
-    let verbs = everyCommand.flatMap { command in
-      [(command, name)] + command.verbs.map { ($0, "\(name) \(command.name)") }
+    page.appendSection("Verbs")
+    let verbs = allCommands.flatMap { command in
+      [(command, name)] + command.subcommands.map { ($0, "\(name) \(command.name)") }
     }
     let groups = verbs.flatMap(\.0.groups)
     let shared = groups.filter { group in groups.count { $0 == group } > 1 }.reduce(
@@ -157,27 +157,28 @@ extension Program {
       }
     }
     for (command, program) in verbs {
-      page.verb(command, of: program, shared: shared)
+      page.appendCommand(command, of: program, sharedGroups: shared)
     }
     for group in shared {
-      page.section("Options for \(group.title)")
+      page.appendSection("Options for \(group.title)")
       for option in group.options {
-        page.item(option)
+        page.appendItem(option)
       }
     }
-    page.section("Exit status")
+    page.appendSection("Exit status")
     for status in ExitStatus.allCases {
-      page.item(["\(status.rawValue)"], nil, text: status.meaning)
+      page.appendItem(["\(status.rawValue)"], placeholder: nil, text: status.meaning)
     }
-    page.section("Environment")
-    page.item(["NO_COLOR"], nil, text: "If set and not empty, output has no colours.")
+    page.appendSection("Environment")
+    page.appendItem(
+      ["NO_COLOR"], placeholder: nil, text: "If set and not empty, output has no colours.")
     for section in manualSections {
-      page.section(section.title)
-      page.paragraphs(section.body)
+      page.appendSection(section.title)
+      page.appendParagraphs(section.body)
     }
     if !examples.isEmpty {
-      page.section("Examples")
-      page.examples(examples)
+      page.appendSection("Examples")
+      page.appendExamples(examples)
     }
     return page.roff
   }
@@ -192,73 +193,81 @@ private struct ManualPage {
     roff = ".TH " + words.map(Self.quoted).joined(separator: " ") + "\n.nh\n.ad l\n"
   }
 
-  mutating func section(_ title: String) { roff += ".SH \(Self.quoted(title.uppercased()))\n" }
+  mutating func appendSection(_ title: String) {
+    roff += ".SH \(Self.quoted(title.uppercased()))\n"
+  }
 
   /// The one line of NAME, in the form that `whatis` reads.
-  mutating func name(_ name: String, _ abstract: String) {
+  mutating func appendName(_ name: String, abstract: String) {
     roff += "\(Self.escaped(name)) \\- \(Self.escaped(abstract))\n"
   }
 
-  mutating func synopsis(_ before: String, _ name: String, _ after: String) {
+  mutating func appendSynopsis(
+    prefix before: String, placeholder name: String, suffix after: String
+  ) {
     roff += "\\fB\(Self.escaped(before))\\fR\\fI\(Self.escaped(name))\\fR\(Self.escaped(after))\n"
   }
 
-  mutating func paragraphs(_ body: String) {
-    for paragraph in TextLayout.split(body) {
+  mutating func appendParagraphs(_ body: String) {
+    for paragraph in TextLayout.paragraphs(in: body) {
       if paragraph.first == " " {
-        verbatim(paragraph)
+        appendVerbatim(paragraph)
       } else {
-        roff += ".PP\n" + Self.line(paragraph)
+        roff += ".PP\n" + Self.textLine(paragraph)
       }
     }
   }
 
-  mutating func item(_ names: [String], _ value: String?, text: String) {
+  mutating func appendItem(_ names: [String], placeholder value: String?, text: String) {
     let spelled = names.map { "\\fB\(Self.escaped($0))\\fR" }.joined(separator: ", ")
     roff += ".TP\n\(spelled)\(value.map { " \\fI\(Self.escaped($0))\\fR" } ?? "")\n"
-    roff += Self.line(text)
+    roff += Self.textLine(text)
   }
 
-  mutating func item(_ option: Option) { item(option.names, option.value, text: option.fullHelp) }
+  mutating func appendItem(_ option: Option) {
+    appendItem(option.names, placeholder: option.valueName, text: option.fullHelp)
+  }
 
   /// - Parameter shared: Groups of options that have a section of their own.
-  mutating func verb(_ command: CommandDescription, of program: String, shared: [OptionGroup]) {
+  mutating func appendCommand(
+    _ command: Command, of program: String, sharedGroups shared: [OptionGroup]
+  ) {
     roff += ".SS \(Self.quoted(command.usage(of: program)))\n"
-    roff += Self.line(command.abstract)
-    paragraphs(command.discussion)
+    roff += Self.textLine(command.abstract)
+    appendParagraphs(command.discussion)
     for argument in command.arguments {
-      item([argument.usage], nil, text: argument.fullHelp)
+      appendItem([argument.usage], placeholder: nil, text: argument.fullHelp)
     }
     let own = command.groups.filter { !shared.contains($0) }
     for option in command.options + own.flatMap(\.options) {
-      item(option)
+      appendItem(option)
     }
     let elsewhere = command.groups.filter(shared.contains).map { $0.title.lowercased() }
     if !elsewhere.isEmpty {
-      paragraphs("Options for \(elsewhere.joined(separator: ", ")): see below.")
+      appendParagraphs("Options for \(elsewhere.joined(separator: ", ")): see below.")
     }
     if !command.examples.isEmpty {
       roff += ".PP\nExamples:\n"
-      examples(command.examples)
+      appendExamples(command.examples)
     }
   }
 
-  mutating func examples(_ examples: [CommandDescription.Example]) {
+  mutating func appendExamples(_ examples: [Command.Example]) {
     for example in examples {
-      roff += ".PP\n" + Self.line(example.purpose)
-      verbatim("  " + example.command)
+      roff += ".PP\n" + Self.textLine(example.purpose)
+      appendVerbatim("  " + example.command)
     }
   }
 
-  private mutating func verbatim(_ text: String) {
+  private mutating func appendVerbatim(_ text: String) {
     roff += ".PP\n.nf\n"
     for line in text.split(separator: "\n") {
-      roff += Self.line(String(line))
+      roff += Self.textLine(String(line))
     }
     roff += ".fi\n"
   }
 
-  private static func line(_ text: String) -> String {
+  private static func textLine(_ text: String) -> String {
     let joined = text.first == " " ? text : text.split(separator: "\n").joined(separator: " ")
     return (joined.hasPrefix(".") || joined.hasPrefix("'") ? "\\&" : "") + escaped(joined) + "\n"
   }
@@ -266,14 +275,14 @@ private struct ManualPage {
   private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
 
   /// Characters that roff would read as its own or set as typographic ones.
-  private static let escapes: [Unicode.Scalar: String] = [
+  private static let escapeNames: [Unicode.Scalar: String] = [
     "\\": "(rs", "-": "-", "'": "(aq", "`": "(ga", "^": "(ha", "~": "(ti", "\"": "(dq",
   ]
 
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
-      if let name = escapes[scalar] {
+      if let name = escapeNames[scalar] {
         result += "\\" + name
       } else if scalar.isASCII {
         result.unicodeScalars.append(scalar)

@@ -30,17 +30,17 @@ package final class RawTerminal {
   /// comes to the front.
   package func timeout(at now: Duration) -> Duration? {
     if let deadline = decoder.deadline { return max(.zero, deadline - now) }
-    return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.interval
+    return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.foregroundPollInterval
   }
 
-  private static let interval = Duration.milliseconds(250)
+  private static let foregroundPollInterval = Duration.milliseconds(250)
 
-  package func keys(at now: Duration) -> [KeyPress] {
+  package func readKeys(at now: Duration) -> [KeyPress] {
     TerminalMode.lowerWake()
-    return decoder.decode(read(), at: now)
+    return decoder.decode(readBytes(), at: now)
   }
 
-  private func read() -> [UInt8] {
+  private func readBytes() -> [UInt8] {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard !isClosed, unsafe poll(&ready, 1, 0) > 0 else { return [] }
     guard Int32(ready.revents) & (POLLHUP | POLLERR | POLLNVAL) == 0 else {
@@ -69,9 +69,9 @@ package final class RawTerminal {
 /// ones are dropped.
 struct KeyDecoder {
   /// How long the rest of a key is waited for: far above a slow line's gaps, too short to be felt.
-  static let patience = Duration.milliseconds(50)
+  static let sequenceTimeout = Duration.milliseconds(50)
   /// Bytes of one sequence; what is longer is noise.
-  static let longest = 32
+  static let maximumSequenceLength = 32
 
   private var pending: [UInt8] = []
   private(set) var deadline: Duration?
@@ -91,35 +91,35 @@ struct KeyDecoder {
     pending += bytes
     var start = 0
     while start < pending.count {
-      guard let (key, length) = Self.first(in: pending[start...]) else { break }
+      guard let (key, length) = Self.firstKey(in: pending[start...]) else { break }
       if let key {
         keys.append(key)
       }
       start += length
     }
     pending.removeFirst(start)
-    deadline = pending.isEmpty ? nil : now + Self.patience
+    deadline = pending.isEmpty ? nil : now + Self.sequenceTimeout
     return keys
   }
 
   /// The first key and its length, no key for what means nothing, and nothing at all where more is
   /// needed.
-  private static func first(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+  private static func firstKey(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     guard let byte = bytes.first else { return nil }
     switch byte {
-    case 0x1B: return sequence(bytes)
+    case 0x1B: return escapeSequence(bytes)
     case 0x0A, 0x0D: return (.enter, 1)
     case 0x09: return (.tab, 1)
     case 0x08, 0x7F: return (.backspace, 1)
     case 0x01...0x1A: return (.control(Character(Unicode.Scalar(byte + 0x60))), 1)
     case 0x00...0x1F: return (nil, 1)
     case 0x20...0x7E: return (.character(Character(Unicode.Scalar(byte))), 1)
-    default: return scalar(bytes)
+    default: return characterKey(bytes)
     }
   }
 
   /// One character of more than one byte; bytes that are none are passed over singly.
-  private static func scalar(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+  private static func characterKey(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     let length =
       switch bytes[bytes.startIndex] {
       case 0xC2...0xDF: 2
@@ -140,7 +140,7 @@ struct KeyDecoder {
     )
   }
 
-  private static func sequence(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+  private static func escapeSequence(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     let body = bytes.dropFirst()
     switch body.first {
     case nil: return nil
@@ -159,7 +159,7 @@ struct KeyDecoder {
     let parameters = rest.prefix { (0x20...0x3F).contains($0) }
     let length = 2 + (hasBracket ? 1 : 0) + parameters.count
     guard let final = rest.dropFirst(parameters.count).first else {
-      return length < longest ? nil : (nil, length)
+      return length < maximumSequenceLength ? nil : (nil, length)
     }
     // Another control in the middle restarts.
     guard (0x40...0x7E).contains(final) else { return (nil, length) }

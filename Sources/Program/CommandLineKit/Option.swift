@@ -4,7 +4,7 @@ package struct Option: Equatable, Sendable {
   /// All spellings, `-o` and `--output`; the first long one names the option in messages.
   package var names: [String]
   /// What stands for the value in help, `FILE`; nothing for a flag.
-  package var value: String?
+  package var valueName: String?
   package var help: String
   /// What happens without the option, as help says; the verb itself supplies the value.
   package var defaultText: String?
@@ -15,7 +15,7 @@ package struct Option: Equatable, Sendable {
   package var isRepeatable: Bool
   /// Endings, without dots, of a file to write, none where the verb decides; nil for an option that
   /// names no such file.
-  package var outputEndings: [String]?
+  package var outputExtensions: [String]?
 
   package init(
     _ names: String..., value: String? = nil, help: String, defaultText: String? = nil,
@@ -24,23 +24,23 @@ package struct Option: Equatable, Sendable {
     writes outputEndings: [String]? = nil
   ) {
     precondition(
-      !names.isEmpty && names.allSatisfy { $0.isShortName || $0.isLongName },
+      !names.isEmpty && names.allSatisfy { $0.isShortOptionName || $0.isLongOptionName },
       "An option is spelled -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
     self.names = names
-    self.value = value
+    self.valueName = value
     self.help = help
     self.defaultText = defaultText
     self.choices = choices
-    self.completion = choices.isEmpty ? completion : .words(choices)
+    self.completion = choices.isEmpty ? completion : .candidates(choices)
     self.isRepeatable = isRepeatable
-    self.outputEndings = outputEndings
+    self.outputExtensions = outputEndings
   }
 
   package static let help = Option("-h", "--help", help: "Show this help.")
 
-  var isFlag: Bool { value == nil }
-  package var key: String { names.first(where: \.isLongName) ?? names[0] }
+  var isFlag: Bool { valueName == nil }
+  package var key: String { names.first(where: \.isLongOptionName) ?? names[0] }
 
   var fullHelp: String {
     var text = help
@@ -95,7 +95,7 @@ extension Option {
   }
 
   package func double(in range: ClosedRange<Double>, default value: Double) -> TypedOption<Double> {
-    TypedOption(self, default: NumberFormatting.short(value)) { arguments throws(UsageError) in
+    TypedOption(self, default: NumberFormatting.plain(value)) { arguments throws(UsageError) in
       try arguments.double(key, in: range) ?? value
     }
   }
@@ -107,7 +107,7 @@ extension Option {
   {
     var option = self
     option.choices = Choice.allCases.map(\.rawValue)
-    option.completion = .words(option.choices)
+    option.completion = .candidates(option.choices)
     return TypedOption(option) { arguments throws(UsageError) in
       arguments.value(key).flatMap(Choice.init(rawValue:))
     }
@@ -138,8 +138,10 @@ package struct OptionGroup: Sendable, Equatable {
 }
 
 extension String {
-  var isShortName: Bool { utf8.count == 2 && hasPrefix("-") && self != "--" }
-  var isLongName: Bool { utf8.count > 2 && hasPrefix("--") && !utf8.contains(UInt8(ascii: "=")) }
+  var isShortOptionName: Bool { utf8.count == 2 && hasPrefix("-") && self != "--" }
+  var isLongOptionName: Bool {
+    utf8.count > 2 && hasPrefix("--") && !utf8.contains(UInt8(ascii: "="))
+  }
 }
 
 package struct Argument: Sendable {
@@ -159,7 +161,7 @@ package struct Argument: Sendable {
     self.name = name
     self.help = help
     self.choices = choices
-    self.completion = choices.isEmpty ? completion : .words(choices)
+    self.completion = choices.isEmpty ? completion : .candidates(choices)
     self.isRepeatable = isRepeatable
     self.isOptional = isOptional
   }
@@ -179,29 +181,31 @@ package struct Completion: Equatable, Sendable {
     case none
     /// Files whose names end in one of these (no dots), and folders in between; all files when
     /// empty.
-    case files(endings: [String])
+    case files(extensions endings: [String])
     case folders
   }
 
-  package var words: [String]
+  package var candidates: [String]
   /// Words of this program's command line that print more to offer, one on each line: plain names
   /// only.
-  package var query: String
+  package var candidateCommand: String
   package var paths: Paths
 
-  package init(words: [String] = [], query: String = "", paths: Paths = .none) {
-    self.words = words
-    self.query = query
+  package init(
+    candidates words: [String] = [], candidateCommand query: String = "", paths: Paths = .none
+  ) {
+    self.candidates = words
+    self.candidateCommand = query
     self.paths = paths
   }
 
   package static let none = Completion()
-  package static let file = Completion(paths: .files(endings: []))
+  package static let file = Completion(paths: .files(extensions: []))
   package static let folder = Completion(paths: .folders)
 
   /// Offers files with one of these endings, written without the dot.
-  package static func file(endingIn endings: String...) -> Completion {
-    Completion(paths: .files(endings: endings))
+  package static func file(withExtension endings: String...) -> Completion {
+    Completion(paths: .files(extensions: endings))
   }
-  package static func words(_ words: [String]) -> Completion { Completion(words: words) }
+  package static func candidates(_ words: [String]) -> Completion { Completion(candidates: words) }
 }

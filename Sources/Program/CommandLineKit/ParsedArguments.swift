@@ -3,22 +3,22 @@ package import SystemSupport
 /// The values of a command line by declared names, in any spelling of an option; other names stop
 /// the program.
 package struct ParsedArguments: Sendable {
-  package let command: CommandDescription
+  package let command: Command
   /// Options by key, arguments by name; a flag has one empty value for each time it was given.
-  package private(set) var given: [String: [String]]
+  package private(set) var valuesByName: [String: [String]]
   let positionals: [String]
   /// Where values come from that the command line did not give, by the keys of their options.
   package private(set) var origins: [String: String] = [:]
 
   /// Gives an option that the command line left out values that were chosen elsewhere.
-  package mutating func choose(_ values: [String], for name: String, from origin: String) {
-    given[key(name)] = values
-    origins[key(name)] = origin
+  package mutating func setDefault(_ values: [String], for name: String, origin: String) {
+    valuesByName[key(for: name)] = values
+    origins[key(for: name)] = origin
   }
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
   package func value(_ name: String) -> String? { values(name).last }
-  package func values(_ name: String) -> [String] { given[key(name)] ?? [] }
+  package func values(_ name: String) -> [String] { valuesByName[key(for: name)] ?? [] }
 
   package func argument(_ name: String) -> String {
     guard let value = value(name) else {
@@ -31,7 +31,7 @@ package struct ParsedArguments: Sendable {
     get throws(UsageError) { try option.read(self) }
   }
 
-  private func key(_ name: String) -> String {
+  private func key(for name: String) -> String {
     if let option = command.option(named: name) { return option.key }
     precondition(
       command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
@@ -43,12 +43,13 @@ package struct ParsedArguments: Sendable {
     throws(UsageError) -> Int?
   {
     guard let text = value(name) else { return nil }
-    guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)),
+    guard let number = Int(text) ?? numberWithUnit(name, text: text).flatMap(Int.init(exactly:)),
       range.contains(number)
     else {
-      throw notTaken(
-        name, text, "a whole number", range.lowerBound == .min ? nil : "\(range.lowerBound)",
-        range.upperBound == .max ? nil : "\(range.upperBound)")
+      throw unexpectedValue(
+        of: name, text: text, expected: "a whole number",
+        minimum: range.lowerBound == .min ? nil : "\(range.lowerBound)",
+        maximum: range.upperBound == .max ? nil : "\(range.upperBound)")
     }
     return number
   }
@@ -60,21 +61,23 @@ package struct ParsedArguments: Sendable {
     throws(UsageError) -> Double?
   {
     guard let text = value(name) else { return nil }
-    guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number)
+    guard let number = Double(text) ?? numberWithUnit(name, text: text), number.isFinite,
+      range.contains(number)
     else {
       let ends = [range.lowerBound, range.upperBound].map {
-        $0.isFinite ? NumberFormatting.short($0) : nil
+        $0.isFinite ? NumberFormatting.plain($0) : nil
       }
-      throw notTaken(name, text, "a number", ends[0], ends[1])
+      throw unexpectedValue(
+        of: name, text: text, expected: "a number", minimum: ends[0], maximum: ends[1])
     }
     return number
   }
 
   /// A number with the unit of what the name stands for: `2s`, `44.1kHz`, `80%`.
-  private func scaled(_ name: String, _ text: String) -> Double? {
-    let key = key(name)
-    let meaning = command.option(named: key)?.value ?? key
-    for (unit, factor) in Self.units[meaning] ?? [] {
+  private func numberWithUnit(_ name: String, text: String) -> Double? {
+    let key = key(for: name)
+    let meaning = command.option(named: key)?.valueName ?? key
+    for (unit, factor) in Self.unitsByValueName[meaning] ?? [] {
       guard text.lowercased().hasSuffix(unit) else { continue }
       let digits = text.dropLast(unit.count)
       guard let number = Double(digits.last == " " ? digits.dropLast() : digits) else { continue }
@@ -86,14 +89,15 @@ package struct ParsedArguments: Sendable {
   }
 
   /// The units in which values can be given, longest first, by what stands for them in help.
-  private static let units: [String: [(unit: String, factor: Double)]] = [
+  private static let unitsByValueName: [String: [(unit: String, factor: Double)]] = [
     "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)],
     "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
     "DB": [("db", 1)], "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
-  private func notTaken(
-    _ name: String, _ text: String, _ what: String, _ lower: String?, _ upper: String?
+  private func unexpectedValue(
+    of name: String, text: String, expected what: String, minimum lower: String?,
+    maximum upper: String?
   )
     -> UsageError
   {
@@ -104,7 +108,7 @@ package struct ParsedArguments: Sendable {
       case (nil, let upper?): " of at most \(upper)"
       case (nil, nil): ""
       }
-    return .takes(name, "\(what)\(limits)", not: text)
+    return .invalidValue(of: name, expected: "\(what)\(limits)", actual: text)
   }
 }
 
@@ -115,27 +119,30 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 
   package static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
-    UsageError("unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+    UsageError("unknown \(what) \(word.inQuotes)" + Suggestion.question(for: word, among: names))
   }
 
   /// `'--gap' takes seconds, not 'soon'`
-  package static func takes(_ name: String, _ what: String, not text: some StringProtocol)
+  package static func invalidValue(
+    of name: String, expected what: String, actual text: some StringProtocol
+  )
     -> UsageError
   {
     UsageError("\(name.inQuotes) takes \(what), not \(String(text).inQuotes)")
   }
 
-  package static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {
+  package static func invalidChoice(of name: String, value: String, choices: [String]) -> UsageError
+  {
     // A long list is easier to read in the help that the message points to.
     let taken =
       choices.count > 12
       ? "\(name.inQuotes) does not take \(value.inQuotes)"
       : "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
-    return UsageError(taken + Suggestion.question(value, among: choices))
+    return UsageError(taken + Suggestion.question(for: value, among: choices))
   }
 }
 
-extension OutputGuard {
+extension InputOverwriteCheck {
   /// Refuses an output that would destroy an input, or that no folder is there for.
   package func check(_ path: String, option: String) throws(UsageError) {
     if isInput(path) {
@@ -150,13 +157,13 @@ extension OutputGuard {
 extension ParsedArguments {
   private static let standardOutput = "-"
 
-  package var inputs: OutputGuard {
+  package var overwriteCheck: InputOverwriteCheck {
     var paths: [String] = []
     for argument in command.arguments {
-      paths += given[argument.name] ?? []
+      paths += valuesByName[argument.name] ?? []
     }
-    for option in command.everyOption where option.outputEndings == nil {
-      let values = given[option.key] ?? []
+    for option in command.allOptions where option.outputExtensions == nil {
+      let values = valuesByName[option.key] ?? []
       if option.completion.paths != .none {
         paths += values
       }
@@ -165,24 +172,26 @@ extension ParsedArguments {
         word.lastIndex(of: "=").map { String(word[word.index(after: $0)...]) }
       }
     }
-    return OutputGuard(reading: paths)
+    return InputOverwriteCheck(reading: paths)
   }
 
   /// The rules for files to write, before a verb runs: none destroys an input or another; kind and
   /// folder are right.
   func checkOutputs() throws(UsageError) {
-    let inputs = inputs
+    let inputs = overwriteCheck
     var places: [String: String] = [:]
-    for option in command.everyOption {
-      guard let endings = option.outputEndings else { continue }
-      for path in given[option.key] ?? [] where path != Self.standardOutput {
+    for option in command.allOptions {
+      guard let endings = option.outputExtensions else { continue }
+      for path in valuesByName[option.key] ?? [] where path != Self.standardOutput {
         try inputs.check(path, option: option.key)
         let name = path.lowercased()
         if !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) {
           let known = endings.map { ".\($0)" }.joinedWithOr
           throw UsageError("unknown file extension of \(path.inQuotes); use \(known)")
         }
-        if let other = places.updateValue(option.key, forKey: OutputGuard.place(of: path)) {
+        if let other = places.updateValue(
+          option.key, forKey: InputOverwriteCheck.comparablePath(of: path))
+        {
           throw UsageError(
             "\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
         }

@@ -1,18 +1,18 @@
 import SystemSupport
 
 /// A verb by its name, described when it is needed: a start of the program needs one.
-package struct CommandEntry: Sendable {
+package struct CommandReference: Sendable {
   package let name: String
-  package let description: @Sendable () -> CommandDescription
+  package let makeCommand: @Sendable () -> Command
 
   package init(
-    _ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription
+    _ name: String, _ description: @autoclosure @escaping @Sendable () -> Command
   ) {
     self.name = name
-    self.description = description
+    self.makeCommand = description
   }
 
-  package init(_ description: CommandDescription) { self.init(description.name, description) }
+  package init(_ description: Command) { self.init(description.name, description) }
 }
 
 package struct Program: Sendable {
@@ -24,72 +24,75 @@ package struct Program: Sendable {
   /// Paragraphs with an empty line between.
   package var discussion: String
   /// The verbs in the order help lists them; `help` comes by itself.
-  private var entries: [CommandEntry]
-  package var commands: [CommandDescription] { entries.map { $0.description() } }
-  package var examples: [CommandDescription.Example]
+  private var references: [CommandReference]
+  package var commands: [Command] { references.map { $0.makeCommand() } }
+  package var examples: [Command.Example]
   package var manualSections: [(title: String, body: String)]
   /// What to use instead of words that other programs have as verbs: `diff` for `compare`.
-  package var alternatives: [String: String]
+  package var verbSuggestions: [String: String]
   /// Flags that every verb accepts; a verb that does not declare one is unaffected by it.
-  package var flagsOfEveryVerb: [String]
+  package var universalFlags: [String]
   /// Completes what a command line says, before it is checked and the verb runs.
   package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
   /// The options that a verb may have for what other programs call otherwise, and what their values
   /// are.
-  package var optionHints: [String: (option: String, value: String)]
-  package var message: @Sendable (any Error) -> String
-  package var status: @Sendable (any Error) -> ExitStatus
+  package var optionSuggestions: [String: (option: String, value: String)]
+  package var messageForError: @Sendable (any Error) -> String
+  package var statusForError: @Sendable (any Error) -> ExitStatus
 
   package init(
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
-    commands: [CommandEntry], examples: [CommandDescription.Example] = [],
-    manualSections: [(title: String, body: String)] = [], alternatives: [String: String] = [:],
-    flagsOfEveryVerb: [String] = [],
+    commands: [CommandReference], examples: [Command.Example] = [],
+    manualSections: [(title: String, body: String)] = [],
+    verbSuggestions alternatives: [String: String] = [:],
+    universalFlags flagsOfEveryVerb: [String] = [],
     prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
-    optionHints: [String: (option: String, value: String)] = [:],
-    message: @escaping @Sendable (any Error) -> String = { "\($0)" },
-    status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
+    optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
+    messageForError message: @escaping @Sendable (any Error) -> String = { "\($0)" },
+    statusForError status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
     self.name = name
     self.version = version
     self.date = date
     self.abstract = abstract
     self.discussion = discussion
-    entries = commands
+    references = commands
     self.examples = examples
     self.manualSections = manualSections
-    self.alternatives = alternatives
-    self.flagsOfEveryVerb = flagsOfEveryVerb
+    self.verbSuggestions = alternatives
+    self.universalFlags = flagsOfEveryVerb
     self.prepare = prepare
-    self.optionHints = optionHints
-    self.message = message
-    self.status = status
+    self.optionSuggestions = optionHints
+    self.messageForError = message
+    self.statusForError = status
   }
 
-  package static let options = [Option.help, Option("--version", help: "Show the version.")]
+  package static let standardOptions = [
+    Option.help, Option("--version", help: "Show the version."),
+  ]
 
-  var everyCommand: [CommandDescription] {
+  var allCommands: [Command] {
     let commands = commands
     return commands + [helpCommand(listing: commands)]
   }
 
   /// The verb of this name, or nil; no other is created.
-  package func command(named name: String) -> CommandDescription? {
-    if let entry = entries.first(where: { $0.name == name }) {
-      return entry.description()
+  package func command(named name: String) -> Command? {
+    if let entry = references.first(where: { $0.name == name }) {
+      return entry.makeCommand()
     }
-    return name == Self.help ? helpCommand(listing: commands) : nil
+    return name == Self.helpVerb ? helpCommand(listing: commands) : nil
   }
 
-  private static let help = "help"
+  private static let helpVerb = "help"
 
-  private func helpCommand(listing commands: [CommandDescription]) -> CommandDescription {
-    CommandDescription(
-      Self.help, abstract: "Show help for the program or a verb.",
+  private func helpCommand(listing commands: [Command]) -> Command {
+    Command(
+      Self.helpVerb, abstract: "Show help for the program or a verb.",
       arguments: [
         Argument(
-          "VERB", help: "The verb to show help for.", completion: .words(commands.map(\.name)),
-          isRepeatable: commands.contains { !$0.verbs.isEmpty }, isOptional: true)
+          "VERB", help: "The verb to show help for.", completion: .candidates(commands.map(\.name)),
+          isRepeatable: commands.contains { !$0.subcommands.isEmpty }, isOptional: true)
       ]
     ) { arguments, terminal in
       let words = arguments.values("VERB")
@@ -97,26 +100,26 @@ package struct Program: Sendable {
         try terminal.output.write(help(for: terminal.output), wraps: false)
         return .done
       }
-      var command = try find(first)
+      var command = try findCommand(first)
       var program = name
       for word in words.dropFirst() {
-        guard !command.verbs.isEmpty else {
+        guard !command.subcommands.isEmpty else {
           throw UsageError("unexpected argument \(word.inQuotes)")
         }
         program += " " + command.name
-        command = try command.find(word)
+        command = try command.findSubcommand(word)
       }
       try terminal.output.write(command.help(of: program, for: terminal.output), wraps: false)
       return .done
     }
   }
 
-  package func find(_ verb: String) throws(UsageError) -> CommandDescription {
+  package func findCommand(_ verb: String) throws(UsageError) -> Command {
     if let command = command(named: verb) { return command }
-    if let alternative = alternatives[verb] {
+    if let alternative = verbSuggestions[verb] {
       throw UsageError("unknown verb \(verb.inQuotes); \(alternative)")
     }
-    throw .unknown("verb", verb, among: entries.map(\.name) + [Self.help])
+    throw .unknown("verb", verb, among: references.map(\.name) + [Self.helpVerb])
   }
 
   /// Runs the verb that words name; whatever it throws becomes a message and a status.
@@ -129,22 +132,22 @@ package struct Program: Sendable {
       }
       if Option.help.names.contains(first) {
         let isOfVerb = words.count > 1 && !words[1].hasPrefix("-")
-        return run([Self.help] + (isOfVerb ? Array(words.dropFirst()) : []), on: terminal)
+        return run([Self.helpVerb] + (isOfVerb ? Array(words.dropFirst()) : []), on: terminal)
       }
       if first == "--version" {
-        try terminal.output.line("\(name) \(version)")
+        try terminal.output.writeLine("\(name) \(version)")
         return .done
       }
       if first.hasPrefix("-") { throw misplacedOption(first) }
-      var command = try find(first)
+      var command = try findCommand(first)
       var program = name
       var rest = words.dropFirst()
       // What is wrong with the words after `help` is found in the list of verbs.
-      if command.name != Self.help {
+      if command.name != Self.helpVerb {
         called += " " + command.name
       }
-      if !command.verbs.isEmpty, let word = rest.first, !word.hasPrefix("-") {
-        (program, command, rest) = (called, try command.find(word), rest.dropFirst())
+      if !command.subcommands.isEmpty, let word = rest.first, !word.hasPrefix("-") {
+        (program, command, rest) = (called, try command.findSubcommand(word), rest.dropFirst())
         called += " " + command.name
       }
       // Help wins over everything else up to `--`.
@@ -157,7 +160,7 @@ package struct Program: Sendable {
         return .done
       }
       var arguments = try command.parse(
-        Array(rest), optionHints: optionHints, acceptedFlags: flagsOfEveryVerb)
+        Array(rest), optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
       try prepare(&arguments, terminal)
       try arguments.checkOutputs()
       return try command.run(arguments, terminal)
@@ -168,45 +171,47 @@ package struct Program: Sendable {
     } catch let error as StreamError where error.isBrokenPipe {
       return .done
     } catch {
-      terminal.report("\(name): \(message(error))")
-      return status(error)
+      terminal.report("\(name): \(messageForError(error))")
+      return statusForError(error)
     }
   }
 
   private func misplacedOption(_ word: String) -> UsageError {
     let option = String(word.prefix { $0 != "=" })
-    if let alternative = alternatives[option] {
+    if let alternative = verbSuggestions[option] {
       return UsageError("unknown option \(option.inQuotes); \(alternative)")
     }
-    if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
+    if commands.flatMap({ [$0] + $0.subcommands }).contains(where: {
+      $0.option(named: option) != nil
+    }) {
       return UsageError("\(option.inQuotes) must follow a verb")
     }
-    return .unknown("option", option, among: Self.options.flatMap(\.names))
+    return .unknown("option", option, among: Self.standardOptions.flatMap(\.names))
   }
 
   package var usage: String { "\(name) VERB [OPTIONS] [ARGUMENTS]" }
 
   package func help(for output: Output) -> String {
     var layout = TextLayout(for: output)
-    layout.paragraphs(abstract)
-    layout.heading("Usage")
-    layout.lines(usage, indent: 2)
-    layout.paragraphs(discussion)
-    layout.heading("Verbs")
-    layout.table(everyCommand.map { ($0.name, $0.abstract) })
-    layout.heading("Options")
-    layout.table(Self.options.map { ($0.label, $0.help) })
-    layout.examples(examples)
-    layout.paragraphs("'\(name) help VERB' explains a verb.")
+    layout.appendParagraphs(abstract)
+    layout.appendHeading("Usage")
+    layout.appendWrapped(usage, indent: 2)
+    layout.appendParagraphs(discussion)
+    layout.appendHeading("Verbs")
+    layout.appendTable(allCommands.map { ($0.name, $0.abstract) })
+    layout.appendHeading("Options")
+    layout.appendTable(Self.standardOptions.map { ($0.label, $0.help) })
+    layout.appendExamples(examples)
+    layout.appendParagraphs("'\(name) help VERB' explains a verb.")
     return layout.text
   }
 }
 
-extension CommandDescription {
-  package func find(_ verb: String) throws(UsageError) -> CommandDescription {
-    if let command = verbs.first(where: { $0.name == verb }) { return command }
-    let names = verbs.map(\.name)
-    let question = Suggestion.question(verb, among: names)
+extension Command {
+  package func findSubcommand(_ verb: String) throws(UsageError) -> Command {
+    if let command = subcommands.first(where: { $0.name == verb }) { return command }
+    let names = subcommands.map(\.name)
+    let question = Suggestion.question(for: verb, among: names)
     throw UsageError(
       "unknown verb \(verb.inQuotes) after \(name.inQuotes)"
         + (question.isEmpty ? "; it takes \(names.joinedWithOr)" : question))

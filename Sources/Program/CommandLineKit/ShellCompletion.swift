@@ -10,30 +10,31 @@ extension Program {
   }
 
   /// The verbs as shells complete them: behind `help`, the names of verbs come again.
-  var completedCommands: [CommandDescription] {
-    let commands = everyCommand
+  var commandsForCompletion: [Command] {
+    let commands = allCommands
     let names = commands.dropLast().map { command in
-      CommandDescription(
+      Command(
         command.name, abstract: command.abstract,
-        arguments: command.verbs.isEmpty
-          ? [] : [Argument("VERB", help: "", completion: .words(command.verbs.map(\.name)))]
+        arguments: command.subcommands.isEmpty
+          ? []
+          : [Argument("VERB", help: "", completion: .candidates(command.subcommands.map(\.name)))]
       ) { _, _ in .done }
     }
     return commands.map { command in
       guard command.name == "help" else { return command }
       var help = command
       help.arguments = []
-      help.verbs = names
+      help.subcommands = names
       return help
     }
   }
 
-  var shellName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
+  var shellIdentifier: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
 }
 
 extension String {
   /// The text as one word of a POSIX shell, zsh included, quoted only where it must be.
-  package var asShellWord: String {
+  package var shellEscaped: String {
     let isPlain = allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
     }
@@ -59,7 +60,7 @@ extension String {
 extension Program {
   /// A script for bash 4.4 and later that needs nothing but bash.
   func bashCompletion() -> String {
-    let function = "_" + shellName
+    let function = "_" + shellIdentifier
     return """
       # Completion of \(name) for bash.
       \(function)_words() {
@@ -109,49 +110,50 @@ extension Program {
       \(function)_offer() {
         if ((${#words[@]} == 2)); then
           if [[ $current == -* ]]; then
-            \(function)_words \(bashWords(Self.options.flatMap(\.names)))
+            \(function)_words \(bashWordList(Self.standardOptions.flatMap(\.names)))
           else
-            \(function)_words \(bashWords(everyCommand.map(\.name)))
+            \(function)_words \(bashWordList(allCommands.map(\.name)))
           fi
           return
         fi
         case $verb in
-      \(completedCommands.map(bashBranch).joined())  esac
+      \(commandsForCompletion.map(bashCaseClause).joined())  esac
       }
       complete -F \(function) \(name)
 
       """
   }
 
-  private func bashBranch(_ command: CommandDescription) -> String {
+  private func bashCaseClause(_ command: Command) -> String {
     var text = "    \(command.name))\n"
-    if !command.verbs.isEmpty {
+    if !command.subcommands.isEmpty {
       text += "      if ((${#words[@]} > 3)); then\n        case ${words[2]} in\n"
-      for verb in command.verbs {
-        text += "          \(verb.name))\n" + bashBody(verb, margin: "            ")
+      for verb in command.subcommands {
+        text += "          \(verb.name))\n" + bashCompletionBody(verb, margin: "            ")
         text += "            return\n            ;;\n"
       }
       text += "        esac\n      fi\n"
     }
-    return text + bashBody(command, margin: "      ") + "      ;;\n"
+    return text + bashCompletionBody(command, margin: "      ") + "      ;;\n"
   }
 
-  private func bashBody(_ command: CommandDescription, margin: String) -> String {
+  private func bashCompletionBody(_ command: Command, margin: String) -> String {
     var text = ""
-    let valued = command.everyOption.filter { !$0.isFlag }
+    let valued = command.allOptions.filter { !$0.isFlag }
     if !valued.isEmpty {
       text += "\(margin)case $previous in\n"
       for option in valued {
-        let offers = bashOffers(option.completion).map { $0 + "; " }.joined()
+        let offers = bashCandidateCommands(option.completion).map { $0 + "; " }.joined()
         text += "\(margin)  \(option.names.joined(separator: " | "))) \(offers)return ;;\n"
       }
       text += "\(margin)esac\n"
     }
-    let names = bashWords(command.everyOption.flatMap(\.names))
-    text += "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellName)_words \(names)\n"
+    let names = bashWordList(command.allOptions.flatMap(\.names))
+    text +=
+      "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellIdentifier)_words \(names)\n"
     // Bash does not count positions: any argument may be what is typed.
-    var offers = bashOffers(.words(command.verbs.map(\.name)))
-    for offer in command.arguments.flatMap({ bashOffers($0.completion) })
+    var offers = bashCandidateCommands(.candidates(command.subcommands.map(\.name)))
+    for offer in command.arguments.flatMap({ bashCandidateCommands($0.completion) })
     where !offers.contains(offer) {
       offers.append(offer)
     }
@@ -161,43 +163,46 @@ extension Program {
     return text + "\(margin)fi\n"
   }
 
-  private func bashOffers(_ completion: Completion) -> [String] {
+  private func bashCandidateCommands(_ completion: Completion) -> [String] {
     var offers: [String] = []
-    if !completion.words.isEmpty {
-      offers.append("_\(shellName)_words \(bashWords(completion.words))")
+    if !completion.candidates.isEmpty {
+      offers.append("_\(shellIdentifier)_words \(bashWordList(completion.candidates))")
     }
-    if !completion.query.isEmpty {
-      offers.append("_\(shellName)_words \"$(\(name) \(completion.query) 2> /dev/null)\"")
+    if !completion.candidateCommand.isEmpty {
+      offers.append(
+        "_\(shellIdentifier)_words \"$(\(name) \(completion.candidateCommand) 2> /dev/null)\"")
     }
     switch completion.paths {
     case .none:
       break
     case .folders:
-      offers.append("_\(shellName)_folders")
+      offers.append("_\(shellIdentifier)_folders")
     case .files(let endings):
-      offers.append((["_\(shellName)_files"] + endings).joined(separator: " "))
+      offers.append((["_\(shellIdentifier)_files"] + endings).joined(separator: " "))
     }
     return offers
   }
 
   /// A word list for `compgen -W`, which expands it once more.
-  private func bashWords(_ words: [String]) -> String {
+  private func bashWordList(_ words: [String]) -> String {
     words.map { $0.escaping([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ").shellQuoted
   }
 
   /// A script for zsh, to be found along `fpath` as `_NAME` or read with `source`.
   func zshCompletion() -> String {
-    let function = "_" + shellName
-    let verbFunctions = completedCommands.map { zshFunction($0, prefix: function + "_verb_") }
-      .joined()
+    let function = "_" + shellIdentifier
+    let verbFunctions = commandsForCompletion.map {
+      zshCommandFunction($0, prefix: function + "_verb_")
+    }
+    .joined()
     return """
       #compdef \(name)
       # Completion of \(name) for zsh.
-      \(zshVerbs(everyCommand, function: function + "_verbs"))\
+      \(zshVerbFunction(allCommands, named: function + "_verbs"))\
       \(verbFunctions)\(function)() {
         local curcontext=$curcontext state line ret=1
         _arguments -C -S \\
-          '(- : *)'{-h,--help}'[\(zshText(Option.help.help))]' \\
+          '(- : *)'{-h,--help}'[\(zshDescription(Option.help.help))]' \\
           '(- : *)--version[Show the version]' \\
           ': :\(function)_verbs' \\
           '*:: :->rest' && ret=0
@@ -216,7 +221,7 @@ extension Program {
       """
   }
 
-  private func zshVerbs(_ commands: [CommandDescription], function: String) -> String {
+  private func zshVerbFunction(_ commands: [Command], named function: String) -> String {
     let verbs = commands.map { command in
       "    " + "\(command.name.escaping([":"])):\(command.abstract.firstSentence)".shellQuoted
     }
@@ -231,35 +236,35 @@ extension Program {
       """
   }
 
-  private func zshFunction(_ command: CommandDescription, prefix: String) -> String {
+  private func zshCommandFunction(_ command: Command, prefix: String) -> String {
     var text = ""
     var specs: [String] = []
     let function = prefix + command.name
-    if !command.verbs.isEmpty {
-      text += command.verbs.map { zshFunction($0, prefix: function + "_") }.joined()
-      text += zshVerbs(command.verbs, function: function + "_verbs")
+    if !command.subcommands.isEmpty {
+      text += command.subcommands.map { zshCommandFunction($0, prefix: function + "_") }.joined()
+      text += zshVerbFunction(command.subcommands, named: function + "_verbs")
     }
-    for option in command.everyOption {
+    for option in command.allOptions {
       var action = ""
-      if let value = option.value {
-        let offer = zshOffer(option.completion, of: value, in: function, helper: &text)
+      if let value = option.valueName {
+        let offer = zshAction(option.completion, of: value, in: function, helper: &text)
         action = ":\(value):\(offer)"
       }
-      let help = "[\(zshText(option.fullHelp))]\(action)".shellQuoted
+      let help = "[\(zshDescription(option.fullHelp))]\(action)".shellQuoted
       let isRepeatable = option.isRepeatable || (option.isFlag && option.key != Option.help.key)
       let prefix =
         option.key == Option.help.key
         ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
-      let names = option.names.map { $0 + (option.isFlag ? "" : $0.isLongName ? "=" : "+") }
+      let names = option.names.map { $0 + (option.isFlag ? "" : $0.isLongOptionName ? "=" : "+") }
       let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
       specs.append(prefix.shellQuoted + spelled + help)
     }
     for argument in command.arguments {
-      let offer = zshOffer(argument.completion, of: argument.name, in: function, helper: &text)
+      let offer = zshAction(argument.completion, of: argument.name, in: function, helper: &text)
       let place = argument.isRepeatable ? "*:" : argument.isOptional ? "::" : ":"
       specs.append("\(place)\(argument.name):\(offer)".shellQuoted)
     }
-    guard command.verbs.isEmpty else {
+    guard command.subcommands.isEmpty else {
       return text + """
         \(function)() {
           local curcontext=$curcontext state line ret=1
@@ -281,14 +286,14 @@ extension Program {
   }
 
   /// The action that offers a completion; words beside paths need a function of their own.
-  private func zshOffer(
+  private func zshAction(
     _ completion: Completion, of name: String, in function: String, helper: inout String
   ) -> String {
-    let words = completion.words.map { $0.escaping([" ", ":", "(", ")", "\\", "'"]) }
+    let words = completion.candidates.map { $0.escaping([" ", ":", "(", ")", "\\", "'"]) }
     let list = "(\(words.joined(separator: " ")))"
     var paths = ""
     switch completion.paths {
-    case .none where completion.query.isEmpty:
+    case .none where completion.candidateCommand.isEmpty:
       return words.isEmpty ? " " : list
     case .none:
       break
@@ -299,12 +304,12 @@ extension Program {
       let pattern = endings.count == 1 ? endings[0] : "(\(endings.joined(separator: "|")))"
       paths = endings.isEmpty ? "_files" : "_files -g \"*.\(pattern)\""
     }
-    if words.isEmpty && completion.query.isEmpty { return paths }
+    if words.isEmpty && completion.candidateCommand.isEmpty { return paths }
     let own = "\(function)_\(name)"
     helper += "\(own)() {\n"
     var offered = "words:\(name):\(list)".shellQuoted
-    if !completion.query.isEmpty {
-      helper += "  local -a names=($(\(self.name) \(completion.query) 2> /dev/null))\n"
+    if !completion.candidateCommand.isEmpty {
+      helper += "  local -a names=($(\(self.name) \(completion.candidateCommand) 2> /dev/null))\n"
       offered = "\"words:\(name):($names)\""
     }
     helper += "  _alternative \(offered)"
@@ -315,7 +320,7 @@ extension Program {
     return own
   }
 
-  private func zshText(_ help: String) -> String {
+  private func zshDescription(_ help: String) -> String {
     help.firstSentence.escaping(["[", "]", ":", "\\"])
   }
 
@@ -323,7 +328,7 @@ extension Program {
   func fishCompletion() -> String {
     var text = """
       # Completion of \(name) for fish.
-      function __\(shellName)_files -d 'Files with some endings, and folders'
+      function __\(shellIdentifier)_files -d 'Files with some endings, and folders'
         set -l word (string replace -r -- '^-[^=]*=' '' (commandline -ct))
         set -l endings (string join '|' $argv)
         __fish_complete_path $word | string match -r -- "^[^\\t]*(?:/|\\.(?:$endings))(?:\\t.*)?\\$"
@@ -331,66 +336,72 @@ extension Program {
       complete -c \(name) -f
 
       """
-    for option in Self.options {
-      text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help)
+    for option in Self.standardOptions {
+      text += fishLine(
+        condition: "__fish_use_subcommand", completion: fishOptionNames(option), help: option.help)
     }
-    let commands = completedCommands
+    let commands = commandsForCompletion
     for command in commands {
-      text += fishLine("__fish_use_subcommand", "-a \(command.name)", help: command.abstract)
+      text += fishLine(
+        condition: "__fish_use_subcommand", completion: "-a \(command.name)", help: command.abstract
+      )
     }
     for command in commands {
       // A verb behind another may be called as this one is.
-      let namesakes = commands.filter { $0.verbs.contains { $0.name == command.name } }
-      var condition = Self.fishSeen([command])
+      let namesakes = commands.filter { $0.subcommands.contains { $0.name == command.name } }
+      var condition = Self.fishSeenCondition([command])
       if !namesakes.isEmpty {
-        condition += "; and not " + Self.fishSeen(namesakes)
+        condition += "; and not " + Self.fishSeenCondition(namesakes)
       }
-      guard !command.verbs.isEmpty else {
-        text += fishLines(of: command, condition)
+      guard !command.subcommands.isEmpty else {
+        text += fishLines(of: command, condition: condition)
         continue
       }
-      let early = condition + "; and not " + Self.fishSeen(command.verbs)
-      for verb in command.verbs {
-        text += fishLine(early, "-a \(verb.name)", help: verb.abstract)
+      let early = condition + "; and not " + Self.fishSeenCondition(command.subcommands)
+      for verb in command.subcommands {
+        text += fishLine(condition: early, completion: "-a \(verb.name)", help: verb.abstract)
       }
-      text += fishLines(of: command, early)
-      for verb in command.verbs {
-        text += fishLines(of: verb, condition + "; and " + Self.fishSeen([verb]))
+      text += fishLines(of: command, condition: early)
+      for verb in command.subcommands {
+        text += fishLines(
+          of: verb, condition: condition + "; and " + Self.fishSeenCondition([verb]))
       }
     }
     return text
   }
 
-  private static func fishSeen(_ commands: [CommandDescription]) -> String {
+  private static func fishSeenCondition(_ commands: [Command]) -> String {
     "__fish_seen_subcommand_from " + commands.map(\.name).joined(separator: " ")
   }
 
-  private func fishLines(of command: CommandDescription, _ condition: String) -> String {
+  private func fishLines(of command: Command, condition: String) -> String {
     var text = ""
-    for option in command.everyOption {
-      let value = option.isFlag ? "" : " -r" + fishOffer(option.completion)
-      text += fishLine(condition, fishNames(option) + value, help: option.fullHelp)
+    for option in command.allOptions {
+      let value = option.isFlag ? "" : " -r" + fishCandidates(option.completion)
+      text += fishLine(
+        condition: condition, completion: fishOptionNames(option) + value, help: option.fullHelp)
     }
     for argument in command.arguments where argument.completion != .none {
-      let offer = String(fishOffer(argument.completion).dropFirst())
-      text += fishLine(condition, offer, help: argument.name)
+      let offer = String(fishCandidates(argument.completion).dropFirst())
+      text += fishLine(condition: condition, completion: offer, help: argument.name)
     }
     return text
   }
 
-  private func fishLine(_ condition: String, _ what: String, help: String) -> String {
+  private func fishLine(condition: String, completion what: String, help: String) -> String {
     "complete -c \(name) -n \(fishQuoted(condition)) \(what) -d \(fishQuoted(help.firstSentence))\n"
   }
 
-  private func fishNames(_ option: Option) -> String {
-    option.names.map { $0.isLongName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }.joined(
-      separator: " ")
+  private func fishOptionNames(_ option: Option) -> String {
+    option.names.map { $0.isLongOptionName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }
+      .joined(
+        separator: " ")
   }
 
-  private func fishOffer(_ completion: Completion) -> String {
-    var words = completion.words.map { $0.escaping([" ", "(", ")", "$", "\\", "'", "\""]) }
-    if !completion.query.isEmpty {
-      words.append("(\(name) \(completion.query) 2>/dev/null)")
+  private func fishCandidates(_ completion: Completion) -> String {
+    var words = completion.candidates.map { $0.escaping([" ", "(", ")", "$", "\\", "'", "\""]) }
+    if !completion.candidateCommand.isEmpty {
+      words.append("(\(name) \(completion.candidateCommand) 2>/dev/null)")
     }
     switch completion.paths {
     case .none:
@@ -401,7 +412,7 @@ extension Program {
       if endings.isEmpty {
         return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))"
       }
-      words.append("(__\(shellName)_files \(endings.joined(separator: " ")))")
+      words.append("(__\(shellIdentifier)_files \(endings.joined(separator: " ")))")
     }
     return words.isEmpty ? " -f" : " -f -a \(fishQuoted(words.joined(separator: " ")))"
   }

@@ -7,29 +7,30 @@ package struct Output: Sendable {
 
   package let isTerminal: Bool
   /// Columns for text, read again each time, since a window can be resized.
-  package var width: Int { columns() }
-  package let isColoured: Bool
+  package var width: Int { currentWidth() }
+  package let isColored: Bool
   /// Whether text may have signs beyond ASCII.
   package let isUnicode: Bool
-  private let columns: @Sendable () -> Int
-  private let foreground: @Sendable () -> Bool
+  private let currentWidth: @Sendable () -> Int
+  private let isForegroundNow: @Sendable () -> Bool
   private let sink: Sink
 
   package init(
-    isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80, isColoured: Bool,
+    isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80,
+    isColored isColoured: Bool,
     isUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true,
     sink: @escaping Sink
   ) {
     self.isTerminal = isTerminal
-    self.isColoured = isColoured
+    self.isColored = isColoured
     self.isUnicode = isUnicode
-    columns = width
-    foreground = isForeground
+    currentWidth = width
+    isForegroundNow = isForeground
     self.sink = sink
   }
 
   /// Whether the stream is a terminal that no other job has: a line can be rewritten in place.
-  var canRewrite: Bool { isTerminal && foreground() }
+  var canRewriteLine: Bool { isTerminal && isForegroundNow() }
   package func write(_ bytes: Span<UInt8>) throws(StreamError) {
     if !bytes.isEmpty {
       try sink(bytes)
@@ -46,10 +47,10 @@ package struct Output: Sendable {
     try write(text.utf8Span.span)
   }
 
-  package func line(_ text: String = "") throws(StreamError) { try write(text + "\n") }
+  package func writeLine(_ text: String = "") throws(StreamError) { try write(text + "\n") }
 
   package func styled(_ text: String, _ style: Style) -> String {
-    isColoured ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
   /// How text can stand out; the raw value is the parameter of ECMA-48's SGR.
@@ -62,11 +63,11 @@ package struct Output: Sendable {
 
   package init(descriptor: Int32, name: String) {
     let isTerminal = isatty(descriptor) == 1
-    let isDumb = environment("TERM") == "dumb"
-    let allowsColour = environment("NO_COLOR").isEmpty && !isDumb
+    let isDumb = environmentValue("TERM") == "dumb"
+    let allowsColour = environmentValue("NO_COLOR").isEmpty && !isDumb
     self.init(
-      isTerminal: isTerminal, width: terminalColumns(descriptor),
-      isColoured: isTerminal && allowsColour,
+      isTerminal: isTerminal, width: terminalWidth(descriptor),
+      isColored: isTerminal && allowsColour,
       isUnicode: hasUnicodeLocale,
       // A terminal of another session has no jobs of ours to be behind; one that cannot move its
       // cursor shows no line in place.
@@ -92,7 +93,7 @@ package struct Output: Sendable {
   }
 }
 
-private func environment(_ name: String) -> String {
+private func environmentValue(_ name: String) -> String {
   guard let value = unsafe getenv(name) else { return "" }
   return unsafe String(cString: value)
 }
@@ -100,7 +101,7 @@ private func environment(_ name: String) -> String {
 /// Whether the locale's characters are UTF-8: the first of these that is set decides, as in POSIX.
 private var hasUnicodeLocale: Bool {
   let locale =
-    ["LC_ALL", "LC_CTYPE", "LANG"].map(environment).first { !$0.isEmpty }?.lowercased() ?? ""
+    ["LC_ALL", "LC_CTYPE", "LANG"].map(environmentValue).first { !$0.isEmpty }?.lowercased() ?? ""
   return locale.mentions("utf-8") || locale.mentions("utf8")
 }
 
@@ -161,7 +162,7 @@ extension Substring {
 }
 
 /// The terminal's columns, 80 where there is no terminal or it does not say.
-private func terminalColumns(_ descriptor: Int32) -> Int {
+private func terminalWidth(_ descriptor: Int32) -> Int {
   var size = winsize()
   guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
   return Int(size.ws_col)
@@ -205,7 +206,7 @@ package struct Terminal: Sendable {
     return Terminal(output: .standardOutput, error: .standardError, clock: clock)
   }
 
-  package func report(_ message: String) { try? error.line(message) }
+  package func report(_ message: String) { try? error.writeLine(message) }
 }
 
 /// One line on standard error that shows how far the work is, rewritten in place; silent where that
@@ -215,19 +216,19 @@ package struct Terminal: Sendable {
 /// keeps it there, so that all pieces of the line are behind it and are erased.
 package struct ProgressLine {
   /// The least time between two rewrites: fast enough to look alive, too slow to cost anything.
-  package static let interval = Duration.milliseconds(100)
+  package static let updateInterval = Duration.milliseconds(100)
   /// Takes away what is behind the start of the line, on rows below too: ECMA-48's ED.
-  static let erasing = "\r\u{1B}[J"
+  static let eraseSequence = "\r\u{1B}[J"
 
   private let terminal: Terminal
-  private let interval: Duration
-  private var lastTime: Duration?
+  private let updateInterval: Duration
+  private var lastUpdateTime: Duration?
   private var lastLength = 0
   private var lastWidth = 0
 
-  package init(on terminal: Terminal, interval: Duration = Self.interval) {
+  package init(on terminal: Terminal, updateInterval interval: Duration = Self.updateInterval) {
     self.terminal = terminal
-    self.interval = interval
+    self.updateInterval = interval
   }
 
   /// Shows a text cut to the line, unless the last one is too recent; then it is not even made.
@@ -245,23 +246,24 @@ package struct ProgressLine {
     let now = terminal.clock()
     let width = width
     let isResized = lastLength > 0 && width != lastWidth
-    if !isResized, let lastTime, now - lastTime < interval { return }
-    lastTime = now
-    guard terminal.error.canRewrite else { return }
+    if !isResized, let lastUpdateTime, now - lastUpdateTime < updateInterval { return }
+    lastUpdateTime = now
+    guard terminal.error.canRewriteLine else { return }
     let (text, length) = make(width)
     let blank = isResized ? "" : String(repeating: " ", count: max(0, lastLength - length))
     lastLength = length
     lastWidth = width
-    TerminalMode.noteLine(isShown: length > 0)
-    try? terminal.error.write((isResized ? Self.erasing : "\r") + text + blank + "\r", wraps: false)
+    TerminalMode.setLineShown(length > 0)
+    try? terminal.error.write(
+      (isResized ? Self.eraseSequence : "\r") + text + blank + "\r", wraps: false)
   }
 
   package mutating func clear() {
-    lastTime = nil
-    guard lastLength > 0, terminal.error.canRewrite else { return }
+    lastUpdateTime = nil
+    guard lastLength > 0, terminal.error.canRewriteLine else { return }
     let blank = "\r" + String(repeating: " ", count: lastLength) + "\r"
-    try? terminal.error.write(width == lastWidth ? blank : Self.erasing, wraps: false)
-    TerminalMode.noteLine(isShown: false)
+    try? terminal.error.write(width == lastWidth ? blank : Self.eraseSequence, wraps: false)
+    TerminalMode.setLineShown(false)
     lastLength = 0
   }
 

@@ -10,7 +10,7 @@ internal import SystemSupport
 /// felt on one channel for each, where no channel names its place and no array pans it.
 public struct ChannelRouting: Sendable {
   /// A channel that carries something.
-  public struct Entry: Equatable, Sendable {
+  public struct ChannelGain: Equatable, Sendable {
     /// The channel, from 0.
     public var index: Int
     /// A factor.
@@ -24,7 +24,7 @@ public struct ChannelRouting: Sendable {
   }
 
   /// Settings of one channel, which outrank the lists.
-  public struct Channel: Sendable {
+  public struct ChannelSettings: Sendable {
     /// The channel, from 0.
     public var index: Int
     /// What it carries; nothing where the lists say it.
@@ -47,35 +47,39 @@ public struct ChannelRouting: Sendable {
   }
 
   /// The channels of haptics; nothing for all.
-  public var haptics: [Entry]?
+  public var hapticChannels: [ChannelGain]?
   /// The channels of audio, left and right in turn; one channel alone carries both. Nothing for the
   /// first two.
-  public var audio: [Entry]?
+  public var audioChannels: [ChannelGain]?
   /// Settings of single channels.
-  public var channels: [Channel] = []
+  public var channelSettings: [ChannelSettings] = []
   /// The transducers, where a file says what they are; it stands in the place of `haptics` and
   /// `channels`.
   public var array: TransducerArray?
   /// Where patterns are felt in the array; nothing for all transducers alike.
-  public var pan: PanPath?
+  public var panPath: PanPath?
 
   /// The usual routing.
   public init() {}
 
   /// What each haptic bus gets of a pattern, at a rate; none for all of it.
-  public func shares(rate: Double) -> [SendAutomation] {
-    guard let array, let pan else { return [] }
-    return pan.sendGains(on: array, rate: rate)
+  public func sendGains(rate: Double) -> [SendAutomation] {
+    guard let array, let panPath else { return [] }
+    return panPath.sendGains(on: array, rate: rate)
   }
 
   /// Channels there must be for all that is said.
   public var minimumChannelCount: Int {
-    let indices = [haptics, audio].flatMap { $0?.map(\.index) ?? [] } + channels.map(\.index)
+    let indices =
+      [hapticChannels, audioChannels].flatMap { $0?.map(\.index) ?? [] }
+      + channelSettings.map(\.index)
     return (indices + (array?.transducers.map { $0.channel - 1 } ?? [])).max().map { $0 + 1 } ?? 1
   }
 
   /// Whether any transducer has a profile of its own.
-  public var hasProfiles: Bool { array != nil || self.channels.contains { $0.profile != nil } }
+  public var hasChannelProfiles: Bool {
+    array != nil || self.channelSettings.contains { $0.profile != nil }
+  }
 
   /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
@@ -83,31 +87,32 @@ public struct ChannelRouting: Sendable {
   ///   - rate: Frames per second, by which delays are whole frames.
   ///   - profile: The profile of channels that have none of their own.
   ///   - placeCount: Places of what is played.
-  public func routing(
+  public func resolved(
     channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
-    placeCount: Int = 0
+    bodyLocationCount placeCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
-    if let haptics, buses != .audio {
+    if let hapticChannels, buses != .audio {
       for index in channels.indices {
         channels[index].hapticBus = nil
       }
-      for entry in haptics where entry.index < channels.count {
+      for entry in hapticChannels where entry.index < channels.count {
         channels[entry.index].hapticBus = 0
         channels[entry.index].hapticGain = entry.gain
       }
     }
-    if let audio, buses != .haptics {
+    if let audioChannels, buses != .haptics {
       for index in channels.indices {
         channels[index].audio = .none
       }
-      let sides: [OutputRouting.Channel.Audio] = audio.count == 1 ? [.both] : [.left, .right]
-      for (place, entry) in audio.enumerated() where entry.index < channels.count {
+      let sides: [OutputRouting.Channel.Audio] =
+        audioChannels.count == 1 ? [.both] : [.left, .right]
+      for (place, entry) in audioChannels.enumerated() where entry.index < channels.count {
         channels[entry.index].audio = sides[place % sides.count]
         channels[entry.index].audioGain = entry.gain
       }
     }
-    for word in self.channels where word.index < channels.count {
+    for word in self.channelSettings where word.index < channels.count {
       if let content = word.content {
         channels[word.index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
         channels[word.index].audio = buses == .haptics ? .none : content.audio
@@ -119,17 +124,19 @@ public struct ChannelRouting: Sendable {
       channels[word.index].filters = word.filters
     }
     if let array {
-      return Self.routing(
-        of: array, channels, rate: rate, buses: buses, placeCount: pan == nil ? placeCount : 0)
+      return Self.resolved(
+        array: array, channels: channels, rate: rate, buses: buses,
+        bodyLocationCount: panPath == nil ? placeCount : 0)
     }
     let felt = channels.indices.filter { channels[$0].hapticBus != nil }
     let distributesPlaces =
-      placeCount > 1 && felt.count == placeCount && !self.channels.contains { $0.source != nil }
+      placeCount > 1 && felt.count == placeCount
+      && !self.channelSettings.contains { $0.source != nil }
     var profiles: [TransducerProfile] = []
     for (place, index) in felt.enumerated() {
-      let own = self.channels.first { $0.index == index }
+      let own = self.channelSettings.first { $0.index == index }
       var wanted = own?.profile ?? profile
-      wanted.place = distributesPlaces ? "\(place + 1)" : own?.source
+      wanted.bodyLocation = distributesPlaces ? "\(place + 1)" : own?.source
       let bus = profiles.firstIndex(of: wanted) ?? profiles.count
       if bus == profiles.count {
         profiles.append(wanted)
@@ -141,10 +148,10 @@ public struct ChannelRouting: Sendable {
   }
 
   /// The routing with a haptic bus for each transducer.
-  private static func routing(
-    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double,
+  private static func resolved(
+    array: TransducerArray, channels usual: [OutputRouting.Channel], rate: Double,
     buses: RenderSettings.Buses,
-    placeCount: Int
+    bodyLocationCount placeCount: Int
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = usual
     for index in channels.indices {
@@ -164,10 +171,10 @@ public struct ChannelRouting: Sendable {
     }
     let distributesPlaces =
       placeCount > 1 && placeCount == array.transducers.count
-      && !array.transducers.contains { $0.source != nil }
+      && !array.transducers.contains { $0.bodyLocation != nil }
     let profiles = array.transducers.enumerated().map { bus, transducer in
       var profile = transducer.profile
-      profile.place = distributesPlaces ? "\(bus + 1)" : transducer.source
+      profile.bodyLocation = distributesPlaces ? "\(bus + 1)" : transducer.bodyLocation
       return profile
     }
     return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
@@ -176,15 +183,15 @@ public struct ChannelRouting: Sendable {
 
 extension ArrayPosition {
   /// Positions are within this of 0.
-  private static let most = 1e6
+  private static let maximumMagnitude = 1e6
   /// Ten turns either way around a ring.
-  private static let mostDegrees = 3_600.0
+  private static let maximumDegrees = 3_600.0
 
   /// Reads a number, or on a plane two with a slash between; nothing for any other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
     let found = numbers.compactMap { $0 }.filter {
-      $0.magnitude <= (layout == .ring ? Self.mostDegrees : Self.most)
+      $0.magnitude <= (layout == .ring ? Self.maximumDegrees : Self.maximumMagnitude)
     }
     guard found.count == numbers.count else { return nil }
     switch (layout, found.count) {
@@ -197,7 +204,7 @@ extension ArrayPosition {
 
 extension TransducerArray.Layout {
   /// What a position is in this layout, for messages.
-  package var positionMeaning: String {
+  package var positionDescription: String {
     switch self {
     case .line: "a position on the line, such as -0.5"
     case .ring: "an angle in degrees, such as 90"

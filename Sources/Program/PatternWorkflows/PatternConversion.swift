@@ -6,41 +6,41 @@ public import VendorFormats
 /// Reads a pattern of one format and writes it in another, with everything that is lost on the way.
 public struct PatternConversion: Sendable {
   /// The format to write.
-  public var target: HapticFormat
+  public var targetFormat: HapticFormat
   /// The format to read, or nil for the one that recognises the content.
-  public var source: HapticFormat?
+  public var sourceFormat: HapticFormat?
   /// How the pattern is read.
-  public var reading: ReadingOptions
+  public var readingOptions: ReadingOptions
   /// How it is written.
-  public var writing: WritingOptions
+  public var writingOptions: WritingOptions
   /// Whether events that play sound files are left out.
-  public var leavesOutSounds = false
+  public var omitsSounds = false
 
   /// Something that was not kept, and where it stands in the file that was read.
-  public struct PlacedLoss: Equatable, Sendable {
+  public struct LocatedLoss: Equatable, Sendable {
     /// What became of what.
     public var loss: Loss
     /// The place of the value it is about.
-    public var place: SourcePlace
+    public var location: FileLocation
 
     /// Makes a loss at a place.
-    public init(loss: Loss, place: SourcePlace) {
+    public init(loss: Loss, location place: FileLocation) {
       self.loss = loss
-      self.place = place
+      self.location = place
     }
   }
 
   /// What a conversion gives.
   public struct Result: Sendable {
     /// The format that was read.
-    public var source: HapticFormat
+    public var sourceFormat: HapticFormat
     /// The files in the target's format; at least one.
-    public var files: [Writing.File]
+    public var files: [WrittenFiles.File]
     /// The sound files that the written files name, relative to their folder, with their places in
     /// the file that was read; each path once.
-    public var sounds: [Examination.SoundReference]
+    public var sounds: [ReadResult.SoundReference]
     /// What could not be kept, that of reading first.
-    public var losses: [PlacedLoss]
+    public var losses: [LocatedLoss]
     /// What reading found below errors.
     public var findings: [Finding]
   }
@@ -48,16 +48,16 @@ public struct PatternConversion: Sendable {
   /// Makes a conversion to a format.
   public init(
     to target: HapticFormat, from source: HapticFormat? = nil,
-    reading: ReadingOptions = ReadingOptions(),
-    writing: WritingOptions = WritingOptions()
+    readingOptions reading: ReadingOptions = ReadingOptions(),
+    writingOptions writing: WritingOptions = WritingOptions()
   ) {
-    self.target = target
-    self.source = source
-    self.reading = reading
-    self.writing = writing
+    self.targetFormat = target
+    self.sourceFormat = source
+    self.readingOptions = reading
+    self.writingOptions = writing
   }
 
-  private static let unwritable = Rule.error(
+  private static let formatUnwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
 
   /// Converts a file of one of the formats.
@@ -69,41 +69,46 @@ public struct PatternConversion: Sendable {
   public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError)
     -> Result
   {
-    let format = if let source { source } else { try formats.format(of: file) }
+    let format = if let sourceFormat { sourceFormat } else { try formats.format(of: file) }
     let examination =
-      source?.examine(file, options: reading) ?? formats.examine(file, options: reading)
+      sourceFormat?.examine(file, options: readingOptions)
+      ?? formats.examine(file, options: readingOptions)
     var composition = try examination.get()
-    if leavesOutSounds {
+    if omitsSounds {
       composition.removeSoundFiles()
     }
-    func result(_ files: [Writing.File], _ losses: [Loss] = []) -> Result {
+    func result(_ files: [WrittenFiles.File], _ losses: [Loss] = []) -> Result {
       Result(
-        source: format, files: files, sounds: sounds(of: examination, in: files),
+        sourceFormat: format, files: files, sounds: sounds(of: examination, in: files),
         losses: losses.map {
-          PlacedLoss(loss: $0, place: $0.place ?? examination.places.place(of: $0.element))
+          LocatedLoss(
+            loss: $0, location: $0.location ?? examination.sourceMap.location(of: $0.element))
         },
         findings: examination.findings.filter { $0.severity < .error })
     }
-    if format.id == target.id, isPlain, let canonical = try format.canonical(file) {
-      return result([Writing.File(canonical)])
+    if format.id == targetFormat.id, changesOnlyFormat,
+      let canonical = try format.canonicalText(of: file)
+    {
+      return result([WrittenFiles.File(canonical)])
     }
-    guard let written = try target.write(composition, options: writing) else {
+    guard let written = try targetFormat.write(composition, options: writingOptions) else {
       throw InputError(
         Finding(
-          Self.unwritable, place: SourcePlace(name: file.name),
-          "the format \(target.id) cannot be written"))
+          Self.formatUnwritable, location: FileLocation(name: file.name),
+          "the format \(targetFormat.id) cannot be written"))
     }
     return result(written.files, examination.losses + written.losses)
   }
 
   /// The sound files of a pattern that written files still name, each path once.
-  private func sounds(of examination: Examination, in files: [Writing.File]) -> [Examination
+  private func sounds(of examination: ReadResult, in files: [WrittenFiles.File]) -> [ReadResult
     .SoundReference]
   {
     guard !examination.sounds.isEmpty else { return [] }
-    let written = files.filter { $0.ending == nil }.flatMap { file in
-      target.examine(
-        SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false)
+    let written = files.filter { $0.fileExtension == nil }.flatMap { file in
+      targetFormat.examine(
+        SourceFile(file.bytes, name: writingOptions.baseName),
+        options: ReadingOptions(wantsFindings: false)
       ).sounds
     }
     var names = Set(written.map(\.path))
@@ -111,8 +116,9 @@ public struct PatternConversion: Sendable {
   }
 
   /// Whether nothing but the format is asked for.
-  private var isPlain: Bool {
-    writing == WritingOptions(name: writing.name) && reading.amplitude == .root && !leavesOutSounds
+  private var changesOnlyFormat: Bool {
+    writingOptions == WritingOptions(baseName: writingOptions.baseName)
+      && readingOptions.amplitudeMapping == .root && !omitsSounds
   }
 }
 
@@ -153,9 +159,9 @@ public enum FormatMatrix {
   }
 
   /// The difference up to which a conversion is exact: the precision of 32-bit numbers.
-  private static let exactness = 1e-6
+  private static let exactTolerance = 1e-6
   /// The difference up to which a conversion is close.
-  public static let closeness = 0.01
+  public static let closeTolerance = 0.01
 
   /// The example of a content.
   public static func example(_ content: Content) -> HapticComposition {
@@ -213,8 +219,9 @@ public enum FormatMatrix {
     -> Measurement
   {
     let example = example(content)
-    let given = source.isWritable ? pass(example, through: source)?.composition ?? example : example
-    guard let arrived = pass(given, through: target) else {
+    let given =
+      source.isWritable ? roundTrip(example, through: source)?.composition ?? example : example
+    guard let arrived = roundTrip(given, through: target) else {
       return Measurement(grade: .none, difference: 1, losses: [])
     }
     let losses: [String] = arrived.losses.reduce(into: []) {
@@ -222,15 +229,15 @@ public enum FormatMatrix {
         $0.append($1)
       }
     }
-    let difference = CompositionDifference(given, arrived.composition).largest
+    let difference = CompositionDifference(given, arrived.composition).maximum
     let grade: Grade =
-      difference <= exactness && losses.isEmpty
-      ? .exact : difference <= closeness ? .close : .approximate
+      difference <= exactTolerance && losses.isEmpty
+      ? .exact : difference <= closeTolerance ? .close : .approximate
     return Measurement(grade: grade, difference: difference, losses: losses)
   }
 
   /// A composition as it is after being written in a format and read again; nil where it cannot be.
-  package static func pass(
+  package static func roundTrip(
     _ composition: HapticComposition, through format: HapticFormat,
     options: WritingOptions = WritingOptions()
   ) -> (composition: HapticComposition, losses: [String])? {
@@ -240,8 +247,8 @@ public enum FormatMatrix {
     var layers: [HapticComposition.Layer] = []
     var losses = writing.losses.map(\.message)
     var loop: HapticComposition.LoopPoints?
-    for file in writing.files where file.ending == nil {
-      let name = "x" + file.suffix + "." + (format.endings.first ?? format.id)
+    for file in writing.files where file.fileExtension == nil {
+      let name = "x" + file.nameSuffix + "." + (format.fileExtensions.first ?? format.id)
       let examination = format.examine(
         SourceFile(file.bytes, name: name), options: ReadingOptions())
       guard let read = try? examination.get() else { return nil }

@@ -27,7 +27,7 @@ public struct PatternInput: Equatable, Sendable {
   /// Where the sound files of a pattern are looked for.
   public enum SoundLookup: Equatable, Sendable {
     /// The folder of the pattern.
-    case besidePattern
+    case patternFolder
     /// Another folder.
     case folder(String)
     /// Nowhere: events that play sound files are left out.
@@ -43,7 +43,7 @@ public struct PatternInput: Equatable, Sendable {
   /// The formats it may be of.
   public var formats: FormatRegistry
   /// Where its sound files are.
-  public var sounds = SoundLookup.besidePattern
+  public var soundLookup = SoundLookup.patternFolder
 
   /// A pattern by the place of its content.
   public init(
@@ -67,7 +67,7 @@ public struct PatternInput: Equatable, Sendable {
 
   /// The folder sound files are looked up in; a shipped pattern has none.
   public var folder: String? {
-    if case .folder(let path) = sounds { return path }
+    if case .folder(let path) = soundLookup { return path }
     return switch origin {
     case .file(let path): FileSystem.folder(of: path)
     case .shipped: nil
@@ -76,9 +76,9 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   /// The files that it is made from, its sounds included: reads it, unless it is standard input.
-  package var sources: [String] {
+  package var sourcePaths: [String] {
     guard case .file(let path) = origin else { return [] }
-    guard sounds != .none, let file = try? file() else { return [path] }
+    guard soundLookup != .none, let file = try? readFile() else { return [path] }
     let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false)).sounds
     return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
   }
@@ -89,7 +89,8 @@ public struct PatternInput: Equatable, Sendable {
   /// in and below it; links to folders are not followed. Files whose ending is that of other kinds
   /// of files, too, are taken by their content.
   public static func find(
-    _ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern
+    _ words: [String], formats: FormatRegistry = .standard,
+    soundLookup sounds: SoundLookup = .patternFolder
   )
     -> (inputs: [PatternInput], problems: [FileError])
   {
@@ -103,7 +104,7 @@ public struct PatternInput: Equatable, Sendable {
       }
     }
     for index in inputs.indices {
-      inputs[index].sounds = sounds
+      inputs[index].soundLookup = sounds
     }
     return (inputs, problems)
   }
@@ -127,11 +128,11 @@ public struct PatternInput: Equatable, Sendable {
         throw FileError(word, "contains no pattern files")
       }
       return found
-    case .nothing:
+    case .missing:
       if let reason = nameProblem(word) { throw FileError(word, reason) }
       let plain = formats.stem(of: word)
       guard ShippedPatterns.names.contains(plain) else {
-        let question = Suggestion.question(plain, among: ShippedPatterns.names)
+        let question = Suggestion.question(for: plain, among: ShippedPatterns.names)
         throw FileError(word, "no such file, and no shipped pattern has this name\(question)")
       }
       return [PatternInput(origin: .shipped(plain), outputStem: plain, formats: formats)]
@@ -144,9 +145,10 @@ public struct PatternInput: Equatable, Sendable {
     var inputs: [PatternInput] = []
     for name in try FileSystem.names(in: folder) {
       let path = FileSystem.join(folder, name)
-      let named = formats.formats(named: name)
+      let named = formats.formats(forFileName: name)
       let isNamedPattern =
-        named.contains { !$0.sharesEndings } || (!named.isEmpty && isCertain(path, named))
+        named.contains { !$0.sharesFileExtensions }
+        || (!named.isEmpty && isRecognized(path, formats: named))
       switch FileSystem.entry(at: path) {
       case .folder where !FileSystem.isLink(path):
         do throws(FileError) {
@@ -159,7 +161,7 @@ public struct PatternInput: Equatable, Sendable {
         inputs.append(
           PatternInput(
             origin: .file(path), outputStem: output, isFromFolder: true, formats: formats))
-      case .nothing where isNamedPattern:
+      case .missing where isNamedPattern:
         problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
       default:
         continue
@@ -169,7 +171,7 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   /// Whether a file can be read and its content is of one of some formats without doubt.
-  private static func isCertain(_ path: String, _ formats: [HapticFormat]) -> Bool {
+  private static func isRecognized(_ path: String, formats: [HapticFormat]) -> Bool {
     guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
       return false
     }
@@ -193,7 +195,7 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   /// The content, not yet read as any format.
-  public func file() throws(FileError) -> SourceFile {
+  public func readFile() throws(FileError) -> SourceFile {
     let bytes =
       switch origin {
       case .file(let path): try FileSystem.read(path)
@@ -215,21 +217,21 @@ public enum TakeInput: Equatable, Sendable {
   /// a pattern.
   public static func find(
     _ words: [String], formats: FormatRegistry = .standard,
-    sounds: PatternInput.SoundLookup = .besidePattern
+    soundLookup sounds: PatternInput.SoundLookup = .patternFolder
   ) -> (inputs: [TakeInput], problems: [FileError]) {
     let found = words.map { word -> (inputs: [TakeInput], problems: [FileError]) in
       let isFile = word != "-" && FileSystem.entry(at: word) == .file
-      if isFile, SoundFileFormat.container(ofName: word) != nil || isSound(word) {
+      if isFile, SoundFileFormat.container(ofName: word) != nil || isSoundFile(word) {
         return ([.sound(path: word)], [])
       }
-      let found = PatternInput.find([word], formats: formats, sounds: sounds)
+      let found = PatternInput.find([word], formats: formats, soundLookup: sounds)
       return (found.inputs.map(TakeInput.pattern), found.problems)
     }
     return (found.flatMap(\.inputs), found.flatMap(\.problems))
   }
 
   /// Where it is, as if its content were a pattern.
-  private var input: PatternInput {
+  private var patternInput: PatternInput {
     switch self {
     case .pattern(let input): input
     case .sound(let path): PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path))
@@ -237,11 +239,11 @@ public enum TakeInput: Equatable, Sendable {
   }
 
   /// The name messages give it.
-  public var name: String { input.name }
+  public var name: String { patternInput.name }
 
   /// The file that it is read from, if it is one.
   public var path: String? {
-    if case .file(let path) = input.origin {
+    if case .file(let path) = patternInput.origin {
       path
     } else {
       nil
@@ -250,44 +252,45 @@ public enum TakeInput: Equatable, Sendable {
 
   /// A Boolean value that indicates whether it is a pattern that was found in a folder that the
   /// user named.
-  package var isFromFolder: Bool { input.isFromFolder }
+  package var isFromFolder: Bool { patternInput.isFromFolder }
 
   /// The files that it is made from, sounds of a pattern included; what cannot be read names none.
-  package var sources: [String] {
+  package var sourcePaths: [String] {
     if case .pattern(let input) = self {
-      input.sources
+      input.sourcePaths
     } else {
       [name]
     }
   }
 
   /// What an output made from it is called, without ending.
-  public var outputStem: String { input.outputStem }
+  public var outputStem: String { patternInput.outputStem }
 
   /// Reads it; a pattern is compiled and rendered as `render` would, on one channel.
   ///
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
-  public func take(_ job: RenderJob) throws -> Take {
+  public func load(_ job: RenderJob) throws -> Take {
     switch self {
-    case .pattern(let input): try Self.render(LoadedPattern(input, reading: job.reading), job)
-    case .sound(let path): try Self.read(path, job)
+    case .pattern(let input):
+      try Self.render(LoadedPattern(input, reading: job.readingOptions), job: job)
+    case .sound(let path): try Self.readSound(path, job: job)
     }
   }
 
   /// Compiles and renders a pattern that was read.
-  public static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
+  public static func render(_ pattern: LoadedPattern, job: RenderJob) throws -> Take {
     let input = pattern.input
     let composition = pattern.composition
-    let profiles = Array(job.channels().profiles.prefix(1))
+    let profiles = Array(job.resolvedRouting().profiles.prefix(1))
     let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
     let settings = job.settings(for: plan)
-    guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.longest) else {
+    guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount) else {
       throw FileError(input.name, "is too long; use --duration")
     }
     var samples: [Float] = []
     samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
     let rendering = OfflineRenderer(plan: plan, settings: settings)
-    _ = try job.render(rendering, interrupted: FileError(input.name, "interrupted")) {
+    _ = try job.renderBlocks(rendering, interrupted: FileError(input.name, "interrupted")) {
       block, frameCount, _ in
       samples += block[..<(frameCount * job.channelCount)]
     }
@@ -303,7 +306,7 @@ public enum TakeInput: Equatable, Sendable {
   /// A sound file as it is, at its own rate.
   ///
   /// One that holds nothing, or NaN, is refused: it would be looked at as silence.
-  public static func read(_ path: String, _ job: RenderJob) throws -> Take {
+  public static func readSound(_ path: String, job: RenderJob) throws -> Take {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
@@ -321,11 +324,11 @@ public enum TakeInput: Equatable, Sendable {
   }
 
   /// Whether a file begins with the mark of a container that libsndfile reads.
-  package static func isSound(_ path: String) -> Bool {
+  package static func isSoundFile(_ path: String) -> Bool {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    var mark = [UInt8](repeating: 0, count: FileKind.markLength)
+    var mark = [UInt8](repeating: 0, count: FileKind.signatureLength)
     guard unsafe Glibc.read(descriptor, &mark, mark.count) > 0 else { return false }
     return FileKind(of: mark)?.isSound == true
   }
@@ -338,11 +341,11 @@ public enum TakeInput: Equatable, Sendable {
   /// hold.
   ///
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
-  public static func takes(_ inputs: [TakeInput], _ job: RenderJob, rate: Int?) throws -> [Take] {
+  public static func load(_ inputs: [TakeInput], job: RenderJob, rate: Int?) throws -> [Take] {
     var job = job
     let takes = try inputs.map { input -> Take? in
       if case .sound(let path) = input {
-        try read(path, job)
+        try readSound(path, job: job)
       } else {
         nil
       }
@@ -350,20 +353,20 @@ public enum TakeInput: Equatable, Sendable {
     let rates = takes.compactMap { $0?.signal.rate }
     let patterns = try inputs.map { input -> LoadedPattern? in
       if case .pattern(let input) = input {
-        try LoadedPattern(input, reading: job.reading)
+        try LoadedPattern(input, reading: job.readingOptions)
       } else {
         nil
       }
     }
     let isLong = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
-    job.rate = rate ?? rates.max().map { Int($0) } ?? (isLong ? longRate : job.rate)
+    job.rate = rate ?? rates.max().map { Int($0) } ?? (isLong ? longPatternRate : job.rate)
     return try zip(takes, patterns).compactMap { take, pattern in
-      try take?.at(Double(job.rate)) ?? pattern.map { try render($0, job) }
+      try take?.resampled(to: Double(job.rate)) ?? pattern.map { try render($0, job: job) }
     }
   }
 
   /// Frames per second of long patterns.
-  private static let longRate = 8_000
+  private static let longPatternRate = 8_000
 }
 
 extension HapticComposition {
@@ -377,7 +380,7 @@ extension Take {
   /// The take at another rate.
   ///
   /// - Throws: `SoundFileError`
-  fileprivate func at(_ rate: Double) throws -> Take {
+  fileprivate func resampled(to rate: Double) throws -> Take {
     guard signal.rate != rate else { return self }
     var take = self
     let count = max(1, signal.channels.count)
@@ -398,31 +401,31 @@ public struct LoadedPattern: Sendable {
   public let composition: HapticComposition
   /// What else the file says about itself.
   public let details: [(name: String, value: String)]
-  private let places: SourcePlaces
-  private let sounds: [Examination.SoundReference]
+  private let sourceMap: SourceMap
+  private let soundReferences: [ReadResult.SoundReference]
   private let findings: [Finding]
 
   /// Reads a pattern of any format, or throws its first error: an `InputError` or `FileError`.
   public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions()) throws {
     var reading = reading
     reading.wantsFindings = false
-    file = try input.file()
+    file = try input.readFile()
     let examination = input.formats.examine(file, options: reading)
     var composition = try examination.get().linearized()
-    if input.sounds == .none {
+    if input.soundLookup == .none {
       composition.removeSoundFiles()
     }
     self.input = input
     self.composition = composition
     details = examination.details
-    places = examination.places
+    sourceMap = examination.sourceMap
     findings = examination.findings
-    sounds = input.sounds == .none ? [] : examination.sounds
+    soundReferences = input.soundLookup == .none ? [] : examination.sounds
   }
 
   /// The paths of the files that the pattern is made from.
-  public var sources: [String] {
-    var sources = sounds.map { FileSystem.join(input.folder ?? "", $0.path) }
+  public var sourcePaths: [String] {
+    var sources = soundReferences.map { FileSystem.join(input.folder ?? "", $0.path) }
     if case .file(let path) = input.origin {
       sources.append(path)
     }
@@ -430,27 +433,28 @@ public struct LoadedPattern: Sendable {
   }
 
   /// The sound files that the pattern plays, at a rate.
-  public func samples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
-    try WaveformFiles.load(sounds, from: input.folder, rate: rate)
+  public func soundSamples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
+    try WaveformFiles.load(soundReferences, from: input.folder, rate: rate)
   }
 
   /// What of the pattern and its sound files does not play as it is written; reads the sound files
   /// once more.
   public func warnings() -> [Finding] {
-    findings + WaveformFiles.warnings(sounds, from: input.folder)
+    findings + WaveformFiles.warnings(soundReferences, from: input.folder)
   }
 
   /// That places of the pattern sound together, where none of the profiles is that of one place.
-  public func mergedPlaces(on profiles: [TransducerProfile]) -> Finding? {
-    guard profiles.allSatisfy({ $0.place == nil }) else { return nil }
-    return PatternRules.mergedPlaces(of: composition, at: places.place(of: .composition))
+  public func mergedBodyLocations(on profiles: [TransducerProfile]) -> Finding? {
+    guard profiles.allSatisfy({ $0.bodyLocation == nil }) else { return nil }
+    return PatternRules.mergedBodyLocations(
+      of: composition, at: sourceMap.location(of: .composition))
   }
 
   /// Compiles the pattern, once for each profile that differs.
   public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws
     -> [RenderPlan]
   {
-    let samples = try samples(rate: rate)
+    let samples = try soundSamples(rate: rate)
     return try profiles.indices.reduce(into: []) { plans, index in
       if let same = profiles[..<index].firstIndex(of: profiles[index]) {
         return plans.append(plans[same])
@@ -461,7 +465,7 @@ public struct LoadedPattern: Sendable {
             compiling: composition, profile: profiles[index], rate: rate, samples: samples,
             isRaw: isRaw))
       } catch {
-        throw InputError(error, places: places.place(of:))
+        throw InputError(error, location: sourceMap.location(of:))
       }
     }
   }
@@ -480,7 +484,7 @@ extension HapticComposition {
 package enum WaveformFiles {
   /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
   package static func load(
-    _ waveforms: [Examination.SoundReference], from folder: String?, rate: Double
+    _ waveforms: [ReadResult.SoundReference], from folder: String?, rate: Double
   )
     throws(InputError) -> [String: AudioBuffer]
   {
@@ -498,7 +502,7 @@ package enum WaveformFiles {
   }
 
   /// The real path of a sound file that a pattern names; whether it is sound is not looked at.
-  package static func file(_ waveform: Examination.SoundReference, in folder: String?)
+  package static func path(of waveform: ReadResult.SoundReference, in folder: String?)
     throws(InputError) -> String
   {
     do throws(SoundFileError) {
@@ -512,14 +516,14 @@ package enum WaveformFiles {
   ///
   /// Some kinds of sound files begin with text, so that a script can be one. Therefore, the file
   /// must also begin with the mark of a common kind.
-  package static func soundFile(_ waveform: Examination.SoundReference, in folder: String?)
+  package static func verifiedPath(of waveform: ReadResult.SoundReference, in folder: String?)
     throws(InputError) -> String
   {
     do throws(SoundFileError) {
       let sounds = try soundFolder(folder, waveform.path)
       let path = try sounds.file(at: waveform.path)
       _ = try sounds.sound(at: waveform.path)
-      guard TakeInput.isSound(path) else {
+      guard TakeInput.isSoundFile(path) else {
         throw SoundFileError(
           kind: .notSound, path: waveform.path, description: "is not a sound file of a common kind")
       }
@@ -530,12 +534,12 @@ package enum WaveformFiles {
   }
 
   private static func finding(
-    _ error: SoundFileError, of waveform: Examination.SoundReference, in folder: String?
+    _ error: SoundFileError, of waveform: ReadResult.SoundReference, in folder: String?
   )
     -> Finding
   {
     Finding(
-      .soundMissing, place: waveform.place,
+      .soundMissing, location: waveform.location,
       "the sound file \(waveform.path.inQuotes) \(error.description)",
       suggestion: error.kind == .missing
         ? folder.flatMap { SoundFolder(root: $0).suggestion(for: waveform.path) }.map {
@@ -545,14 +549,14 @@ package enum WaveformFiles {
   }
 
   /// What is wrong with the sound files a pattern names.
-  package static func findings(_ waveforms: [Examination.SoundReference], from folder: String?)
+  package static func findings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {
     waveforms.flatMap { waveform -> [Finding] in
       do throws(SoundFileError) {
         let sound = try read(waveform.path, from: folder)
         _ = try sound.resampled(to: 48_000, path: waveform.path)
-        return damage(of: sound, waveform)
+        return damageFindings(of: sound, waveform: waveform)
       } catch {
         return [finding(error, of: waveform, in: folder)]
       }
@@ -560,16 +564,19 @@ package enum WaveformFiles {
   }
 
   /// What of the sound files does not play as it should; those that cannot be read are left out.
-  package static func warnings(_ waveforms: [Examination.SoundReference], from folder: String?)
+  package static func warnings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {
     var names: Set<String> = []
     return waveforms.filter { names.insert($0.path).inserted }.flatMap { waveform in
-      (try? read(waveform.path, from: folder)).map { damage(of: $0, waveform) } ?? []
+      (try? read(waveform.path, from: folder)).map { damageFindings(of: $0, waveform: waveform) }
+        ?? []
     }
   }
 
-  private static func damage(of sound: Sound, _ waveform: Examination.SoundReference) -> [Finding] {
+  private static func damageFindings(of sound: Sound, waveform: ReadResult.SoundReference)
+    -> [Finding]
+  {
     let name = waveform.path.inQuotes
     var complaints =
       sound.truncation.map { ["the sound file \(name) \($0.text); only these play"] } ?? []
@@ -581,7 +588,7 @@ package enum WaveformFiles {
       complaints.append(
         "\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
     }
-    return complaints.map { Finding(.soundDamaged, place: waveform.place, $0) }
+    return complaints.map { Finding(.soundDamaged, location: waveform.location, $0) }
   }
 
   private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {
@@ -603,7 +610,7 @@ package enum WaveformFiles {
 /// Measures a sound file of any length on all cores, in some tens of megabytes.
 public struct SoundMeasurement {
   /// Seconds up to which a sound is searched for onsets.
-  static let longestForOnsets = 60.0
+  static let maximumOnsetSearchSeconds = 60.0
 
   /// The kind of file and the encoding of samples, as libsndfile calls them.
   public let container, encoding: String
@@ -614,7 +621,7 @@ public struct SoundMeasurement {
   /// How much less than announced the file holds, if it does.
   public let truncation: SoundTruncation?
   /// The figures of all channels together.
-  public let whole: Levels
+  public let overall: Levels
   /// The figures of each channel.
   public let channels: [Levels]
   /// The spectrum of each channel.
@@ -645,7 +652,7 @@ public struct SoundMeasurement {
     var block = try workers.next()
     while !block.isEmpty {
       frames += block.count / channelCount
-      if frames > Int(Self.longestForOnsets * rate) {
+      if frames > Int(Self.maximumOnsetSearchSeconds * rate) {
         kept = nil
       }
       kept?.append(
@@ -657,7 +664,7 @@ public struct SoundMeasurement {
       throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
     }
     frameCount = frames
-    (whole, channels, spectra) = workers.finish()
+    (overall, channels, spectra) = workers.finish()
     onsets = kept.map { [rate] in Array(Onsets(in: Signal($0, rate: rate))) }
   }
 }
@@ -668,12 +675,12 @@ private final class SoundMeasurementWorkers: Sendable {
   private static let blockSize = 1 << 21
 
   private let channelCount: Int
-  private let reading: Mutex<Reading>
+  private let blockReader: Mutex<BlockReader>
   private let loudness: Mutex<LoudnessMeasurement>
   private let channels: [Channel]
 
   /// The file and the block that was read last; an empty one is the end.
-  private struct Reading: ~Copyable {
+  private struct BlockReader: ~Copyable {
     var reader: SoundFileReader
     var block = Result<[Float], SoundFileError>.success([])
 
@@ -703,20 +710,20 @@ private final class SoundMeasurementWorkers: Sendable {
     channelCount = count
     loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate))
     channels = (0..<count).map { _ in Channel(rate: rate) }
-    reading = Mutex(Reading(reader: reader))
+    blockReader = Mutex(BlockReader(reader: reader))
   }
 
   /// Reads the next block, which is empty at the end, while the one before is measured.
   func next(measuring block: [Float]? = nil) throws(SoundFileError) -> [Float] {
     // The longest pieces first, so that none is left alone at the end.
-    WorkerPool.run(block == nil ? 2 : channelCount + 2) { [self] piece in
+    WorkerPool.run(jobCount: block == nil ? 2 : channelCount + 2) { [self] piece in
       switch piece {
       case 0:
         if let block {
           loudness.withLock { $0.add(block.span) }
         }
       case 1:
-        reading.withLock { $0.next() }
+        blockReader.withLock { $0.next() }
       default:
         let channel = piece - 2
         if let block {
@@ -727,7 +734,7 @@ private final class SoundMeasurementWorkers: Sendable {
       }
     } meanwhile: { _ in
     }
-    return try reading.withLock { $0.block }.get()
+    return try blockReader.withLock { $0.block }.get()
   }
 
   func finish() -> (whole: Levels, channels: [Levels], spectra: [Spectrum]) {

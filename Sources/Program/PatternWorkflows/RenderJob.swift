@@ -31,7 +31,7 @@ public struct RenderJob: Sendable {
   /// rest.
   public var tail: Double?
   /// How samples are written.
-  public var format = SampleFormat.s16
+  public var sampleFormat = SampleFormat.s16
   /// What of the pattern is heard.
   public var buses = RenderSettings.Buses.all
   /// What the channels carry, where it is not the usual.
@@ -42,7 +42,7 @@ public struct RenderJob: Sendable {
   /// or edges.
   public var isRaw = false
   /// How patterns are read.
-  public var reading = ReadingOptions()
+  public var readingOptions = ReadingOptions()
 
   /// Asked between blocks of any rendering, on any thread; where it answers true, the work is given
   /// up.
@@ -53,7 +53,7 @@ public struct RenderJob: Sendable {
 
   /// Compiles a pattern for this job, on one bus.
   public func plan(_ input: PatternInput) throws -> (plan: RenderPlan, pattern: LoadedPattern) {
-    let (plans, pattern) = try plans(input, for: Array(channels().profiles.prefix(1)))
+    let (plans, pattern) = try plans(input, for: Array(resolvedRouting().profiles.prefix(1)))
     return (plans[0], pattern)
   }
 
@@ -61,13 +61,14 @@ public struct RenderJob: Sendable {
   public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
-    var reading = reading
-    if isRaw, channels().profiles.allSatisfy({ $0.name == "mpeg" }) {
+    var reading = readingOptions
+    if isRaw, resolvedRouting().profiles.allSatisfy({ $0.name == "mpeg" }) {
       reading.signalRate = Double(rate)
     }
     let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(
-      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles,
+      for: profiles
+        ?? resolvedRouting(bodyLocationCount: pattern.composition.bodyLocationCount).profiles,
       rate: Double(rate), isRaw: isRaw)
     return (plans, pattern)
   }
@@ -75,17 +76,19 @@ public struct RenderJob: Sendable {
   /// What the channels carry, and the profiles for it.
   ///
   /// - Parameter placeCount: Places of the pattern.
-  public func channels(placeCount: Int = 0) -> (
+  public func resolvedRouting(bodyLocationCount placeCount: Int = 0) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
-    routing.routing(
+    routing.resolved(
       channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses,
-      placeCount: placeCount)
+      bodyLocationCount: placeCount)
   }
 
   /// The same for plans of a pattern; one alone is that of all places.
-  func channels(of plans: [RenderPlan]) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
-    channels(placeCount: plans.count > 1 ? plans[0].placeCount : 0)
+  func resolvedRouting(for plans: [RenderPlan]) -> (
+    routing: OutputRouting, profiles: [TransducerProfile]
+  ) {
+    resolvedRouting(bodyLocationCount: plans.count > 1 ? plans[0].bodyLocationCount : 0)
   }
 
   /// The renderer's settings for a plan.
@@ -94,14 +97,15 @@ public struct RenderJob: Sendable {
   /// The renderer's settings for the plans of one pattern.
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
-    let routing = channels(of: plans).routing
-    let tail = tail ?? routing.tail(rate: seconds, isRinging: rendersAcceleration)
-    var length = soundLength(of: plans) + FrameConversion.frame(seconds: tail, rate: seconds)
+    let routing = resolvedRouting(for: plans).routing
+    let tail = tail ?? routing.tail(rate: seconds, includesTransducer: rendersAcceleration)
+    var length = soundFrameCount(of: plans) + FrameConversion.frame(seconds: tail, rate: seconds)
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
     if let duration {
       length = FrameConversion.frame(seconds: duration, rate: seconds)
     }
-    let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: seconds), length)
+    let fade = min(
+      FrameConversion.frame(seconds: OfflineRenderer.fadeDuration, rate: seconds), length)
     let silence = duration == nil ? FrameConversion.frame(seconds: tail, rate: seconds) : fade
     var settings = RenderSettings(
       routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount,
@@ -113,7 +117,7 @@ public struct RenderJob: Sendable {
   }
 
   /// The frames of all passes, without silence behind them.
-  fileprivate func soundLength(of plans: [RenderPlan]) -> Int64 {
+  fileprivate func soundFrameCount(of plans: [RenderPlan]) -> Int64 {
     let furtherPasses =
       passCount > 1 ? (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) : 0
     return (plans.map(\.length).max() ?? 0) + furtherPasses
@@ -127,20 +131,22 @@ public struct RenderJob: Sendable {
   ) throws -> RenderStatistics {
     var settings = settings(for: plans)
     if isNormalized {
-      settings.gain *= try normalisingGain(plans, settings)
+      settings.gain *= try normalizingGain(plans, settings: settings)
     }
     let length = settings.length ?? 0
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: path,
-      format: SoundFileFormat(container: container, samples: format), rate: rate,
+      format: SoundFileFormat(container: container, sampleFormat: sampleFormat), rate: rate,
       channelCount: channelCount, frameCount: length,
-      tags: SoundFileTags(rendering: title, by: sourceOfSound))
+      tags: SoundFileTags(rendering: title, by: sourceDescription))
     var felt =
       rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
     let interrupted = FileError(path, "interrupted; nothing was written")
-    let statistics = try render(rendering(of: plans, settings), interrupted: interrupted) {
+    let statistics = try renderBlocks(
+      renderer(for: plans, settings: settings), interrupted: interrupted
+    ) {
       block, frameCount, left in
-      felt?.replace(&block, frameCount: frameCount)
+      felt?.replaceDrive(in: &block, frameCount: frameCount)
       try writer.write(block.span.extracting(first: frameCount * channelCount))
       progress(1 - Double(left) / Double(length))
     }
@@ -149,7 +155,7 @@ public struct RenderJob: Sendable {
   }
 
   /// Renders a pattern's plans as the bytes of a WAV file.
-  package func bytes(of plans: [RenderPlan], title: String) throws -> [UInt8] {
+  package func waveFileBytes(of plans: [RenderPlan], title: String) throws -> [UInt8] {
     guard let spool = unsafe tmpfile() else {
       throw FileError.system(title, "no space for a temporary file")
     }
@@ -166,7 +172,7 @@ public struct RenderJob: Sendable {
 
   /// Renders block by block, with the frames of each and those that are left; throws `interrupted`
   /// where it is cancelled.
-  func render(
+  func renderBlocks(
     _ rendering: consuming OfflineRenderer, interrupted: FileError,
     _ take: (_ block: inout [Float], _ frameCount: Int, _ left: Int64) throws -> Void
   ) throws -> RenderStatistics {
@@ -181,20 +187,22 @@ public struct RenderJob: Sendable {
   }
 
   /// A rendering of a pattern's plans, each heard where the array puts it.
-  public func rendering(of plans: [RenderPlan], _ settings: RenderSettings) -> OfflineRenderer {
-    OfflineRenderer(plans: plans, shares: routing.shares(rate: Double(rate)), settings: settings)
+  public func renderer(for plans: [RenderPlan], settings: RenderSettings) -> OfflineRenderer {
+    OfflineRenderer(
+      plans: plans, sendGains: routing.sendGains(rate: Double(rate)), settings: settings)
   }
 
   /// What shaped the sound, as the file tells it.
-  private var sourceOfSound: String {
+  private var sourceDescription: String {
     routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)"
   }
 
   /// The factor that brings the greatest peak just below the ceiling.
-  private func normalisingGain(_ plans: [RenderPlan], _ settings: RenderSettings) throws -> Float {
+  private func normalizingGain(_ plans: [RenderPlan], settings: RenderSettings) throws -> Float {
     let interrupted = FileError("render", "interrupted; nothing was written")
-    let peak = try render(rendering(of: plans, settings), interrupted: interrupted) { _, _, _ in }
-      .peak
+    let peak = try renderBlocks(renderer(for: plans, settings: settings), interrupted: interrupted)
+    { _, _, _ in }
+    .peak
     return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1
   }
 }
@@ -277,11 +285,11 @@ public struct RenderBatch: Sendable {
   ///   a single one, the fraction that is rendered. Without it a single file is rendered on this
   ///   thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
-    let inputs = inputs()
+    let inputs = overwriteCheck()
     let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
     let fraction = Mutex(0.0)
     let work: @Sendable (Int) -> Void = { index in
-      let outcome = render(items[index], reading: inputs) { part in
+      let outcome = render(items[index], overwriteCheck: inputs) { part in
         if items.count == 1 {
           fraction.withLock { $0 = part }
         }
@@ -292,35 +300,39 @@ public struct RenderBatch: Sendable {
       // Threads would cost more than the sound.
       work(0)
     } else {
-      WorkerPool.run(items.count, work: work) { done in progress?(done, fraction.withLock { $0 }) }
+      WorkerPool.run(jobCount: items.count, work: work) { done in
+        progress?(done, fraction.withLock { $0 })
+      }
     }
     return outcomes.withLock { $0 }
   }
 
   /// What all patterns are made from, so that no rendering replaces a sound of another pattern.
-  private func inputs() -> OutputGuard {
+  private func overwriteCheck() -> InputOverwriteCheck {
     let wouldReplace = items.contains {
       if case .file(let path) = $0.destination {
-        FileSystem.entry(at: path) != .nothing
+        FileSystem.entry(at: path) != .missing
       } else {
         false
       }
     }
     // A single pattern names its files when it is read.
-    guard items.count > 1, wouldReplace else { return OutputGuard() }
+    guard items.count > 1, wouldReplace else { return InputOverwriteCheck() }
     let paths = Mutex<[String]>([])
-    WorkerPool.run(items.count) { index in
-      let sources = items[index].input.sources
+    WorkerPool.run(jobCount: items.count) { index in
+      let sources = items[index].input.sourcePaths
       paths.withLock { $0 += sources }
     } meanwhile: { _ in
     }
-    return OutputGuard(reading: paths.withLock { $0 })
+    return InputOverwriteCheck(reading: paths.withLock { $0 })
   }
 
   /// Renders one pattern to its file; whatever goes wrong is the outcome.
   ///
   /// - Parameter inputs: What the other patterns are made from.
-  private func render(_ item: Item, reading inputs: OutputGuard, progress: (Double) -> Void)
+  private func render(
+    _ item: Item, overwriteCheck inputs: InputOverwriteCheck, progress: (Double) -> Void
+  )
     -> Outcome
   {
     do {
@@ -333,7 +345,7 @@ public struct RenderBatch: Sendable {
       switch item.destination {
       case .file(let path):
         var inputs = inputs
-        inputs.insert(pattern.sources)
+        inputs.addInputs(pattern.sourcePaths)
         guard !inputs.isInput(path) else {
           throw FileError(path, "is an input; choose another '--output'")
         }
@@ -345,10 +357,11 @@ public struct RenderBatch: Sendable {
         // A rendering can be made again: waiting for the disk would make a folder of them slow.
         try file.commit(isFlushed: false)
       case .stream(_, let write):
-        statistics = try spool(plans, item, job: job, title: name, to: write)
+        statistics = try renderToStream(plans, item: item, job: job, title: name, to: write)
       }
-      let seconds = job.duration ?? Double(job.soundLength(of: plans)) / Double(job.rate)
-      let merged = pattern.mergedPlaces(on: job.channels(of: plans).profiles).map { [$0] } ?? []
+      let seconds = job.duration ?? Double(job.soundFrameCount(of: plans)) / Double(job.rate)
+      let merged =
+        pattern.mergedBodyLocations(on: job.resolvedRouting(for: plans).profiles).map { [$0] } ?? []
       return .written(
         seconds: seconds, statistics: statistics, warnings: pattern.warnings() + merged)
     } catch {
@@ -357,8 +370,8 @@ public struct RenderBatch: Sendable {
   }
 
   /// A header is completed last, so the file is made apart and copied out.
-  private func spool(
-    _ plans: [RenderPlan], _ item: Item, job: RenderJob, title: String,
+  private func renderToStream(
+    _ plans: [RenderPlan], item: Item, job: RenderJob, title: String,
     to write: (Span<UInt8>) throws -> Void
   ) throws -> RenderStatistics {
     guard let spool = unsafe tmpfile() else {
@@ -398,12 +411,12 @@ struct SimulatedAcceleration {
   }
 
   /// Puts the acceleration in the place of the drive, in the first frames of a block.
-  mutating func replace(_ block: inout [Float], frameCount: Int) {
+  mutating func replaceDrive(in block: inout [Float], frameCount: Int) {
     let count = transducers.count
     for channel in 0..<count {
       guard var transducer = transducers[channel] else { continue }
       for index in stride(from: channel, to: frameCount * count, by: count) {
-        block[index] = transducer.acceleration(drive: block[index])
+        block[index] = transducer.nextAcceleration(drive: block[index])
       }
       transducers[channel] = transducer
     }

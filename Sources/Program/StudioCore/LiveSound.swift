@@ -14,17 +14,17 @@ final class LiveSound {
   let rate: Double
   private var stage: LiveStage
   /// What was heard for another profile, for the block in which it fades out.
-  private var fading: LiveStage?
-  private var heard = 0
+  private var fadingStage: LiveStage?
+  private var audibleSlot = 0
   private var isPlaying = false
   private var isLooping = true
   /// The frames of a pass; an end of 0 is that of the longest pattern.
-  private var loop: (start: Int64, end: Int64) = (0, 0)
+  private var loopRange: (start: Int64, end: Int64) = (0, 0)
   private var controls: [(id: DynamicParameterID, value: Double)] = [
     (.hapticIntensityControl, 1), (.hapticSharpnessControl, 0),
   ]
   private let block = FixedBuffer<Float>(repeating: 0, count: blockLength)
-  private let faded = FixedBuffer<Float>(repeating: 0, count: blockLength)
+  private let fadeBlock = FixedBuffer<Float>(repeating: 0, count: blockLength)
 
   init(rate: Double) {
     self.rate = rate
@@ -32,10 +32,10 @@ final class LiveSound {
   }
 
   /// The frame of the pattern that comes next.
-  var position: Int64 { stage.position(of: heard) }
+  var position: Int64 { stage.position(of: audibleSlot) }
 
   /// Whether the pattern that is heard runs.
-  var isRunning: Bool { stage.players[heard]?.withStatus { $0.phase == .playing } ?? false }
+  var isRunning: Bool { stage.players[audibleSlot]?.withStatus { $0.phase == .playing } ?? false }
 
   /// Takes a compiled pattern over where the one before it is, without a step in the sound.
   func load(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
@@ -45,17 +45,17 @@ final class LiveSound {
       stage = LiveStage(profile: profile, rate: rate)
       for other in old.players.indices where other != slot {
         guard let plan = old.players[other]?.plan else { continue }
-        stage.put(plan, in: other)
+        stage.setPlan(plan, slot: other)
         if isPlaying {
           start(other, from: old.position(of: other))
         }
       }
       if isPlaying {
-        fading = old
+        fadingStage = old
       }
     }
     let replaces = stage.players[slot] != nil
-    stage.put(plan, in: slot)
+    stage.setPlan(plan, slot: slot)
     guard isPlaying else { return }
     start(slot, from: place, fadesIn: replaces)
     // The longest of all decides where a pass ends.
@@ -74,12 +74,12 @@ final class LiveSound {
   /// Repeats a part of the patterns, or all where the end is 0; or plays to the end once.
   func setLoop(_ isLooping: Bool, from start: Int64, to end: Int64) {
     self.isLooping = isLooping
-    loop = (max(0, start), max(0, end))
+    loopRange = (max(0, start), max(0, end))
     send { loopCommand(of: $1) }
   }
 
-  func hear(_ slot: Int) {
-    heard = slot
+  func setAudibleSlot(_ slot: Int) {
+    audibleSlot = slot
     send { .gain($1, $0 == slot ? 1 : 0, at: 0) }
   }
 
@@ -91,8 +91,8 @@ final class LiveSound {
 
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
     let plans = stage.players.compactMap { $0?.plan }
-    let end = loop.end > 0 ? loop.end : RenderPlan.commonLoopLength(of: plans)
-    let entry = loop.start > 0 ? stage.cue(player, at: loop.start) : nil
+    let end = loopRange.end > 0 ? loopRange.end : RenderPlan.commonLoopLength(of: plans)
+    let entry = loopRange.start > 0 ? stage.makeCue(player, at: loopRange.start) : nil
     return .loop(player, passCount: isLooping ? nil : 1, from: entry, end: end, at: 0)
   }
 
@@ -112,9 +112,9 @@ final class LiveSound {
     for control in controls where control.value != Double(control.id.neutralValue) {
       commands.append(.control(player, control.id, value: control.value, at: 0))
     }
-    let gain: Double = slot == heard ? 1 : 0
+    let gain: Double = slot == audibleSlot ? 1 : 0
     commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
-    commands.append(.start(player, at: 0, from: frame > 0 ? stage.cue(player, at: frame) : nil))
+    commands.append(.start(player, at: 0, from: frame > 0 ? stage.makeCue(player, at: frame) : nil))
     if fadesIn {
       commands.append(.gain(player, gain, over: stage.fadeLength, at: 0))
     }
@@ -125,13 +125,13 @@ final class LiveSound {
   func render(_ count: Int) -> UnsafeMutablePointer<Float> {
     let count = min(max(0, count), Self.blockLength)
     stage.render(into: block, count)
-    if let fading {
-      fading.render(into: faded, count)
+    if let fadingStage {
+      fadingStage.render(into: fadeBlock, count)
       for frame in 0..<count {
         let share = Float(frame + 1) / Float(count)
-        block[frame] = faded[frame] + (block[frame] - faded[frame]) * share
+        block[frame] = fadeBlock[frame] + (block[frame] - fadeBlock[frame]) * share
       }
-      self.fading = nil
+      self.fadingStage = nil
     }
     return unsafe block.address
   }
@@ -151,7 +151,7 @@ private final class LiveStage {
     self.profile = profile
     let routing = OutputRouting().fitted(to: [profile])
     renderer = Renderer(
-      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), link: port)
+      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: port)
   }
 
   func position(of slot: Int) -> Int64 {
@@ -159,7 +159,7 @@ private final class LiveStage {
   }
 
   /// Puts a player of a plan in the place of another, which fades out.
-  func put(_ plan: RenderPlan, in slot: Int) {
+  func setPlan(_ plan: RenderPlan, slot: Int) {
     let player = RenderPlayer(plan: plan)
     retired.removeAll { $0.isReleased }
     send([.add(player)])
@@ -175,7 +175,7 @@ private final class LiveStage {
 
   func send(_ commands: [RenderCommand]) { _ = port.send(commands) }
 
-  func cue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
+  func makeCue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
     cues.removeAll { $0.isReleased }
     let cue = SharedCuePoint(of: player.plan, at: frame)
     cues.append(cue)
@@ -183,7 +183,7 @@ private final class LiveStage {
   }
 
   func render(into block: borrowing FixedBuffer<Float>, _ count: Int) {
-    var frames = unsafe block.view.part(from: 0, count: count).mutableSpan
+    var frames = unsafe block.view.slice(from: 0, count: count).mutableSpan
     renderer.render(into: &frames)
   }
 }

@@ -4,11 +4,11 @@ internal import Reading
 internal import VendorFormats
 
 /// A pattern as it is worked on: the text is the model, and every change is a change of the text.
-struct Slot {
+struct Document {
   /// The file the text was made from, where that is of another format.
   struct Origin {
     var format: HapticFormat
-    var losses: [PlacedLoss]
+    var losses: [LocatedLoss]
     /// All that it says, which sounds until the text is changed.
     var composition: HapticComposition
   }
@@ -24,7 +24,7 @@ struct Slot {
   /// first.
   private static let historyLimits = (steps: 1_000, bytes: 64 << 20)
   /// What a step is called that was given no name.
-  private static let usualLabel = "Change"
+  private static let defaultStepLabel = "Change"
 
   private(set) var name = "pattern.ahap"
   /// The text, which may have errors.
@@ -38,10 +38,10 @@ struct Slot {
   private(set) var error: InputError?
   private var undoSteps: [Step] = []
   private var redoSteps: [Step] = []
-  private var nextLabel = Self.usualLabel
+  private var nextLabel = Self.defaultStepLabel
   private var isStepOpen = false
   /// What was there before the changes of the step that is made.
-  private var stepStart: AHAPEditor?
+  private var editorBeforeStep: AHAPEditor?
 
   var isReadable: Bool { error == nil && editor != nil }
 
@@ -54,17 +54,17 @@ struct Slot {
     undoSteps = []
     redoSteps = []
     origin = nil
-    nextLabel = Self.usualLabel
+    nextLabel = Self.defaultStepLabel
     isStepOpen = false
     do {
       let format = try FormatRegistry.standard.format(of: file)
       var bytes = file.bytes
       if format.id != HapticFormat.ahap.id {
-        let made = try Conversion.convert(file, from: format, to: .ahap)
+        let made = try DocumentConversion.convert(file, from: format, to: .ahap)
         bytes = made.bytes
         origin = Origin(format: format, losses: made.losses, composition: made.composition)
       }
-      read(bytes)
+      parse(bytes)
     } catch {
       text = file.bytes
       self.error = error
@@ -72,7 +72,7 @@ struct Slot {
     original = text
   }
 
-  private mutating func read(_ text: [UInt8]) {
+  private mutating func parse(_ text: [UInt8]) {
     self.text = text
     do {
       editor = try AHAPEditor(text: text, name: name)
@@ -85,7 +85,7 @@ struct Slot {
   /// What sounds; nil before the first text that could be read.
   var composition: HapticComposition? {
     if let origin, text == original { return origin.composition }
-    return editor?.reading.composition
+    return editor?.content.composition
   }
 
   /// What can be undone and redone, by name, and whether the text differs from the one that was
@@ -95,8 +95,8 @@ struct Slot {
   }
 
   /// Names a step; changes up to the next name are one.
-  mutating func begin(_ label: String) {
-    nextLabel = label.isEmpty ? Self.usualLabel : label
+  mutating func beginStep(_ label: String) {
+    nextLabel = label.isEmpty ? Self.defaultStepLabel : label
     isStepOpen = false
   }
 
@@ -105,12 +105,12 @@ struct Slot {
   mutating func replace(_ text: [UInt8]) {
     let wasOpen = isStepOpen
     if wasOpen {
-      begin("Edit text")
+      beginStep("Edit text")
     }
     let old = self.text
-    stepStart = nil
-    read(text)
-    note(old)
+    editorBeforeStep = nil
+    parse(text)
+    recordStep(old)
   }
 
   /// Makes some changes at once, or refuses all.
@@ -119,14 +119,14 @@ struct Slot {
     guard let editor else { throw InputError(changing: "", of: name, "the slot is empty") }
     let changed = try editor.applying(changes)
     if !isStepOpen {
-      stepStart = editor
+      editorBeforeStep = editor
     }
     // Values that are as they were are spelled as they were.
-    let result = stepStart.flatMap { $0.pattern == changed.pattern ? $0 : nil } ?? changed
+    let result = editorBeforeStep.flatMap { $0.pattern == changed.pattern ? $0 : nil } ?? changed
     let old = text
     self.editor = result
     text = result.text
-    note(old)
+    recordStep(old)
   }
 
   /// Takes the last step back, or makes that again which was taken back last; false where there is
@@ -139,14 +139,14 @@ struct Slot {
     } else {
       redoSteps.append(back)
     }
-    read(step.text)
-    nextLabel = Self.usualLabel
+    parse(step.text)
+    nextLabel = Self.defaultStepLabel
     isStepOpen = false
     return true
   }
 
   /// Keeps the text that was there before a change, unless the step that is made has one.
-  private mutating func note(_ old: [UInt8]) {
+  private mutating func recordStep(_ old: [UInt8]) {
     if !isStepOpen {
       guard text != old else { return }
       undoSteps.append(Step(label: nextLabel, text: old))
@@ -167,7 +167,7 @@ struct Slot {
   }
 
   /// Lines beyond which a difference is not looked for line by line.
-  private static let comparedLines = 2_000
+  private static let maximumComparedLines = 2_000
 
   /// The numbers, from 1, of lines that are not in the text as it was opened.
   var changedLines: [Int] {
@@ -177,7 +177,9 @@ struct Slot {
     let rest = zip(new.reversed(), old.reversed()).prefix(min(new.count, old.count) - front)
     let back = rest.prefix { $0 == $1 }.count
     let changed = front..<new.count - back
-    guard changed.count <= Self.comparedLines, old.count - back - front <= Self.comparedLines else {
+    guard changed.count <= Self.maximumComparedLines,
+      old.count - back - front <= Self.maximumComparedLines
+    else {
       return changed.map { $0 + 1 }
     }
     return new[changed].difference(from: old[front..<old.count - back]).insertions.map { change in

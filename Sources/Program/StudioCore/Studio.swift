@@ -16,22 +16,22 @@ internal import VendorFormats
 /// each.
 final class Studio {
   /// A and B, and one for copies.
-  var slots = [Slot(), Slot(), Slot()]
+  var documents = [Document(), Document(), Document()]
   /// Sound files by the paths that patterns name.
-  var sounds: [String: HostSound] = [:]
+  var sounds: [String: DecodedSound] = [:]
   /// The profiles that are shipped, and behind them those of a user.
   var profiles = ProfileCatalog.names.compactMap { ProfileCatalog.profile(named: $0) }
   /// The last rendering: its samples, their rate and the profile.
-  var rendered: (samples: [Float], rate: Double, profile: Int) = ([], Studio.usualRate, 0)
+  var lastRendering: (samples: [Float], rate: Double, profile: Int) = ([], Studio.defaultRate, 0)
   /// What the last conversion could not keep.
-  var losses: [PlacedLoss] = []
+  var losses: [LocatedLoss] = []
 
-  private static let slotLimit = 65_536
+  private static let maximumDocumentCount = 65_536
 
   /// Makes the slots up to a number, where so many may be.
-  func makeSlots(upTo number: Int) {
-    while slots.count <= number, number < Self.slotLimit {
-      slots.append(Slot())
+  func makeDocuments(upTo number: Int) {
+    while documents.count <= number, number < Self.maximumDocumentCount {
+      documents.append(Document())
     }
   }
 
@@ -39,44 +39,44 @@ final class Studio {
   func report(_ name: String, slot: Int, profile: Int) -> [UInt8] {
     switch name {
     case "formats":
-      return listFormats()
+      return formatsJSON()
     case "losses":
-      return JSONWriter.list { $0.elements(losses) }
+      return JSONWriter.arrayText { $0.elements(losses) }
     case "profiles":
-      return listProfiles()
-    case _ where !slots.indices.contains(slot):
+      return profilesJSON()
+    case _ where !documents.indices.contains(slot):
       return []
     case "text":
-      return slots[slot].text
+      return documents[slot].text
     case "original":
-      return slots[slot].original
+      return documents[slot].original
     case "history":
-      return history(slot)
+      return historyJSON(slot)
     case "lines":
-      return JSONWriter.list { list in
-        for line in slots[slot].changedLines {
+      return JSONWriter.arrayText { list in
+        for line in documents[slot].changedLines {
           list.element(line)
         }
       }
     case "score":
-      return score(slot)
+      return scoreJSON(slot)
     case "origin":
-      return origin(slot)
+      return originJSON(slot)
     case "check":
-      return check(slot, profile: profile)
+      return findingsJSON(slot, profile: profile)
     default:
       return []
     }
   }
 
-  private func listFormats() -> [UInt8] {
-    JSONWriter.list { list in
+  private func formatsJSON() -> [UInt8] {
+    JSONWriter.arrayText { list in
       for format in FormatRegistry.standard.formats {
         list.object { object in
           object.member("id", format.id)
           object.member("title", format.title)
           object.array("extensions") { endings in
-            for ending in format.endings {
+            for ending in format.fileExtensions {
               endings.element(ending)
             }
           }
@@ -91,16 +91,18 @@ final class Studio {
   func save(_ slot: Int, as id: String) -> [UInt8]? {
     losses = []
     guard let target = FormatRegistry.standard.format(id: id) else { return nil }
-    let file = SourceFile(slots[slot].text, name: slots[slot].name)
-    guard let made = try? Conversion.convert(file, from: .ahap, to: target) else { return nil }
+    let file = SourceFile(documents[slot].text, name: documents[slot].name)
+    guard let made = try? DocumentConversion.convert(file, from: .ahap, to: target) else {
+      return nil
+    }
     losses = made.losses
     return made.bytes
   }
 
   /// The format that a slot was opened from and what was lost, as JSON.
-  private func origin(_ slot: Int) -> [UInt8] {
-    let origin = slots[slot].origin
-    return JSONWriter.fields { object in
+  private func originJSON(_ slot: Int) -> [UInt8] {
+    let origin = documents[slot].origin
+    return JSONWriter.objectText { object in
       object.member("format", origin?.format.id ?? HapticFormat.ahap.id)
       object.member("title", origin?.format.title ?? HapticFormat.ahap.title)
       object.array("losses") { $0.elements(origin?.losses ?? []) }
@@ -108,9 +110,9 @@ final class Studio {
   }
 
   /// What can be undone and redone, as JSON.
-  private func history(_ slot: Int) -> [UInt8] {
-    let history = slots[slot].history
-    return JSONWriter.fields { object in
+  private func historyJSON(_ slot: Int) -> [UInt8] {
+    let history = documents[slot].history
+    return JSONWriter.objectText { object in
       for (key, label) in [("undo", history.undo), ("redo", history.redo)] {
         if let label {
           object.member(key, label)
@@ -119,7 +121,7 @@ final class Studio {
         }
       }
       object.member("changed", history.isChanged)
-      object.member("readable", slots[slot].isReadable)
+      object.member("readable", documents[slot].isReadable)
     }
   }
 
@@ -129,20 +131,20 @@ final class Studio {
   /// `felt` has time, intensity and sharpness of each corner, one behind the other; `points` time
   /// and value. The numbers of points in paths are `order`, where the text does not have them by
   /// time.
-  func score(_ slot: Int) -> [UInt8] {
-    guard let editor = slots[slot].editor else { return [] }
+  func scoreJSON(_ slot: Int) -> [UInt8] {
+    guard let editor = documents[slot].editor else { return [] }
     let pattern = editor.pattern
-    let felt = FeltControls(pattern)
-    return JSONWriter.fields { file in
+    let felt = EffectiveParameters(pattern)
+    return JSONWriter.objectText { file in
       file.member("duration", pattern.duration)
-      file.member("name", slots[slot].name)
-      if let title = editor.reading.metadata["Project"] {
+      file.member("name", documents[slot].name)
+      if let title = editor.content.metadata["Project"] {
         file.member("title", title)
       }
-      file.member("format", slots[slot].origin?.format.id ?? HapticFormat.ahap.id)
+      file.member("format", documents[slot].origin?.format.id ?? HapticFormat.ahap.id)
       file.array("events") { list in
         for (index, event) in pattern.events.enumerated() {
-          list.object { $0.write(event, path: "events[\(index)]", felt) }
+          list.object { $0.write(event, path: "events[\(index)]", felt: felt) }
         }
       }
       file.array("curves") { list in
@@ -183,54 +185,57 @@ final class Studio {
 
   /// The rules there are, for allowances.
   private static let rules =
-    FormatRegistry.standard.rules + PatternRules.composition + PatternRules.defaults
-    + PatternRules.hardware
-    + PatternRules.refusals
+    FormatRegistry.standard.rules + PatternRules.compositionRules + PatternRules.playbackRules
+    + PatternRules.hardwareRules
+    + PatternRules.compilationRules
 
   /// What is wrong with a text, in its order, as `temblor check --profile` reports it.
   ///
   /// Sound files that were not handed over are missing.
   func findings(of slot: Int, profile: Int) -> [Finding] {
-    let file = SourceFile(slots[slot].text, name: slots[slot].name)
-    if let error = slots[slot].error, slots[slot].origin == nil,
+    let file = SourceFile(documents[slot].text, name: documents[slot].name)
+    if let error = documents[slot].error, documents[slot].origin == nil,
       (try? FormatRegistry.standard.format(of: file))?.id != HapticFormat.ahap.id
     {
       return [error.finding]
     }
     let examination = HapticFormat.ahap.examine(file)
-    let places = examination.places.place(of:)
+    let places = examination.sourceMap.location(of:)
     var others: [Finding] = examination.sounds.filter { sounds[$0.path] == nil }.map { sound in
       Finding(
-        .soundMissing, severity: .warning, place: sound.place,
+        .soundMissing, severity: .warning, location: sound.location,
         "the sound file \(sound.path.quoted()) is not here",
         suggestion: "drop it on the page")
     }
     if let composition = examination.composition {
-      others += PatternRules.findings(in: composition, places: places)
-      others += PatternRules.defaultFindings(in: composition, places: places)
+      others += PatternRules.findings(in: composition, location: places)
+      others += PatternRules.defaultFindings(in: composition, location: places)
       do {
-        let plan = try plan(of: composition, profile: profile, rate: Self.usualRate)
-        others += PatternRules.polyphonyFindings(voiceCount: plan.maximumVoiceCount, places: places)
-        if plan.length <= Int64(Self.usualRate * Self.longestExamined) {
+        let plan = try plan(of: composition, profile: profile, rate: Self.defaultRate)
+        others += PatternRules.polyphonyFindings(
+          voiceCount: plan.maximumVoiceCount, location: places)
+        if plan.length <= Int64(Self.defaultRate * Self.maximumHardwareCheckSeconds) {
           others += PatternRules.hardwareFindings(
-            in: composition, profile: self.profile(profile), plan: plan, places: places)
+            in: composition, profile: self.profile(profile), plan: plan, location: places)
         }
       } catch {
-        others.append(InputError(error, places: places).finding)
+        others.append(InputError(error, location: places).finding)
       }
     }
-    return examination.judged(adding: others, rules: Self.rules)
+    return examination.findings(adding: others, rules: Self.rules)
   }
 
   /// The most seconds of a pattern whose hardware is looked at, so that an answer is quick.
-  private static let longestExamined = 30.0
+  private static let maximumHardwareCheckSeconds = 30.0
 
   /// The findings as JSON, each with the part it is about where that is known.
-  func check(_ slot: Int, profile: Int) -> [UInt8] {
-    let editor = slots[slot].isReadable ? slots[slot].editor : nil
-    return JSONWriter.list { list in
+  func findingsJSON(_ slot: Int, profile: Int) -> [UInt8] {
+    let editor = documents[slot].isReadable ? documents[slot].editor : nil
+    return JSONWriter.arrayText { list in
       for finding in findings(of: slot, profile: profile) {
-        list.object { $0.members(of: finding, path: editor?.path(ofValueAt: finding.place.path)) }
+        list.object {
+          $0.members(of: finding, path: editor?.partPath(forValuePath: finding.location.path))
+        }
       }
     }
   }
@@ -242,10 +247,10 @@ final class Studio {
 
   /// The profiles as JSON: name, what it is, and the frequencies of sharpness 0 and 1 as they are
   /// played.
-  func listProfiles() -> [UInt8] {
-    JSONWriter.list { list in
+  func profilesJSON() -> [UInt8] {
+    JSONWriter.arrayText { list in
       for profile in profiles {
-        let played = profile.bandMapped(rate: Self.usualRate).frequency
+        let played = profile.bandMapped(rate: Self.defaultRate).frequency
         list.object { object in
           object.member("name", profile.name)
           object.member("title", profile.hardware?.product ?? profile.name)
@@ -260,11 +265,11 @@ final class Studio {
   }
 
   func hertz(profile index: Int, sharpness: Double) -> Double {
-    profile(index).bandMapped(rate: Self.usualRate).frequency.hertz(
+    profile(index).bandMapped(rate: Self.defaultRate).frequency.hertz(
       atSharpness: min(max(sharpness, 0), 1))
   }
 
-  static let usualRate = 48_000.0
+  static let defaultRate = 48_000.0
 
   /// Compiles a composition for a profile; events whose sound file was not handed over are left
   /// out.
@@ -314,7 +319,7 @@ final class Studio {
     let routing = OutputRouting().fitted(to: [profile(index)])
     let tail = FrameConversion.frame(seconds: routing.tail(rate: rate), rate: rate)
     let length = plan.length + tail
-    let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: rate), length)
+    let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fadeDuration, rate: rate), length)
     var renderer = OfflineRenderer(
       plan: plan,
       settings: RenderSettings(
@@ -324,15 +329,15 @@ final class Studio {
 
   /// Compiles the pattern of a slot, or tells why it cannot be compiled.
   private func compile(_ slot: Int, profile: Int, rate: Double) throws(InputError) -> RenderPlan {
-    guard slots.indices.contains(slot), let composition = slots[slot].composition else {
-      let place = SourcePlace(name: slots.indices.contains(slot) ? slots[slot].name : "")
-      throw InputError(Finding(Self.emptySlot, place: place, "slot \(slot) has no pattern"))
+    guard documents.indices.contains(slot), let composition = documents[slot].composition else {
+      let place = FileLocation(name: documents.indices.contains(slot) ? documents[slot].name : "")
+      throw InputError(Finding(Self.emptySlot, location: place, "slot \(slot) has no pattern"))
     }
     do throws(RenderError) {
       return try plan(of: composition, profile: profile, rate: rate)
     } catch {
-      let file = SourceFile(slots[slot].text, name: slots[slot].name)
-      throw InputError(error, places: HapticFormat.ahap.examine(file).places.place(of:))
+      let file = SourceFile(documents[slot].text, name: documents[slot].name)
+      throw InputError(error, location: HapticFormat.ahap.examine(file).sourceMap.location(of:))
     }
   }
 
@@ -341,23 +346,25 @@ final class Studio {
   func acceleration(_ slot: Int, profile index: Int, rate: Double) -> [Float] {
     guard let hardware = profile(index).hardware, let model = hardware.model else { return [] }
     var simulation = TransducerSimulation(model, modes: hardware.modes, rate: rate)
-    return render(slot, profile: index, rate: rate).map { simulation.acceleration(drive: $0) }
+    return render(slot, profile: index, rate: rate).map { simulation.nextAcceleration(drive: $0) }
   }
 
   /// The samples between two times; silence where there are none.
-  static func part(of samples: [Float], rate: Double, from start: Double, to end: Double) -> [Float]
+  static func excerpt(of samples: [Float], rate: Double, from start: Double, to end: Double)
+    -> [Float]
   {
     let first = FrameConversion.frame(seconds: start, rate: rate)
-    let last = max(first, min(FrameConversion.frame(seconds: end, rate: rate), first + longestPart))
+    let last = max(
+      first, min(FrameConversion.frame(seconds: end, rate: rate), first + maximumExcerptLength))
     return (first..<last).map {
       samples.indices.contains(Int(clamping: $0)) ? samples[Int(clamping: $0)] : 0
     }
   }
 
-  private static let longestPart: Int64 = 1 << 24
+  private static let maximumExcerptLength: Int64 = 1 << 24
 
   /// The least and the greatest sample of each of some columns, one behind the other.
-  static func envelope(of samples: [Float], columns: Int) -> [Float] {
+  static func columnExtremes(of samples: [Float], columns: Int) -> [Float] {
     guard !samples.isEmpty, columns > 0 else { return [] }
     return (0..<columns).flatMap { column -> [Float] in
       // Of 64 bits, since the product may have more than a memory address.
@@ -371,13 +378,13 @@ final class Studio {
 }
 
 extension JSONWriter {
-  static func list(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
+  static func arrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
     writer.array(contents)
     return writer.finish()
   }
 
-  static func fields(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+  static func objectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
     writer.object(contents)
     return writer.finish()
@@ -385,14 +392,14 @@ extension JSONWriter {
 }
 
 /// A sound file as a host has decoded it.
-struct HostSound {
+struct DecodedSound {
   var interleaved: [Float]
   var channelCount: Int
   var rate: Double
 }
 
 extension JSONObjectWriter {
-  fileprivate mutating func write(_ event: HapticEvent, path: String, _ felt: FeltControls) {
+  fileprivate mutating func write(_ event: HapticEvent, path: String, felt: EffectiveParameters) {
     member("kind", event.kind.rawValue)
     member("path", path)
     member("time", event.time)
@@ -428,15 +435,15 @@ extension JSONObjectWriter {
     if let suggestion = finding.suggestion {
       member("hint", suggestion)
     }
-    member("file", finding.place.name)
-    if case .text(let line, let column) = finding.place.position {
+    member("file", finding.location.name)
+    if case .text(let line, let column) = finding.location.position {
       member("line", line)
       member("column", column)
     }
     if let path {
       member("path", path)
     }
-    member("place", finding.place.path)
+    member("place", finding.location.path)
   }
 }
 
@@ -488,31 +495,32 @@ enum Spectrogram {
 }
 
 /// Something that was not kept, and where it stands in the file that was read.
-struct PlacedLoss {
+struct LocatedLoss {
   var loss: Loss
-  var place: SourcePlace
+  var location: FileLocation
 }
 
 /// Patterns from one format to another, as `temblor convert` makes them.
-enum Conversion {
-  private static let unwritable = Rule.error(
+enum DocumentConversion {
+  private static let formatUnwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
 
   /// The bytes of a file in another format, and what they lack. One file where the format would
   /// have several.
   static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat)
     throws(InputError) -> (
-      bytes: [UInt8], losses: [PlacedLoss], composition: HapticComposition
+      bytes: [UInt8], losses: [LocatedLoss], composition: HapticComposition
     )
   {
     let examination = source.examine(file)
     let composition = try examination.get()
-    if source.id == target.id, let canonical = try source.canonical(file) {
+    if source.id == target.id, let canonical = try source.canonicalText(of: file) {
       return (canonical, [], composition)
     }
     let written = try write(composition, as: target, name: file.name)
     let losses = (examination.losses + written.losses).map { loss in
-      PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
+      LocatedLoss(
+        loss: loss, location: loss.location ?? examination.sourceMap.location(of: loss.element))
     }
     return (written.bytes, losses, composition)
   }
@@ -521,7 +529,7 @@ enum Conversion {
     throws(InputError)
     -> (bytes: [UInt8], losses: [Loss])
   {
-    var options = WritingOptions(name: FormatRegistry.standard.stem(of: name))
+    var options = WritingOptions(baseName: FormatRegistry.standard.stem(of: name))
     var written = try target.write(composition, options: options)
     if let several = written, several.files.count > 1 {
       options.split = .never
@@ -530,13 +538,13 @@ enum Conversion {
     guard let written, let first = written.files.first else {
       throw InputError(
         Finding(
-          Self.unwritable, place: SourcePlace(name: name),
+          Self.formatUnwritable, location: FileLocation(name: name),
           "the format \(target.id) cannot be written"))
     }
     return (first.bytes, written.losses)
   }
 
-  private static let untraceable = Rule.error(
+  private static let soundUntraceable = Rule.error(
     "sound-untraceable", "syntax", "A sound must last at most an hour, at 500 Hz to 1 MHz.")
 
   /// An AHAP file of a sound that was made with a profile, or for it.
@@ -547,7 +555,8 @@ enum Conversion {
     do {
       pattern = try SoundTrace(of: sound, profile: profile).pattern
     } catch {
-      throw InputError(Finding(Self.untraceable, place: SourcePlace(name: name), error.description))
+      throw InputError(
+        Finding(Self.soundUntraceable, location: FileLocation(name: name), error.description))
     }
     return SourceFile(
       try write(HapticComposition(pattern), as: .ahap, name: name).bytes, name: name)
@@ -555,13 +564,13 @@ enum Conversion {
 }
 
 extension JSONArrayWriter {
-  mutating func elements(_ losses: [PlacedLoss]) {
+  mutating func elements(_ losses: [LocatedLoss]) {
     for each in losses {
       object { object in
         object.member("kind", each.loss.kind.rawValue)
         object.member("message", each.loss.message)
-        object.member("place", each.place.path)
-        if case .text(let line, let column) = each.place.position {
+        object.member("place", each.location.path)
+        if case .text(let line, let column) = each.location.position {
           object.member("line", line)
           object.member("column", column)
         }

@@ -11,17 +11,17 @@ extension PatternPlayer {
       let count = endCount
       // In this order: a start between two looks must not seem an end.
       if !isWaitingToStart, phase == .idle { return }
-      let waiter = makeWaiter()
+      let waiter = makeWaiterID()
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          wait(waiter, after: count) { continuation.resume() }
+          wait(waiter, afterEndCount: count) { continuation.resume() }
           // A task that was cancelled before has resumed nothing yet.
           if Task.isCancelled {
-            resume(waiter)
+            resumeWaiter(waiter)
           }
         }
       } onCancel: {
-        resume(waiter)
+        resumeWaiter(waiter)
       }
     }
   }

@@ -22,7 +22,7 @@ extension HapticComposition {
     do throws(FileError) {
       bytes = try FileSystem.read(path)
     } catch {
-      throw InputError(Finding(Self.unreadable, place: SourcePlace(name: path), error.reason))
+      throw InputError(Finding(Self.unreadable, location: FileLocation(name: path), error.reason))
     }
     self = try registry.read(SourceFile(bytes, name: path))
   }
@@ -123,7 +123,7 @@ public struct RenderedSound: Sendable {
     }
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: path,
-      format: format ?? SoundFileFormat(container: container, samples: .s16),
+      format: format ?? SoundFileFormat(container: container, sampleFormat: .s16),
       rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
       tags: SoundFileTags(
         rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))

@@ -2,20 +2,20 @@ import Glibc
 
 /// What was chosen before a command: by variables of the environment, and by `temblor setup` in a
 /// file.
-struct Choices: Sendable {
+struct Settings: Sendable {
   /// The file; nil where no folder for settings is known.
   let path: String?
   /// The values of `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`; one that is empty is none.
-  let variables: [String: String]
+  let environmentVariables: [String: String]
 
-  static let none = Choices(path: nil, variables: [:])
+  static let none = Settings(path: nil, environmentVariables: [:])
 
-  static var ofProcess: Choices {
+  static var fromEnvironment: Settings {
     func value(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
     let names = ["TEMBLOR_DEVICE", "TEMBLOR_PROFILE"]
-    return Choices(
-      path: SavedChoices.path(environment: value),
-      variables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
+    return Settings(
+      path: SavedSettings.path(environment: value),
+      environmentVariables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
   }
 
   /// Fills in omitted options of a verb that plays, and names the saved settings in use on standard
@@ -23,44 +23,46 @@ struct Choices: Sendable {
   ///
   /// The option `--no-config` marks the verbs that play. All other verbs judge or write files:
   /// their results depend on the command line only, as do those of `fileModes`.
-  func complete(_ arguments: inout ParsedArguments, on terminal: Terminal) throws {
+  func applyDefaults(to arguments: inout ParsedArguments, on terminal: Terminal) throws {
     let command = arguments.command
     guard command.option(named: SharedOptions.noConfig.key) != nil, !Self.worksOnFiles(arguments)
     else { return }
     func has(_ option: String) -> Bool {
       command.option(named: option) != nil && !arguments.values(option).isEmpty
     }
-    let saved = has("--no-config") ? SavedChoices() : try read()
+    let saved = has("--no-config") ? SavedSettings() : try readFile()
     let hasArray = has("--array")
     // Channels and level are those of a device: they are used on no other.
     let device =
-      has("--device") ? arguments.value("--device") : variables["TEMBLOR_DEVICE"] ?? saved.device
+      has("--device")
+      ? arguments.value("--device") : environmentVariables["TEMBLOR_DEVICE"] ?? saved.device
     let isOnSavedDevice = device == saved.device
     // Other verbs have a '--channel' of another meaning.
     let isRouted =
       isOnSavedDevice && command.option(named: "--haptics") != nil
       && !["--array", "--channel", "--haptics"].contains(where: has)
-    let haptics = saved.haptics.map(String.init).joined(separator: ",")
+    let haptics = saved.hapticChannels.map(String.init).joined(separator: ",")
     let rows: [(option: String, variable: String?, saved: [String], words: String)] = [
       ("--device", "TEMBLOR_DEVICE", saved.device.map { [$0] } ?? [], "device"),
       ("--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profile.map { [$0] } ?? [], "profile"),
       ("--haptics", nil, isRouted && !haptics.isEmpty ? [haptics] : [], "haptics on channel"),
-      ("--channel", nil, isRouted ? saved.channels : [], "channel"),
+      ("--channel", nil, isRouted ? saved.channelSettings : [], "channel"),
       (
         "--strength", nil,
-        isOnSavedDevice ? saved.strength.map { [NumberFormatting.short($0)] } ?? [] : [], "strength"
+        isOnSavedDevice ? saved.strength.map { [NumberFormatting.plain($0)] } ?? [] : [], "strength"
       ),
     ]
     var used: [String] = []
     for row in rows where command.option(named: row.option) != nil && !has(row.option) {
-      if let name = row.variable, let value = variables[name], row.option == "--device" || !hasArray
+      if let name = row.variable, let value = environmentVariables[name],
+        row.option == "--device" || !hasArray
       {
         if row.option == "--profile" {
           try Self.checkProfile(value, of: name)
         }
-        arguments.choose([value], for: row.option, from: name)
+        arguments.setDefault([value], for: row.option, origin: name)
       } else if !row.saved.isEmpty {
-        arguments.choose(row.saved, for: row.option, from: path ?? "")
+        arguments.setDefault(row.saved, for: row.option, origin: path ?? "")
         used += row.saved.map { "\(row.words) \($0.printable)" }
       }
     }
@@ -71,7 +73,7 @@ struct Choices: Sendable {
 
   /// The options and arguments with which a verb that can play works on files, by the name of the
   /// verb.
-  private static let fileModes = [
+  private static let fileModeOptions = [
     "abx": ["--simulate"],
     "calibrate": ["RECORDING"],
     "study": ["--render", "--report", "--simulate"],
@@ -80,7 +82,7 @@ struct Choices: Sendable {
 
   /// Returns true if a verb that can play works on files with these arguments.
   private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
-    let names = fileModes[arguments.command.name] ?? []
+    let names = fileModeOptions[arguments.command.name] ?? []
     return names.contains { !arguments.values($0).isEmpty }
   }
 
@@ -92,21 +94,21 @@ struct Choices: Sendable {
     }
   }
 
-  func read() throws -> SavedChoices {
-    guard let path, FileSystem.entry(at: path) != .nothing else { return SavedChoices() }
+  func readFile() throws -> SavedSettings {
+    guard let path, FileSystem.entry(at: path) != .missing else { return SavedSettings() }
     guard FileSystem.entry(at: path) == .file else {
       throw FileError(path, "is not a file; remove it")
     }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
     do {
-      return try SavedChoices(text: text, name: path, library: .fromEnvironment())
+      return try SavedSettings(text: text, name: path, library: .fromEnvironment())
     } catch {
-      throw ChoicesRefusal(error: error)
+      throw SettingsError(error: error)
     }
   }
 
   /// Writes the file, and the folders above it where they are missing; returns its path.
-  func save(_ choices: SavedChoices) throws -> String {
+  func save(_ choices: SavedSettings) throws -> String {
     guard let path else {
       throw FileError("config.json", "no folder for settings is known; set HOME or XDG_CONFIG_HOME")
     }
@@ -116,14 +118,14 @@ struct Choices: Sendable {
   }
 
   /// Removes the file; returns its path, or nil where there is none.
-  func forget() throws -> String? {
-    guard let path, FileSystem.entry(at: path) != .nothing else { return nil }
+  func removeFile() throws -> String? {
+    guard let path, FileSystem.entry(at: path) != .missing else { return nil }
     try FileSystem.remove(path)
     return path
   }
 }
 
-struct ChoicesRefusal: Error, CustomStringConvertible {
+struct SettingsError: Error, CustomStringConvertible {
   let error: InputError
 
   var description: String {

@@ -1,7 +1,7 @@
 import Glibc
 
 struct RenderOutputs: Sendable {
-  static let container = Option(
+  static let containerOption = Option(
     "--container", value: "KIND", help: "File format if the output name does not set one.",
     defaultText: "wav"
   ).choice(of: SoundFileFormat.Container.self)
@@ -9,12 +9,12 @@ struct RenderOutputs: Sendable {
   private(set) var items: [RenderBatch.Item] = []
 
   init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
-    let asked = try arguments[Self.container]
+    let asked = try arguments[Self.containerOption]
     let hasStems = arguments.flag("--stems")
     let stems: [(buses: RenderSettings.Buses, suffix: String)] =
       hasStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
     let output = arguments.value("--output")
-    if output == OutputNames.standardOutput {
+    if output == OutputPaths.standardOutput {
       guard inputs.count + problemCount == 1, !hasStems, !arguments.flag("--json") else {
         throw UsageError("'--output -' requires a single pattern, without '--stems' or '--json'")
       }
@@ -27,19 +27,20 @@ struct RenderOutputs: Sendable {
       return
     }
     let named = output.flatMap(SoundFileFormat.container(ofName:))
-    let place = try OutputPlace(
+    let place = try OutputDestination(
       output, count: inputs.count + problemCount, "patterns",
       isFolder: named == nil && inputs.contains(where: \.isFromFolder))
     for input in inputs {
-      let container = try place.kind(
-        named: named, asked: asked, usual: .wav, option: "--container",
+      let container = try place.format(
+        named: named, requested: asked, default: .wav, option: "--container",
         extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
       for (buses, suffix) in stems {
         let stem = place.isFolder ? input.outputStem : FileSystem.stem(of: place.path)
         let ending = place.path.lastIndex(of: ".").map { String(place.path[$0...]) } ?? ""
         let beside = FileSystem.join(FileSystem.folder(of: place.path), stem + suffix + ending)
         let path =
-          hasStems && !place.isFolder ? beside : place.file(stem + suffix, container.rawValue)
+          hasStems && !place.isFolder
+          ? beside : place.path(stem: stem + suffix, fileExtension: container.rawValue)
         if input.isFromFolder {
           try place.checkLinks(to: path)
         }
@@ -47,25 +48,25 @@ struct RenderOutputs: Sendable {
           .init(input: input, destination: .file(path: path), container: container, buses: buses))
       }
     }
-    try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
+    try OutputPaths.checkUnique(items.map { ($0.input.name, $0.name) })
   }
 
   /// Not every kind of file holds every sound, and sound is not for terminals.
-  func check(_ job: RenderJob, on terminal: Terminal) throws(UsageError) {
+  func checkFormats(of job: RenderJob, on terminal: Terminal) throws(UsageError) {
     for container in Set(items.map(\.container)) {
-      let format = SoundFileFormat(container: container, samples: job.format)
+      let format = SoundFileFormat(container: container, sampleFormat: job.sampleFormat)
       if let reason = format.unsupportedReason(rate: job.rate, channelCount: job.channelCount) {
         throw UsageError(reason)
       }
     }
     if case .stream? = items.first?.destination {
-      try SharedOptions.checkStandardOutput(terminal)
+      try SharedOptions.refuseTerminalOutput(terminal)
     }
   }
 }
 
 /// Where results go: the one file that was named, or a folder with a file for each.
-struct OutputPlace {
+struct OutputDestination {
   let path: String
   let isFolder: Bool
 
@@ -74,23 +75,23 @@ struct OutputPlace {
     path = output ?? ""
     let entry = FileSystem.entry(at: path)
     self.isFolder =
-      output != OutputNames.standardOutput
+      output != OutputPaths.standardOutput
       && (count > 1 || isFolder || output == nil || path.hasSuffix("/") || entry == .folder)
     guard count > 1, self.isFolder, output != nil, !path.hasSuffix("/"), entry != .folder else {
       return
     }
     let isFile =
       SoundFileFormat.container(ofName: path) != nil || PlotFormat(ofName: path) != nil
-      || FormatRegistry.standard.format(named: path) != nil
-      || (OutputNames.pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
-    guard isFile || entry != .nothing else { return }
+      || FormatRegistry.standard.format(forFileName: path) != nil
+      || (OutputPaths.pageExtensions + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
+    guard isFile || entry != .missing else { return }
     throw UsageError(
       "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
   /// The kind of the files: of one file as its name says, of several as asked for or usual.
-  func kind<Kind: RawRepresentable<String> & Equatable>(
-    named: Kind?, asked: Kind?, usual: Kind, option: String, extensions: String
+  func format<Kind: RawRepresentable<String> & Equatable>(
+    named: Kind?, requested asked: Kind?, default usual: Kind, option: String, extensions: String
   ) throws(UsageError) -> Kind {
     if isFolder { return asked ?? usual }
     if let asked, let named, asked != named {
@@ -105,7 +106,7 @@ struct OutputPlace {
     return kind
   }
 
-  func file(_ stem: String, _ ending: String) -> String {
+  func path(stem: String, fileExtension ending: String) -> String {
     isFolder ? FileSystem.join(path, stem + "." + ending) : path
   }
 
@@ -120,9 +121,9 @@ struct OutputPlace {
   }
 }
 
-enum OutputNames {
+enum OutputPaths {
   /// - Parameter noun: Of what several go to a folder.
-  static func option(_ noun: String) -> Option {
+  static func outputOption(for noun: String) -> Option {
     Option(
       "-o", "--output", value: "PATH",
       help: "Output file, or folder for several \(noun); - for standard output.",
@@ -130,15 +131,15 @@ enum OutputNames {
   }
 
   static let standardOutput = "-"
-  static let pageEndings = ["html", "htm"]
+  static let pageExtensions = ["html", "htm"]
 
-  static func checkInputs(_ path: String, of takes: [TakeInput]) throws(UsageError) {
+  static func checkIsNoInput(_ path: String, of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist cannot be an input, so patterns are not read for it.
-    guard FileSystem.entry(at: path) != .nothing else { return }
-    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: "--output")
+    guard FileSystem.entry(at: path) != .missing else { return }
+    try InputOverwriteCheck(reading: takes.flatMap(\.sourcePaths)).check(path, option: "--output")
   }
 
-  static func refuseClashes(_ files: [(input: String, path: String)]) throws(UsageError) {
+  static func checkUnique(_ files: [(input: String, path: String)]) throws(UsageError) {
     var owners: [String: String] = [:]
     for (input, path) in files {
       if let other = owners.updateValue(input, forKey: path) {
@@ -151,11 +152,11 @@ enum OutputNames {
 
 struct PageOutput {
   /// Refuses a terminal as standard output, and opening what has no name.
-  static func check(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal)
+  static func checkStream(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal)
     throws(UsageError)
   {
-    guard path == OutputNames.standardOutput else { return }
-    try SharedOptions.checkStandardOutput(terminal)
+    guard path == OutputPaths.standardOutput else { return }
+    try SharedOptions.refuseTerminalOutput(terminal)
     if arguments.flag("--open") {
       throw UsageError("'--open' requires a file, not '--output -'")
     }
@@ -166,55 +167,56 @@ struct PageOutput {
     _ work: inout BatchWork,
     _ terminal: Terminal
   ) throws {
-    if path == OutputNames.standardOutput {
+    if path == OutputPaths.standardOutput {
       return try terminal.output.write(page.span)
     }
     try AtomicFileWriter.write(page, to: path)
-    let output = PageOutput(path: path, byteCount: page.count, isOpened: arguments.flag("--open"))
+    let output = PageOutput(
+      path: path, byteCount: page.count, opensInBrowser: arguments.flag("--open"))
     if !arguments.flag("--quiet") {
       output.report(what, on: terminal)
     }
-    try work.attempt { _ in try output.open() }
+    try work.attempt { _ in try output.openInBrowser() }
   }
 
-  static func option(_ usual: String) -> Option {
+  static func outputOption(default usual: String) -> Option {
     Option(
       "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
       defaultText: usual,
-      completion: .file(endingIn: "html"), writes: OutputNames.pageEndings)
+      completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions)
   }
 
-  static let open = Option("--open", help: "Open the page in a browser.")
-  static let studio = Option(
+  static let openOption = Option("--open", help: "Open the page in a browser.")
+  static let studioOption = Option(
     "--studio", value: "ADDRESS",
     help: "Address of a page by 'temblor studio' that the patterns can be opened in.",
-    completion: .file(endingIn: "html"))
+    completion: .file(withExtension: "html"))
   /// The status by which shells say that there is no such program.
-  private static let notFound: Int32 = 127
+  private static let commandNotFoundStatus: Int32 = 127
 
   let path: String
   let byteCount: Int
-  let isOpened: Bool
+  let opensInBrowser: Bool
 
   /// `report.html: written, 197 kB; open it in a browser`, in a log as on a terminal.
   func report(_ what: String, on terminal: Terminal) {
     terminal.report(
       "\(path.printable): \(what), \(byteCount / 1_000) kB"
-        + (isOpened ? "" : "; open it in a browser"))
+        + (opensInBrowser ? "" : "; open it in a browser"))
   }
 
   /// Opens the page where that is wanted; a browser that stays is not waited for.
-  func open() throws(FileError) {
-    if isOpened {
-      try Self.open(path, "was written")
+  func openInBrowser() throws(FileError) {
+    if opensInBrowser {
+      try Self.openInBrowser(path, state: "was written")
     }
   }
 
   /// - Parameter state: What the page or address is without a browser: `was written`.
-  static func open(_ path: String, _ state: String) throws(FileError) {
-    let file = (path.hasPrefix("-") ? "./" + path : path).asShellWord
+  static func openInBrowser(_ path: String, state: String) throws(FileError) {
+    let file = (path.hasPrefix("-") ? "./" + path : path).shellEscaped
     let script = """
-      command -v xdg-open > /dev/null || exit \(notFound)
+      command -v xdg-open > /dev/null || exit \(commandNotFoundStatus)
       xdg-open \(file) > /dev/null 2>&1 &
       for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2> /dev/null || { wait $!; exit; }; sleep\
        0.1; done
@@ -223,7 +225,7 @@ struct PageOutput {
     guard status != 0 else { return }
     throw FileError(
       path,
-      status == notFound
+      status == commandNotFoundStatus
         ? """
         \(state) but not opened: there is no xdg-open (package xdg-utils); open it in a browser \
         yourself
@@ -241,30 +243,32 @@ struct PlotOutputs: Sendable {
 
   private(set) var items: [Item] = []
 
-  init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws {
+  init(
+    _ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missingCount missing: Int
+  ) throws {
     let count = groups.count + missing
-    if output == OutputNames.standardOutput {
+    if output == OutputPaths.standardOutput {
       guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
       items = groups.map { ($0, output, asked ?? .png) }
       return
     }
-    let place = try OutputPlace(output, count: count, "pictures")
+    let place = try OutputDestination(output, count: count, "pictures")
     for inputs in groups {
-      let format = try place.kind(
-        named: PlotFormat(ofName: output), asked: asked, usual: .png, option: "--format",
+      let format = try place.format(
+        named: PlotFormat(ofName: output), requested: asked, default: .png, option: "--format",
         extensions: ".png, .svg or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
-      let path = place.file(stem, format.rawValue)
+      let path = place.path(stem: stem, fileExtension: format.rawValue)
       if inputs.contains(where: \.isFromFolder) {
         try place.checkLinks(to: path)
       }
       items.append((inputs, path, format))
     }
     // Two pictures of one name would overwrite one another, and one must not replace what it shows.
-    try OutputNames.refuseClashes(
+    try OutputPaths.checkUnique(
       items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
     for item in items {
-      try OutputNames.checkInputs(item.path, of: items.flatMap(\.inputs))
+      try OutputPaths.checkIsNoInput(item.path, of: items.flatMap(\.inputs))
     }
   }
 }

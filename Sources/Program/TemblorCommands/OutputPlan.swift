@@ -12,20 +12,20 @@ struct SoundCopy {
   /// - Returns: The copies, and a loss for each sound file that is missing, is no sound, or has a
   ///   name that is not written.
   static func find(
-    _ references: [Examination.SoundReference], of input: PatternInput, to folder: String?
-  ) -> (copies: [SoundCopy], losses: [PatternConversion.PlacedLoss]) {
+    _ references: [ReadResult.SoundReference], of input: PatternInput, to folder: String?
+  ) -> (copies: [SoundCopy], losses: [PatternConversion.LocatedLoss]) {
     var copies: [SoundCopy] = []
-    var losses: [PatternConversion.PlacedLoss] = []
-    func drop(_ reference: Examination.SoundReference, _ message: String) {
+    var losses: [PatternConversion.LocatedLoss] = []
+    func drop(_ reference: ReadResult.SoundReference, _ message: String) {
       let loss = Loss(.dropped, .composition, message)
-      losses.append(.init(loss: loss, place: reference.place))
+      losses.append(.init(loss: loss, location: reference.location))
     }
     for reference in references {
       do {
-        let source = try WaveformFiles.file(reference, in: input.folder)
-        guard let folder, !isInPlace(reference.path, folder, source) else { continue }
+        let source = try WaveformFiles.path(of: reference, in: input.folder)
+        guard let folder, !isInPlace(reference.path, in: folder, source: source) else { continue }
         let destination = try ReceivedPath(reference.path, in: folder)
-        _ = try WaveformFiles.soundFile(reference, in: input.folder)
+        _ = try WaveformFiles.verifiedPath(of: reference, in: input.folder)
         copies.append(SoundCopy(source: source, destination: destination))
       } catch let error as InputError {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
@@ -40,7 +40,7 @@ struct SoundCopy {
   }
 
   /// Returns whether an output in a folder already finds a sound file by its name.
-  static func isInPlace(_ name: String, _ folder: String, _ source: String) -> Bool {
+  static func isInPlace(_ name: String, in folder: String, source: String) -> Bool {
     guard let identity = FileIdentity(FileSystem.join(folder, name)) else { return false }
     return identity == FileIdentity(source)
   }
@@ -53,25 +53,25 @@ struct SoundCopy {
 struct OutputPlan {
   private enum Owner: Equatable { case output, copy(of: String) }
 
-  private let inputs: OutputGuard
+  private let inputs: InputOverwriteCheck
   private var owners: [String: Owner] = [:]
   /// The reasons why the command must not write anything.
   private(set) var conflicts: [FileError] = []
 
-  init(inputs: OutputGuard) { self.inputs = inputs }
+  init(inputs: InputOverwriteCheck) { self.inputs = inputs }
 
   /// Plans to write or replace the output of a pattern.
   mutating func add(output path: String) {
     if inputs.isInput(path) {
-      return conflict(path, "is an input; choose another '--output'")
+      return addConflict(path, reason: "is an input; choose another '--output'")
     }
-    switch owners.updateValue(.output, forKey: OutputGuard.place(of: path)) {
+    switch owners.updateValue(.output, forKey: InputOverwriteCheck.comparablePath(of: path)) {
     case nil:
       break
     case .output:
-      conflict(path, "would be written twice; convert the patterns to different folders")
+      addConflict(path, reason: "would be written twice; convert the patterns to different folders")
     case .copy(let source):
-      conflict(path, Self.clash(with: source))
+      addConflict(path, reason: Self.conflictReason(with: source))
     }
   }
 
@@ -79,42 +79,44 @@ struct OutputPlan {
   mutating func add(_ copy: SoundCopy) -> SoundCopy? {
     let path = copy.destination.path
     if inputs.isInput(path) {
-      conflict(path, "is an input; choose another '--output'")
+      addConflict(path, reason: "is an input; choose another '--output'")
       return nil
     }
-    switch owners[OutputGuard.place(of: path)] {
+    switch owners[InputOverwriteCheck.comparablePath(of: path)] {
     case .output:
-      conflict(path, Self.clash(with: copy.source))
+      addConflict(path, reason: Self.conflictReason(with: copy.source))
       return nil
     case .copy(let other):
       guard other != copy.source else { return nil }
-      conflict(
+      addConflict(
         path,
-        "would be a copy of \(other.inQuotes) and of \(copy.source.inQuotes); "
+        reason: "would be a copy of \(other.inQuotes) and of \(copy.source.inQuotes); "
           + "convert their patterns to different folders")
       return nil
     case nil:
-      owners[OutputGuard.place(of: path)] = .copy(of: copy.source)
+      owners[InputOverwriteCheck.comparablePath(of: path)] = .copy(of: copy.source)
     }
     do throws(FileError) {
       if try copy.destination.state() == .free { return copy }
       if try FileSystem.read(path) == FileSystem.read(copy.source) {
         return nil
       }
-      conflict(
+      addConflict(
         path,
-        "exists and differs from the sound file \(copy.source.inQuotes); choose another '--output'")
+        reason:
+          "exists and differs from the sound file \(copy.source.inQuotes); choose another '--output'"
+      )
     } catch {
       conflicts.append(error)
     }
     return nil
   }
 
-  private mutating func conflict(_ path: String, _ reason: String) {
+  private mutating func addConflict(_ path: String, reason: String) {
     conflicts.append(FileError(path, reason))
   }
 
-  private static func clash(with source: String) -> String {
+  private static func conflictReason(with source: String) -> String {
     "would be an output and a copy of \(source.inQuotes); choose another '--output'"
   }
 }

@@ -7,7 +7,7 @@ enum SharedOptions {
     standard input.
     """
 
-  static func pattern(_ formats: FormatRegistry, isOptional: Bool = false) -> Argument {
+  static func patternArgument(_ formats: FormatRegistry, isOptional: Bool = false) -> Argument {
     Argument(
       patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true,
       isOptional: isOptional)
@@ -20,9 +20,10 @@ enum SharedOptions {
       Profile that maps intensity and sharpness to sound: a name from 'temblor profiles', words \
       of one such as 'BST-1', or a file.
       """,
-    defaultText: TransducerProfile.phone.name, completion: profileNames)
+    defaultText: TransducerProfile.phone.name, completion: profileCompletion)
 
-  static let profileNames = Completion(query: "profiles --names", paths: .files(endings: ["json"]))
+  static let profileCompletion = Completion(
+    candidateCommand: "profiles --names", paths: .files(extensions: ["json"]))
 
   /// The sample rates that can be rendered, in hertz.
   static let sampleRates =
@@ -52,7 +53,9 @@ enum SharedOptions {
     Option("--without-sounds", help: "Leave out events that play sound files."),
   ]
 
-  static func sounds(_ arguments: ParsedArguments) throws(UsageError) -> PatternInput.SoundLookup {
+  static func soundLookup(_ arguments: ParsedArguments) throws(UsageError)
+    -> PatternInput.SoundLookup
+  {
     let folder = arguments.value("--sounds")
     if arguments.flag("--without-sounds") {
       guard folder == nil else {
@@ -60,26 +63,26 @@ enum SharedOptions {
       }
       return .none
     }
-    guard let folder else { return .besidePattern }
+    guard let folder else { return .patternFolder }
     guard FileSystem.entry(at: folder) == .folder else {
       throw UsageError("'--sounds' requires a folder, not \(folder.inQuotes)")
     }
     return .folder(folder)
   }
 
-  static let from = Option(
+  static let startTime = Option(
     "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
   ).double(
     in: 0...Double.infinity)
-  static let to = Option(
+  static let endTime = Option(
     "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
   ).double(
     in: 0...Double.infinity)
 
   /// The part of time between `from` and `to`; nil for all.
-  static func part(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
-    let from = try arguments[from]
-    let to = try arguments[to]
+  static func timeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
+    let from = try arguments[startTime]
+    let to = try arguments[endTime]
     guard from != nil || to != nil else { return nil }
     guard from ?? 0 < to ?? .infinity else { throw UsageError("'--from' must be before '--to'") }
     return (from ?? 0)...(to ?? .infinity)
@@ -96,7 +99,7 @@ enum SharedOptions {
   )
 
   /// A sentence in the help of verbs that judge or write files.
-  static let withoutSettings = """
+  static let settingsUnusedText = """
     The result depends on the inputs and the options only: the settings saved by 'temblor setup' \
     and the variable \
     TEMBLOR_PROFILE are not used.
@@ -111,10 +114,10 @@ enum SharedOptions {
   }
 
   /// How patterns are read and rendered; given up when the user interrupts.
-  static func job(_ arguments: ParsedArguments) throws -> RenderJob {
+  static func renderJob(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = RenderJob(profile: try profile(arguments))
-    job.reading = try reading(arguments)
-    job.isCancelled = { SignalHandling.isRequested }
+    job.readingOptions = try readingOptions(arguments)
+    job.isCancelled = { SignalHandling.isInterruptRequested }
     return job
   }
 
@@ -122,7 +125,7 @@ enum SharedOptions {
     try ProfileInput.find(word).profile()
   }
 
-  static func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
+  static func refuseTerminalOutput(_ terminal: Terminal) throws(UsageError) {
     guard terminal.output.isTerminal else { return }
     throw UsageError("standard output is a terminal; use '--output FILE' or a pipe")
   }
@@ -143,7 +146,7 @@ enum SharedOptions {
     }
   }
 
-  static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
+  static func readingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
     ReadingOptions(curveTimes: try arguments[curveTimes])
   }
 }
@@ -154,13 +157,15 @@ extension Int {
 }
 
 extension Completion {
-  static func takes(_ formats: FormatRegistry) -> Completion {
+  static func patternsAndSounds(_ formats: FormatRegistry) -> Completion {
     patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")
   }
 
   /// Shipped patterns, pattern files, and files with other endings, written without the dot.
   static func patterns(_ formats: FormatRegistry, or endings: String...) -> Completion {
-    Completion(query: "patterns --names", paths: .files(endings: formats.endings + endings))
+    Completion(
+      candidateCommand: "patterns --names",
+      paths: .files(extensions: formats.fileExtensions + endings))
   }
 }
 
@@ -182,7 +187,7 @@ enum Failure {
 
   static func status(of error: any Error) -> ExitStatus {
     switch error {
-    case is InputError, is ProfileRefusal, is ChoicesRefusal, is CalibrationRefusal:
+    case is InputError, is ProfileError, is SettingsError, is CalibrationFailure:
       .invalidInput
     case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
       .invalidInput
@@ -192,7 +197,7 @@ enum Failure {
   }
 
   /// The status of a whole batch: what could not be done weighs more than what is wrong.
-  static func worst(_ statuses: [ExitStatus]) -> ExitStatus {
+  static func overall(_ statuses: [ExitStatus]) -> ExitStatus {
     [.failure, .invalidInput, .differs].first(where: statuses.contains) ?? .done
   }
 }
@@ -201,7 +206,7 @@ enum Failure {
 struct BatchWork {
   private let terminal: Terminal
   private(set) var statuses: [ExitStatus] = []
-  var status: ExitStatus { Failure.worst(statuses) }
+  var status: ExitStatus { Failure.overall(statuses) }
 
   init(on terminal: Terminal, problems: [FileError] = []) {
     self.terminal = terminal
@@ -215,7 +220,7 @@ struct BatchWork {
     statuses.append(status)
   }
 
-  mutating func note(_ status: ExitStatus) { statuses.append(status) }
+  mutating func record(_ status: ExitStatus) { statuses.append(status) }
 
   /// Does a piece of the work; only results that cannot be written end all of it.
   mutating func attempt(_ work: (inout BatchWork) throws -> Void) throws {
@@ -232,17 +237,17 @@ struct BatchWork {
 extension Output {
   /// Writes what `--json` prints: an object that begins with its format version, nil for a format
   /// of others.
-  func write(json fields: JSONMembers, formatVersion: Int? = 1) throws {
+  func write(json fields: JSONObject, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
-    let version: JSONMembers = ["formatVersion": formatVersion]
+    let version: JSONObject = ["formatVersion": formatVersion]
     json.object((version + fields).write)
     try write(json.finish().span)
   }
 
   /// Writes an object with `--json`, rows with `--csv` where a verb has them, else a text.
   func write(
-    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONMembers,
-    csv rows: [JSONMembers]? = nil,
+    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONObject,
+    csv rows: [JSONObject]? = nil,
     text: @autoclosure () -> String, wraps: Bool = true
   ) throws {
     if arguments.flag("--json") { return try write(json: fields()) }
@@ -252,8 +257,8 @@ extension Output {
 
   /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a
   /// value has it empty.
-  func write(csv rows: [JSONMembers]) throws {
-    let rows = rows.map(\.cells)
+  func write(csv rows: [JSONObject]) throws {
+    let rows = rows.map(\.csvCells)
     var columns: [String] = []
     for cell in rows.joined() where !columns.contains(cell.key) {
       columns.append(cell.key)

@@ -28,7 +28,7 @@ public enum TemblorProgram {
   ///     alone.
   ///   - prepare: Called with the arguments of a verb before it runs.
   static func program(
-    _ formats: FormatRegistry = .standard, choices: Choices = .none,
+    _ formats: FormatRegistry = .standard, choices: Settings = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
   ) -> Program {
     Program(
@@ -39,30 +39,32 @@ public enum TemblorProgram {
         r - for standard input.
         """,
       commands: [
-        .init("play", PlayVerb.description(formats)),
-        .init("watch", WatchVerb.description(formats)),
-        .init("tap", TapVerb.description), .init("follow", FollowVerb.description),
-        .init("rumble", RumbleVerb.description), .init("listen", ListenVerb.description(formats)),
-        .init("audition", AuditionVerb.description(formats)),
-        .init("abx", ABXVerb.description(formats)),
-        .init("study", StudyVerb.description(formats)),
-        .init("render", RenderVerb.description(formats)),
-        .init("plot", PlotVerb.description(formats)),
-        .init("compare", CompareVerb.description(formats)),
-        .init("gallery", GalleryVerb.description(formats)),
-        .init("studio", StudioVerb.description(formats)),
-        .init("check", CheckVerb.description(formats)),
-        .init("info", InfoVerb.description(formats)),
-        .init("format", FormatVerb.description(formats)),
-        .init("convert", ConvertVerb.description(formats)),
-        .init("trace", TraceVerb.description(formats)),
-        .init("edit", EditVerb.description(formats)),
-        .init("formats", FormatsVerb.description(formats)),
-        .init("patterns", PatternsVerb.description),
-        .init("profiles", ProfilesVerb.description), .init("devices", DevicesVerb.description),
-        .init("setup", SetupVerb.description(choices)), .init("sweep", SweepVerb.description),
-        .init("calibrate", CalibrateVerb.description), .init("latency", LatencyVerb.description),
-        .init("completion", completion(formats)), .init("man", manual(formats)),
+        .init("play", PlayCommand.definition(formats)),
+        .init("watch", WatchCommand.definition(formats)),
+        .init("tap", TapCommand.definition), .init("follow", FollowCommand.definition),
+        .init("rumble", RumbleCommand.definition),
+        .init("listen", ListenCommand.definition(formats)),
+        .init("audition", AuditionCommand.definition(formats)),
+        .init("abx", ABXCommand.definition(formats)),
+        .init("study", StudyCommand.definition(formats)),
+        .init("render", RenderCommand.definition(formats)),
+        .init("plot", PlotCommand.definition(formats)),
+        .init("compare", CompareCommand.definition(formats)),
+        .init("gallery", GalleryCommand.definition(formats)),
+        .init("studio", StudioCommand.definition(formats)),
+        .init("check", CheckCommand.definition(formats)),
+        .init("info", InfoCommand.definition(formats)),
+        .init("format", FormatCommand.definition(formats)),
+        .init("convert", ConvertCommand.definition(formats)),
+        .init("trace", TraceCommand.definition(formats)),
+        .init("edit", EditCommand.definition(formats)),
+        .init("formats", FormatsCommand.definition(formats)),
+        .init("patterns", PatternsCommand.definition),
+        .init("profiles", ProfilesCommand.definition), .init("devices", DevicesCommand.definition),
+        .init("setup", SetupCommand.definition(choices)), .init("sweep", SweepCommand.description),
+        .init("calibrate", CalibrateCommand.description),
+        .init("latency", LatencyCommand.definition),
+        .init("completion", completionCommand(formats)), .init("man", manualCommand(formats)),
       ],
       examples: [
         .init(
@@ -99,15 +101,15 @@ public enum TemblorProgram {
            are used on the device of the file only.
           """
         ),
-      ], alternatives: alternatives, flagsOfEveryVerb: [SharedOptions.noConfig.key],
+      ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.key],
       prepare: { arguments, terminal in
-        try choices.complete(&arguments, on: terminal)
+        try choices.applyDefaults(to: &arguments, on: terminal)
         try prepare(arguments)
-      }, optionHints: optionHints,
-      message: Failure.message(_:), status: Failure.status(of:))
+      }, optionSuggestions: optionSuggestions,
+      messageForError: Failure.message(_:), statusForError: Failure.status(of:))
   }
 
-  private static let alternatives = [
+  private static let verbSuggestions = [
     "diff": "use 'temblor compare'", "export": "use 'temblor convert' or 'temblor render'",
     "import": "use 'temblor convert'", "open": "use 'temblor plot' to see, 'temblor play' to feel",
     "lint": "use 'temblor check'", "validate": "use 'temblor check'",
@@ -126,7 +128,7 @@ public enum TemblorProgram {
     "-v": "use '--version'", "-V": "use '--version'",
   ]
 
-  private static let optionHints = Dictionary(
+  private static let optionSuggestions = Dictionary(
     uniqueKeysWithValues: ["--gain", "--volume", "--level"].map {
       ($0, (option: SharedOptions.strength.option.key, value: "a factor from 0 to 1"))
     })
@@ -139,10 +141,10 @@ public enum TemblorProgram {
   ///   - words: The command line without the program's own name.
   ///   - formats: The formats of patterns; a program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
-    SignalHandling.watch()
-    let status = program(formats, choices: .ofProcess, prepare: DeviceOptions.pin).run(
+    SignalHandling.installHandlers()
+    let status = program(formats, choices: .fromEnvironment, prepare: DeviceOptions.pin).run(
       words, on: .system { SystemTimeSource().now })
-    SignalHandling.endByNotedSignal()
+    SignalHandling.terminateByRecordedSignal()
     return status.rawValue
   }
 
@@ -151,8 +153,8 @@ public enum TemblorProgram {
     program().run(words, on: terminal).rawValue
   }
 
-  private static func completion(_ formats: FormatRegistry) -> CommandDescription {
-    CommandDescription(
+  private static func completionCommand(_ formats: FormatRegistry) -> Command {
+    Command(
       "completion", abstract: "Print a completion script for a shell.",
       discussion: """
         Save the script where your shell searches for completions:
@@ -169,8 +171,8 @@ public enum TemblorProgram {
     }
   }
 
-  private static func manual(_ formats: FormatRegistry) -> CommandDescription {
-    CommandDescription(
+  private static func manualCommand(_ formats: FormatRegistry) -> Command {
+    Command(
       "man", abstract: "Print the manual page.",
       examples: [.init("temblor man | man -l -", "Read it.")]
     ) { _, terminal in

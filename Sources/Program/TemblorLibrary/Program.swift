@@ -27,14 +27,14 @@ public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<
 ///
 /// - Returns: The exit status.
 @_cdecl("temblor_run")
-public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int32 {
+public func temblorRun(_ host: StudioHandle, _ words: BytePointer?, _ length: Int32) -> Int32 {
   let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false)
     .dropLast()
   // Without a library that it calls, a verb would end the process.
   if let missing = missingLibrary(
     for: words.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
   {
-    _ = unsafe Host.of(host).give(Array("\0temblor: \(missing)\n".utf8))
+    _ = unsafe StudioInstance.of(host).setOutput(Array("\0temblor: \(missing)\n".utf8))
     return 1
   }
   let printed = Locked<[UInt8]>([])
@@ -43,7 +43,8 @@ public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int3
     SystemTimeSource().now
   }
   let status = TemblorProgram.run(words.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
-  _ = unsafe Host.of(host).give(printed.withLock { $0 } + [0] + reported.withLock { $0 })
+  _ = unsafe StudioInstance.of(host).setOutput(
+    printed.withLock { $0 } + [0] + reported.withLock { $0 })
   return status
 }
 
@@ -63,7 +64,7 @@ private func missingLibrary(for verb: String) -> String? {
 
 /// A stream that gathers what is written to it.
 private func output(to gathered: Locked<[UInt8]>) -> Output {
-  Output(isTerminal: false, isColoured: false) { bytes throws(StreamError) in
+  Output(isTerminal: false, isColored: false) { bytes throws(StreamError) in
     gathered.withLock { gathered in
       for index in bytes.indices {
         gathered.append(bytes[index])

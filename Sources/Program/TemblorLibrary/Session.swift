@@ -6,7 +6,7 @@ internal import Reading
 public import StudioCore
 internal import SystemSupport
 
-final class Session {
+final class DeviceSession {
   /// One time that a pattern is played; its player is let go when it has ended.
   struct Play {
     var player: PatternPlayer?
@@ -20,17 +20,17 @@ final class Session {
   }
 
   /// What is known of so many that ended is kept.
-  private static let keptCount = 1_024
+  private static let maximumEndedPlayCount = 1_024
 
   let engine: PlaybackEngine
   /// Frames by which limiters and transducer stages are behind what is played.
-  private let latency: Int
+  private let latencyFrames: Int
   private let clock: PlaybackClock
   /// What renders the engine; nil where somebody else does.
   private var playback: LivePlayback?
   private let notices: Notices
   private var plays: [Int32: Play] = [:]
-  private var last: Int32 = 0
+  private var lastPlayNumber: Int32 = 0
   private var missedFrameCount = 0
 
   private typealias Notices = Locked<[SinkEvent]>
@@ -46,7 +46,7 @@ final class Session {
       rate: output.format.rate, routing: routing, profiles: [profile], strength: Float(strength))
     let notices = Notices([])
     let playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
-      if case .notice(let notice) = event {
+      if case .sinkEvent(let notice) = event {
         notices.withLock { $0.append(notice) }
       }
     }
@@ -63,30 +63,31 @@ final class Session {
     self.engine = engine
     self.clock = clock
     self.notices = notices
-    latency =
+    latencyFrames =
       Renderer(
         rate: engine.rate, settings: RenderSettings(routing: engine.routing),
-        link: RendererPort(channelCount: engine.routing.channels.count)
+        port: RendererPort(channelCount: engine.routing.channels.count)
       ).latency
   }
 
   /// Plays a plan at a frame, or at once; the number of the play.
   func play(_ plan: RenderPlan, at frame: Int64) throws(PlaybackError) -> Int32 {
-    settle()
+    updatePlays()
     let player = try engine.player(for: [plan], duration: Double(plan.length) / plan.rate)
     try player.start(at: frame < 0 ? .now : .frame(frame))
-    last &+= 1
-    plays[last] = Play(player: player)
-    return last
+    lastPlayNumber &+= 1
+    plays[lastPlayNumber] = Play(player: player)
+    return lastPlayNumber
   }
 
   /// Moves a control of a play within some seconds; false where it has ended.
-  func control(
-    _ number: Int32, _ control: Int32, _ value: Double, over seconds: Double, at frame: Int64
+  func setControl(
+    ofPlay number: Int32, index control: Int32, to value: Double, over seconds: Double,
+    at frame: Int64
   )
     throws(PlaybackError) -> Bool
   {
-    settle()
+    updatePlays()
     let time: PlaybackTime = frame < 0 ? .now : .frame(frame)
     guard let player = plays[number]?.player, value.isFinite else { return false }
     switch control {
@@ -112,7 +113,7 @@ final class Session {
     return true
   }
 
-  private func settle() {
+  private func updatePlays() {
     engine.update()
     for (number, play) in plays {
       guard let player = play.player else { continue }
@@ -121,16 +122,18 @@ final class Session {
       plays[number]?.end = player.endFrame
       plays[number]?.player = nil
     }
-    guard plays.count > 2 * Self.keptCount else { return }
-    plays = plays.filter { $0.value.player != nil || $0.key > last - Int32(Self.keptCount) }
+    guard plays.count > 2 * Self.maximumEndedPlayCount else { return }
+    plays = plays.filter {
+      $0.value.player != nil || $0.key > lastPlayNumber - Int32(Self.maximumEndedPlayCount)
+    }
   }
 
   /// Where everything is, as JSON; what happened since the last time is in it once.
   func status() -> [UInt8] {
-    settle()
+    updatePlays()
     let reading = clock.reading
     // When what is played at a frame is heard, in seconds of the monotonic clock.
-    let heard = Double(reading.position) - Double(reading.delay + latency)
+    let heard = Double(reading.position) - Double(reading.delay + latencyFrames)
     func seconds(_ frame: Int64) -> Double {
       reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate
     }
@@ -144,15 +147,15 @@ final class Session {
       return events
     }
     missedFrameCount += events.reduce(0) { $0 + $1.missedFrameCount }
-    let state: JSONMembers = [
-      "rate": engine.rate, "latency": latency, "channels": engine.routing.channels.count,
+    let state: JSONObject = [
+      "rate": engine.rate, "latency": latencyFrames, "channels": engine.routing.channels.count,
       "rendered": Int(engine.position), "heard": Int(clock.heardFrame),
       "time": SystemTimeSource().now / .seconds(1),
-      "isOver": playback?.isOver == true, "missed": missedFrameCount,
-      "events": events.map { event -> JSONMembers in
+      "isOver": playback?.hasEnded == true, "missed": missedFrameCount,
+      "events": events.map { event -> JSONObject in
         ["kind": "\(event.kind)", "missed": event.missedFrameCount, "text": event.text]
       },
-      "plays": plays.sorted { $0.key < $1.key }.map { number, play -> JSONMembers in
+      "plays": plays.sorted { $0.key < $1.key }.map { number, play -> JSONObject in
         [
           "id": Int(number),
           "state": play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing",
@@ -161,17 +164,19 @@ final class Session {
         ]
       },
     ]
-    return Array((state.line + "\n").utf8)
+    return Array((state.compactLine + "\n").utf8)
   }
 }
 
-extension Host {
-  fileprivate var session: Session? { companion as? Session }
+extension StudioInstance {
+  fileprivate var session: DeviceSession? { sessionOwner as? DeviceSession }
 
-  private static let refused = Rule.error("device", "playback", "The device must play.")
+  private static let deviceRule = Rule.error("device", "playback", "The device must play.")
 
-  fileprivate func refuse(_ message: String, on device: String = "", _ result: Int32) -> Int32 {
-    fail(InputError(Finding(Self.refused, place: SourcePlace(name: device), message)), result)
+  fileprivate func fail(_ message: String, device: String = "", result: Int32) -> Int32 {
+    setError(
+      InputError(Finding(Self.deviceRule, location: FileLocation(name: device), message)),
+      returning: result)
   }
 }
 
@@ -179,35 +184,37 @@ extension Host {
 /// all its channels; 1, or 0 and the output is why.
 @_cdecl("temblor_session_open")
 public func temblorSessionOpen(
-  _ host: Handle, _ device: Bytes?, _ length: Int32, _ profile: Int32, _ rate: Double,
+  _ host: StudioHandle, _ device: BytePointer?, _ length: Int32, _ profile: Int32, _ rate: Double,
   _ strength: Double
 ) -> Int32 {
-  let (host, device) = unsafe (Host.of(host), text(device, length))
-  host.companion = nil
+  let (host, device) = unsafe (StudioInstance.of(host), text(device, length))
+  host.sessionOwner = nil
   do {
-    host.companion = try Session(
+    host.sessionOwner = try DeviceSession(
       device, profile: host.profile(profile), rate: rate, strength: strength)
     return 1
   } catch {
-    return host.refuse("\(error)", on: device, 0)
+    return host.fail("\(error)", device: device, result: 0)
   }
 }
 
 /// Plays a slot at a frame of the session, or at once where it is negative or past; its number, or
 /// −1 and the output is why.
 @_cdecl("temblor_session_play")
-public func temblorSessionPlay(_ host: Handle, _ slot: Int32, _ profile: Int32, _ frame: Int64)
+public func temblorSessionPlay(
+  _ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ frame: Int64
+)
   -> Int32
 {
-  let host = unsafe Host.of(host)
-  guard let session = host.session else { return host.refuse("no device is open", -1) }
+  let host = unsafe StudioInstance.of(host)
+  guard let session = host.session else { return host.fail("no device is open", result: -1) }
   guard let plan = host.plan(slot, profile: profile, rate: session.engine.rate) else {
-    return host.refuse("the slot has no pattern that can be played", -1)
+    return host.fail("the slot has no pattern that can be played", result: -1)
   }
   do throws(PlaybackError) {
     return try session.play(plan, at: frame)
   } catch {
-    return host.refuse("\(error)", -1)
+    return host.fail("\(error)", result: -1)
   }
 }
 
@@ -215,24 +222,27 @@ public func temblorSessionPlay(_ host: Handle, _ slot: Int32, _ profile: Int32, 
 /// sharpness, 2 gain, or 3, which stops it; 0 where it has ended.
 @_cdecl("temblor_session_control")
 public func temblorSessionControl(
-  _ host: Handle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
+  _ host: StudioHandle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
   _ frame: Int64
 ) -> Int32 {
-  let host = unsafe Host.of(host)
+  let host = unsafe StudioInstance.of(host)
   do throws(PlaybackError) {
-    return try host.session?.control(play, control, value, over: seconds, at: frame) == true ? 1 : 0
+    return try host.session?.setControl(
+      ofPlay: play, index: control, to: value, over: seconds, at: frame) == true ? 1 : 0
   } catch {
-    return host.refuse("\(error)", 0)
+    return host.fail("\(error)", result: 0)
   }
 }
 
 /// Makes the state of the session the output, as JSON; its bytes, none where no device is open.
 @_cdecl("temblor_session_status")
-public func temblorSessionStatus(_ host: Handle) -> Int32 {
-  let host = unsafe Host.of(host)
-  return host.give(host.session?.status() ?? [])
+public func temblorSessionStatus(_ host: StudioHandle) -> Int32 {
+  let host = unsafe StudioInstance.of(host)
+  return host.setOutput(host.session?.status() ?? [])
 }
 
 /// Fades out, lets the rest be heard and closes the device.
 @_cdecl("temblor_session_close")
-public func temblorSessionClose(_ host: Handle) { unsafe Host.of(host).companion = nil }
+public func temblorSessionClose(_ host: StudioHandle) {
+  unsafe StudioInstance.of(host).sessionOwner = nil
+}

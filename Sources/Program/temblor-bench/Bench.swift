@@ -26,7 +26,7 @@ import SystemSupport
     let figures =
       try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
       + ReadingBenchmarks.run()
-      + FormatBenchmarks.run() + WholeBenchmarks.run() + CoreHapticsBenchmarks.run()
+      + FormatBenchmarks.run() + EndToEndBenchmarks.run() + CoreHapticsBenchmarks.run()
     if words.isEmpty {
       table(figures)
     } else {
@@ -40,7 +40,7 @@ import SystemSupport
       let value = figure.text
       var line = figure.name + String(repeating: " ", count: widest + 2 - figure.name.count)
       line += String(repeating: " ", count: max(0, 10 - value.count)) + value + " " + figure.unit
-      if let goal = figure.goal, let isReached = figure.isReached {
+      if let goal = figure.target, let isReached = figure.meetsTarget {
         line += "  (to reach: \(goal); \(isReached ? "reached" : "not reached"))"
       }
       print(line)
@@ -51,9 +51,9 @@ import SystemSupport
     var json = JSONWriter()
     json.array { list in
       for figure in figures {
-        let fields: JSONMembers = [
-          "name": figure.name, "value": figure.value, "unit": figure.unit, "goal": figure.goal,
-          "isReached": figure.isReached,
+        let fields: JSONObject = [
+          "name": figure.name, "value": figure.value, "unit": figure.unit, "goal": figure.target,
+          "isReached": figure.meetsTarget,
         ]
         list.object(fields.write)
       }
@@ -74,21 +74,21 @@ struct Measurement {
   let name: String
   let value: Double
   let unit: String
-  let goal: Double?
-  let isBetterWhenGreater: Bool
+  let target: Double?
+  let isBetterWhenHigher: Bool
 
   init(
-    _ name: String, _ value: Double, _ unit: String, goal: Double? = nil,
-    isBetterWhenGreater: Bool = false
+    _ name: String, _ value: Double, _ unit: String, target goal: Double? = nil,
+    isBetterWhenHigher isBetterWhenGreater: Bool = false
   ) {
     self.name = name
     self.value = value
     self.unit = unit
-    self.goal = goal
-    self.isBetterWhenGreater = isBetterWhenGreater
+    self.target = goal
+    self.isBetterWhenHigher = isBetterWhenGreater
   }
 
-  var isReached: Bool? { goal.map { isBetterWhenGreater ? value >= $0 : value <= $0 } }
+  var meetsTarget: Bool? { target.map { isBetterWhenHigher ? value >= $0 : value <= $0 } }
 }
 
 /// Times work by the monotonic clock and keeps the median.

@@ -6,15 +6,15 @@ import VendorFormats
 
 enum ReadingBenchmarks {
   static func run() throws -> [Measurement] {
-    let text = try AHAPDocument(pattern: pattern()).formatted()
+    let text = try AHAPDocument(pattern: pattern()).canonicalText()
     let megabytes = Double(text.count) / 1e6
     let parsing = try Stopwatch.median { _ = try AHAPDocument(text: text, name: "bench") }
     let reading = try Stopwatch.median { _ = try AHAPDocument(text: text, name: "bench").read() }
     let document = try AHAPDocument(text: text, name: "bench")
-    let writing = Stopwatch.median { _ = document.formatted() }
+    let writing = Stopwatch.median { _ = document.canonicalText() }
     return [
       Measurement(
-        "AHAP text to document", megabytes / parsing, "MB/s", goal: 100, isBetterWhenGreater: true),
+        "AHAP text to document", megabytes / parsing, "MB/s", target: 100, isBetterWhenHigher: true),
       Measurement("AHAP text to pattern", megabytes / reading, "MB/s"),
       Measurement("AHAP document to text", megabytes / writing, "MB/s"),
     ]
@@ -56,7 +56,7 @@ enum CompileBenchmarks {
     figures.append(
       Measurement(
         "growth from 1,000 to 1,000,000 events, 1 being linear and 2 being n log n",
-        perEvent[3] / perEvent[0], "times per event", goal: 4))
+        perEvent[3] / perEvent[0], "times per event", target: 4))
     let points = HapticPattern(
       events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 20)],
       curves: [
@@ -74,7 +74,7 @@ enum CompileBenchmarks {
 }
 
 /// The cost of whole renderings in memory, from text to samples.
-enum WholeBenchmarks {
+enum EndToEndBenchmarks {
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
     for name in ["earthquake-splash", "earthquake-simulation", "heartbeat"] {
@@ -102,7 +102,7 @@ enum WholeBenchmarks {
 /// composition.
 enum FormatBenchmarks {
   /// Bytes of the files that are read, at least.
-  private static let size = 4_000_000
+  private static let minimumFileSize = 4_000_000
 
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
@@ -112,12 +112,13 @@ enum FormatBenchmarks {
           let options = WritingOptions(dialect: dialect)
           var count = 1000
           var bytes: [UInt8] = []
-          while bytes.count < size, count <= 1_000_000 {
+          while bytes.count < minimumFileSize, count <= 1_000_000 {
             guard let writing = try? format.write(composition(count), options: options) else {
               break
             }
             bytes = writing.files[0].bytes
-            count = max(count * 2, Int(Double(count) * Double(size) / Double(max(bytes.count, 1))))
+            count = max(
+              count * 2, Int(Double(count) * Double(minimumFileSize) / Double(max(bytes.count, 1))))
           }
           let name = [format.id, dialect ?? "", content].filter { !$0.isEmpty }
           guard let figure = try measure(bytes, format, name.joined(separator: " ")) else {
@@ -133,14 +134,14 @@ enum FormatBenchmarks {
   private static func measure(_ bytes: [UInt8], _ format: HapticFormat, _ name: String) throws
     -> Measurement?
   {
-    let file = SourceFile(bytes, name: "x." + (format.endings.first ?? format.id))
-    guard bytes.count > size / 8, (try? FormatRegistry.standard.read(file)) != nil else {
+    let file = SourceFile(bytes, name: "x." + (format.fileExtensions.first ?? format.id))
+    guard bytes.count > minimumFileSize / 8, (try? FormatRegistry.standard.read(file)) != nil else {
       return nil
     }
     let time = try Stopwatch.median { _ = try FormatRegistry.standard.read(file) }
     return Measurement(
-      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", goal: 100,
-      isBetterWhenGreater: true)
+      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", target: 100,
+      isBetterWhenHigher: true)
   }
 
   private static func transients(_ count: Int) -> HapticComposition {

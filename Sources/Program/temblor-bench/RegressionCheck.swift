@@ -24,9 +24,9 @@ enum RegressionCheck {
   /// How far above its threshold a cost may be.
   static let tolerance = 1.25
   /// How often a workload that is too slow is measured in all.
-  private static let attempts = 3
+  private static let maximumAttemptCount = 3
   /// Runs of each workload in an attempt.
-  private static let runs = 9
+  private static let runsPerAttempt = 9
 
   /// Compares all workloads with the thresholds of a file; returns whether all are within them.
   static func check(_ path: String) throws -> Bool {
@@ -40,7 +40,7 @@ enum RegressionCheck {
         continue
       }
       var least = Double.infinity
-      for _ in 0..<attempts where least > threshold * tolerance {
+      for _ in 0..<maximumAttemptCount where least > threshold * tolerance {
         least = min(least, try cost(of: workload))
       }
       let isWithin = least <= threshold * tolerance
@@ -66,9 +66,9 @@ enum RegressionCheck {
     var least = Double.infinity
     var leastOfReference = Double.infinity
     try workload.run()
-    for _ in 0..<runs {
+    for _ in 0..<runsPerAttempt {
       leastOfReference = min(
-        leastOfReference, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, reference))
+        leastOfReference, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, runReferenceLoop))
       least = min(least, try Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, workload.run))
     }
     return least / leastOfReference
@@ -78,7 +78,7 @@ enum RegressionCheck {
   nonisolated(unsafe) private static var sink = 0.0
 
   /// Sixteen rotating phasors for a second and a half of sound.
-  private static func reference() {
+  private static func runReferenceLoop() {
     var real = [Double](repeating: 1, count: 16)
     var imaginary = [Double](repeating: 0, count: 16)
     var sum = 0.0
@@ -104,21 +104,22 @@ enum RegressionCheck {
     }
   }
 
-  static let workloads: [Workload] = voices + files
+  static let workloads: [Workload] = voiceWorkloads + fileWorkloads
 
-  private static let voices: [Workload] = [
-    rendering("output chain at rest, 60 s", VoiceBenchmarks.silence, repeats: 15),
-    rendering("one voice, 40 s", VoiceBenchmarks.humming(1), repeats: 10),
-    rendering("64 plain voices, 4 s", VoiceBenchmarks.humming(64)),
-    rendering("64 moving voices, 4 s", VoiceBenchmarks.moving(64)),
-    rendering("64 limited voices, 4 s", VoiceBenchmarks.humming(64, intensity: 0.5)),
-    rendering("8 channels, 8 s", VoiceBenchmarks.humming(1), channelCount: 8, repeats: 2),
-    rendering("transducer stage, 16 s", VoiceBenchmarks.humming(1), isFitted: true, repeats: 4),
+  private static let voiceWorkloads: [Workload] = [
+    rendering("output chain at rest, 60 s", VoiceBenchmarks.silentPattern, repeats: 15),
+    rendering("one voice, 40 s", VoiceBenchmarks.continuousVoices(1), repeats: 10),
+    rendering("64 plain voices, 4 s", VoiceBenchmarks.continuousVoices(64)),
+    rendering("64 moving voices, 4 s", VoiceBenchmarks.modulatedVoices(64)),
+    rendering("64 limited voices, 4 s", VoiceBenchmarks.continuousVoices(64, intensity: 0.5)),
+    rendering("8 channels, 8 s", VoiceBenchmarks.continuousVoices(1), channelCount: 8, repeats: 2),
+    rendering(
+      "transducer stage, 16 s", VoiceBenchmarks.continuousVoices(1), isFitted: true, repeats: 4),
     rendering("transients, 4,000 in 4 s", VoiceBenchmarks.transients(4_000)),
   ]
 
-  private static let files: [Workload] = {
-    let text = (try? AHAPDocument(pattern: ReadingBenchmarks.pattern()).formatted()) ?? []
+  private static let fileWorkloads: [Workload] = {
+    let text = (try? AHAPDocument(pattern: ReadingBenchmarks.pattern()).canonicalText()) ?? []
     let scattered = HapticPattern(
       events: (0..<50_000).map { index in
         HapticEvent(kind: .hapticTransient, time: Double(index &* 7_919 % 50_000) * 0.01)

@@ -9,25 +9,28 @@ enum VoiceBenchmarks {
 
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
-    for (name, pattern, goal) in [("plain", { humming($0) }, 0.4), ("moving", moving, 0.45)]
+    for (name, pattern, goal) in [
+      ("plain", { continuousVoices($0) }, 0.4), ("moving", modulatedVoices, 0.45),
+    ]
       as [(String, (Int) -> HapticPattern, Double)]
     {
       for count in [1, 8, 64] {
         figures.append(
           Measurement(
             "\(name) voices, \(count) at once", try cost(of: pattern(count), voices: count),
-            "ns per voice and sample", goal: count == 64 ? goal : nil))
+            "ns per voice and sample", target: count == 64 ? goal : nil))
       }
     }
     let frames = seconds * 48_000
-    let output = try cost(of: silence, voices: 1)
+    let output = try cost(of: silentPattern, voices: 1)
     figures.append(
       Measurement(
-        "output chain: DC blocker and limiter at rest", output, "ns per sample", goal: 1.2))
-    let fitted = try cost(of: silence, voices: 1, routing: OutputRouting().fitted(to: [shaker]))
+        "output chain: DC blocker and limiter at rest", output, "ns per sample", target: 1.2))
+    let fitted = try cost(
+      of: silentPattern, voices: 1, routing: OutputRouting().fitted(to: [shaker]))
     figures.append(
       Measurement(
-        "transducer stage: filters and protection", fitted - output, "ns per sample", goal: 3))
+        "transducer stage: filters and protection", fitted - output, "ns per sample", target: 3))
     let time = try cost(of: transients(40_000), voices: 1) * frames * 1e-9
     figures.append(Measurement("transients", 40_000 / time, "per second"))
     return figures
@@ -40,17 +43,17 @@ enum VoiceBenchmarks {
 
   /// Continuous events that last the whole run; without an intensity, they stay below the limiter's
   /// ceiling.
-  static func humming(_ count: Int, intensity: Float? = nil) -> HapticPattern {
+  static func continuousVoices(_ count: Int, intensity: Float? = nil) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
-        hum(
+        continuousEvent(
           Float(index) / Float(max(1, count)),
           intensity: intensity ?? 0.7 / Float(count).squareRoot())
       })
   }
 
-  static func moving(_ count: Int) -> HapticPattern {
-    var pattern = humming(count)
+  static func modulatedVoices(_ count: Int) -> HapticPattern {
+    var pattern = continuousVoices(count)
     pattern.curves = [
       zigzag(.hapticIntensityControl, 1, 0.4, seconds: seconds),
       zigzag(.hapticSharpnessControl, 0.3, -0.3, seconds: seconds),
@@ -58,7 +61,9 @@ enum VoiceBenchmarks {
     return pattern
   }
 
-  static var silence: HapticPattern { HapticPattern(events: [hum(0, intensity: 0)]) }
+  static var silentPattern: HapticPattern {
+    HapticPattern(events: [continuousEvent(0, intensity: 0)])
+  }
 
   static func transients(_ count: Int) -> HapticPattern {
     HapticPattern(
@@ -67,7 +72,7 @@ enum VoiceBenchmarks {
       })
   }
 
-  private static func hum(_ sharpness: Float, intensity: Float) -> HapticEvent {
+  private static func continuousEvent(_ sharpness: Float, intensity: Float) -> HapticEvent {
     HapticEvent(
       kind: .hapticContinuous, time: 0, duration: seconds,
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
@@ -105,21 +110,21 @@ enum LiveBenchmarks {
 
   static func run() throws -> [Measurement] {
     let period = Double(frameCount) / 48_000
-    let shares = try calls().map { $0 / period * 100 }.sorted()
+    let shares = try measureCalls().map { $0 / period * 100 }.sorted()
     let name = "64 frames, 64 moving voices, 8 channels, with commands"
     return [
       Measurement("\(name), median call", shares[callCount / 2], "% of the period"),
       Measurement(
-        "\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period", goal: 10),
+        "\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period", target: 10),
       Measurement("\(name), worst call", shares[callCount - 1], "% of the period"),
     ]
   }
 
   /// Seconds of each call.
-  private static func calls() throws -> [Double] {
+  private static func measureCalls() throws -> [Double] {
     let link = RendererPort(channelCount: channelCount)
     let routing = RegressionCheck.routing(channelCount: channelCount)
-    var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), link: link)
+    var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), port: link)
     let seconds = Double(callCount * frameCount) / 48_000
     let players = try (0..<8).map { group in
       var pattern = HapticPattern(
@@ -186,9 +191,9 @@ enum CoreHapticsBenchmarks {
     return [
       Measurement(
         "engine made, started, first block of a tap, null device",
-        firsts.sorted()[firsts.count / 2] * 1_000, "ms", goal: 50),
+        firsts.sorted()[firsts.count / 2] * 1_000, "ms", target: 50),
       Measurement(
-        "player made and started, median", plays.sorted()[plays.count / 2] * 1e6, "µs", goal: 50),
+        "player made and started, median", plays.sorted()[plays.count / 2] * 1e6, "µs", target: 50),
     ]
   }
 }

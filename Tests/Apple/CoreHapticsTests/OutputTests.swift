@@ -8,10 +8,10 @@ import Testing
 /// What the environment names, and engines that play there in real time.
 @Suite struct OutputTests {
   @Test(arguments: [
-    ("alsa:hw:1,0", OutputName(scheme: "alsa", rest: "hw:1,0")),
-    ("wav:/tmp/x.wav", OutputName(scheme: "wav", rest: "/tmp/x.wav")),
+    ("alsa:hw:1,0", OutputName(scheme: "alsa", address: "hw:1,0")),
+    ("wav:/tmp/x.wav", OutputName(scheme: "wav", address: "/tmp/x.wav")),
     ("null", OutputName(scheme: "null")),
-    ("virtual", nil), ("", OutputName(scheme: "alsa", rest: "default")),
+    ("virtual", nil), ("", OutputName(scheme: "alsa", address: "default")),
   ]) func outputsAreNamed(text: String, output: OutputName?) {
     let choice = OutputConfiguration(["TEMBLOR_OUTPUT": text])
     #expect(choice.output == output)
@@ -19,12 +19,12 @@ import Testing
   }
 
   @Test func aDeviceIsUsedWhereNoOutputIsNamed() {
-    let card = OutputName(scheme: "alsa", rest: "plughw:CARD=Device")
+    let card = OutputName(scheme: "alsa", address: "plughw:CARD=Device")
     #expect(OutputConfiguration(["TEMBLOR_DEVICE": "plughw:CARD=Device"]).output == card)
     #expect(OutputConfiguration(["TEMBLOR_DEVICE": "null:"]).output == OutputName(scheme: "null"))
     #expect(
       OutputConfiguration(["TEMBLOR_DEVICE": ""]).output
-        == OutputName(scheme: "alsa", rest: "default"))
+        == OutputName(scheme: "alsa", address: "default"))
     #expect(
       OutputConfiguration(["TEMBLOR_DEVICE": "hw:1", "TEMBLOR_OUTPUT": "virtual"]).output == nil)
   }

@@ -90,7 +90,7 @@ import Testing
       relativeTime: 0.5, duration: 1)
     #expect(try CHHapticPattern(events: [event(), continuous], parameters: []).duration == 1.5)
     #expect(event().duration == 0)
-    #expect(event().givenDuration == nil)
+    #expect(event().explicitDuration == nil)
   }
 
   @Test func registeredSoundsAreNamedByPathsNoFileHas() throws {

@@ -28,7 +28,7 @@ import Testing
   private func counting(_ resolver: PatternResolver, _ asked: Counts) -> PatternResolver {
     PatternResolver(names: resolver.names) { name in
       asked.note(name)
-      return try resolver.place(name)
+      return try resolver.source(name)
     }
   }
 

@@ -21,9 +21,9 @@ import HapticRender
     let engines = engines
     manager = HapticManager(
       resolver: resolver,
-      engineSource: EngineProvider(supportsHaptics: { hasDevice }, now: { device.now }) {
+      engineProvider: EngineProvider(supportsHaptics: { hasDevice }, now: { device.now }) {
         try engines.make(on: device)
-      }, store: store, isEnabledAtFirst: isEnabledAtFirst)
+      }, store: store, isEnabledByDefault: isEnabledAtFirst)
     if !hasDevice {
       device.disconnect()
     }

@@ -114,7 +114,7 @@ import Testing
       let source = EngineProvider { [device = playing.device, engines = playing.engines] in
         try engines.make(on: device)
       }
-      let manager = HapticManager(engineSource: source, store: SettingMemory())
+      let manager = HapticManager(engineProvider: source, store: SettingMemory())
       for _ in 0..<10 {
         manager.play("heartbeat")
       }

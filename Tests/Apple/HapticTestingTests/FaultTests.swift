@@ -81,8 +81,8 @@ import Testing
 
   @Test func nothingIsABreachWithoutRules() throws {
     try CHHapticEngine().start()
-    #expect(device.breaches == [])
-    #expect(device.log.breaches.contains(.noResetHandler))
+    #expect(device.violations == [])
+    #expect(device.log.violations.contains(.noResetHandler))
   }
 
   @Test func aStartWithoutAResetHandlerIsABreach() throws {
@@ -91,12 +91,12 @@ import Testing
     defer { device.rules = [] }
     let engine = try CHHapticEngine()
     try engine.start()
-    #expect(device.breaches == [.noResetHandler])
+    #expect(device.violations == [.noResetHandler])
     engine.resetHandler = { @Sendable in }
     engine.stop()
     device.advance(seconds: 0)
     try engine.start()
-    #expect(device.breaches.count == 1)
+    #expect(device.violations.count == 1)
   }
 
   @Test func engineLifeAndPlayersAreWatched() throws {
@@ -116,9 +116,9 @@ import Testing
     #expect(throws: CHHapticError.self) { try player?.start(atTime: 0) }
     try engine?.makePlayer(with: tap()).start(atTime: 0)
     engine = nil
-    #expect(!device.breaches.contains(.engineReleased))
+    #expect(!device.violations.contains(.engineReleased))
     device.advance(seconds: 0.1)
-    #expect(device.breaches == [.longEvent(seconds: 31), .playerUsedAfterReset, .engineReleased])
+    #expect(device.violations == [.longEvent(seconds: 31), .playerUsedAfterReset, .engineReleased])
   }
 
   @Test func membersThatAreNewerThanAVersionAreABreach() throws {
@@ -128,12 +128,12 @@ import Testing
     engine.playsAudioOnly = true
     UIImpactFeedbackGenerator(style: .light).impactOccurred(at: .zero)
     #expect(
-      device.breaches == [
+      device.violations == [
         .newerAPI("playsAudioOnly", version: "16"),
         .newerAPI("impactOccurred(at:)", version: "17.5"),
       ])
     device.rules = [.iOS(17)]
-    #expect(device.breaches == [.newerAPI("impactOccurred(at:)", version: "17.5")])
+    #expect(device.violations == [.newerAPI("impactOccurred(at:)", version: "17.5")])
   }
 
   /// Written in a type of the main actor, as in many applications: a phone ends the process.
@@ -155,22 +155,22 @@ import Testing
     device.reset()
     await device.advance(by: .zero)
     #expect(careless.count == 1)
-    #expect(device.breaches == [])
+    #expect(device.violations == [])
     careless.wire()
     device.reset()
-    #expect(device.breaches == [.handlerOffMainActor(.reset)])
+    #expect(device.violations == [.handlerOffMainActor(.reset)])
   }
 
   @Test func breachesAreSentences() {
     #expect(
-      HapticBreach.handlerOffMainActor(.reset).description
+      HapticViolation.handlerOffMainActor(.reset).description
         == """
         the reset handler belongs to the main actor and was called off it, which traps on a \
         phone; 
         """
         + "write { @Sendable … in Task { @MainActor in … } }")
     #expect(
-      HapticBreach.newerAPI("playsAudioOnly", version: "16").description
+      HapticViolation.newerAPI("playsAudioOnly", version: "16").description
         == "playsAudioOnly requires iOS 16")
   }
 }

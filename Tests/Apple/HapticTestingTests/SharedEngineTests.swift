@@ -21,7 +21,7 @@ private func inTest(
   _ name: String, isAlone: Bool = false, _ body: (VirtualHapticDevice) throws -> Void
 ) rethrows {
   let device = VirtualHapticDevice()
-  EngineBackends.begin(device.backend, of: .init(name: name, isAlone: isAlone))
+  EngineBackends.begin(device.backend, of: .init(name: name, runsAlone: isAlone))
   defer { EngineBackends.end(device.backend) }
   try EngineBackends.$scoped.withValue(device.backend) { try body(device) }
 }
@@ -43,20 +43,20 @@ private func inTest(
             .virtualHaptics(.alone)
             """
         )
-        #expect(second.backend.mistakes.foreignTests == ["first()"])
+        #expect(second.backend.misuse.foreignEngineOwners == ["first()"])
         #expect(second.log.isEmpty)
       }
       first.advance(seconds: 0.1)
       #expect(first.played.transients == [0])
-      #expect(first.backend.mistakes.foreignTests == [])
+      #expect(first.backend.misuse.foreignEngineOwners == [])
     }
     // The order in which tests come changes nothing.
     inTest("third()") { third in
       #expect(throws: CHHapticError.self) { try shared?.tap() }
-      #expect(third.backend.mistakes.foreignTests == ["first()"])
+      #expect(third.backend.misuse.foreignEngineOwners == ["first()"])
     }
     #expect(
-      VirtualHapticsTrait.foreign("first()")
+      VirtualHapticsTrait.foreignEngineMessage(test: "first()")
         == """
         This test used an engine of the test first(), which was refused and is recorded \
         nowhere. An object that 
@@ -80,7 +80,7 @@ private func inTest(
           let code = (error as? CHHapticError)?.code
           #expect(code == .operationNotPermitted)
         }
-        #expect(second.backend.mistakes.foreignTests == ["first()"])
+        #expect(second.backend.misuse.foreignEngineOwners == ["first()"])
       }
       first.advance(seconds: 0.1)
       #expect(first.played.isEmpty)
@@ -95,7 +95,7 @@ private func inTest(
         try shared?.tap()
         device.advance(seconds: 0.1)
         #expect(device.played.transients == [0])
-        #expect(device.backend.mistakes.foreignTests == [])
+        #expect(device.backend.misuse.foreignEngineOwners == [])
       }
     }
   }

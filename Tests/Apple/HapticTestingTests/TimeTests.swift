@@ -9,13 +9,13 @@ import Testing
 @Suite(.virtualHaptics(.alone)) struct TimeTests {
   private func inTest(_ body: (VirtualHapticDevice) async throws -> Void) async rethrows {
     let device = VirtualHapticDevice()
-    device.backend.movesWaits = true
-    EngineBackends.begin(device.backend, of: .init(name: "inner()", isAlone: true))
+    device.backend.controlsWaits = true
+    EngineBackends.begin(device.backend, of: .init(name: "inner()", runsAlone: true))
     try await EngineBackends.$scoped.withValue(device.backend) { try await body(device) }
     EngineBackends.end(device.backend)
   }
 
-  @Test func theFunctionsAreInPlace() { #expect(VirtualTime.isInPlace) }
+  @Test func theFunctionsAreInPlace() { #expect(VirtualTime.isInstalled) }
 
   private func block() {
     Thread.sleep(forTimeInterval: 0.001)
@@ -25,11 +25,11 @@ import Testing
   @Test func aThreadThatSleepsIsNoted() async {
     await inTest { device in
       block()
-      #expect(device.backend.mistakes.blocks.map(\.call) == ["Thread.sleep", "usleep"])
-      #expect(device.backend.mistakes.blocks.map(\.seconds) == [0.001, 0.001])
+      #expect(device.backend.misuse.blockingCalls.map(\.call) == ["Thread.sleep", "usleep"])
+      #expect(device.backend.misuse.blockingCalls.map(\.seconds) == [0.001, 0.001])
     }
     #expect(
-      VirtualHapticsTrait.blocked("Thread.sleep", seconds: 0.2)
+      VirtualHapticsTrait.blockingCallMessage("Thread.sleep", seconds: 0.2)
         == """
         Thread.sleep for 0.2 s blocks its thread and waited in real time. Wait with Task.sleep \
         or asyncAfter, or give 
@@ -41,9 +41,9 @@ import Testing
     await inTest { device in
       DispatchQueue.main.asyncAfter(deadline: .now() + 0.5) {}
       device.advance(seconds: 0.4)
-      #expect(device.backend.mistakes.missedWaitCount == 0)
+      #expect(device.backend.misuse.missedWaitCount == 0)
       device.advance(seconds: 0.4)
-      #expect(device.backend.mistakes.missedWaitCount == 1)
+      #expect(device.backend.misuse.missedWaitCount == 1)
       await device.advance(by: .zero)
     }
   }

@@ -156,8 +156,8 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     }
     #expect(hapticDevice.log.actions == [.engineMade])
     #expect(VirtualHapticDevice(other).log.actions == [])
-    #expect(hapticDevice.backend.mistakes.strayEngineCount == 1)
-    #expect(other.mistakes.strayEngineCount == 1)
+    #expect(hapticDevice.backend.misuse.unattributedEngineCount == 1)
+    #expect(other.misuse.unattributedEngineCount == 1)
     withExtendedLifetime(engine) {}
   }
 

@@ -9,13 +9,13 @@ import Testing
 @MainActor @Suite(.virtualHaptics) struct GeneratorTests {
   let device = VirtualHapticDevice()
   let engine: CHHapticEngine
-  let life: EngineLife
+  let life: EngineLifecycle
 
   init() {
     let engine = device.makeEngine()
     self.engine = engine
     let box = Box(engine)
-    life = EngineLife(EngineProvider { box.engine })
+    life = EngineLifecycle(EngineProvider { box.engine })
   }
 
   /// How many taps there are, and how strong the strongest is.
@@ -39,25 +39,25 @@ import Testing
   func notificationsHaveTheTapsThatApplePublishes(
     type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
   ) {
-    UINotificationFeedbackGenerator(life: life).notificationOccurred(type)
+    UINotificationFeedbackGenerator(lifecycle: life).notificationOccurred(type)
     #expect(heard().transientCount == transientCount)
   }
 
   @Test(arguments: [UIImpactFeedbackGenerator.FeedbackStyle.light, .medium, .heavy, .soft, .rigid])
   func impactsAreOneTap(style: UIImpactFeedbackGenerator.FeedbackStyle) {
-    UIImpactFeedbackGenerator(style: style, life: life).impactOccurred()
+    UIImpactFeedbackGenerator(style: style, lifecycle: life).impactOccurred()
     #expect(heard().transientCount == 1)
   }
 
   @Test func aSelectionIsOneTap() {
-    UISelectionFeedbackGenerator(life: life).selectionChanged()
+    UISelectionFeedbackGenerator(lifecycle: life).selectionChanged()
     #expect(heard().transientCount == 1)
   }
 
   @Test func intensityScalesTheTap() {
     func peak(_ tap: (UIImpactFeedbackGenerator) -> Void) -> Float {
       let other = GeneratorTests()
-      tap(UIImpactFeedbackGenerator(style: .heavy, life: other.life))
+      tap(UIImpactFeedbackGenerator(style: .heavy, lifecycle: other.life))
       return other.heard().peak
     }
     let whole = peak { $0.impactOccurred() }
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func preparationStartsTheEngineAndIsNotHeard() {
-    let generator = UISelectionFeedbackGenerator(life: life)
+    let generator = UISelectionFeedbackGenerator(lifecycle: life)
     generator.prepare()
     generator.prepare()
     #expect(heard() == (0, 0))
@@ -82,17 +82,17 @@ import Testing
   }
 
   @Test func generatorsShareAnEngine() {
-    UIImpactFeedbackGenerator(style: .light, life: life).impactOccurred()
+    UIImpactFeedbackGenerator(style: .light, lifecycle: life).impactOccurred()
     _ = heard()
-    UISelectionFeedbackGenerator(life: life).selectionChanged()
+    UISelectionFeedbackGenerator(lifecycle: life).selectionChanged()
     #expect(heard().transientCount == 2)
     #expect(engine.isAutoShutdownEnabled)
   }
 
   @Test func withoutADeviceGeneratorsAreSilent() {
     device.disconnect()
-    UINotificationFeedbackGenerator(life: life).notificationOccurred(.error)
-    UIImpactFeedbackGenerator(style: .rigid, life: life).impactOccurred(intensity: 0.5)
+    UINotificationFeedbackGenerator(lifecycle: life).notificationOccurred(.error)
+    UIImpactFeedbackGenerator(style: .rigid, lifecycle: life).impactOccurred(intensity: 0.5)
     #expect(heard() == (0, 0))
     #expect(!life.isAvailable)
   }

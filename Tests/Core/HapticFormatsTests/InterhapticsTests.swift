@@ -32,7 +32,7 @@ import VendorFormats
   private static let steady = #"{"m_time": 0, "m_value": 0.25}"#
   private static let tone = #"{"m_time": 0, "m_value": 80}, {"m_time": 9, "m_value": 80}"#
 
-  private func examine(_ text: String, _ name: String = "t") -> Examination {
+  private func examine(_ text: String, _ name: String = "t") -> ReadResult {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: name))
   }
 
@@ -53,7 +53,7 @@ import VendorFormats
         ]))
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
-      examination.places.place(of: .event(EventReference(event: 1))).path
+      examination.sourceMap.location(of: .event(EventReference(event: 1))).path
         == "m_vibration.m_melodies[0].m_notes[1]")
   }
 

@@ -46,9 +46,10 @@ import Testing
   /// Claims every text.
   private static func greedy(_ id: String) -> HapticFormat {
     HapticFormat(
-      id, title: "Greedy", endings: [id], rules: [], recognize: { _ in .possible },
+      id, title: "Greedy", fileExtensions: [id], rules: [], recognize: { _ in .possible },
       read: { file, _ in
-        Examination(composition: HapticComposition(layers: []), places: .model(name: file.name))
+        ReadResult(
+          composition: HapticComposition(layers: []), sourceMap: .inMemory(name: file.name))
       }
     )
   }
@@ -68,11 +69,12 @@ import Testing
   }
 
   @Test func namesAreKnownByTheirEndings() {
-    #expect(formats.endings == ["ahap", "beats"])
+    #expect(formats.fileExtensions == ["ahap", "beats"])
     #expect(formats.stem(of: "a.b.AHAP") == "a.b" && formats.stem(of: "x.beats") == "x")
     #expect(formats.stem(of: "light") == "light")
-    #expect(formats.format(named: "in/a.Beats")?.id == "beats")
-    #expect(formats.format(named: "beats") == nil && formats.format(named: "a.wav") == nil)
+    #expect(formats.format(forFileName: "in/a.Beats")?.id == "beats")
+    #expect(
+      formats.format(forFileName: "beats") == nil && formats.format(forFileName: "a.wav") == nil)
     #expect(formats.format(id: "beats")?.title == "Beats" && formats.format(id: "x") == nil)
   }
 
@@ -83,7 +85,7 @@ import Testing
     #expect(look("{\"a\": \"Pattern") == .possible)
     #expect(look("{\"Pattern\": [{\"Event\": {\"Type\": \"transient\"}}]}") == .possible)
     for text in ["", " ", "[{\"Pattern\": 0}]", "\"Pattern\"", "beats 1", "}"] {
-      #expect(look(text) == .no, "\(text)")
+      #expect(look(text) == .unrecognized, "\(text)")
     }
   }
 
@@ -124,22 +126,22 @@ import Testing
 
   @Test func partsOfAnAHAPFileHaveTheirPlaces() throws {
     let file = SourceFile(try Fixtures.text("Valid/every-key.ahap"), name: "e")
-    let places = HapticFormat.ahap.examine(file, options: ReadingOptions()).places
-    #expect(places.place(of: .composition).path == "Pattern")
-    #expect(places.place(of: .layer(0)) == places.place(of: .composition))
-    #expect(places.place(of: .event(EventReference(event: 3))).path.hasSuffix("].Event"))
-    #expect(places.place(of: .parameter(layer: 0, index: 0)).path.hasSuffix("].Parameter"))
-    #expect(places.place(of: .curve(layer: 0, index: 0)).path.hasSuffix("].ParameterCurve"))
-    #expect(places.place(of: .curve(layer: 0, index: 9)) == places.place(of: .composition))
+    let places = HapticFormat.ahap.examine(file, options: ReadingOptions()).sourceMap
+    #expect(places.location(of: .composition).path == "Pattern")
+    #expect(places.location(of: .layer(0)) == places.location(of: .composition))
+    #expect(places.location(of: .event(EventReference(event: 3))).path.hasSuffix("].Event"))
+    #expect(places.location(of: .parameter(layer: 0, index: 0)).path.hasSuffix("].Parameter"))
+    #expect(places.location(of: .curve(layer: 0, index: 0)).path.hasSuffix("].ParameterCurve"))
+    #expect(places.location(of: .curve(layer: 0, index: 9)) == places.location(of: .composition))
   }
 
   @Test func partsOfAModelHavePaths() {
-    let places = SourcePlaces.model(name: "code")
-    #expect("\(places.place(of: .composition))" == "code")
-    #expect(places.place(of: .event(EventReference(event: 3))).path == "events[3]")
+    let places = SourceMap.inMemory(name: "code")
+    #expect("\(places.location(of: .composition))" == "code")
+    #expect(places.location(of: .event(EventReference(event: 3))).path == "events[3]")
     #expect(
-      places.place(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
-    #expect(places.place(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
+      places.location(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
+    #expect(places.location(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
   }
 
   @Test func writingAHAPReportsWhatItCannotHold() throws {
@@ -151,7 +153,7 @@ import Testing
     #expect(writing.losses == [])
     let file = SourceFile(writing.files[0].bytes, name: "w")
     #expect(try FormatRegistry.standard.read(file) == one)
-    #expect(try HapticFormat.ahap.canonical(file) == file.bytes)
+    #expect(try HapticFormat.ahap.canonicalText(of: file) == file.bytes)
     var two = HapticComposition(layers: [.init(tap), .init(tap)])
     #expect(try HapticFormat.ahap.write(two)?.losses == [])
     two.layers[1].pattern = faded

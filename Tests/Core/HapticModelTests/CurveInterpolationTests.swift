@@ -16,7 +16,8 @@ struct CurveInterpolationTests {
       let time = Double(step) / 100
       let square = time < 2 ? time / 2 : 1 - 0.75 * (time - 2)
       let value = control.value(at: 1 + time)
-      #expect(abs(value - square.squareRoot()) <= ParameterCurve.rootTolerance + 1e-9, "\(time)")
+      #expect(
+        abs(value - square.squareRoot()) <= ParameterCurve.squareRootTolerance + 1e-9, "\(time)")
     }
     #expect(control.value(at: 9) == 0.5)
   }

@@ -157,14 +157,14 @@ struct ChannelFilterTests {
     let profile = TransducerProfile(
       name: "sub", summary: "", frequency: FrequencyMapping(low: 25, high: 100),
       hardware: TransducerHardware(product: "sub"),
-      drive: DriveSettings(hasEqualSensation: true, feltBy: .ear))
+      drive: DriveSettings(hasEqualSensation: true, contactSite: .ear))
     // ISO 226:2003, annex B, 80 phon.
     for (hertz, level) in [
       (20.0, 118.99), (31.5, 109.65), (50, 101.72), (100, 92.48), (400, 81.68),
     ] {
-      #expect(abs(profile.threshold(atHertz: hertz) - level) < 0.01)
+      #expect(abs(profile.thresholdDecibels(atHertz: hertz) - level) < 0.01)
     }
-    #expect(profile.transducerSettings(rate: 48_000)?.equaliser == nil)
+    #expect(profile.transducerSettings(rate: 48_000)?.equalizer == nil)
     let levels = profile.levelsOverSharpness(count: 3, drive: nil)
     #expect(levels[0] == 1)
     #expect(abs(20 * log10(levels[2]) - (92.48 - 114.23)) < 0.01)

@@ -80,7 +80,7 @@ import Testing
     TransducerProfile(
       name: "x", summary: "x", frequency: FrequencyMapping(low: 80, high: 230),
       intensity: intensity, level: 0.3,
-      transient: nil, duck: duck)
+      transient: nil, ducking: duck)
   }
 
   private func samples(_ events: [HapticEvent], _ profile: TransducerProfile) throws -> [Float] {

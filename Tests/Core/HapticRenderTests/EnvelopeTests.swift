@@ -19,12 +19,12 @@ import Testing
 
   @Test(arguments: [(0, 0), (0.25, 0.04368), (0.5, 0.18182), (0.75, 0.618642), (1, 2)])
   func normalisedTimesGrowExponentially(normalised: Float, seconds: Double) {
-    #expect(abs(EnvelopeTimes.seconds(normalised: normalised) - seconds) < 1e-5)
+    #expect(abs(EnvelopeTimes.seconds(normalized: normalised) - seconds) < 1e-5)
   }
 
   @Test func normalisedTimesAreClamped() {
-    #expect(EnvelopeTimes.seconds(normalised: -3) == 0)
-    #expect(EnvelopeTimes.seconds(normalised: 3) == 2)
+    #expect(EnvelopeTimes.seconds(normalized: -3) == 0)
+    #expect(EnvelopeTimes.seconds(normalized: 3) == 2)
   }
 
   @Test func anEdgeWithoutATimeLastsAMillisecond() throws {
@@ -89,7 +89,7 @@ import Testing
         0, 0.25, 0.5, 0.75, 1, 0.875, 0.75, 0.625, 0.5, 0.25, 0, 0,
       ])
     #expect(outline.level(at: -1) == 0)
-    #expect([0, 4, 8].map { outline.corner(after: $0) } == [4, 8, 10])
+    #expect([0, 4, 8].map { outline.nextCorner(after: $0) } == [4, 8, 10])
   }
 
   static let shapes:

@@ -47,14 +47,15 @@ import Testing
 
   @Test func aPlaceSoundsWithoutTheOthersAndAsLongAsAll() throws {
     let composition = HapticComposition(layers: [
-      .init(swell, place: .init(1, of: 2, name: "Left")), .init(taps, place: .init(2, of: 2)),
+      .init(swell, bodyLocation: .init(1, of: 2, name: "Left")),
+      .init(taps, bodyLocation: .init(2, of: 2)),
       .init(tone),
     ])
     func samples(_ place: String?) throws -> [Float] {
       var profile = TransducerProfile.phone
-      profile.place = place
+      profile.bodyLocation = place
       let plan = try RenderPlan(compiling: composition, profile: profile)
-      #expect(plan.placeCount == 2 && plan.loopLength == 72_000)
+      #expect(plan.bodyLocationCount == 2 && plan.loopLength == 72_000)
       return rendered(plan)
     }
     let (left, right) = try (samples("left"), samples("2"))
@@ -64,8 +65,10 @@ import Testing
     let alone = try sum([samples(nil), samples("nowhere")])
     let both = sum([left, right])
     #expect(greatestDifference(both, alone) < 1e-4)
-    #expect(HapticComposition.Place(3, of: 2) == HapticComposition.Place(3, of: 3))
-    #expect(composition.places.map(\.title) == ["Left", "2"] && composition.placeCount == 2)
+    #expect(HapticComposition.BodyLocation(3, of: 2) == HapticComposition.BodyLocation(3, of: 3))
+    #expect(
+      composition.bodyLocations.map(\.displayName) == ["Left", "2"]
+        && composition.bodyLocationCount == 2)
   }
 
   @Test func threeLayersAreTheSumOfThree() throws {
@@ -127,7 +130,7 @@ import Testing
 
   @Test func burstsOfOneLayerSoftenTheContinuousEventsOfAll() throws {
     var profile = TransducerProfile.phone
-    profile.duck = 0.5
+    profile.ducking = 0.5
     let hums = HapticPattern(events: [hum(0, 1, intensity: 0.5)])
     let tapped = HapticPattern(events: [tap(0.5, intensity: 0.5)])
     let together = try samples([hums, tapped], profile: profile)

@@ -119,7 +119,7 @@ import Testing
   func bothDirectionsAgreeToTheFrame(rate: Double) {
     var tempoMap = TempoMap()
     var numbers = SeededGenerator(seed: UInt64(rate * 1_000))
-    tempoMap.anchor(position: 1_234, at: 77)
+    tempoMap.setAnchor(position: 1_234, at: 77)
     for change in 0..<5 {
       let frame = Int64(77 + change * 10_007)
       tempoMap.setPlaybackRate(change == 3 ? 1.7 : rate, at: frame)
@@ -136,7 +136,7 @@ import Testing
 
   @Test func aChangeOfRateKeepsThePlace() {
     var tempoMap = TempoMap()
-    tempoMap.anchor(position: 0, at: 0)
+    tempoMap.setAnchor(position: 0, at: 0)
     tempoMap.setPlaybackRate(0.5, at: 1_000)
     #expect(tempoMap.position(at: 1_000) == 1_000)
     tempoMap.setPlaybackRate(2, at: 1_001)

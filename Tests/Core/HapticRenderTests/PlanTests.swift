@@ -134,7 +134,7 @@ struct PatternTimelineTests {
 
   @Test func eventsComeByTheirOnsetWithTheCornersOfTheirEnvelope() throws {
     let events = try PatternTimeline(of: pattern).events
-    #expect(events.map(\.index) == [1, 0, 2])
+    #expect(events.map(\.eventIndex) == [1, 0, 2])
     #expect(events.map(\.onset) == [0.25, 0.5, 2])
     // Two cycles at 80 Hz.
     #expect(events[0].end == 0.275)

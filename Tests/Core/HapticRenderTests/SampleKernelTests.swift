@@ -159,9 +159,9 @@ struct SampleKernelTests {
     for stepLength in [1, 2, 7, 8, 9, 33, 134] {
       let weights = StepWeights(stepLength: stepLength)
       // What is read behind the step counts nothing.
-      let samples = signal(.noise, count: weights.readCount, &numbers)
-      let sums = unsafe kernels.moments(samples, weights.rows.address, weights.readCount)
-      let others = unsafe base.moments(samples, weights.rows.address, weights.readCount)
+      let samples = signal(.noise, count: weights.paddedLength, &numbers)
+      let sums = unsafe kernels.moments(samples, weights.weights.address, weights.paddedLength)
+      let others = unsafe base.moments(samples, weights.weights.address, weights.paddedLength)
       #expect(
         bits([sums.sum, sums.tilt, sums.bend, sums.square])
           == bits([others.sum, others.tilt, others.bend, others.square]))
@@ -173,10 +173,11 @@ struct SampleKernelTests {
         abs(Double(value) - terms.reduce(0, +)) < 1e-5 * Double(8 * stepLength)
       }
       #expect(isNear(moments.sum, step))
-      #expect(isNear(moments.tilt, zip(step, places).map { $0 * $1 }))
-      #expect(isNear(moments.risingSum, zip(step, rising).map { $0 * $1 }))
-      #expect(isNear(moments.risingTilt, zip(zip(step, rising), places).map { $0.0 * $0.1 * $1 }))
-      #expect(isNear(moments.square, step.map { $0 * $0 / Double(stepLength) }))
+      #expect(isNear(moments.firstMoment, zip(step, places).map { $0 * $1 }))
+      #expect(isNear(moments.rampedSum, zip(step, rising).map { $0 * $1 }))
+      #expect(
+        isNear(moments.rampedFirstMoment, zip(zip(step, rising), places).map { $0.0 * $0.1 * $1 }))
+      #expect(isNear(moments.meanSquare, step.map { $0 * $0 / Double(stepLength) }))
     }
   }
 
@@ -185,7 +186,7 @@ struct SampleKernelTests {
     var numbers = SeededGenerator(seed: 13)
     for count in [1, 2, 3] {
       let models = (0..<16 * count - 5).map {
-        TransducerFamily.Model(
+        TransducerTolerance.Model(
           resonance: 40 + Double($0), qualityFactor: 8, gain: 1 + 0.01 * Double($0))
       }
       let lanes = FixedBuffer(count: count) {
@@ -202,8 +203,10 @@ struct SampleKernelTests {
         var norms: [Float] = []
         for group in 0..<count {
           let lane = expected[group]
-          let x = (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * sum + lane.tiltX * tilt)
-          let y = (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.tiltY * tilt)
+          let x =
+            (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * sum + lane.firstMomentX * tilt)
+          let y =
+            (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.firstMomentY * tilt)
           expected[group].x = x
           expected[group].y = y
           norms.append((x * x + y * y).max())

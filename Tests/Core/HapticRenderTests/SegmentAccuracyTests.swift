@@ -18,11 +18,12 @@ import Testing
     let plan = try RenderPlan(compiling: pattern, rate: rate)
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      planned: 0, origin: 0, start: planned.onset, envelope: planned.envelope, sine: planned.sine,
+      plannedIndex: 0, passOrigin: 0, startFrame: planned.onset, envelope: planned.envelope,
+      sine: planned.sine,
       gain: planned.gain,
       cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = player.player.value.voiceContext(isPanned: true)
+    let around = player.player.value.voiceContext(isStereo: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
     while voice.frame < planned.envelope.releaseStart {
@@ -37,7 +38,7 @@ import Testing
           return 0.44 * i * i * outline(time)
         }
         let law = level(at: time)
-        let rendered = Double(voice.left.start + voice.left.slope * Float(n))
+        let rendered = Double(voice.leftLevel.start + voice.leftLevel.slope * Float(n))
         worst.level = max(worst.level, abs(rendered - law))
         let near = [level(at: time - 0.001), law, level(at: time + 0.001)].sorted()
         if law > 0.44 * 0.001, rendered < near[0] || rendered > near[2] || near[2] < near[0] * 1.2 {
@@ -97,7 +98,7 @@ import Testing
 
   @Test func attackUnderAMovingIntensityIsTheirProduct() throws {
     let points = [(0.0, 1.0), (1, 0.2)]
-    let attack = EnvelopeTimes.seconds(normalised: 0.7)
+    let attack = EnvelopeTimes.seconds(normalized: 0.7)
     let pattern = HapticPattern(
       events: [hum(0, 1, [.attackTime: 0.7])],
       curves: [curve(.hapticIntensityControl, along: points)])

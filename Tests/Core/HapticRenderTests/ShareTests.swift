@@ -30,7 +30,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
       .init(hapticBus: 0), .init(hapticBus: 1, delay: delay), .init(audio: .both),
     ])
     var rendering = OfflineRenderer(
-      plans: plans, shares: shares,
+      plans: plans, sendGains: shares,
       settings: RenderSettings(
         routing: routing, passCount: passCount, length: Int64(14_000 * passCount)))
     var samples: [Float] = []
@@ -47,7 +47,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   private func steady(_ share: Double) -> SendAutomation {
-    SendAutomation([.init(frame: 0, share: share)])
+    SendAutomation([.init(frame: 0, gain: share)])
   }
 
   @Test func everyBusHasThePatternOfItsProfile() throws {
@@ -77,7 +77,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   @Test func aLineMovesNothingBeforeItsFirstCorner() throws {
-    let line = SendAutomation([.init(frame: 3_000, share: 1), .init(frame: 4_000, share: 0)])
+    let line = SendAutomation([.init(frame: 3_000, gain: 1), .init(frame: 4_000, gain: 0)])
     let plain = try channels([])
     let moved = try channels([line, steady(1)])
     #expect(moved[0][...3_000] == plain[0][...3_000])
@@ -88,8 +88,8 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
 
   @Test func blocksMakeNoDifference() throws {
     let line = SendAutomation([
-      .init(frame: 1_000, share: 1), .init(frame: 1_500, share: 0.3),
-      .init(frame: 7_001, share: 0.9),
+      .init(frame: 1_000, gain: 1), .init(frame: 1_500, gain: 0.3),
+      .init(frame: 7_001, gain: 0.9),
     ])
     let whole = try channels([line, steady(0.5)], passCount: 3)
     for length in [1, 64, 977] {
@@ -99,7 +99,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
 
   @Test func everyPassHasTheLineFromItsFirstFrame() throws {
     let line = SendAutomation([
-      .init(frame: 0, share: 1), .init(frame: 700, share: 1), .init(frame: 701, share: 0),
+      .init(frame: 0, gain: 1), .init(frame: 700, gain: 1), .init(frame: 701, gain: 0),
     ])
     let heard = try channels([line, line], passCount: 2)
     let plain = try channels([], passCount: 2)

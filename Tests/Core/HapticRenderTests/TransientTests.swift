@@ -15,18 +15,19 @@ import Testing
     guard plan.voiceCount > 0 else { return [] }
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      planned: 0, origin: 0, start: planned.onset, envelope: planned.envelope, sine: planned.sine,
+      plannedIndex: 0, passOrigin: 0, startFrame: planned.onset, envelope: planned.envelope,
+      sine: planned.sine,
       gain: planned.gain,
       cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = player.player.value.voiceContext(isPanned: true)
+    let around = player.player.value.voiceContext(isStereo: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
     var span = bus.mutableSpan
     while voice.frame < planned.envelope.end {
       voice.beginSegment(planned, in: around)
       let count = Int(voice.segmentEnd - voice.frame)
       voice.sine.add(
-        level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.segmentEnd))
+        level: voice.leftLevel, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.segmentEnd))
       voice.sine.advance(by: count)
       voice.frame = voice.segmentEnd
     }

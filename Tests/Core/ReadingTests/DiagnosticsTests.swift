@@ -8,46 +8,46 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
 @Suite struct SourcePlaceTests {
   @Test func aPlaceIsWrittenAsCompilersDo() {
     let places = [
-      SourcePlace(name: "a"), SourcePlace(name: "a", line: 3, column: 14),
-      SourcePlace(name: "a", position: .byte(87, bit: nil)),
-      SourcePlace(name: "a", position: .byte(87, bit: 3)),
+      FileLocation(name: "a"), FileLocation(name: "a", line: 3, column: 14),
+      FileLocation(name: "a", position: .byte(87, bit: nil)),
+      FileLocation(name: "a", position: .byte(87, bit: 3)),
     ]
     #expect(places.map(\.description) == ["a", "a:3:14", "a@87", "a@87.3"])
   }
 
   @Test func positionsOfOneFileAreInOrder() {
-    let positions: [SourcePlace.Position] = [
-      .whole, .text(line: 1, column: 9), .text(line: 2, column: 1), .text(line: 2, column: 3),
+    let positions: [FileLocation.Position] = [
+      .wholeFile, .text(line: 1, column: 9), .text(line: 2, column: 1), .text(line: 2, column: 3),
     ]
     #expect(positions.reversed().sorted() == positions)
-    let bytes: [SourcePlace.Position] = [
-      .whole, .byte(4, bit: nil), .byte(4, bit: 0), .byte(5, bit: 0),
+    let bytes: [FileLocation.Position] = [
+      .wholeFile, .byte(4, bit: nil), .byte(4, bit: 0), .byte(5, bit: 0),
     ]
     #expect(bytes.reversed().sorted() == bytes)
   }
 }
 
 @Suite struct FindingTests {
-  let place = SourcePlace(name: "a", line: 1, column: 2, path: "b[0]")
+  let place = FileLocation(name: "a", line: 1, column: 2, path: "b[0]")
 
   @Test func aFindingIsOneLine() {
     #expect(
-      Finding(loud, place: place, "too loud", suggestion: "turn it down").description
+      Finding(loud, location: place, "too loud", suggestion: "turn it down").description
         == "a:1:2: warning: too loud (b[0]); turn it down")
     #expect(
-      InputError(Finding(broken, place: SourcePlace(name: "a"), "no end")).description
+      InputError(Finding(broken, location: FileLocation(name: "a"), "no end")).description
         == "a: error: no end")
   }
 
   @Test func aFilterLeavesOutAndAllows() {
     let findings = [
-      Finding(loud, place: place, "too loud", suggestion: "turn it down"),
-      Finding(quiet, place: place, "too quiet"),
+      Finding(loud, location: place, "too loud", suggestion: "turn it down"),
+      Finding(quiet, location: place, "too quiet"),
     ]
     #expect(FindingFilter().apply(to: findings) == findings)
-    #expect(FindingFilter(disabled: ["loud"]).apply(to: findings) == [findings[1]])
+    #expect(FindingFilter(disabledRules: ["loud"]).apply(to: findings) == [findings[1]])
     #expect(FindingFilter(hidesNotes: true).apply(to: findings) == [findings[0]])
-    let allowed = FindingFilter(allowed: ["loud": "a drum"]).apply(to: findings)
+    let allowed = FindingFilter(suppressions: ["loud": "a drum"]).apply(to: findings)
     #expect(
       allowed.map(\.description) == [
         "a:1:2: note: too loud (allowed: a drum) (b[0])", "a:1:2: note: too quiet (b[0])",
@@ -56,40 +56,41 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
 
   @Test func errorsPassEveryFilter() {
     let findings = [
-      Finding(broken, place: place, "no end"),
-      Finding(loud, severity: .error, place: place, "far too loud"),
+      Finding(broken, location: place, "no end"),
+      Finding(loud, severity: .error, location: place, "far too loud"),
     ]
     let filter = FindingFilter(
-      disabled: ["broken", "loud"], allowed: ["broken": "x", "loud": "x"], hidesNotes: true)
+      disabledRules: ["broken", "loud"], suppressions: ["broken": "x", "loud": "x"],
+      hidesNotes: true)
     #expect(filter.apply(to: findings) == findings)
   }
 }
 
 @Suite struct FindingLogTests {
-  func place(_ value: Int, _ offset: Int) -> SourcePlace {
-    SourcePlace(name: "a", position: .byte(offset, bit: nil), path: "\(value)")
+  func place(_ value: Int, _ offset: Int) -> FileLocation {
+    FileLocation(name: "a", position: .byte(offset, bit: nil), path: "\(value)")
   }
 
   @Test func findingsAreInTheOrderOfTheInput() {
     var log = FindingLog()
-    log.add(loud, value: 1, offset: 20, "second")
-    log.add(quiet, value: 2, offset: 10, "third")
-    log.add(broken, value: 3, offset: 10, "first")
-    #expect(log.findings(place).map(\.message) == ["first", "third", "second"])
+    log.add(loud, valueIndex: 1, offset: 20, "second")
+    log.add(quiet, valueIndex: 2, offset: 10, "third")
+    log.add(broken, valueIndex: 3, offset: 10, "first")
+    #expect(log.findings(location: place).map(\.message) == ["first", "third", "second"])
     #expect(log.errorCount == 1)
   }
 
   @Test func beyondItsLimitARuleIsCounted() {
-    var log = FindingLog(limit: 2)
+    var log = FindingLog(maximumCountPerRule: 2)
     var textCount = 0
     func text() -> String {
       textCount += 1
       return "again"
     }
     for offset in 0..<100_000 {
-      log.add(broken, value: offset, offset: offset, text())
+      log.add(broken, valueIndex: offset, offset: offset, text())
     }
-    let findings = log.findings(place)
+    let findings = log.findings(location: place)
     #expect(
       findings.map(\.description) == [
         "a@0: error: again (0)", "a@1: error: again (1)",

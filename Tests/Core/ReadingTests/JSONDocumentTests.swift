@@ -32,7 +32,7 @@ import Testing
   @Test func findsKeysThatAreWrittenWithEscapes() throws {
     let root = try read(#"{"\u0054ime": 1}"#).root
     #expect(root["Time"]?.number == 1)
-    let names = JSONNames(["Time", "Value"])
+    let names = JSONNameList(["Time", "Value"])
     #expect(root.members.map { names.index(ofKey: $0) } == [0])
   }
 
@@ -45,11 +45,11 @@ import Testing
   @Test func recordsWhatStrictReadersRefuse() throws {
     let document = try read("\u{FEFF}{\"a\": [1,], \"b\": 2, \"\\u0061\": 3,}")
     #expect(
-      document.tolerances.map(\.kind) == [
+      document.deviations.map(\.kind) == [
         .byteOrderMark, .trailingComma, .duplicateKey, .trailingComma,
       ])
-    #expect(document.tolerances.map(\.offset) == [0, 11, 23, 34])
-    #expect(document.tolerances.map { document.value(of: $0).path } == ["", "a", "a", ""])
+    #expect(document.deviations.map(\.offset) == [0, 11, 23, 34])
+    #expect(document.deviations.map { document.value(of: $0).path } == ["", "a", "a", ""])
     #expect(document.root["a"]?.number == 3)
     #expect(document.root.members.map(\.number) == [nil, 2, 3])
   }
@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [2, 8, 9, 100_000]) func findsTheOneDuplicateAmongMany(count: Int) throws {
     let keys = (0..<count).map { "\"k\($0)\": 0" } + ["\"k1\": 1"]
     let document = try read("{" + keys.joined(separator: ",") + "}")
-    #expect(document.tolerances.map(\.kind) == [.duplicateKey])
+    #expect(document.deviations.map(\.kind) == [.duplicateKey])
     #expect(document.root["k1"]?.number == 1)
     #expect(document.nodes.count == count + 2)
   }
@@ -70,7 +70,7 @@ import Testing
   @Test func showsPlacesAsEditorsDo() throws {
     let root = try read("\u{FEFF}[1,\r\n é,\r \"é😀\", 2,\n3]".replacing(" é,", with: " 0,")).root
     #expect(
-      root.elements.map { "\($0.place)" } == [
+      root.elements.map { "\($0.location)" } == [
         "t.json:1:2", "t.json:2:2", "t.json:3:2", "t.json:3:8", "t.json:4:1",
       ])
   }
@@ -79,10 +79,10 @@ import Testing
     // Longer than several steps of the line index, on few and on many lines.
     let line = "[" + String(repeating: "\"é\",", count: 9_000) + "7]"
     #expect(
-      try read(line).root.elements.map(\.place.position).last
+      try read(line).root.elements.map(\.location.position).last
         == .text(line: 1, column: 2 + 4 * 9_000))
     let lines = "[" + String(repeating: "\"é\",\r\n", count: 9_000) + "7]"
-    let positions = try read(lines).root.elements.map(\.place.position)
+    let positions = try read(lines).root.elements.map(\.location.position)
     #expect(positions.dropFirst() == ArraySlice((2...9_001).map { .text(line: $0, column: 1) }))
   }
 

@@ -2,7 +2,7 @@ import Reading
 import Testing
 
 @Suite struct JSONNamesTests {
-  static let names = JSONNames(["Time", "EventType", "EventDuration", "HapticIntensity"])
+  static let names = JSONNameList(["Time", "EventType", "EventDuration", "HapticIntensity"])
 
   @Test(arguments: [
     ("Tiem", "Time"), ("time", "Time"), ("EventTpye", "EventType"), ("Duration", "EventDuration"),

@@ -4,15 +4,15 @@ import Testing
 
 /// A table that has a row of each kind, read and written.
 @Suite struct JSONTableTests {
-  private struct Reader: JSONFieldReader {
+  private struct Reader: JSONSchemaReader {
     var log = FindingLog()
-    let rules = JSONFieldRules(
-      missingKey: Rule.error("missing", "", ""), expectedKey: Rule.warning("expected", "", ""),
+    let rules = JSONSchemaRules(
+      missingKey: Rule.error("missing", "", ""), recommendedKey: Rule.warning("expected", "", ""),
       wrongType: Rule.error("type", "", ""), outOfRange: Rule.error("range", "", ""),
-      unknownKey: Rule.note("unknown", "", ""), unknownWord: Rule.error("word", "", ""))
+      unknownKey: Rule.note("unknown", "", ""), unknownValue: Rule.error("word", "", ""))
   }
 
-  private enum Form: String, CaseIterable, JSONWord { case smooth, rough }
+  private enum Form: String, CaseIterable, JSONEnumeration { case smooth, rough }
 
   private struct Point: Equatable {
     var time = 0.0
@@ -30,24 +30,26 @@ import Testing
     var inner: [Clip] = []
   }
 
-  private static let point: JSONTable<Point, Reader> = JSONTable(
+  private static let point: JSONObjectSchema<Point, Reader> = JSONObjectSchema(
     "a point",
     [
       .value("time", .number(0...10), is: .required) { $1(&$0.time) },
       .value("level", .number(0...1)) { $1(&$0.level) },
     ])
 
-  private static let clip: JSONTable<Clip, Reader> = JSONTable(
+  private static let clip: JSONObjectSchema<Clip, Reader> = JSONObjectSchema(
     "a clip",
     [
-      .value("name", .text(), is: .required) { $1(&$0.name) },
+      .value("name", .string(), is: .required) { $1(&$0.name) },
       .value("count", .integer(0...9), default: 1) { $1(&$0.count) },
-      .word("form") { $1(&$0.form) },
-      .object("origin", point, layout: .line) { $1(&$0.origin) },
-      .object("end", point, new: Point(), layout: .line) { $1(&$0.end) },
-      .list("points", of: point, count: 0...2, new: Point(), layout: .line) { $1(&$0.points) },
-      .values("tags", of: .text(), layout: .line) { $1(&$0.tags) },
-      .list("inner", of: JSONTableTests.clip, new: Clip()) { $1(&$0.inner) },
+      .enumeration("form") { $1(&$0.form) },
+      .object("origin", point, layout: .singleLine) { $1(&$0.origin) },
+      .object("end", point, new: Point(), layout: .singleLine) { $1(&$0.end) },
+      .array("points", of: point, count: 0...2, new: Point(), layout: .singleLine) {
+        $1(&$0.points)
+      },
+      .values("tags", of: .string(), layout: .singleLine) { $1(&$0.tags) },
+      .array("inner", of: JSONTableTests.clip, new: Clip()) { $1(&$0.inner) },
     ])
 
   private static let example = Clip(
@@ -80,7 +82,7 @@ import Testing
     let document = try JSONDocument(text: Array(text.utf8), name: "t")
     var reader = Reader()
     var clip = Clip()
-    Self.clip.read(document.root, into: &clip, &reader)
+    Self.clip.read(document.root, into: &clip, reader: &reader)
     return (clip, reader.log.findings(in: document).map { "\($0.rule) \($0)" })
   }
 
@@ -144,7 +146,8 @@ import Testing
     let document = try JSONDocument(text: Array(shuffled.utf8), name: "t")
     #expect(
       String(
-        decoding: Self.clip.shape.canonical(document.root, normalizesNumbers: true), as: UTF8.self)
+        decoding: Self.clip.schema.canonicalText(of: document.root, normalizesNumbers: true),
+        as: UTF8.self)
           == """
           {
             "name": "one",

@@ -22,7 +22,7 @@ import Testing
       list.element("x")
       list.array { _ in }
     }
-    object.array("row", layout: .line) { row in
+    object.array("row", layout: .singleLine) { row in
       row.element(1)
       row.object { $0.member("a", 1) }
     }
@@ -40,7 +40,7 @@ import Testing
 
   @Test func writesLines() {
     #expect(
-      write(.lines, example) == #"""
+      write(.multiline, example) == #"""
         {
           "text": "a\"b\\\n\u0001é",
           "real": 0.1,
@@ -69,10 +69,10 @@ import Testing
   }
 
   @Test func readsBackWhatItWrote() throws {
-    for layout in [JSONWriter.Layout.line, .compact] {
+    for layout in [JSONWriter.Layout.singleLine, .compact] {
       let text = write(layout, example)
       let document = try JSONDocument(text: Array(text.utf8), name: "t")
-      #expect(document.tolerances.isEmpty)
+      #expect(document.deviations.isEmpty)
       #expect(document.root["text"]?.string == "a\"b\\\n\u{1}é")
       var copy = JSONWriter(layout: layout)
       copy.value(copying: document.root)

@@ -31,7 +31,7 @@ import Testing
     ])
     let link = RendererPort(channelCount: 5)
     var renderer = Renderer(
-      rate: 48_000, settings: RenderSettings(routing: routing), link: link, isOpen: false)
+      rate: 48_000, settings: RenderSettings(routing: routing), port: link, isGateOpen: false)
     let recording = AudioBuffer(
       interleaved: (0..<30_000).map { Float($0 % 100) / 200 - 0.25 }, channelCount: 1)
     let plans =
@@ -118,7 +118,7 @@ import Testing
         value: 0.5, slope: 1e-5,
         at: time)
     case 12:
-      return .strength(Double.random(in: 0.2...1, using: &numbers), over: 480, at: time)
+      return .masterGain(Double.random(in: 0.2...1, using: &numbers), over: 480, at: time)
     default:
       return .cancel(player)
     }

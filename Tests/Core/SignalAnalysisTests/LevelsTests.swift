@@ -14,7 +14,7 @@ struct LevelsTests {
     #expect(abs(levels.rmsDecibels + 3.0103) < 0.0001)
     #expect(abs(levels.samplePeak - 1) < 1e-6)
     #expect(abs(levels.dc) < 1e-7)
-    #expect(abs((levels.crestDecibels ?? 0) - 3.0103) < 0.0001)
+    #expect(abs((levels.crestFactorDecibels ?? 0) - 3.0103) < 0.0001)
     #expect(levels.nonFiniteCount == 0)
   }
 
@@ -78,7 +78,7 @@ struct LevelsTests {
   @Test func silenceHasNoLoudnessAndNoCrest() throws {
     let levels = try levels(Tone.silence(seconds: 1))
     #expect(levels.integratedLoudness == nil)
-    #expect(levels.crest == nil)
+    #expect(levels.crestFactor == nil)
     #expect(levels.rmsDecibels == -200)
     #expect(levels.truePeak == 0)
   }

@@ -11,7 +11,7 @@ struct SignalDistanceTests {
 
   @Test(arguments: [-0.3, -0.008, 0, 0.012, 0.45]) func lagIsFound(lag: Double) throws {
     let alignment = try #require(
-      SignalDistance.alignment(tap(at: 0.4), tap(at: 0.4 + lag), rate: rate))
+      SignalAlignment.bestMatch(tap(at: 0.4), tap(at: 0.4 + lag), rate: rate))
     #expect(abs(alignment.lag - lag) < 0.000_001)
     #expect(alignment.correlation > 0.9999)
   }
@@ -21,22 +21,22 @@ struct SignalDistanceTests {
     let moved = Tone.sine(hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
     let padding = Tone.silence(seconds: 0.1)
     let alignment = try #require(
-      SignalDistance.alignment(
+      SignalAlignment.bestMatch(
         padding + one + padding, padding + moved + padding, rate: rate, maximumLag: 0.003))
     #expect(abs(alignment.lag * rate - frames) < 0.1)
   }
 
   @Test func lagBeyondTheLimitIsNotSearched() throws {
     let alignment = try #require(
-      SignalDistance.alignment(tap(at: 0.1), tap(at: 0.5), rate: rate, maximumLag: 0.1))
+      SignalAlignment.bestMatch(tap(at: 0.1), tap(at: 0.5), rate: rate, maximumLag: 0.1))
     #expect(abs(alignment.lag) <= 0.1)
     #expect(alignment.correlation < 0.1)
   }
 
   @Test func silenceHasNoAlignment() {
     let silence = Tone.silence(seconds: 0.1)
-    #expect(SignalDistance.alignment(silence, tap(at: 0.1), rate: rate) == nil)
-    #expect(SignalDistance.alignment([], [], rate: rate) == nil)
+    #expect(SignalAlignment.bestMatch(silence, tap(at: 0.1), rate: rate) == nil)
+    #expect(SignalAlignment.bestMatch([], [], rate: rate) == nil)
   }
 }
 

@@ -30,7 +30,7 @@ import Testing
       request.bufferSize = request.periodSize * 4
       request.access = PCMAccess.allCases.randomElement(using: &numbers)
       time = DeviceTime(device)
-      let sink = try ALSASink(request, timekeeper: time, interception: device.interception())
+      let sink = try ALSASink(request, clock: time, interception: device.interception())
       engine = PlaybackEngine(routing: OutputRouting(channelCount: sink.format.channelCount))
       loop = RenderLoop(engine: engine, sink: sink, time: time)
       let listener = listener
@@ -42,9 +42,9 @@ import Testing
       var still = 0
       var last = time.now
       while time.now < end {
-        try #require(loop.turn())
+        try #require(loop.runIteration())
         engine.update()
-        notices += loop.takeEvents()
+        notices += loop.drainEvents()
         still = time.now > last ? 0 : still + 1
         last = time.now
         try #require(still < 1_000)
@@ -55,7 +55,7 @@ import Testing
     func stop() throws {
       loop.stop()
       for _ in 0..<100_000 {
-        guard loop.turn() else { return }
+        guard loop.runIteration() else { return }
       }
       Issue.record("the loop does not end")
     }

@@ -84,8 +84,8 @@ import Testing
         device: "file:FILE=\(folder.path)/played.raw,FORMAT=raw", rate: rate,
         channels: .exactly(channelCount),
         encoding: encoding, access: access, periodSize: period, bufferSize: 4 * period),
-      timekeeper: time)
-    try #require(sink.granted.encoding == encoding)
+      clock: time)
+    try #require(sink.configuration.encoding == encoding)
     try #require(sink.format.periodSize == period)
     let engine = PlaybackEngine(
       rate: Double(rate), routing: OutputRouting(channelCount: channelCount))
@@ -93,11 +93,11 @@ import Testing
     let player = try engine.player(for: pattern)
     try player.start()
     while engine.position < length {
-      try #require(loop.turn())
+      try #require(loop.runIteration())
     }
     loop.stop()
-    while loop.turn() {}
-    #expect(sink.takeEvents() == [])
+    while loop.runIteration() {}
+    #expect(sink.drainEvents() == [])
     return folder.bytes("played.raw")
   }
 

@@ -22,10 +22,10 @@ import Testing
     init(leadIn: Duration = .zero, restDelay: Duration? = nil) throws {
       time = DeviceTime(device)
       engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
-      engine.restDelay = restDelay
-      let request = PCMRequest(device: "faulty", leadIn: leadIn)
-      let sink = try ALSASink(request, timekeeper: time, interception: device.interception())
-      let granted = sink.granted
+      engine.idleDelay = restDelay
+      let request = PCMRequest(device: "faulty", warmUpDuration: leadIn)
+      let sink = try ALSASink(request, clock: time, interception: device.interception())
+      let granted = sink.configuration
       let format = sink.format
       loop = RenderLoop(engine: engine, sink: sink, time: time)
       device.listener = { [unowned self] _, samples, channelCount in
@@ -41,8 +41,8 @@ import Testing
         let watch = try? BackgroundThread {
           _ = unsafe loop.replaceSink { due, lost in
             ALSASink(
-              succeeding: request, granted: granted, format: format, timekeeper: time, due: due,
-              lostCount: lost, interception: unsafe device.interception())
+              replacing: request, configuration: granted, format: format, clock: time, due: due,
+              lostFrameCount: lost, interception: unsafe device.interception())
           }
         }
         watch?.wait(within: nil)
@@ -54,8 +54,8 @@ import Testing
       var missed = 0
       while time.now < .seconds(seconds) {
         // Another thread goes on where a call hung.
-        _ = loop.turn()
-        missed += loop.takeEvents().map(\.missedFrameCount).reduce(0, +)
+        _ = loop.runIteration()
+        missed += loop.drainEvents().map(\.missedFrameCount).reduce(0, +)
       }
       return missed
     }

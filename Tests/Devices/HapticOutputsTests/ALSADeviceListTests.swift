@@ -13,7 +13,7 @@ import Testing
   @Test func nullTakesEverything() throws {
     let devices = ALSABackend().outputs(probing: true)
     let null = try #require(devices.first { $0.name == "null" })
-    #expect(null.problem == nil)
+    #expect(null.probeError == nil)
     let abilities = try #require(null.capabilities)
     #expect(
       abilities.rates == [
@@ -28,7 +28,7 @@ import Testing
   @Test func aDeviceThatCannotBeAskedTellsWhy() {
     // The sinks of a sound server are listed without capabilities.
     for device in ALSABackend().outputs(probing: true) where NamedSink(device: device.name) == nil {
-      #expect((device.capabilities == nil) == (device.problem != nil))
+      #expect((device.capabilities == nil) == (device.probeError != nil))
       #expect(!device.description.contains("\n"))
     }
   }

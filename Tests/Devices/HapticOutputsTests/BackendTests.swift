@@ -9,7 +9,7 @@ import Testing
   private let outputs = OutputRegistry.standard
 
   @Test func formsAreThoseOfEveryBackend() {
-    #expect(outputs.forms == ["alsa:DEVICE", "wav:FILE", "null"])
+    #expect(outputs.nameForms == ["alsa:DEVICE", "wav:FILE", "null"])
   }
 
   /// ALSA has a null device of its own, which keeps its name.
@@ -53,8 +53,8 @@ import Testing
     #expect(kind("wav:") == .invalidName)
     #expect(kind("pipewire:NODE=-1") == .invalidName)
     #expect(kind("alsa:pulse:DEVICE=") == .invalidName)
-    #expect(!outputs.isAvailable(outputs.name("no-such-device")))
-    #expect(outputs.isAvailable(outputs.name("null")))
+    #expect(!outputs.isAvailable(outputs.parseName("no-such-device")))
+    #expect(outputs.isAvailable(outputs.parseName("null")))
   }
 
   @Test func outputsAreListed() {
@@ -83,7 +83,7 @@ import Testing
       #expect(output.name == paths[number])
       #expect(output.encoding == encoding ?? "s16")
       let wake = try WakeSignal()
-      #expect(output.sink.wait(wake) == .room(frameCount: 160))
+      #expect(output.sink.wait(wake) == .ready(frameCount: 160))
       output.sink.write(Array(repeating: Float(0.25), count: 2 * number * 40).span)
       output.sink.finish(draining: true)
     }

@@ -17,7 +17,7 @@ import Testing
 
   @Test func aDeviceWithoutAPaceIsReadAsTimeGoesBy() throws {
     let time = VirtualTimeSource()
-    let capture = try ALSACapture("null", rate: 48_000, channelCount: 2, timekeeper: time)
+    let capture = try ALSACapture("null", rate: 48_000, channelCount: 2, clock: time)
     var samples: [Float] = []
     try capture.read(into: &samples)
     #expect(samples == [])
@@ -34,7 +34,7 @@ import Testing
     let time = VirtualTimeSource()
     let overrun = PCMInterception(result: { $0 == .read ? Int(-EPIPE) : nil })
     let capture = try ALSACapture(
-      "null", rate: 8_000, channelCount: 1, timekeeper: time, interception: overrun)
+      "null", rate: 8_000, channelCount: 1, clock: time, interception: overrun)
     try capture.start()
     var none: [PollDescriptor] = []
     time.wait(for: &none, timeout: .seconds(1))
@@ -61,7 +61,7 @@ import Testing
     #expect(
       refusal {
         _ = try ALSACapture(
-          "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTimeSource(),
+          "hw:9", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
           interception: blocked)
       } == OutputError(kind, output: "hw:9", text))
   }
@@ -94,10 +94,10 @@ import Testing
     let interception = PCMInterception(
       open: { _ in
         opened.withLock { $0 += 1 }
-        return isGone.withLock { $0 } ? .refused(ENODEV) : .passed
+        return isGone.withLock { $0 } ? .refused(ENODEV) : .notIntercepted
       }, result: { $0 == .read && isGone.withLock { $0 } ? Int(-ENODEV) : nil })
     let capture = try LiveCapture(
-      "null", rates: [48_000], period: 0.005, time: time, interception: interception)
+      "null", rates: [48_000], periodSeconds: 0.005, clock: time, interception: interception)
     #expect(capture.channelCount == 2)
     var samples: [Float] = []
     wait(time, 0.1)
@@ -130,7 +130,7 @@ import Testing
       $0 == .read && isLate.withLock { $0 } ? Int(-EPIPE) : nil
     })
     let capture = try LiveCapture(
-      "null", rates: [48_000], period: 0.005, time: time, interception: interception)
+      "null", rates: [48_000], periodSeconds: 0.005, clock: time, interception: interception)
     var samples: [Float] = []
     wait(time, 0.1)
     #expect(capture.read(into: &samples) == .interrupted("overrun: frames of the source were lost"))
@@ -141,7 +141,7 @@ import Testing
   @Test func aRateThatTheDeviceLacksIsLookedForAmongOthers() throws {
     #expect(throws: OutputError.self) {
       _ = try LiveCapture(
-        "no-such-device", rates: [48_000], period: 0.005, time: VirtualTimeSource())
+        "no-such-device", rates: [48_000], periodSeconds: 0.005, clock: VirtualTimeSource())
     }
   }
 }

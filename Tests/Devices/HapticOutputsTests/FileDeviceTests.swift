@@ -7,7 +7,7 @@ import Testing
 /// The plug-in of ALSA that writes to a file what it is sent.
 @Suite struct FileDeviceTests {
   private let clock = ClockTime()
-  private let wake = WakeSignal.ifPossible()
+  private let wake = WakeSignal.makeOrInert()
 
   /// What 2 000 stereo frames become.
   private func play(
@@ -21,18 +21,18 @@ import Testing
     request.channels = .exactly(2)
     request.periodSize = period
     request.bufferSize = 4 * period
-    let sink = try ALSASink(request, timekeeper: clock)
-    #expect(sink.granted.isPaced)
+    let sink = try ALSASink(request, clock: clock)
+    #expect(sink.configuration.isFasterThanRealTime)
     #expect(sink.format.periodSize == period)
     var rest = samples[...]
     while !rest.isEmpty {
-      guard case .room(let count) = sink.wait(wake) else { break }
+      guard case .ready(let count) = sink.wait(wake) else { break }
       let part = Array(rest.prefix(2 * count))
       rest = rest.dropFirst(2 * count)
       sink.write(part.span)
     }
     sink.finish(draining: true)
-    #expect(sink.takeEvents() == [])
+    #expect(sink.drainEvents() == [])
     return try #require(Self.bytes(of: path))
   }
 

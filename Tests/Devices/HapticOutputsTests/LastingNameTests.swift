@@ -31,7 +31,7 @@ import Testing
   }
 
   private func resolved(_ name: String) -> String? {
-    LastingName.resolved(name, root: machine.path)
+    PersistentDeviceName.alsaName(for: name, root: machine.path)
   }
 
   @Test func aCardThatIsAwayHasNoName() {
@@ -50,10 +50,10 @@ import Testing
     #expect(resolved("usb:1234:ABCD") == "plughw:10")
     #expect(resolved("usb:1234:abcd:C") == nil)
     for card in [1, 2, 10] {
-      let name = try #require(LastingName.name(ofCard: card, root: machine.path))
+      let name = try #require(PersistentDeviceName.persistentName(ofCard: card, root: machine.path))
       #expect(resolved(name) == "plughw:\(card)")
     }
-    #expect(LastingName.name(ofCard: 0, root: machine.path) == nil)
+    #expect(PersistentDeviceName.persistentName(ofCard: 0, root: machine.path) == nil)
     // The same one in another place.
     machine.remove("proc/asound/card2/usbid")
     try connect(3, "0d8c:0014", serial: "A:1")

@@ -169,7 +169,7 @@ import Testing
   ) throws {
     let playback = try Playback(
       {
-        $0.leadIn = leadIn
+        $0.warmUpDuration = leadIn
         $0.rate = Int(rate)
         $0.periodSize = buffer / 4
         $0.bufferSize = buffer
@@ -181,7 +181,7 @@ import Testing
     #expect(playback.run(until: test.length, limit: 10_000))
     let end = playback.time.now
     playback.sink.finish(draining: true)
-    let notices = playback.notices + playback.sink.takeEvents()
+    let notices = playback.notices + playback.sink.drainEvents()
     let missed = notices.map(\.missedFrameCount).reduce(0, +)
     let heard = playback.heard.filter { $0.first != nil }.map(\.count).reduce(0, +)
     // From the first frame of sound on, each frame of time is due; a device that never moved has no
@@ -202,7 +202,7 @@ import Testing
 
   /// As an idle null sink of PulseAudio does, which lies two seconds ahead of its streams.
   @Test func aNewStreamThatBeginsLateIsKept() throws {
-    let playback = try Playback { $0.leadIn = .milliseconds(50) }
+    let playback = try Playback { $0.warmUpDuration = .milliseconds(50) }
     playback.device.plan(
       .disconnect(duration: .milliseconds(450), code: ECONNREFUSED), at: .milliseconds(500))
     playback.device.plan(.stall(duration: .seconds(2)), at: .milliseconds(1_001))
@@ -243,7 +243,7 @@ import Testing
     let device = FaultyDevice()
     let time = DeviceTime(device)
     let sink = try ALSASink(
-      PCMRequest(device: "faulty"), timekeeper: time, interception: device.interception())
+      PCMRequest(device: "faulty"), clock: time, interception: device.interception())
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     for (duration, moment) in [(5, 0), (70, 500), (20, 900)] {
@@ -253,13 +253,13 @@ import Testing
       }
     }
     while time.now < .milliseconds(400) {
-      #expect(loop.turn())
+      #expect(loop.runIteration())
     }
-    #expect(engine.longestCall == .milliseconds(5))
+    #expect(engine.maximumCallDuration == .milliseconds(5))
     while time.now < .seconds(2) {
-      #expect(loop.turn())
+      #expect(loop.runIteration())
     }
-    #expect(engine.longestCall == .milliseconds(70))
+    #expect(engine.maximumCallDuration == .milliseconds(70))
   }
 
   /// The system's own words are in no message.

@@ -13,7 +13,7 @@ import Testing
 
   private func playback(buffer: Int = 960) throws -> Playback {
     try Playback {
-      $0.leadIn = .milliseconds(50)
+      $0.warmUpDuration = .milliseconds(50)
       $0.bufferSize = buffer
     }
   }
@@ -115,6 +115,6 @@ import Testing
     #expect(tail.first == nil)
     #expect(tail.count >= 2_300)
     #expect(playback.time.now < .milliseconds(600))
-    #expect(playback.sink.takeEvents() == [])
+    #expect(playback.sink.drainEvents() == [])
   }
 }

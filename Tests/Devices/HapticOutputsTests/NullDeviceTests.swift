@@ -6,12 +6,12 @@ import Testing
 
 @Suite struct NullDeviceTests {
   private let clock = ClockTime()
-  private let wake = WakeSignal.ifPossible()
+  private let wake = WakeSignal.makeOrInert()
 
   private func sink(_ change: (inout PCMRequest) -> Void = { _ in }) throws -> ALSASink {
     var request = PCMRequest(device: "null")
     change(&request)
-    return try ALSASink(request, timekeeper: clock)
+    return try ALSASink(request, clock: clock)
   }
 
   @Test(arguments: [8_000, 11_025, 44_100, 48_000, 96_000, 192_000])
@@ -20,7 +20,7 @@ import Testing
     #expect(request.periodSize == rate / 200 && request.bufferSize == rate / 50)
     // Also where the device has another rate than the one that was asked for.
     let playback = try Playback({ $0.allowsOtherRate = true }, abilities: { $0.rates = [rate] })
-    let granted = playback.sink.granted
+    let granted = playback.sink.configuration
     #expect(granted.rate == rate)
     #expect(abs(granted.periodSize - rate / 200) <= 1)
     #expect(abs(granted.bufferSize - rate / 50) <= 8)
@@ -36,17 +36,17 @@ import Testing
     }
     #expect(
       sink.format == SinkFormat(rate: 48_000, channelCount: 3, periodSize: 240, bufferSize: 960))
-    #expect(sink.granted.access == access)
-    #expect(sink.granted.encoding == encoding)
-    #expect(sink.granted.isPaced)
-    #expect(!sink.granted.isHardware)
+    #expect(sink.configuration.access == access)
+    #expect(sink.configuration.encoding == encoding)
+    #expect(sink.configuration.isFasterThanRealTime)
+    #expect(!sink.configuration.isHardware)
   }
 
   @Test func playsInTime() throws {
     let sink = try sink()
     var written = 0
     while clock.now < .seconds(10) {
-      guard case .room(let count) = sink.wait(wake) else { continue }
+      guard case .ready(let count) = sink.wait(wake) else { continue }
       #expect(count % 240 == 0)
       sink.write(([Float](repeating: 0, count: count * 2)).span)
       written += count
@@ -56,29 +56,29 @@ import Testing
     }
     #expect(written == 480_000 + 960)
     #expect(clock.waitCount == 2_000)
-    #expect(sink.takeEvents() == [])
+    #expect(sink.drainEvents() == [])
   }
 
   @Test func framesThatCameTooLateArePassedOver() throws {
     let sink = try sink()
-    #expect(sink.wait(wake) == .room(frameCount: 960))
+    #expect(sink.wait(wake) == .ready(frameCount: 960))
     sink.write(([Float](repeating: 0, count: 1_920)).span)
     clock.pass(.milliseconds(50))
     #expect(sink.wait(wake) == .missed(frameCount: 1_440))
-    #expect(sink.wait(wake) == .room(frameCount: 960))
+    #expect(sink.wait(wake) == .ready(frameCount: 960))
     #expect(
-      sink.takeEvents() == [
+      sink.drainEvents() == [
         SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 1_440, text: "buffer underrun")
       ])
   }
 
   @Test func aSignalEndsTheWait() throws {
     let sink = try sink()
-    #expect(sink.wait(wake) == .room(frameCount: 960))
+    #expect(sink.wait(wake) == .ready(frameCount: 960))
     sink.write(([Float](repeating: 0, count: 1_920)).span)
     wake.raise()
-    #expect(sink.wait(wake) == .woken)
-    #expect(sink.wait(wake) == .room(frameCount: 240))
+    #expect(sink.wait(wake) == .interrupted)
+    #expect(sink.wait(wake) == .ready(frameCount: 240))
     #expect(clock.now == .milliseconds(5))
   }
 

@@ -18,7 +18,7 @@ final class Playback {
 
   let device = FaultyDevice()
   let time: DeviceTime
-  let wake = WakeSignal.ifPossible()
+  let wake = WakeSignal.makeOrInert()
   private(set) var sink: ALSASink
   /// What was heard, in order.
   private(set) var heard: [Stretch] = []
@@ -42,7 +42,7 @@ final class Playback {
     change(&request)
     time = DeviceTime(device)
     sink = try ALSASink(
-      request, timekeeper: time,
+      request, clock: time,
       interception: device.interception(results: results, hanging: hanging))
     device.listener = { [unowned self] time, samples, channelCount in
       hear(time, samples, channelCount)
@@ -75,7 +75,7 @@ final class Playback {
       let readiness = sink.wait(wake)
       waitCount += 1
       switch readiness {
-      case .room(let count):
+      case .ready(let count):
         var samples: [Float] = []
         samples.reserveCapacity(count * sink.format.channelCount)
         for number in position..<(position + count) {
@@ -85,15 +85,15 @@ final class Playback {
         }
         position += count
         sink.write(samples.span)
-      case .missed(let count), .behind(let count):
+      case .missed(let count), .late(let count):
         position += count
         missedCount += count
-      case .woken:
+      case .interrupted:
         break
       case .ended:
         return true
       }
-      notices += sink.takeEvents()
+      notices += sink.drainEvents()
       still = time.now == last ? still + 1 : 0
       last = time.now
       if still > limit { return false }
@@ -114,7 +114,7 @@ final class ClockTime: TimeSource {
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     waitCounter.add(1, ordering: .relaxed)
     SystemTimeSource().wait(for: &descriptors, timeout: .zero)
-    guard descriptors.allSatisfy({ $0.received == 0 }), let timeout else { return }
+    guard descriptors.allSatisfy({ $0.receivedEvents == 0 }), let timeout else { return }
     pass(timeout)
   }
 

@@ -197,7 +197,7 @@ import Testing
       at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
     playback.sink.finish(draining: true)
-    let last = try #require(playback.sink.takeEvents().last)
+    let last = try #require(playback.sink.drainEvents().last)
     #expect(last.kind == .failed)
     #expect(last.text == "faulty: the device did not return until the end")
     #expect(
@@ -294,7 +294,7 @@ import Testing
     playback.device.plan(.change(other), at: .milliseconds(400))
     playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(2)))
-    #expect(playback.sink.granted.encoding == .s24Packed)
+    #expect(playback.sink.configuration.encoding == .s24Packed)
     #expect(playback.heard.last?.first == playback.heard.last?.start)
   }
 
@@ -354,7 +354,7 @@ import Testing
     playback.sink.finish(draining: true)
     #expect(playback.time.now == .milliseconds(620))
     #expect(
-      playback.sink.takeEvents() == [
+      playback.sink.drainEvents() == [
         SinkEvent(.failed, missedFrameCount: 960, text: "faulty: the device did not play the end")
       ])
   }

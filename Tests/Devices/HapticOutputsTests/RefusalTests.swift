@@ -85,14 +85,14 @@ import Testing
     throws
   {
     let playback = try Playback(abilities: { $0.encodings = [encoding, .s16] })
-    #expect(playback.sink.granted.encoding == encoding)
+    #expect(playback.sink.configuration.encoding == encoding)
   }
 
   @Test func accessIsTheOneThatWorks() throws {
     let mapped = try Playback(abilities: { $0.hasReadWrite = false })
-    #expect(mapped.sink.granted.access == .memoryMapped)
+    #expect(mapped.sink.configuration.access == .memoryMapped)
     let copied = try Playback(abilities: { $0.hasMemoryMap = false })
-    #expect(copied.sink.granted.access == .readWrite)
+    #expect(copied.sink.configuration.access == .readWrite)
     #expect(
       refusal {
         $0.access = .memoryMapped
@@ -124,7 +124,7 @@ import Testing
     let interception = PCMInterception(open: { _ in .refused(code) })
     let error = #expect(throws: OutputError.self) {
       try ALSASink(
-        PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
+        PCMRequest(device: "no-such-device"), clock: ClockTime(), interception: interception)
     }
     #expect(error?.kind == kind)
     #expect(error?.output == "no-such-device")
@@ -140,7 +140,7 @@ import Testing
   @Test func recordersAreNoPlayers() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
-      try ALSASink(PCMRequest(device: "null"), timekeeper: ClockTime(), interception: interception)
+      try ALSASink(PCMRequest(device: "null"), clock: ClockTime(), interception: interception)
     }
     #expect(
       error == OutputError(.notPlayback, output: "null", "capture only; choose another device"))
@@ -149,7 +149,7 @@ import Testing
   @Test func jackWithoutItsServerIsTold() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
-      try ALSASink(PCMRequest(device: "jack"), timekeeper: ClockTime(), interception: interception)
+      try ALSASink(PCMRequest(device: "jack"), clock: ClockTime(), interception: interception)
     }
     #expect(
       error

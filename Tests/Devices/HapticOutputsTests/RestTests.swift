@@ -21,9 +21,9 @@ import Testing
     init() throws {
       time = DeviceTime(device)
       let sink = try ALSASink(
-        PCMRequest(device: "faulty", channels: .exactly(2)), timekeeper: time,
+        PCMRequest(device: "faulty", channels: .exactly(2)), clock: time,
         interception: device.interception())
-      engine.restDelay = .seconds(10)
+      engine.idleDelay = .seconds(10)
       loop = RenderLoop(engine: engine, sink: sink, time: time)
       tap = try engine.player(
         for: HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)]))
@@ -39,7 +39,7 @@ import Testing
 
     func run(until end: Duration) throws {
       while time.now < end {
-        try #require(loop.turn())
+        try #require(loop.runIteration())
         engine.update()
         turnCount += 1
         try #require(turnCount < 100_000)
@@ -66,7 +66,7 @@ import Testing
     // The look-ahead, and at most a block of what is listened to.
     #expect(onset - asked < .milliseconds(10))
     #expect(rig.tap.endCount == 2)
-    #expect(rig.loop.takeEvents() == [])
+    #expect(rig.loop.drainEvents() == [])
   }
 
   @Test func aDeviceThatWentAwayMeanwhileIsReportedAndFoundAgain() throws {
@@ -74,10 +74,10 @@ import Testing
     try rig.tap.start()
     rig.device.plan(.disconnect(duration: .seconds(30), code: ENODEV), at: .seconds(20))
     try rig.run(until: .seconds(40))
-    #expect(rig.loop.takeEvents() == [])
+    #expect(rig.loop.drainEvents() == [])
     try rig.tap.start()
     try rig.run(until: .seconds(55))
-    #expect(rig.loop.takeEvents().map(\.kind) == [.disconnected, .reconnected])
+    #expect(rig.loop.drainEvents().map(\.kind) == [.disconnected, .reconnected])
     try rig.tap.start()
     try rig.run(until: .seconds(56))
     #expect(rig.onsets.count == 2)

@@ -8,10 +8,10 @@ import Testing
     queue.add(.underrun, missedFrameCount: 3, text: "a")
     queue.add(.disconnected, text: "b")
     #expect(
-      queue.take() == [
+      queue.drain() == [
         SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.disconnected, text: "b"),
       ])
-    #expect(queue.take() == [])
+    #expect(queue.drain() == [])
   }
 
   @Test func aFloodIsCounted() {
@@ -19,7 +19,7 @@ import Testing
     for _ in 0..<1_000 {
       queue.add(.underrun, missedFrameCount: 2, text: "dry")
     }
-    let taken = queue.take()
+    let taken = queue.drain()
     #expect(taken.count == SinkEventQueue.capacity + 1)
     #expect(
       taken.last
@@ -27,7 +27,7 @@ import Testing
           .degraded, missedFrameCount: 2 * (1_000 - SinkEventQueue.capacity),
           text: "984 more interruptions in the same time"))
     queue.add(.underrun, text: "dry")
-    #expect(queue.take().count == 1)
+    #expect(queue.drain().count == 1)
   }
 
   @Test func aLossFindsItsPlaceInAFlood() {
@@ -37,7 +37,7 @@ import Testing
     }
     queue.add(.disconnected, text: "gone")
     queue.add(.reconnected, text: "back")
-    let taken = queue.take()
+    let taken = queue.drain()
     #expect(taken.dropLast().suffix(2).map(\.kind) == [.disconnected, .reconnected])
     #expect(taken.map(\.missedFrameCount).reduce(0, +) == 100)
   }

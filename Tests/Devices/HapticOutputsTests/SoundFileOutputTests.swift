@@ -14,7 +14,7 @@ import Testing
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
   ])
   private let format = SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 480)
-  private let floats = SoundFileFormat(container: .wav, samples: .float)
+  private let floats = SoundFileFormat(container: .wav, sampleFormat: .float)
 
   /// Plays the pattern through a sink, 0.1 s in all.
   private func play(
@@ -25,9 +25,9 @@ import Testing
     loop.recording = recording
     let player = try engine.player(for: hum)
     try player.start(at: .seconds(0.01))
-    while engine.position < 4_800, loop.turn() {}
+    while engine.position < 4_800, loop.runIteration() {}
     loop.stop()
-    while loop.turn() {}
+    while loop.runIteration() {}
   }
 
   @Test func sinkWritesWhatMemoryKeeps() throws {
@@ -43,7 +43,7 @@ import Testing
     #expect(sound.channelCount == 2)
     #expect(memory.samples.contains { abs($0) > 0.3 })
     #expect(sound.interleaved == memory.samples)
-    #expect(sink.takeEvents() == [])
+    #expect(sink.drainEvents() == [])
     #expect(try sink.wait(WakeSignal()) == .ended)
   }
 
@@ -52,7 +52,7 @@ import Testing
     let file = ScratchFile()
     let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: time)
     let wake = try WakeSignal()
-    #expect(sink.wait(wake) == .room(frameCount: 480))
+    #expect(sink.wait(wake) == .ready(frameCount: 480))
     sink.write([Float](repeating: 0.5, count: 960).span)
     time.advance(by: .milliseconds(20))
     #expect(sink.wait(wake) == .missed(frameCount: 480))
@@ -70,7 +70,7 @@ import Testing
     _ = sink.wait(wake)
     sink.write([Float](repeating: 0.5, count: 960).span)
     #expect(
-      sink.takeEvents() == [
+      sink.drainEvents() == [
         SinkEvent(
           .failed, text: "\(file.path): the disk is full; free some space or choose another folder")
       ])

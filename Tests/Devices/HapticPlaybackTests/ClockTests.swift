@@ -42,11 +42,11 @@ import Testing
     let wake = try WakeSignal()
     var watched = [PollDescriptor(wake.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: .zero)
-    #expect(watched[0].received == 0)
+    #expect(watched[0].receivedEvents == 0)
     wake.raise()
     wake.raise()
     SystemTimeSource().wait(for: &watched, timeout: nil)
-    #expect(watched[0].received == 1)
+    #expect(watched[0].receivedEvents == 1)
     #expect(wake.lower())
     #expect(!wake.lower())
   }

@@ -14,14 +14,14 @@ import Testing
     let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 480, bufferSize: 1_920)
     let call: Call
     let release: WakeSignal
-    let successor: SinkSuccessor?
+    let makeReplacement: SinkReplacement?
     private var count = 0
     private var pace: SinkPacer
 
-    init(_ call: Call, release: WakeSignal, successor: SinkSuccessor? = nil) {
+    init(_ call: Call, release: WakeSignal, successor: SinkReplacement? = nil) {
       self.call = call
       self.release = release
-      self.successor = successor
+      self.makeReplacement = successor
       pace = SinkPacer(format, time: SystemTimeSource())
     }
 
@@ -41,11 +41,11 @@ import Testing
 
     func write(_ frames: Span<Float>) {
       hang(in: .write)
-      pace.hand(over: frames.count)
+      pace.recordWritten(frames.count)
     }
 
     func finish(draining: Bool) { hang(in: .finish) }
-    func takeEvents() -> [SinkEvent] { [] }
+    func drainEvents() -> [SinkEvent] { [] }
   }
 
   /// Events as they come.
@@ -71,11 +71,11 @@ import Testing
     var iterator = events.stream.makeAsyncIterator()
     if call != .finish {
       let first = await iterator.next()
-      #expect(first == .notice(SinkEvent(.unresponsive, text: "the device does not respond")))
+      #expect(first == .sinkEvent(SinkEvent(.unresponsive, text: "the device does not respond")))
     }
     #expect(!playback.stop(within: .milliseconds(300)))
     while let event = await iterator.next() {
-      if case .notice(let notice) = event {
+      if case .sinkEvent(let notice) = event {
         told.append(notice)
       }
     }
@@ -84,8 +84,8 @@ import Testing
     #expect(last.text == "the device does not respond; it was left without being closed")
     // More than a second went by, and at most 40 ms of it were in the device.
     #expect(call == .finish || last.missedFrameCount > 46_000)
-    #expect(call == .finish || engine.longestCall > .seconds(1))
-    #expect(playback.isOver)
+    #expect(call == .finish || engine.maximumCallDuration > .seconds(1))
+    #expect(playback.hasEnded)
     release.raise()
   }
 
@@ -111,6 +111,6 @@ import Testing
     // The thread of the call finds another in its place.
     release.raise()
     #expect(playback.stop())
-    #expect(playback.isOver)
+    #expect(playback.hasEnded)
   }
 }

@@ -22,7 +22,8 @@ import Testing
     let engine = PlaybackEngine(routing: routing)
     let playback = VirtualPlayback(engine)
     let plan = try RenderPlan(compiling: pattern)
-    let player = try engine.player(for: [plan, plan], duration: pattern.duration, shares: shares)
+    let player = try engine.player(
+      for: [plan, plan], duration: pattern.duration, sendGains: shares)
     try body(player)
     try player.start(at: .frame(1_000))
     playback.advance(seconds: 0.3)
@@ -31,13 +32,13 @@ import Testing
 
   @Test func whatIsPlayedIsWhatIsRendered() throws {
     let shares = [
-      SendAutomation([.init(frame: 500, share: 0.2), .init(frame: 6_000, share: 1)]),
-      SendAutomation([.init(frame: 0, share: 0.7)]),
+      SendAutomation([.init(frame: 500, gain: 0.2), .init(frame: 6_000, gain: 1)]),
+      SendAutomation([.init(frame: 0, gain: 0.7)]),
     ]
     let played = try play(shares: shares)
     let plan = try RenderPlan(compiling: pattern)
     var renderer = Renderer(
-      plans: [plan, plan], shares: shares, settings: RenderSettings(routing: routing))
+      plans: [plan, plan], sendGains: shares, settings: RenderSettings(routing: routing))
     var samples = [Float](repeating: 0, count: 12_000 * 3)
     do {
       var span = samples.mutableSpan

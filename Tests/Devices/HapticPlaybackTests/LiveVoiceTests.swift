@@ -67,14 +67,14 @@ struct LiveVoiceTests {
     let voice = Self.voice(Self.sine(4_920))
     try engine.attach(voice)
     playback.advance(seconds: 0.2)
-    #expect(voice.waitingFrameCount == 0)
+    #expect(voice.queuedFrameCount == 0)
     // Fewer than the reserve wait until there are enough.
     Self.write(Self.sine(400, from: 4_920), to: voice)
     playback.advance(seconds: 0.1)
-    #expect(voice.waitingFrameCount == 400)
+    #expect(voice.queuedFrameCount == 400)
     Self.write(Self.sine(9_600, from: 5_320), to: voice)
     playback.advance(seconds: 0.1)
-    #expect(voice.missedFrameCount == 9_480)
+    #expect(voice.underrunFrameCount == 9_480)
     // A sine of 0.3 at 100 Hz has 5.1e-5; a straight fade of 5 ms adds two bends of 0.3 / 240.
     #expect(greatestCorner(playback.samples()) < 1.5e-3)
   }

@@ -12,7 +12,8 @@ private struct NamedOutput: OutputBackend {
     -> sending OpenedOutput
   {
     guard name != "none" else { throw OutputError(.notFound, output: name, "no such output") }
-    return OpenedOutput(sink: NullSink(request.format, time: time), name: "\(scheme) \(name)")
+    return OpenedOutput(
+      sink: NullSink(request.requestedFormat, time: time), name: "\(scheme) \(name)")
   }
 }
 
@@ -29,20 +30,20 @@ private struct NamedOutput: OutputBackend {
     ("", "usual", ""),
     (":", "usual", ":"),
   ]) func aSchemeNeedsItsColon(word: String, scheme: String, rest: String) {
-    #expect(registry.name(word) == OutputName(scheme: scheme, rest: rest))
+    #expect(registry.parseName(word) == OutputName(scheme: scheme, address: rest))
   }
 
   @Test(arguments: [
-    ("trial:a", OutputName(scheme: "trial", rest: "a")), ("null", OutputName(scheme: "null")),
+    ("trial:a", OutputName(scheme: "trial", address: "a")), ("null", OutputName(scheme: "null")),
     ("null:", OutputName(scheme: "null")), ("null:x", nil), ("trial:", nil), ("trial", nil),
     ("hw:1", nil), ("", nil),
     (":", nil),
   ]) func aQualifiedNameHasItsScheme(word: String, name: OutputName?) {
-    #expect(registry.qualifiedName(word) == name)
+    #expect(registry.parseQualifiedName(word) == name)
   }
 
   @Test func formsNameEachBackend() {
-    #expect(registry.forms == ["usual:NAME", "null", "trial:NAME"])
+    #expect(registry.nameForms == ["usual:NAME", "null", "trial:NAME"])
   }
 
   @Test func namesLeadToTheirBackend() throws {
@@ -65,10 +66,10 @@ private struct NamedOutput: OutputBackend {
 
   @Test func anUnknownSchemeIsAnError() {
     let error = #expect(throws: OutputError.self) {
-      try registry.open(OutputName(scheme: "no", rest: "a"), OutputRequest())
+      try registry.open(OutputName(scheme: "no", address: "a"), OutputRequest())
     }
     #expect(error?.kind == .invalidName)
-    #expect(!registry.isAvailable(OutputName(scheme: "no", rest: "a")))
+    #expect(!registry.isAvailable(OutputName(scheme: "no", address: "a")))
     #expect(registry.isAvailable(OutputName(scheme: "null")))
   }
 

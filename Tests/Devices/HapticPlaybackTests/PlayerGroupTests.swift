@@ -44,8 +44,8 @@ import Testing
 
   @Test func throughSilenceNoTwoAreHeardAtOnce() throws {
     try group.start(at: .frame(100))
-    try group.setGainsViaSilence([0, 0.5], over: 0.01, at: .frame(5_000))
-    try group.setGainsViaSilence([0, 0.5], over: 0.01, at: .frame(9_000))
+    try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(5_000))
+    try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(9_000))
     playback.advance(seconds: 0.3)
     #expect(abs(heard(5_480..<5_481)[0]) < 2e-4)
     expectHeard(two.map { $0 / 2 }, at: 5_960..<9_000, from: 5_860)

@@ -85,7 +85,7 @@ final class ScriptedSink: AudioSink {
   var delay: Int { 64 }
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = script.isEmpty ? .room(frameCount: 64) : script.removeFirst()
+    let readiness = script.isEmpty ? .ready(frameCount: 64) : script.removeFirst()
     if case .missed(let frameCount) = readiness {
       samples += Array(repeating: 0, count: frameCount)
     }
@@ -100,7 +100,7 @@ final class ScriptedSink: AudioSink {
 
   func finish(draining: Bool) { isFinished = true }
 
-  func takeEvents() -> [SinkEvent] {
+  func drainEvents() -> [SinkEvent] {
     let taken = notices
     notices.removeAll()
     return taken
@@ -121,7 +121,7 @@ extension PatternPlayer {
   /// engine.
   func ended(after count: Int) async {
     await withCheckedContinuation { continuation in
-      wait(makeWaiter(), after: count) { continuation.resume() }
+      wait(makeWaiterID(), afterEndCount: count) { continuation.resume() }
     }
   }
 }

@@ -14,14 +14,14 @@ import Testing
       let name = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
       _ = unsafe write(name, "carrier-probe", 13)
       close(name)
-      number.withLock { $0 = RealTimePriority.systemNumber ?? 0 }
+      number.withLock { $0 = RealTimePriority.currentThreadID ?? 0 }
       named.raise()
       wait(for: end)
     }
     wait(for: named)
-    #expect(RealTimePriority.threads(named: ["carrier-probe", "x"]) == [number.withLock { $0 }])
-    #expect(RealTimePriority.threads(named: ["carrier"]) == [])
-    #expect(RealTimePriority.threads(named: []) == [])
+    #expect(RealTimePriority.threadIDs(named: ["carrier-probe", "x"]) == [number.withLock { $0 }])
+    #expect(RealTimePriority.threadIDs(named: ["carrier"]) == [])
+    #expect(RealTimePriority.threadIDs(named: []) == [])
     end.raise()
     #expect(thread.wait(within: .seconds(20)))
   }

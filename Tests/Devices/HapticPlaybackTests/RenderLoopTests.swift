@@ -11,13 +11,13 @@ import Testing
   @Test func missedTimeIsCutOutAndTheRestComesAtItsTime() throws {
     let engine = PlaybackEngine()
     let times = [0, 0.1, 0.2, 0.3, 0.4]
-    let rooms = Array(repeating: SinkReadiness.room(frameCount: 64), count: 100)
+    let rooms = Array(repeating: SinkReadiness.ready(frameCount: 64), count: 100)
     let sink = ScriptedSink(rooms + [.missed(frameCount: 7_001)] + rooms + rooms)
     let loop = loop(engine, sink)
     let player = try engine.player(for: taps(times))
     try player.start(at: .frame(0))
     for _ in 0..<400 {
-      #expect(loop.turn())
+      #expect(loop.runIteration())
     }
     let plain = try offline(taps(times), frameCount: sink.samples.count)
     #expect(difference(Array(sink.samples[..<6_400]), plain).greatest == 0)
@@ -30,13 +30,13 @@ import Testing
 
   @Test func afterMissedTimeAHumFadesIn() throws {
     let engine = PlaybackEngine()
-    let rooms = Array(repeating: SinkReadiness.room(frameCount: 64), count: 100)
+    let rooms = Array(repeating: SinkReadiness.ready(frameCount: 64), count: 100)
     let sink = ScriptedSink(rooms + [.missed(frameCount: 3_333)] + rooms)
     let loop = loop(engine, sink)
     let player = try engine.player(for: hum(1))
     try player.start(at: .frame(0))
     for _ in 0..<201 {
-      _ = loop.turn()
+      _ = loop.runIteration()
     }
     #expect(greatestCorner(Array(sink.samples[(6_400 + 3_333)...])) < 1e-3)
     let plain = try offline(hum(1), frameCount: sink.samples.count)
@@ -46,13 +46,13 @@ import Testing
 
   @Test func aDeviceThatPlaysOnLateIsCaughtUpWithWithoutAClick() throws {
     let engine = PlaybackEngine()
-    let rooms = Array(repeating: SinkReadiness.room(frameCount: 64), count: 100)
-    let sink = ScriptedSink(rooms + [.behind(frameCount: 3_333)] + rooms)
+    let rooms = Array(repeating: SinkReadiness.ready(frameCount: 64), count: 100)
+    let sink = ScriptedSink(rooms + [.late(frameCount: 3_333)] + rooms)
     let loop = loop(engine, sink)
     let player = try engine.player(for: hum(1))
     try player.start(at: .frame(0))
     for _ in 0..<201 {
-      _ = loop.turn()
+      _ = loop.runIteration()
     }
     // Nothing was lost before the device: 97 frames of a fade, then what comes 3,333 later.
     #expect(sink.samples.count == 200 * 64 + 97)
@@ -62,7 +62,7 @@ import Testing
 
   @Test func commandsOfMissedTimeAreDone() throws {
     let engine = PlaybackEngine()
-    let sink = ScriptedSink([.room(frameCount: 64), .missed(frameCount: 48_000)])
+    let sink = ScriptedSink([.ready(frameCount: 64), .missed(frameCount: 48_000)])
     let loop = loop(engine, sink)
     let player = try engine.player(for: hum(10))
     try player.start(at: .frame(100))
@@ -70,7 +70,7 @@ import Testing
     let other = try engine.player(for: taps([0]))
     try other.start(at: .frame(30_000))
     for _ in 0..<50 {
-      _ = loop.turn()
+      _ = loop.runIteration()
     }
     #expect(player.phase == .playing)
     #expect(player.startFrame == 100)
@@ -87,11 +87,11 @@ import Testing
     let player = try engine.player(for: hum(10))
     try player.start()
     for _ in 0..<100 {
-      _ = loop.turn()
+      _ = loop.runIteration()
     }
     loop.stop()
     var turns = 0
-    while loop.turn() {
+    while loop.runIteration() {
       turns += 1
     }
     #expect(turns <= 3)
@@ -102,19 +102,19 @@ import Testing
 
   @Test func aSinkThatEndsEndsTheLoop() {
     let engine = PlaybackEngine()
-    let sink = ScriptedSink([.room(frameCount: 64), .ended])
+    let sink = ScriptedSink([.ready(frameCount: 64), .ended])
     sink.notices = [SinkEvent(.failed, text: "gone for good")]
     let loop = loop(engine, sink)
-    #expect(loop.turn())
-    #expect(!loop.turn())
-    #expect(loop.takeEvents() == [SinkEvent(.failed, text: "gone for good")])
+    #expect(loop.runIteration())
+    #expect(!loop.runIteration())
+    #expect(loop.drainEvents() == [SinkEvent(.failed, text: "gone for good")])
   }
 
   @Test func aRecordingHoldsWhatWasHeard() throws {
     let engine = PlaybackEngine()
     let sink = ScriptedSink([
-      .room(frameCount: 64), .room(frameCount: 5_000), .missed(frameCount: 700),
-      .room(frameCount: 64),
+      .ready(frameCount: 64), .ready(frameCount: 5_000), .missed(frameCount: 700),
+      .ready(frameCount: 64),
     ])
     let loop = loop(engine, sink)
     let recording = RecordingBuffer(sink.format)
@@ -122,10 +122,10 @@ import Testing
     let player = try engine.player(for: hum(10))
     try player.start()
     for _ in 0..<4 {
-      _ = loop.turn()
+      _ = loop.runIteration()
     }
     var samples = [Float](repeating: 1, count: 10_000)
-    let count = recording.take(into: &samples)
+    let count = recording.drain(into: &samples)
     #expect(count == 64 + 5_000 + 700 + 64)
     #expect(difference(Array(samples.prefix(count)), sink.samples).greatest == 0)
     #expect(recording.droppedSampleCount == 0)

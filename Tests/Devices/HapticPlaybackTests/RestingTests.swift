@@ -21,10 +21,10 @@ import Testing
     func wait(_ wake: WakeSignal) -> SinkReadiness { sink.wait(wake) }
     func write(_ frames: Span<Float>) { sink.write(frames) }
     func finish(draining: Bool) { sink.finish(draining: draining) }
-    func takeEvents() -> [SinkEvent] { [] }
-    func rest() -> Bool {
+    func drainEvents() -> [SinkEvent] { [] }
+    func beginIdle() -> Bool {
       restCount += 1
-      return mayRest && sink.rest()
+      return mayRest && sink.beginIdle()
     }
   }
 
@@ -49,14 +49,14 @@ import Testing
 
     init(restDelay: Duration? = .seconds(10)) {
       engine = PlaybackEngine()
-      engine.restDelay = restDelay
+      engine.idleDelay = restDelay
       sink = Rester(time)
       loop = RenderLoop(engine: engine, sink: sink, time: time)
     }
 
     func run(seconds: Double) {
       let end = time.now + .seconds(seconds)
-      while time.now < end, loop.turn() {
+      while time.now < end, loop.runIteration() {
         engine.update()
       }
     }
@@ -147,7 +147,7 @@ import Testing
   /// Real threads: a rest wakes for every command, and for the end.
   @Test func commandsWakeThreadsThatRest() throws {
     let engine = PlaybackEngine()
-    engine.restDelay = .zero
+    engine.idleDelay = .zero
     let sink = NullSink(SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960))
     let playback = try LivePlayback(engine, sink: sink)
     let ended = try WakeSignal()
@@ -157,7 +157,7 @@ import Testing
       try player.start()
       var watched = [PollDescriptor(ended.descriptor)]
       SystemTimeSource().wait(for: &watched, timeout: .seconds(10))
-      try #require(watched[0].received != 0, "start \(count)")
+      try #require(watched[0].receivedEvents != 0, "start \(count)")
       ended.lower()
     }
     #expect(playback.stop())

@@ -69,9 +69,9 @@ import Testing
     try player.start()
     func peaks() -> (haptics: Float, audio: Float) {
       playback.advance(seconds: 0.05)
-      _ = (engine.takePeak(ofChannel: 0), engine.takePeak(ofChannel: 1))
+      _ = (engine.drainPeak(ofChannel: 0), engine.drainPeak(ofChannel: 1))
       playback.advance(seconds: 0.1)
-      return (engine.takePeak(ofChannel: 0), engine.takePeak(ofChannel: 1))
+      return (engine.drainPeak(ofChannel: 0), engine.drainPeak(ofChannel: 1))
     }
     #expect(peaks().haptics > 0.1)
     engine.setHapticsMuted(true)
@@ -89,9 +89,9 @@ import Testing
     let player = try engine.player(for: hum(0.2))
     try player.start()
     playback.advance(seconds: 0.1)
-    #expect(abs(engine.takePeak(ofChannel: 0) - 0.44) < 0.01)
-    #expect(engine.takePeak(ofChannel: 0) == 0)
-    #expect(engine.takePeak(ofChannel: 1) == 0)
+    #expect(abs(engine.drainPeak(ofChannel: 0) - 0.44) < 0.01)
+    #expect(engine.drainPeak(ofChannel: 0) == 0)
+    #expect(engine.drainPeak(ofChannel: 1) == 0)
     #expect(engine.voiceCount == 1)
   }
 }

@@ -7,35 +7,35 @@ import Testing
 
   /// A device in trouble for a minute, a hundred times a second.
   @Test func aStormIsAHandfulOfReports() {
-    var folding = SinkEventFolding()
-    var reports: [SinkEventFolding.Report] = []
+    var folding = SinkEventAggregator()
+    var reports: [SinkEventAggregator.Report] = []
     for moment in 0..<6_000 {
       reports += folding.add(underrun, at: .milliseconds(10 * moment))
     }
     // At 0, 1, 3, 7, 15 and 31 seconds.
     #expect(reports.count == 6)
-    reports += folding.takeDue(at: nil)
+    reports += folding.drainDueReports(at: nil)
     #expect(reports.reduce(0) { $0 + $1.count } == 6_000)
     #expect(reports.reduce(0) { $0 + $1.event.missedFrameCount } == 60_000)
     #expect(folding.underrunCount == 6_000)
-    #expect(folding.ownUnderrunCount == 6_000)
+    #expect(folding.lateDeliveryCount == 6_000)
     #expect(folding.missedFrameCount == 60_000)
   }
 
   @Test func whatIsHeldIsReportedWithoutAnotherEvent() {
-    var folding = SinkEventFolding()
+    var folding = SinkEventAggregator()
     let gone = SinkEvent(.disconnected, text: "gone")
     #expect(folding.add(gone, at: .zero) == [.init(gone)])
     #expect(folding.timeout(at: .zero) == nil)
     #expect(folding.add(gone, at: .milliseconds(400)) == [])
     #expect(folding.timeout(at: .milliseconds(400)) == .milliseconds(600))
-    #expect(folding.takeDue(at: .milliseconds(999)) == [])
-    #expect(folding.takeDue(at: .seconds(1)) == [.init(gone)])
+    #expect(folding.drainDueReports(at: .milliseconds(999)) == [])
+    #expect(folding.drainDueReports(at: .seconds(1)) == [.init(gone)])
     #expect(folding.timeout(at: .seconds(1)) == nil)
   }
 
   @Test func otherKindsAndCausesAndAnEndAreNotHeld() {
-    var folding = SinkEventFolding()
+    var folding = SinkEventAggregator()
     let late = SinkEvent(.underrun, cause: .lateDevice, text: "late")
     let failed = SinkEvent(.failed, missedFrameCount: 5, text: "failed")
     #expect(folding.add(underrun, at: .zero) == [.init(underrun)])
@@ -48,11 +48,11 @@ import Testing
   }
 
   @Test func afterAQuietTimeTheNextIsReportedAtOnce() {
-    var folding = SinkEventFolding()
+    var folding = SinkEventAggregator()
     for moment in 0..<100 {
       _ = folding.add(underrun, at: .milliseconds(100 * moment))
     }
-    _ = folding.takeDue(at: .seconds(20))
+    _ = folding.drainDueReports(at: .seconds(20))
     #expect(folding.add(underrun, at: .seconds(60)) == [.init(underrun)])
   }
 }

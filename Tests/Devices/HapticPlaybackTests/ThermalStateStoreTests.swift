@@ -13,7 +13,7 @@ struct WarmthMemoryTests {
   @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
     let memory = ThermalStateStore()
     let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
-    memory.keep([warm, TransducerThermalState()], of: routing, at: .seconds(100))
+    memory.store([warm, TransducerThermalState()], of: routing, at: .seconds(100))
     let later = memory.temperatureRise(of: routing, at: .seconds(110))
     #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
     // A clock that is constant or began again cools nothing.
@@ -22,7 +22,7 @@ struct WarmthMemoryTests {
 
   @Test func onlyTheSameTransducerIsKnownAgain() {
     let memory = ThermalStateStore()
-    memory.keep(
+    memory.store(
       [TransducerThermalState(coil: 1), TransducerThermalState(coil: 1)], of: routing, at: .zero)
     var other = Self.shaker
     other.name = "other"
@@ -38,11 +38,11 @@ struct WarmthMemoryTests {
     #expect(engine.routing == routing)
     #expect(PlaybackEngine(routing: OutputRouting()).routing == OutputRouting())
     let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
-    engine.temperatureRise = [warm, warm]
+    engine.temperatureRises = [warm, warm]
     let playback = VirtualPlayback(engine)
     playback.advance(seconds: 1)
     let expected = warm.cooled(for: 1, by: ThermalParameters())
-    #expect(abs(engine.temperatureRise[0].coil - expected.coil) < 0.001)
-    #expect(abs(engine.temperatureRise[1].magnet - expected.magnet) < 0.001)
+    #expect(abs(engine.temperatureRises[0].coil - expected.coil) < 0.001)
+    #expect(abs(engine.temperatureRises[1].magnet - expected.magnet) < 0.001)
   }
 }

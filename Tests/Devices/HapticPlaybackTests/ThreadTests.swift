@@ -53,7 +53,7 @@ import Testing
     }
     #expect(engine.loadedPlayerCount <= shared.count)
     playback.stop()
-    #expect(playback.isOver)
+    #expect(playback.hasEnded)
     #expect(ends.value == shared.reduce(0) { $0 + $1.endCount })
   }
 
@@ -96,7 +96,7 @@ import Testing
 
   @Test func theEndOfASinkIsTold() async throws {
     let engine = PlaybackEngine()
-    let sink = ScriptedSink([.room(frameCount: 64), .ended])
+    let sink = ScriptedSink([.ready(frameCount: 64), .ended])
     sink.notices = [SinkEvent(.failed, text: "unplugged")]
     let (events, continuation) = AsyncStream.makeStream(of: LivePlayback.Event.self)
     let playback = try LivePlayback(engine, sink: sink, time: VirtualTimeSource()) { event in
@@ -109,7 +109,7 @@ import Testing
     for await event in events {
       told.append(event)
     }
-    #expect(told == [.notice(SinkEvent(.failed, text: "unplugged")), .ended])
+    #expect(told == [.sinkEvent(SinkEvent(.failed, text: "unplugged")), .ended])
     playback.stop()
   }
 }

@@ -41,7 +41,7 @@ final class ScratchFile {
     let file = ScratchFile()
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: "scratch",
-      format: SoundFileFormat(container: container, samples: format),
+      format: SoundFileFormat(container: container, sampleFormat: format),
       rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
       tags: tags)
     let half = samples.count / 2 / channelCount * channelCount

@@ -30,7 +30,7 @@ import Testing
     container: SoundFileFormat.Container, samples: SampleFormat, rate: Int, channels: Int,
     unsupportedReason: String
   ) {
-    let format = SoundFileFormat(container: container, samples: samples)
+    let format = SoundFileFormat(container: container, sampleFormat: samples)
     #expect(format.unsupportedReason(rate: rate, channelCount: channels) == unsupportedReason)
   }
 
@@ -39,7 +39,7 @@ import Testing
   ) {
     for samples in SampleFormat.allCases where container != .flac {
       for rate in [8_000, 44_100, 192_000] {
-        let format = SoundFileFormat(container: container, samples: samples)
+        let format = SoundFileFormat(container: container, sampleFormat: samples)
         #expect(format.unsupportedReason(rate: rate, channelCount: 64) == nil)
       }
     }
@@ -47,13 +47,16 @@ import Testing
 
   /// 2³² − 1 bytes less a mebibyte for headers and tags.
   @Test func waveBeyondFourGibibytesIsRF64() {
-    let wave = SoundFileFormat(container: .wav, samples: .s16)
+    let wave = SoundFileFormat(container: .wav, sampleFormat: .s16)
     let most: Int64 = (0xFFFF_FFFF - 0x10_0000) / 4
     let kind = Int32(SF_FORMAT_TYPEMASK)
-    #expect(wave.code(frameCount: most, channelCount: 2) & kind == Int32(SF_FORMAT_WAV))
-    #expect(wave.code(frameCount: most + 1, channelCount: 2) & kind == Int32(SF_FORMAT_RF64))
-    #expect(wave.code(frameCount: most + 1, channelCount: 1) & kind == Int32(SF_FORMAT_WAV))
-    let other = SoundFileFormat(container: .caf, samples: .float)
-    #expect(other.code(frameCount: 1 << 40, channelCount: 2) & kind == Int32(SF_FORMAT_CAF))
+    #expect(wave.libsndfileFormat(frameCount: most, channelCount: 2) & kind == Int32(SF_FORMAT_WAV))
+    #expect(
+      wave.libsndfileFormat(frameCount: most + 1, channelCount: 2) & kind == Int32(SF_FORMAT_RF64))
+    #expect(
+      wave.libsndfileFormat(frameCount: most + 1, channelCount: 1) & kind == Int32(SF_FORMAT_WAV))
+    let other = SoundFileFormat(container: .caf, sampleFormat: .float)
+    #expect(
+      other.libsndfileFormat(frameCount: 1 << 40, channelCount: 2) & kind == Int32(SF_FORMAT_CAF))
   }
 }

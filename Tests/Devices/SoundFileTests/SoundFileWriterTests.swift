@@ -10,7 +10,8 @@ import Testing
     .flatMap { container in
       SampleFormat.allCases.map { (container, $0) }
     }.filter {
-      SoundFileFormat(container: $0, samples: $1).unsupportedReason(rate: 48_000, channelCount: 2)
+      SoundFileFormat(container: $0, sampleFormat: $1).unsupportedReason(
+        rate: 48_000, channelCount: 2)
         == nil
     }
 
@@ -100,7 +101,7 @@ import Testing
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
         descriptor: file.descriptor, path: "a.flac",
-        format: SoundFileFormat(container: .flac, samples: .float),
+        format: SoundFileFormat(container: .flac, sampleFormat: .float),
         rate: 48_000, channelCount: 1, frameCount: 1)
     }
     #expect(
@@ -119,7 +120,8 @@ import Testing
     defer { close(full) }
     let error = #expect(throws: SoundFileError.self) {
       var writer = try SoundFileWriter(
-        descriptor: full, path: "a", format: SoundFileFormat(container: container, samples: .s16),
+        descriptor: full, path: "a",
+        format: SoundFileFormat(container: container, sampleFormat: .s16),
         rate: 48_000,
         channelCount: 1, frameCount: 100_000)
       try writer.write(sine(hertz: 80, rate: 48_000, count: 100_000).span)

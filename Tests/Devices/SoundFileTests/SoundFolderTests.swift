@@ -15,7 +15,7 @@ import Testing
     }
     for name in ["out.wav", "root/ok.wav", "root/sub/ok.wav", "root-other/out.wav"] {
       var writer = try SoundFileWriter(
-        path: "\(place)/\(name)", format: SoundFileFormat(container: .wav, samples: .s16),
+        path: "\(place)/\(name)", format: SoundFileFormat(container: .wav, sampleFormat: .s16),
         rate: 8_000, channelCount: 1)
       try writer.write([0.5, -0.5].span)
       try writer.close()
@@ -110,7 +110,7 @@ import Testing
   @Test func aHugeSoundIsRefused() throws {
     let path = "\(place)/root/huge.wav"
     var writer = try SoundFileWriter(
-      path: path, format: SoundFileFormat(container: .wav, samples: .s16), rate: 8_000,
+      path: path, format: SoundFileFormat(container: .wav, sampleFormat: .s16), rate: 8_000,
       channelCount: 1)
     try writer.close()
     let descriptor = unsafe open(path, O_RDWR)
@@ -138,7 +138,7 @@ import Testing
   @Test func aFileThatCannotBeCreatedIsAnError() {
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
-        path: "\(place)/none/a.wav", format: SoundFileFormat(container: .wav, samples: .s16),
+        path: "\(place)/none/a.wav", format: SoundFileFormat(container: .wav, sampleFormat: .s16),
         rate: 8_000,
         channelCount: 1)
     }

@@ -30,7 +30,7 @@ import Testing
 
   @Test(arguments: [true, false]) func aNewFileReplacesNone(mayBeUnnamed: Bool) throws {
     for old in [nil, "old"] {
-      var file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
+      var file = try AtomicFileWriter(scratch("a"), allowsUnnamed: mayBeUnnamed)
       try file.write(Array("new".utf8))
       // Another process is faster.
       if let old {
@@ -52,7 +52,7 @@ import Testing
         try scratch.write(old, to: "a")
       }
       do {
-        var file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
+        var file = try AtomicFileWriter(scratch("a"), allowsUnnamed: mayBeUnnamed)
         try file.write(Array("new".utf8))
         #expect(text("a") == old)
         #expect(names.count == (old == nil ? 0 : 1) + (mayBeUnnamed ? 0 : 1))
@@ -66,7 +66,7 @@ import Testing
   @Test(arguments: [true, false]) func whatIsNotCommittedIsNeverSeen(mayBeUnnamed: Bool) throws {
     try scratch.write("old", to: "a")
     do {
-      let file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
+      let file = try AtomicFileWriter(scratch("a"), allowsUnnamed: mayBeUnnamed)
       try file.write(Array("new".utf8))
     }
     #expect(text("a") == "old")
@@ -99,7 +99,7 @@ import Testing
     defer { close(held) }
     try #require(flock(held, LOCK_EX | LOCK_NB) == 0)
     do {
-      _ = try AtomicFileWriter(scratch("a"), mayBeUnnamed: false)
+      _ = try AtomicFileWriter(scratch("a"), allowsUnnamed: false)
     }
     #expect(self.names == names.dropFirst().sorted())
   }
@@ -144,7 +144,7 @@ import Testing
     umask(mask)
     for mayBeUnnamed in [true, false] {
       for name in ["a", "new\(mayBeUnnamed)"] {
-        var file = try AtomicFileWriter(scratch(name), mayBeUnnamed: mayBeUnnamed)
+        var file = try AtomicFileWriter(scratch(name), allowsUnnamed: mayBeUnnamed)
         try file.commit()
         #expect(mode(name) == (name == "a" ? 0o640 : 0o666 & ~mask))
       }
@@ -163,7 +163,7 @@ import Testing
     try scratch.makeFolder("f")
     try scratch.link("soft", to: "a")
     try #require(unsafe Glibc.link(scratch("a"), scratch("hard")) == 0)
-    let inputs = OutputGuard(reading: [scratch("a"), scratch("gone")])
+    let inputs = InputOverwriteCheck(reading: [scratch("a"), scratch("gone")])
     for name in ["a", "./a", "f/../a", "soft", "hard"] {
       #expect(inputs.isInput(scratch(name)))
     }
@@ -176,10 +176,10 @@ import Testing
     try scratch.write("", to: "a")
     let a = scratch("a")
     let no = scratch("no")
-    #expect(OutputGuard.obstacle(to: "a.wav") == nil)
-    #expect(OutputGuard.obstacle(to: scratch("a.wav")) == nil)
-    #expect(OutputGuard.obstacle(to: no + "/") == nil)
-    #expect(OutputGuard.obstacle(to: no + "/b/") == "the folder '\(no)' does not exist")
-    #expect(OutputGuard.obstacle(to: a + "/b") == "'\(a)' is not a folder")
+    #expect(InputOverwriteCheck.obstacle(to: "a.wav") == nil)
+    #expect(InputOverwriteCheck.obstacle(to: scratch("a.wav")) == nil)
+    #expect(InputOverwriteCheck.obstacle(to: no + "/") == nil)
+    #expect(InputOverwriteCheck.obstacle(to: no + "/b/") == "the folder '\(no)' does not exist")
+    #expect(InputOverwriteCheck.obstacle(to: a + "/b") == "'\(a)' is not a folder")
   }
 }

@@ -150,8 +150,8 @@ private func lines(about text: String) -> [String] {
   }
 
   @Test func aTextWithTransducersIsMeantToBeAnArray() {
-    #expect(ArrayCheckResult.isArrayText(by: Array(#"{"transducers": 1}"#.utf8)))
-    #expect(!ArrayCheckResult.isArrayText(by: Array(#"{"name": "mine"}"#.utf8)))
-    #expect(!ArrayCheckResult.isArrayText(by: Array("[".utf8)))
+    #expect(ArrayCheckResult.isArrayText(Array(#"{"transducers": 1}"#.utf8)))
+    #expect(!ArrayCheckResult.isArrayText(Array(#"{"name": "mine"}"#.utf8)))
+    #expect(!ArrayCheckResult.isArrayText(Array("[".utf8)))
   }
 }

@@ -58,7 +58,7 @@ private func profile(_ members: String...) -> String {
         length: .cycles(3, seconds: 0.005...0.05),
         level: 0.6, floor: 0.2,
         partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, durationRatio: 1.25)],
-        squareness: 0.1...0.9, attack: 0, release: 0.01), duck: 0.25,
+        squareness: 0.1...0.9, attack: 0, release: 0.01), ducking: 0.25,
       thresholds: [.init(hertz: 20, decibels: -40), .init(hertz: 80, decibels: -31.77)],
       hardware: TransducerHardware(
         product: "Maker Model", band: 10...200, resonance: 40, qualityFactor: 3.5, impedance: 4,

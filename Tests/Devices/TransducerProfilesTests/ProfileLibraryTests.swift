@@ -38,7 +38,7 @@ private final class Scratch {
 @Suite struct ProfileLibraryTests {
   private func low(_ name: String, in library: ProfileLibrary) throws -> Double? {
     guard let entry = library.entry(named: name) else { return nil }
-    return try ProfileFile.read(text: entry.text(), name: entry.textName).frequency.low
+    return try ProfileFile.read(text: entry.text(), name: entry.sourceName).frequency.low
   }
 
   @Test func theFirstFolderThatHasTheNameDecides() throws {
@@ -50,7 +50,7 @@ private final class Scratch {
     try scratch.write("mine", "a.json", low: 2)
     #expect(try low("a", in: scratch.library) == 2)
     #expect(scratch.library.entry(named: "a")?.origin == .user)
-    #expect(scratch.library.entry(named: "a")?.textName == "\(scratch.path)/mine/a.json")
+    #expect(scratch.library.entry(named: "a")?.sourceName == "\(scratch.path)/mine/a.json")
     #expect(try low("phone", in: scratch.library) == 80)
     try scratch.write("first", "phone.json", low: 7)
     #expect(try low("phone", in: scratch.library) == 7)

@@ -185,7 +185,7 @@ private let whole = [
       func isOutside(_ number: Double) -> Bool {
         findings(base.setting(leaf.path[...], to: .number(number))).contains {
           $0.rule == "out-of-range"
-            && $0.place.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
+            && $0.location.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
         }
       }
       #expect(!isOutside(low) && !isOutside(high), "\(leaf.path)")
@@ -224,7 +224,7 @@ private let whole = [
     let text = Array(#"{ "x": 1, "frequency": { "x": 1 }, "transient": { "x": 1 } }"#.utf8)
     for finding in ProfileCheckResult(text: text, name: "f").findings
     where finding.rule == "unknown-key" {
-      let place = finding.place.path.dropLast(finding.place.path == "x" ? 1 : 2)
+      let place = finding.location.path.dropLast(finding.location.path == "x" ? 1 : 2)
       let hint = try #require(finding.suggestion).dropFirst("valid keys: ".count)
       for key in hint.split(separator: ",").map({ $0.drop { $0 == " " } }) {
         let path = place.isEmpty ? String(key) : "\(place).\(key)"

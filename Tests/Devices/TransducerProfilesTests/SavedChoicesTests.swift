@@ -5,16 +5,16 @@ import TransducerProfiles
 @Suite struct SavedChoicesTests {
   private static let library = ProfileLibrary(userFolder: nil)
 
-  private func read(_ text: String) throws(InputError) -> SavedChoices {
-    try SavedChoices(text: Array(text.utf8), name: "c", library: Self.library)
+  private func read(_ text: String) throws(InputError) -> SavedSettings {
+    try SavedSettings(text: Array(text.utf8), name: "c", library: Self.library)
   }
 
   @Test func whatIsWrittenReadsBackEqual() throws {
-    var choices = SavedChoices()
+    var choices = SavedSettings()
     #expect(try read(String(decoding: choices.text, as: UTF8.self)) == choices)
     choices.device = "plughw:CARD=Device"
     choices.profile = "dayton-bst-1"
-    choices.haptics = [2, 3]
+    choices.hapticChannels = [2, 3]
     choices.strength = 0.032
     let text = String(decoding: choices.text, as: UTF8.self)
     #expect(
@@ -55,11 +55,12 @@ import TransducerProfiles
   }
 
   @Test func theFileIsBesideTheFolderOfProfiles() {
-    #expect(SavedChoices.path { ["HOME": "/h"][$0] } == "/h/.config/temblor/config.json")
+    #expect(SavedSettings.path { ["HOME": "/h"][$0] } == "/h/.config/temblor/config.json")
     #expect(
-      SavedChoices.path { ["HOME": "/h", "XDG_CONFIG_HOME": "/c/"][$0] } == "/c/temblor/config.json"
+      SavedSettings.path { ["HOME": "/h", "XDG_CONFIG_HOME": "/c/"][$0] }
+        == "/c/temblor/config.json"
     )
-    #expect(SavedChoices.path { ["XDG_CONFIG_HOME": "c"][$0] } == nil)
+    #expect(SavedSettings.path { ["XDG_CONFIG_HOME": "c"][$0] } == nil)
   }
 
   @Test(arguments: [

@@ -77,7 +77,7 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     var count = 0
     for name in ProfileCatalog.names {
       let profile = try #require(ProfileCatalog.profile(named: name))
-      guard let settings = profile.transducerSettings(rate: rate), settings.equaliser != nil,
+      guard let settings = profile.transducerSettings(rate: rate), settings.equalizer != nil,
         let model = settings.model
       else { continue }
       count += 1
@@ -89,7 +89,7 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
           plan: plan, settings: RenderSettings(routing: OutputRouting().fitted(to: [profile])))
         let drive = rendering.samples()
         var simulation = TransducerSimulation(model, rate: rate)
-        return drive.map { abs(Double(simulation.acceleration(drive: $0))) }.max() ?? 0
+        return drive.map { abs(Double(simulation.nextAcceleration(drive: $0))) }.max() ?? 0
       }
       let now = try felt(profile)
       let before = try felt(bare)

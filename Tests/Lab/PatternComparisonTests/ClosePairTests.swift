@@ -52,7 +52,7 @@ struct ClosePairTests {
       let reference = try take(pattern)
       let recording = sound([made.samples(of: try take(changed).signal.mono, numbers: &numbers)])
       let comparison = Comparison(reference, recording)
-      let own = comparison.differences.filter { !$0.isThroughout }
+      let own = comparison.differences.filter { !$0.isOverall }
       let right = own.filter {
         $0.kind == (isMissing ? .missing : .time) && abs($0.range.lowerBound - time) < 0.001
       }

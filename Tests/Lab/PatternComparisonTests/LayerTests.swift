@@ -35,15 +35,15 @@ struct LayerTests {
   }
 
   @Test func eventsThatAreFeltElsewhereDiffer() throws {
-    func composition(_ places: HapticComposition.Place?...) -> HapticComposition {
+    func composition(_ places: HapticComposition.BodyLocation?...) -> HapticComposition {
       HapticComposition(
-        layers: zip(Self.layers, places).map { HapticComposition.Layer($0, place: $1) })
+        layers: zip(Self.layers, places).map { HapticComposition.Layer($0, bodyLocation: $1) })
     }
     func sentences(_ one: HapticComposition, _ other: HapticComposition) throws -> [String] {
       Comparison(try take(one), try take(other)).sentences
     }
-    let left = HapticComposition.Place(1, of: 2, name: "left")
-    let right = HapticComposition.Place(2, of: 2)
+    let left = HapticComposition.BodyLocation(1, of: 2, name: "left")
+    let right = HapticComposition.BodyLocation(2, of: 2)
     let swapped = try sentences(composition(left, right, nil), composition(right, left, nil))
     #expect(
       swapped == [
@@ -66,7 +66,7 @@ struct LayerTests {
     changed[1].events[1].time += 0.008
     let comparison = Comparison(try take(layers: Self.layers), try take(layers: changed))
     #expect(comparison.differences.map(\.referenceEvents) == [[4]])
-    #expect(comparison.differences.map(\.otherEvents) == [[4]])
+    #expect(comparison.differences.map(\.candidateEvents) == [[4]])
   }
 
   @Test func aControlIsCalledByItsLayer() throws {

@@ -63,7 +63,7 @@ struct LevelMatchTests {
     let comparison = Comparison(take, louder, options: options)
     #expect(comparison.differences.isEmpty)
     #expect(comparison.notes == ["B was attenuated by 3.5 dB to match weighted energy."])
-    #expect(abs(comparison.otherGain - 1 / 1.5) < 1e-4)
+    #expect(abs(comparison.candidateGain - 1 / 1.5) < 1e-4)
   }
 
   @Test func withoutAMatchEachLevelIsToldAsItIs() throws {

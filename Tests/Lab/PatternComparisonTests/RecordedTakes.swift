@@ -119,7 +119,7 @@ extension RecordingCase {
     var delay = 0.0
     var level = 0.0
     var isInverted = false
-    for difference in comparison.differences where difference.isThroughout {
+    for difference in comparison.differences where difference.isOverall {
       switch difference.kind {
       case .time: delay = difference.amount
       case .level: level = difference.amount
@@ -144,7 +144,7 @@ extension RecordingCase {
 
 extension Comparison {
   /// What is said of single events.
-  var single: [String] { differences.filter { !$0.isThroughout }.map(\.sentence) }
+  var single: [String] { differences.filter { !$0.isOverall }.map(\.sentence) }
 }
 
 /// One real change of a pattern.

@@ -90,7 +90,7 @@ struct RecordingMediumTests {
 
   /// What is said beside that it comes later and has noise.
   private func others(_ comparison: Comparison) -> [Difference] {
-    comparison.differences.filter { !($0.isThroughout && [.time, .noise].contains($0.kind)) }
+    comparison.differences.filter { !($0.isOverall && [.time, .noise].contains($0.kind)) }
   }
 
   @Test func aResonanceIsToldAndNothingElse() throws {
@@ -104,7 +104,7 @@ struct RecordingMediumTests {
       let delay = Double.random(in: 0.1...2, using: &numbers)
       let comparison = Comparison(
         pattern, plant.recording(of: pattern.signal.mono, delay: delay, numbers: &numbers))
-      let model = comparison.recording?.medium?.model
+      let model = comparison.recordingMatch?.chain?.model
       let isRight = model.map { abs($0.resonance / plant.resonance - 1) < 0.02 } ?? false
       if !others(comparison).isEmpty || (RecordingCase.count == nil && !isRight) {
         failures.append(
@@ -147,7 +147,7 @@ struct RecordingMediumTests {
         try take(pattern),
         plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
       let near = others(comparison).filter {
-        abs($0.range.lowerBound - made.time) < 0.075 && !$0.isThroughout
+        abs($0.range.lowerBound - made.time) < 0.075 && !$0.isOverall
       }
       let isNamed = near.contains { $0.kind == change.kind }
       // The level is the sensor's.
@@ -179,8 +179,8 @@ struct RecordingMediumTests {
     let pattern = try take(try shipped(name), profile: profile)
     let comparison = Comparison(
       pattern, Plant(30, 3).recording(of: pattern.signal.mono, delay: 0.7, numbers: &numbers))
-    #expect(comparison.recording?.outcome == .found)
-    #expect(comparison.recording?.medium?.isKnown == true)
+    #expect(comparison.recordingMatch?.outcome == .found)
+    #expect(comparison.recordingMatch?.chain?.matchesProfile == true)
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.notes == ["B was judged as the acceleration of the profile's transducer."])
   }
@@ -191,7 +191,7 @@ struct RecordingMediumTests {
     let comparison = Comparison(
       pattern, Plant(150, 0.7).recording(of: pattern.signal.mono, delay: 0.4, numbers: &numbers))
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
-    let model = try #require(comparison.recording?.medium?.model)
+    let model = try #require(comparison.recordingMatch?.chain?.model)
     #expect(abs(model.resonance / 150 - 1) < 0.15)
     #expect(
       comparison.notes == [
@@ -222,8 +222,8 @@ struct RecordingMediumTests {
       let comparison = Comparison(
         try take(pattern), Self.noisy(Self.inARoom(try take(heard).signal.mono, &numbers), &numbers)
       )
-      #expect(comparison.recording?.outcome == .found)
-      #expect(comparison.recording?.leastDecibels == 2.5)
+      #expect(comparison.recordingMatch?.outcome == .found)
+      #expect(comparison.recordingMatch?.minimumDetectableDecibels == 2.5)
       #expect(
         others(comparison).map(\.kind) == (heard == changed ? [.frequency] : []),
         "\(comparison.sentences)")
@@ -277,6 +277,6 @@ struct RecordingMediumTests {
     let comparison = Comparison(
       pattern, Self.noisy(Self.throughAutomaticGain(pattern.signal.mono), &numbers))
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
-    #expect(comparison.recording?.medium != nil)
+    #expect(comparison.recordingMatch?.chain != nil)
   }
 }

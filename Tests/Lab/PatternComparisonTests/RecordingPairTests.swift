@@ -30,8 +30,8 @@ struct RecordingPairTests {
     let comparison = Comparison(try take(fiveTaps), try recording(stretched(1.015), noise: noise))
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
     #expect(abs(tempo.amount - 1.5) < 0.05)
-    #expect(abs((tempo.largestShift ?? 0) - 0.0153) < 0.001)
-    #expect(comparison.differences.allSatisfy { $0.isThroughout }, "\(comparison.sentences)")
+    #expect(abs((tempo.maximumShift ?? 0) - 0.0153) < 0.001)
+    #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
     #expect(!comparison.isEqual(within: Tolerance(decibels: 1, seconds: 0.005, percent: 3)))
   }
 
@@ -47,7 +47,7 @@ struct RecordingPairTests {
     let samples = [Float](repeating: 0, count: 9_600) + take.signal.mono
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: "a.ogg",
-      format: SoundFileFormat(container: .ogg, samples: .s16), rate: 48_000,
+      format: SoundFileFormat(container: .ogg, sampleFormat: .s16), rate: 48_000,
       channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()
@@ -56,27 +56,27 @@ struct RecordingPairTests {
     #expect(coded != samples)
     let comparison = Comparison(take, sound([coded]))
     let times = comparison.differences.filter { $0.kind == .time }
-    #expect(times.count == 1 && times[0].isThroughout && abs(times[0].amount - 0.2) < 2e-4)
-    #expect(comparison.differences.allSatisfy { $0.isThroughout }, "\(comparison.sentences)")
+    #expect(times.count == 1 && times[0].isOverall && abs(times[0].amount - 0.2) < 2e-4)
+    #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
   }
 
   @Test func aDelayBeyondTheSearchIsNamedSo() throws {
     let reference = try take(fiveTaps)
     let late = try recording(fiveTaps, delay: 1.5)
-    let options = ComparisonOptions(search: 0.5)
+    let options = ComparisonOptions(searchSeconds: 0.5)
     #expect(
       Comparison(reference, late, options: options).sentences == [
         "B does not contain A within −1 to 0.5 s; cut the lead-in, or search further."
       ])
     let found = Comparison(reference, late)
-    #expect(found.recording?.outcome == .found)
-    #expect(abs((found.recording?.delay ?? 0) - 1.5) < 1e-4)
+    #expect(found.recordingMatch?.outcome == .found)
+    #expect(abs((found.recordingMatch?.delaySeconds ?? 0) - 1.5) < 1e-4)
   }
 
   @Test func aRecordingOfSomethingElseDoesNotContainIt() throws {
     let other = HapticPattern(events: [hum(0, 1.3, intensity: 0.9, sharpness: 0.9)])
     let comparison = Comparison(try take(fiveTaps), try recording(other))
-    #expect(comparison.recording?.outcome != .found)
+    #expect(comparison.recordingMatch?.outcome != .found)
     #expect(comparison.differences.count == 1, "\(comparison.sentences)")
     #expect(!comparison.isEqual(within: Tolerance(decibels: 99, seconds: 99, percent: 99)))
   }
@@ -91,14 +91,14 @@ struct RecordingPairTests {
     )
     let missing = try #require(comparison.differences.first { $0.kind == .missing })
     #expect(abs(missing.range.lowerBound - 1.15) < 0.01)
-    #expect(comparison.differences.count { !$0.isThroughout } == 1)
+    #expect(comparison.differences.count { !$0.isOverall } == 1)
   }
 
   /// Times are those of the files, whatever the alignment.
   @Test func timesAreThoseOfTheFiles() throws {
     let moved = fiveTaps.with { $0.events[2].time += 0.02 }
     let comparison = Comparison(try take(fiveTaps), try recording(moved))
-    let time = try #require(comparison.differences.first { $0.kind == .time && !$0.isThroughout })
+    let time = try #require(comparison.differences.first { $0.kind == .time && !$0.isOverall })
     #expect(time.range.lowerBound == 0.5 && time.before == 0.5)
     #expect(abs((time.after ?? 0) - 0.92) < 1e-3)
     #expect(time.sentence == "B's third transient comes 20 ms later, at 0.92 s.")
@@ -106,8 +106,8 @@ struct RecordingPairTests {
 
   @Test func aSoundWithoutAPatternIsFoundInItsRecording() throws {
     let comparison = Comparison(try take(fiveTaps).recorded(), try recording(fiveTaps))
-    #expect(comparison.recording?.outcome == .found)
-    #expect(comparison.differences.allSatisfy { $0.isThroughout }, "\(comparison.sentences)")
+    #expect(comparison.recordingMatch?.outcome == .found)
+    #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
     #expect(comparison.sentences.contains("B as a whole comes 400 ms later."))
   }
 
@@ -122,9 +122,9 @@ struct RecordingPairTests {
       samples[index] += Float(0.003 * sin(phase) + 0.001 * sin(3 * phase))
       samples[index] += Float.random(in: -0.001...0.001, using: &numbers)
     }
-    let recording = try #require(Comparison(pattern, sound([samples])).recording)
-    #expect(recording.mains == base && !recording.lines.isEmpty)
-    for line in recording.lines {
+    let recording = try #require(Comparison(pattern, sound([samples])).recordingMatch)
+    #expect(recording.mainsFrequency == base && !recording.humFrequencies.isEmpty)
+    for line in recording.humFrequencies {
       #expect(abs(line - base * (line / base).rounded()) < 0.2, "\(line)")
     }
   }

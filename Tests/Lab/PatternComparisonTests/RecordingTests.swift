@@ -87,7 +87,7 @@ struct RecordingTests {
       }
       let recording = sound([made.samples(of: samples, numbers: &numbers)])
       let comparison = Comparison(reference, recording)
-      let own = comparison.differences.filter { !$0.isThroughout }
+      let own = comparison.differences.filter { !$0.isOverall }
       let near = own.filter { abs($0.range.lowerBound - time) < 0.075 }
       let isNamed = near.contains { $0.kind == change.kind }
       let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
@@ -160,7 +160,7 @@ struct RecordingTests {
     var comparison: Comparison?
     let comparing = clock.measure { comparison = Comparison(reference, recording) }
     print("thirty seconds: \(comparing), \(measuring) of it for measurements")
-    #expect(comparison?.recording?.judgedCount == 96)
-    #expect(comparison?.differences.allSatisfy { $0.isThroughout } == true)
+    #expect(comparison?.recordingMatch?.detectableEventCount == 96)
+    #expect(comparison?.differences.allSatisfy { $0.isOverall } == true)
   }
 }

@@ -297,7 +297,7 @@ struct SentenceTests {
     #expect(comparison.sentences == [pair.sentence])
     #expect(comparison.equality == .different && comparison.verdict == nil)
     let found = try #require(comparison.differences.first)
-    #expect(found.kind == pair.kind && found.isThroughout == pair.isThroughout)
+    #expect(found.kind == pair.kind && found.isOverall == pair.isThroughout)
     if let amount = pair.amount {
       #expect(abs(found.amount - amount.value) <= amount.slack, "\(found.amount)")
     }
@@ -313,13 +313,13 @@ struct SentenceTests {
     let moved = try one(fiveTaps, fiveTaps.with { $0.events[2].time = 0.508 })
     #expect(
       moved.unit == .seconds && moved.isNoticeable && abs(moved.range.lowerBound - 0.5) < 1e-9)
-    #expect(moved.referenceEvents == [2] && moved.otherEvents == [2])
+    #expect(moved.referenceEvents == [2] && moved.candidateEvents == [2])
     let weaker = try one(
       fiveTaps, fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061 })
     #expect(weaker.unit == .decibels && !weaker.isNoticeable)
     let missing = try one(fiveTaps, fiveTaps.with { $0.events.remove(at: 3) })
-    #expect(missing.referenceEvents == [3] && missing.otherEvents == [])
-    #expect(try one(fiveTaps, fiveTaps.with { $0.events.append(tap(0.6)) }).otherEvents == [5])
+    #expect(missing.referenceEvents == [3] && missing.candidateEvents == [])
+    #expect(try one(fiveTaps, fiveTaps.with { $0.events.append(tap(0.6)) }).candidateEvents == [5])
     let tail = fiveTaps.with { pattern in
       for index in 3...4 {
         pattern.events[index].time += 0.05
@@ -366,7 +366,7 @@ struct SentenceTests {
         $0[index] *= 1.412_54
       }
     }
-    #expect(abs(Comparison(take, louder).otherGain - 0.707_95) < 1e-4)
+    #expect(abs(Comparison(take, louder).candidateGain - 0.707_95) < 1e-4)
     #expect(abs(Comparison(take, late).alignment.seconds - 0.5) < 1e-6)
     let humming = take.recorded { samples in
       for index in samples.indices {

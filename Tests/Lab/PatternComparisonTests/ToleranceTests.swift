@@ -53,15 +53,15 @@ struct ToleranceTests {
       }
     }
     let comparison = Comparison(take, noisy)
-    let recording = try #require(comparison.recording)
-    let least = try #require(recording.leastDecibels)
-    #expect(recording.outcome == .found && recording.judgedCount > 2 && least > 0.5)
+    let recording = try #require(comparison.recordingMatch)
+    let least = try #require(recording.minimumDetectableDecibels)
+    #expect(recording.outcome == .found && recording.detectableEventCount > 2 && least > 0.5)
     let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
     let excesses = comparison.excesses(over: tolerance)
     #expect(
       excesses.contains { $0.isUnverified && $0.text.hasPrefix("cannot be verified: level ±") })
     #expect(!comparison.isEqual(within: tolerance))
-    #expect(!comparison.limits.isEmpty)
+    #expect(!comparison.limitations.isEmpty)
   }
 
   @Test func aDelayThatWasToBeTakenOutIsNoDifference() throws {
@@ -96,7 +96,7 @@ struct AccumulationTests {
   @Test func aTempoIsJudgedByWhatItMovesMost() throws {
     let comparison = try stretched(1.015)
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
-    #expect(abs((tempo.largestShift ?? 0) - 0.03) < 1e-9)
+    #expect(abs((tempo.maximumShift ?? 0) - 0.03) < 1e-9)
     #expect(tempo.isNoticeable)
     let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
     #expect(!comparison.isEqual(within: tolerance))
@@ -113,7 +113,7 @@ struct AccumulationTests {
 
   @Test func aDifferenceBelowAllThresholdsIsNotFelt() throws {
     let tempo = try #require(try stretched(1.001_5).differences.first { $0.kind == .tempo })
-    #expect(abs((tempo.largestShift ?? 0) - 0.003) < 1e-9)
+    #expect(abs((tempo.maximumShift ?? 0) - 0.003) < 1e-9)
     #expect(!tempo.isNoticeable)
   }
 

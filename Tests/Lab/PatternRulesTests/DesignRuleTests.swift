@@ -12,7 +12,7 @@ import Testing
   }
 
   func findings(_ composition: HapticComposition) -> [Finding] {
-    PatternRules.findings(in: composition) { SourcePlace(name: "t", path: "\($0)") }
+    PatternRules.findings(in: composition) { FileLocation(name: "t", path: "\($0)") }
   }
 
   func taps(_ milliseconds: [Double], intensity: Float = 0.5) -> HapticPattern {
@@ -59,7 +59,7 @@ import Testing
       five.map(\.message) == [
         "the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart"
       ])
-    #expect(five.map(\.place.path) == ["\(CompositionElement.event(EventReference(event: 4)))"])
+    #expect(five.map(\.location.path) == ["\(CompositionElement.event(EventReference(event: 4)))"])
   }
 
   @Test(arguments: [
@@ -190,11 +190,13 @@ import Testing
     let found = findings(composition)
     #expect(found.map(\.rule) == ["transient-gap"])
     #expect(
-      found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 1)))"]
+      found.map(\.location.path) == [
+        "\(CompositionElement.event(EventReference(layer: 1, event: 1)))"
+      ]
     )
     // Of two at one time the first is that of the first layer.
     #expect(
-      findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.place.path)
+      findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.location.path)
         == [
           "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
         ])
@@ -208,7 +210,9 @@ import Testing
     let found = findings(HapticComposition(layers: [.init(soft), .init(loud)]))
     #expect(found.map(\.rule) == ["sustained"])
     #expect(
-      found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 0)))"]
+      found.map(\.location.path) == [
+        "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
+      ]
     )
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct EffectRuleTests {
   private func findings(_ pattern: HapticPattern) -> [String] {
-    PatternRules.findings(in: HapticComposition(pattern)) { SourcePlace(name: "t", path: "\($0)") }
+    PatternRules.findings(in: HapticComposition(pattern)) { FileLocation(name: "t", path: "\($0)") }
       .map {
         "\($0.rule): \($0.message)"
       }
@@ -74,7 +74,7 @@ import Testing
     let found = PatternRules.defaultFindings(
       in: HapticComposition(HapticPattern(events: taps + [hum()]))
     ) { _ in
-      SourcePlace(name: "t")
+      FileLocation(name: "t")
     }
     #expect(
       found.map(\.message) == [
@@ -116,7 +116,7 @@ import Testing
       controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.5)])
     let pattern = HapticPattern(events: [hum()], curves: [curve])
     let profile = TransducerProfile.phone
-    let found = try #require(profile.frequencies(of: HapticComposition(pattern)))
+    let found = try #require(profile.frequencyRange(of: HapticComposition(pattern)))
     #expect(abs(found.lowerBound - profile.frequency.hertz(atSharpness: 0.5)) < 1e-9)
     #expect(abs(found.upperBound - profile.frequency.hertz(atSharpness: 1)) < 1e-9)
   }

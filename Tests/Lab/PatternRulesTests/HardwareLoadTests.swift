@@ -25,8 +25,8 @@ import Testing
   @Test func aLoopIsHeldBackWhenItIsSaidToBe() throws {
     let plan = try Self.plan()
     let demand = HardwareLoad(plan, profile: Self.profile)
-    #expect(demand.heldForPower == nil)
-    let power = try #require(demand.meanPower)
+    #expect(demand.powerProtection == nil)
+    let power = try #require(demand.meanPowerRatio)
     // 2 · 5.8 · 0.44² / 2, less the edges and what the high-pass takes at an octave above its
     // corner.
     #expect(abs(power - 1.06) < 0.02)
@@ -47,9 +47,9 @@ import Testing
 
   @Test func hardwareOfUnknownFiguresIsAskedForNothing() throws {
     let demand = HardwareLoad(try Self.plan(), profile: .phone)
-    #expect(demand.excursion == nil)
-    #expect(demand.meanPower == nil)
+    #expect(demand.peakExcursion == nil)
+    #expect(demand.meanPowerRatio == nil)
     #expect(demand.secondsToThermalLimit == nil)
-    #expect(demand.heldForPower == nil)
+    #expect(demand.powerProtection == nil)
   }
 }

@@ -8,8 +8,8 @@ import PatternRules
 import Testing
 
 @Suite struct PatternRulesTests {
-  private static func place(_ element: CompositionElement) -> SourcePlace {
-    SourcePlace(name: "t", path: "\(element)")
+  private static func place(_ element: CompositionElement) -> FileLocation {
+    FileLocation(name: "t", path: "\(element)")
   }
 
   private func curve(_ id: DynamicParameterID, _ time: Double, lasting: Double) -> ParameterCurve {
@@ -21,20 +21,21 @@ import Testing
   private let tap = HapticEvent(kind: .hapticTransient, time: 0)
 
   @Test func everyRuleHasAnIDOfItsOwn() {
-    let all = PatternRules.composition + PatternRules.hardware + PatternRules.refusals
+    let all =
+      PatternRules.compositionRules + PatternRules.hardwareRules + PatternRules.compilationRules
     #expect(Set(all.map(\.id)).count == all.count)
-    #expect(PatternRules.refusals.allSatisfy { $0.severity == .error })
+    #expect(PatternRules.compilationRules.allSatisfy { $0.severity == .error })
   }
 
   @Test func aCompositionWithoutEventsIsSilent() {
     let found = PatternRules.findings(
       in: HapticComposition(layers: [.init(HapticPattern()), .init(HapticPattern())]),
-      places: Self.place)
+      location: Self.place)
     #expect(found.map(\.rule) == ["no-events"])
-    #expect(found.map(\.place) == [Self.place(.composition)])
+    #expect(found.map(\.location) == [Self.place(.composition)])
     let layers = [HapticComposition.Layer(HapticPattern()), .init(HapticPattern(events: [tap]))]
     #expect(
-      PatternRules.findings(in: HapticComposition(layers: layers), places: Self.place).isEmpty)
+      PatternRules.findings(in: HapticComposition(layers: layers), location: Self.place).isEmpty)
   }
 
   @Test func curvesOverlapInTheirOwnLayer() {
@@ -48,13 +49,13 @@ import Testing
       in: HapticComposition(layers: [
         .init(pattern([other])), .init(pattern([late, other, long], at: 1)),
       ]),
-      places: Self.place)
+      location: Self.place)
     #expect(found.map(\.rule) == ["curve-overlap"])
-    #expect(found.map(\.place) == [Self.place(.curve(layer: 1, index: 0))])
+    #expect(found.map(\.location) == [Self.place(.curve(layer: 1, index: 0))])
     #expect(
       PatternRules.findings(
         in: HapticComposition(layers: [.init(pattern([long])), .init(pattern([late], at: 1))]),
-        places: Self.place
+        location: Self.place
       ).isEmpty)
   }
 
@@ -66,7 +67,7 @@ import Testing
       .init(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.02)])),
     ])
     let found = PatternRules.findings(
-      in: composition, places: SourcePlaces.model(name: "made").place(of:))
+      in: composition, location: SourceMap.inMemory(name: "made").location(of:))
     #expect(
       found.map(\.description) == [
         """
@@ -85,7 +86,7 @@ import Testing
         CHHapticEvent(eventType: .hapticTransient, parameters: [strong, sharp], relativeTime: 0.5),
       ], parameters: [])
     let found = PatternRules.findings(
-      in: pattern.composition, places: SourcePlaces.model(name: "code").place(of:))
+      in: pattern.composition, location: SourceMap.inMemory(name: "code").location(of:))
     #expect(
       found.map(\.description) == [
         "code: warning: a transient of intensity 1.0 and sharpness 1.0 feels harsh (events[1])"
@@ -101,7 +102,7 @@ import Testing
       """
     let examination = FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "a.ahap"))
     let found = PatternRules.findings(
-      in: try #require(examination.composition), places: examination.places.place(of:))
+      in: try #require(examination.composition), location: examination.sourceMap.location(of:))
     #expect(
       found.map(\.description) == [
         """
@@ -132,12 +133,12 @@ import Testing
     ])
     let plan = try RenderPlan(compiling: composition, profile: ring, rate: 8_000)
     let found = PatternRules.hardwareFindings(
-      in: composition, profile: ring, plan: plan, places: Self.place)
+      in: composition, profile: ring, plan: plan, location: Self.place)
     let excursion = try #require(found.first { $0.rule == "transducer-excursion" })
-    #expect(excursion.place == Self.place(.event(EventReference(layer: 1, event: 0))))
+    #expect(excursion.location == Self.place(.event(EventReference(layer: 1, event: 0))))
     #expect(excursion.severity == .warning)
     let band = try #require(found.first { $0.rule == "transducer-band" })
-    #expect(band.place == Self.place(.event(EventReference(layer: 0, event: 0))))
+    #expect(band.location == Self.place(.event(EventReference(layer: 0, event: 0))))
     #expect(band.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is moved to "))
   }
 
@@ -158,10 +159,10 @@ import Testing
     let composition = HapticComposition(HapticPattern(events: [event]))
     let plan = try RenderPlan(compiling: composition, profile: profile, rate: 8_000)
     let found = PatternRules.hardwareFindings(
-      in: composition, profile: profile, plan: plan, places: Self.place)
+      in: composition, profile: profile, plan: plan, location: Self.place)
     let note = found.first { $0.rule == "transducer-band" }
     #expect(note?.message == message)
-    #expect(note == nil || note?.place == Self.place(.event(EventReference(layer: 0, event: 0))))
+    #expect(note == nil || note?.location == Self.place(.event(EventReference(layer: 0, event: 0))))
   }
 
   @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {
@@ -171,15 +172,16 @@ import Testing
     let three = HapticComposition(layers: [layer, layer, layer])
     let plan = try RenderPlan(compiling: three, profile: .phone, rate: 8_000)
     #expect(
-      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, places: Self.place).map(
-        \.rule) == [
+      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, location: Self.place)
+        .map(
+          \.rule) == [
           "transducer-ceiling"
         ])
     let one = HapticComposition(layers: [layer])
     #expect(
       PatternRules.hardwareFindings(
         in: one, profile: .phone, plan: try RenderPlan(compiling: one, rate: 8_000),
-        places: Self.place
+        location: Self.place
       ).isEmpty)
   }
 
@@ -191,7 +193,7 @@ import Testing
     (.sampleMissing, "sound-missing"),
   ]) func everyRefusalToCompileHasARule(kind: RenderError.Kind, rule: String) {
     #expect(Rule(of: kind).id.text == rule)
-    #expect(PatternRules.refusals.contains(Rule(of: kind)))
+    #expect(PatternRules.compilationRules.contains(Rule(of: kind)))
   }
 
   @Test func aRefusalIsAtTheEventOfItsLayer() throws {
@@ -202,8 +204,8 @@ import Testing
     let error = try #require(throws: RenderError.self) {
       try RenderPlan(compiling: composition, rate: 8_000)
     }
-    let refusal = InputError(error, places: Self.place)
+    let refusal = InputError(error, location: Self.place)
     #expect(refusal.rule == "event-time")
-    #expect(refusal.place == Self.place(.event(EventReference(layer: 1, event: 1))))
+    #expect(refusal.location == Self.place(.event(EventReference(layer: 1, event: 1))))
   }
 }

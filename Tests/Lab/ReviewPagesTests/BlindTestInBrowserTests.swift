@@ -15,10 +15,10 @@ extension InBrowser {
 
     /// Answers trials by key: the right ones as the seed draws them, or the others.
     private func answer(_ page: BrowserPage, seed: UInt64, rights: [Bool]) throws {
-      for (side, isRight) in zip(ABXTest.draws(seed: seed, count: rights.count), rights) {
+      for (side, isRight) in zip(ABXTest.hiddenSides(seed: seed, count: rights.count), rights) {
         try page.press("a")
         try page.press("x")
-        let said = isRight ? side : side.other
+        let said = isRight ? side : side.opposite
         try page.press(said == .a ? "1" : "2")
         try page.press("Enter")
       }
@@ -88,7 +88,7 @@ extension InBrowser {
         let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=\(seed)")
         try start(page, trials: 16)
         try page.wait(for: "document.body.classList.contains('playing')")
-        let draws = ABXTest.draws(seed: seed, count: 8)
+        let draws = ABXTest.hiddenSides(seed: seed, count: 8)
         #expect(Set(draws).count == 2)
         for _ in draws {
           let markup = try page.string(
@@ -114,7 +114,7 @@ extension InBrowser {
       try start(page, trials: 1)
       try page.press("Enter")
       #expect(try text(page, "progress") == "Trial 1 of 1")
-      let x = ABXTest.draws(seed: 7, count: 1)[0]
+      let x = ABXTest.hiddenSides(seed: 7, count: 1)[0]
       try page.press(x == .a ? "2" : "1")
       try page.click("[data-answer=\(x.rawValue)]")
       try page.click("#blind-confirm")

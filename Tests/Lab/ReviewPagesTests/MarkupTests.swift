@@ -10,13 +10,13 @@ import Testing
     let template = PageTemplate(Array("a{{one}}b{{two}}c{{unknown}}d{ {x}} {{}}".utf8))
     let page = template.filled(with: ["one": Array("{{two}}".utf8), "two": Array("2".utf8)])
     #expect(String(decoding: page, as: UTF8.self) == "a{{two}}b2cd{ {x}} {{}}")
-    #expect(template.names == ["one", "two", "unknown"])
+    #expect(template.placeholderNames == ["one", "two", "unknown"])
   }
 
   @Test func policyNamesTheHashOfTheScript() {
     // printf abc | openssl dgst -sha256 -binary | base64
     #expect(
-      ContentSecurityPolicy.source(Array("abc".utf8))
+      ContentSecurityPolicy.hashSource(of: Array("abc".utf8))
         == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
   }
 
@@ -26,7 +26,7 @@ import Testing
     ("foobar", "Zm9vYmFy"),
   ]) func base64IsThatOfTheStandard(_ text: String, _ encoded: String) {
     #expect(String(decoding: Base64.encoded(Array(text.utf8)), as: UTF8.self) == encoded)
-    #expect(Base64.length(of: text.utf8.count) == encoded.utf8.count)
+    #expect(Base64.encodedLength(ofByteCount: text.utf8.count) == encoded.utf8.count)
   }
 
   @Test func embeddedJSONHoldsNoTag() {
@@ -35,8 +35,8 @@ import Testing
   }
 
   @Test func scriptsLoseCommentsAndIndentation() {
-    let script = PageResource.script(
-      Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8))
+    let script = PageResource.scriptBlock(
+      from: Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8))
     #expect(String(decoding: script, as: UTF8.self) == "\"use strict\";\n{\nlet b = 1; // c\n}\n")
   }
 }

@@ -24,8 +24,8 @@ struct PageColorTests {
     let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
     let names: [(String, PlotRole)] = [
       ("surface", .paper), ("ink", .ink), ("muted", .muted), ("edge", .edge), ("grid", .grid),
-      ("equal", .equal),
-      ("equal-line", .equalLine), ("a", .take(0)), ("b", .take(1)), ("c", .take(2)),
+      ("equal", .sharedArea),
+      ("equal-line", .sharedLine), ("a", .take(0)), ("b", .take(1)), ("c", .take(2)),
       ("d", .take(3)),
     ]
     for (css, theme) in [(page[light..<dark], PlotTheme.light), (page[dark...].prefix(700), .dark)]

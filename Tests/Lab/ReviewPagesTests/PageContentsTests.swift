@@ -23,7 +23,7 @@ import Testing
       (PageResource.galleryPage, try Pages.gallery()),
     ] {
       let text = text(page)
-      for name in PageTemplate(frame).names {
+      for name in PageTemplate(frame).placeholderNames {
         #expect(!text.contains("{{\(name)}}"))
       }
       #expect(!text.contains("http://") || !text.contains("src=\"http"))
@@ -105,9 +105,10 @@ import Testing
     longer.events[1].duration = 0.28
     let comparison = Comparison(try Pages.take("one"), try Pages.take("two", longer))
     let finding = try #require(
-      ReportPair(comparison, reference: 0, other: 1).findings.first { $0.kind == "duration" })
+      ReportPair(comparison, reference: 0, candidate: 1).findings.first { $0.kind == "duration" })
     #expect(
-      abs(finding.range.lowerBound - 0.3) < 1e-6 && abs(finding.range.upperBound - 0.38) < 1e-6)
+      abs(finding.timeRange.lowerBound - 0.3) < 1e-6
+        && abs(finding.timeRange.upperBound - 0.38) < 1e-6)
   }
 
   @Test func longSoundsKeepWhatIsLow() throws {
@@ -118,10 +119,10 @@ import Testing
           rate: 8_000))
     }
     let long = try sound(150, seconds: 61)
-    #expect(long.factor == 4 && long.rate == 8_000)
-    #expect(long.file.count < 200_000)
-    #expect(try sound(150, seconds: 2).factor == 1)
-    #expect(try sound(1_200, seconds: 61).factor == 2)
+    #expect(long.decimationFactor == 4 && long.rate == 8_000)
+    #expect(long.flacBytes.count < 200_000)
+    #expect(try sound(150, seconds: 2).decimationFactor == 1)
+    #expect(try sound(1_200, seconds: 61).decimationFactor == 2)
   }
 
   @Test func longJSONLosesItsLayout() {
@@ -133,16 +134,17 @@ import Testing
   @Test func soundIsFLACOfTheDitheredSamples() throws {
     let signal = try Pages.signal(Pages.take("x"), profile: .phone)
     let sound = try EmbeddedSound(signal)
-    #expect(sound.file.starts(with: Array("fLaC".utf8)))
+    #expect(sound.flacBytes.starts(with: Array("fLaC".utf8)))
     #expect(sound.rate == 8_000)
-    #expect(sound.textLength == Base64.encoded(sound.file).count)
+    #expect(sound.encodedLength == Base64.encoded(sound.flacBytes).count)
     // Smaller than the samples, and byte for byte the same each time.
-    #expect(sound.file.count < signal.frameCount)
-    #expect(try EmbeddedSound(signal).file == sound.file)
+    #expect(sound.flacBytes.count < signal.frameCount)
+    #expect(try EmbeddedSound(signal).flacBytes == sound.flacBytes)
     // Eight channels are heard as their mean; what has no frame gets one.
     let many = Signal(channels: Array(repeating: [0.5, 0.5], count: 8), rate: 8_000)
-    #expect(try EmbeddedSound(many).file == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).file)
-    #expect(try EmbeddedSound(Signal([], rate: 8_000)).file.count > 40)
+    #expect(
+      try EmbeddedSound(many).flacBytes == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).flacBytes)
+    #expect(try EmbeddedSound(Signal([], rate: 8_000)).flacBytes.count > 40)
   }
 
   @Test func lowestRateHoldsTheSound() throws {
@@ -151,11 +153,11 @@ import Testing
         (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
         rate: rate)
     }
-    #expect(PageSounds.lowestRate(holding: try Pages.take("x").signal) == 8_000)
-    #expect(PageSounds.lowestRate(holding: sine(3_000)) == 8_000)
-    #expect(PageSounds.lowestRate(holding: sine(5_000)) == 16_000)
-    #expect(PageSounds.lowestRate(holding: sine(15_000)) == 48_000)
-    #expect(PageSounds.lowestRate(holding: sine(100, rate: 8_000)) == 8_000)
+    #expect(PageSounds.minimumRate(for: try Pages.take("x").signal) == 8_000)
+    #expect(PageSounds.minimumRate(for: sine(3_000)) == 8_000)
+    #expect(PageSounds.minimumRate(for: sine(5_000)) == 16_000)
+    #expect(PageSounds.minimumRate(for: sine(15_000)) == 48_000)
+    #expect(PageSounds.minimumRate(for: sine(100, rate: 8_000)) == 8_000)
   }
 
   @Test func pagesAreSmall() throws {
@@ -166,16 +168,19 @@ import Testing
 
   @Test func pageThatWouldBeTooLargeIsRefused() throws {
     let sound = try EmbeddedSound(Pages.twoTakes()[0].signal)
-    try EmbeddedSound.check([sound, sound], takeCount: 2, maximumByteCount: 2 * sound.textLength)
+    try EmbeddedSound.checkTotalSize(
+      of: [sound, sound], takeCount: 2, maximumByteCount: 2 * sound.encodedLength)
     #expect(
       throws: ReviewPageError(
         .tooLarge,
         """
-        the sound of 2 takes would make a page of \(2 * sound.textLength / 1_000) kB; the limit \
+        the sound of 2 takes would make a page of \(2 * sound.encodedLength / 1_000) kB; the limit \
         is 1 kB; use fewer or shorter takes
         """
       )
-    ) { try EmbeddedSound.check([sound, sound], takeCount: 2, maximumByteCount: 1_000) }
+    ) {
+      try EmbeddedSound.checkTotalSize(of: [sound, sound], takeCount: 2, maximumByteCount: 1_000)
+    }
     #expect(throws: ReviewPageError(.nothingToShow, "a report compares at least two takes")) {
       try ComparisonReport(generator: "t").html(takes: [], comparisons: [])
     }
@@ -199,36 +204,36 @@ import Testing
     let take = try PageTake(
       Pages.take("x", pattern), index: 0, sounds: PageSounds(actuator: Signal([0], rate: 8_000)))
     let event = try #require(take.events?.first)
-    #expect(event.duration == 0.5)
-    #expect(event.length > 0.5)
+    #expect(event.writtenDuration == 0.5)
+    #expect(event.soundingDuration > 0.5)
     #expect(event.intensity == 0.9 || abs(event.intensity - 0.9) < 1e-6)
-    #expect(abs(take.strength(at: 0.3) - 0.18) < 1e-6)
-    #expect(abs((take.tone(at: 0.3) ?? 0) - 0.6) < 1e-6)
-    #expect(take.strength(at: 0.05) == 0)
+    #expect(abs(take.intensity(at: 0.3) - 0.18) < 1e-6)
+    #expect(abs((take.sharpness(at: 0.3) ?? 0) - 0.6) < 1e-6)
+    #expect(take.intensity(at: 0.05) == 0)
   }
 
   @Test func linesKeepWhatTheyMustWithFewerPoints() {
     let straight = (0...100).map {
-      PatternScore.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
+      EventPlot.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
     }
-    #expect(Polyline.reduced(straight, to: 50).count <= 4)
+    #expect(PointReduction.reduced(straight, maximumCount: 50).count <= 4)
     let bent =
       straight
       + (1...50).map {
-        PatternScore.Point(
+        EventPlot.Point(
           time: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4)
       }
-    let reduced = Polyline.reduced(bent, to: 40)
+    let reduced = PointReduction.reduced(bent, maximumCount: 40)
     #expect(reduced.count == 40)
     #expect(reduced.first == bent.first && reduced.last == bent.last)
   }
 
   @Test func placesInARowAreOrdinals() {
     #expect(
-      [1, 2, 3, 10, 12].map(SentenceFormatting.anyOrdinal) == [
+      [1, 2, 3, 10, 12].map(SentenceFormatting.ordinalText) == [
         "first", "second", "third", "tenth", "twelfth",
       ])
     #expect(
-      [13, 21, 22, 111].map(SentenceFormatting.anyOrdinal) == ["13th", "21st", "22nd", "111th"])
+      [13, 21, 22, 111].map(SentenceFormatting.ordinalText) == ["13th", "21st", "22nd", "111th"])
   }
 }

@@ -41,7 +41,7 @@ extension InBrowser {
 
     static func html(_ texts: [String] = [text], address: String? = nil) throws -> [UInt8] {
       let names = ["first.ahap", "second.ahap"]
-      return try StudioPage(generator: "Temblor test", profile: "phone")
+      return try StudioPage(generator: "Temblor test", profileName: "phone")
         .html(
           zip(names, texts).map {
             StudioPage.Slot(name: $0, bytes: Array($1.utf8), address: address)
@@ -264,7 +264,8 @@ extension InBrowser {
         try Pages.take("one", text: Self.text), try Pages.take("zwei & drei", text: Self.short),
       ]
       let report = try BrowserPage(
-        ComparisonReport(generator: "Temblor test", studio: "studio.html").html(takes: takes),
+        ComparisonReport(generator: "Temblor test", studioAddress: "studio.html").html(
+          takes: takes),
         preparation: "window.open = (address) => { window.opened = address; };")
       try report.evaluate("document.querySelector('[data-share=studio]').click()")
       try report.wait(for: "window.opened !== undefined")

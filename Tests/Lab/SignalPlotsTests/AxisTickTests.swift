@@ -5,7 +5,7 @@ import Testing
 struct AxisTickTests {
   @Test func ticksAreOneTwoOrFiveApart() {
     func labels(_ range: ClosedRange<Double>, _ count: Int) -> [String] {
-      AxisTick.round(in: range, atMost: count).map(\.label)
+      AxisTick.roundTicks(in: range, atMost: count).map(\.label)
     }
     #expect(labels(0...2.2, 6) == ["0", "0.5", "1", "1.5", "2"])
     #expect(labels(0...1, 6) == ["0", "0.2", "0.4", "0.6", "0.8", "1"])
@@ -34,16 +34,16 @@ struct AxisTickTests {
     let long = TimeTicks(in: 0...600, atMost: 6)
     #expect(long.unit == "min")
     #expect(long.ticks.map(\.label) == ["0:00", "2:00", "4:00", "6:00", "8:00", "10:00"])
-    #expect(TimeTicks.clock(3_725) == "1:02:05")
+    #expect(TimeTicks.clockText(3_725) == "1:02:05")
     #expect(TimeTicks(in: 0...2, atMost: 3).unit == "s")
   }
 
   @Test func logarithmicAxesHaveRoundHertz() {
     let axis = PlotAxis(range: 20...500, isLogarithmic: true)
     #expect(axis.ticks(atMost: 9).map(\.label) == ["20", "50", "100", "200", "500"])
-    #expect(axis.octaves.map(\.label) == ["25", "50", "100", "200", "400"])
+    #expect(axis.octaveTicks.map(\.label) == ["25", "50", "100", "200", "400"])
     #expect(axis.ticks(atMost: 3).map(\.label) == ["30", "100", "300"])
-    #expect(abs(axis.share(of: 100) - 0.5) < 1e-9)
-    #expect(abs(axis.value(atShare: 0.5) - 100) < 1e-9)
+    #expect(abs(axis.fraction(of: 100) - 0.5) < 1e-9)
+    #expect(abs(axis.value(atFraction: 0.5) - 100) < 1e-9)
   }
 }

@@ -70,7 +70,7 @@ extension PlotDrawing {
         lines.flatMap(\.self)
       case .disc(let centre, _, _, _):
         [centre]
-      case .bar(let box, _, _):
+      case .rectangle(let box, _, _):
         [PlotPoint(box.left, box.top), PlotPoint(box.right, box.bottom)]
       case .text(_, let place, _):
         [place]

@@ -26,7 +26,7 @@ struct LongPictureTests {
 
   private func plot(_ seconds: ClosedRange<Double>? = nil) throws -> Plot {
     try Plot(
-      of: PlotSubject(name: "long", composition: Self.long), parts: [.score], seconds: seconds)
+      of: PlotSubject(name: "long", composition: Self.long), parts: [.score], timeRange: seconds)
   }
 
   @Test func tenMinutesAreColumnsAndASmallFile() throws {
@@ -47,10 +47,10 @@ struct LongPictureTests {
     let box = layout.panels[0].box
     let envelope = try #require(plot.drawing(width: 860).fills(opacity: 0.45).first?.first)
     for minute in 0..<10 {
-      let x = layout.x(60 * Double(minute) + 30)
+      let x = layout.x(atTime: 60 * Double(minute) + 30)
       let point = try #require(
         envelope.filter { $0.y < box.bottom }.min { abs($0.x - x) < abs($1.x - x) })
-      let top = layout.y(max(0.3, Double(minute + 1) / 10), on: plot.panels[0].axis, in: box)
+      let top = layout.y(of: max(0.3, Double(minute + 1) / 10), on: plot.panels[0].axis, in: box)
       #expect(abs(point.y - top) < 0.1)
     }
   }
@@ -70,7 +70,7 @@ struct LongPictureTests {
 
   @Test func aPartHasItsOwnAxisAndNothingElse() throws {
     let plot = try plot(61...63)
-    #expect(plot.span == 61...63)
+    #expect(plot.timeRange == 61...63)
     let drawing = plot.drawing(width: 860)
     #expect(drawing.texts.contains { $0.hasPrefix("61–63 s of 10:00 min · ") })
     #expect(drawing.texts.contains("61") && drawing.texts.contains("63 s"))
@@ -82,10 +82,10 @@ struct LongPictureTests {
   }
 
   @Test func partsBeyondTheEndsAreCut() throws {
-    #expect(try plot(-5...2).span == 0...2)
-    #expect(try plot(590 ... .infinity).span.lowerBound == 590)
+    #expect(try plot(-5...2).timeRange == 0...2)
+    #expect(try plot(590 ... .infinity).timeRange.lowerBound == 590)
     let past = try plot(1_000...2_000)
-    #expect(past.span.upperBound == past.duration)
+    #expect(past.timeRange.upperBound == past.duration)
     #expect(past.drawing(width: 860).strays == [])
   }
 
@@ -94,7 +94,7 @@ struct LongPictureTests {
     let samples = (0..<80_000).map { Float($0 / 8_000) / 10 }
     let signal = Signal(samples, rate: 8_000)
     let take = try PlotTake(PlotSubject(name: "", signal: signal))
-    let part = try #require(take.part(3.5...4.5))
+    let part = try #require(take.excerpt(3.5...4.5))
     #expect(part.start == 3.5 && part.signal.frameCount == 8_001)
     #expect(part.signal.mono.first == 0.3 && part.signal.mono.last == 0.4)
   }
@@ -108,13 +108,15 @@ struct LongPictureTests {
     let drawing = plot.drawing(width: 860)
     let layout = PlotLayout(plot, width: 860)
     #expect(drawing.strays == [])
-    let bars = drawing.lines(.role(.equalLine)).map(\.points).max { $0.count < $1.count } ?? []
+    let bars = drawing.lines(.role(.sharedLine)).map(\.points).max { $0.count < $1.count } ?? []
     #expect((300...600).contains(bars.count))
     // The transient at five minutes, 0.6 in one and 1 in the other.
     let more = drawing.lines(.role(.take(1))).flatMap(\.points).filter { $0[0].x == $0[1].x }
     #expect(more.count == 1)
-    #expect(abs(more[0][0].x - layout.x(300)) < 1)
-    let heights = [0.6, 1].map { layout.y($0, on: plot.panels[0].axis, in: layout.panels[0].box) }
+    #expect(abs(more[0][0].x - layout.x(atTime: 300)) < 1)
+    let heights = [0.6, 1].map {
+      layout.y(of: $0, on: plot.panels[0].axis, in: layout.panels[0].box)
+    }
     #expect(zip(more[0], heights).allSatisfy { abs($0.0.y - $0.1) < 0.1 })
     #expect(try plot.draw(as: .svg).count < 150_000)
   }
@@ -134,17 +136,17 @@ struct LongPictureTests {
   @Test func aLineIsCutWhereItLeavesTheRange() {
     let line = [PlotPoint(0, 0), PlotPoint(10, 10), PlotPoint(20, 0)]
     #expect(
-      PolylineThinning.cut(line, to: 5...12) == [
+      LineSimplification.clipped(line, to: 5...12) == [
         PlotPoint(5, 5), PlotPoint(10, 10), PlotPoint(12, 8),
       ])
-    #expect(PolylineThinning.cut(line, to: 12...14) == [PlotPoint(12, 8), PlotPoint(14, 6)])
-    #expect(PolylineThinning.cut(line, to: 30...40) == [])
-    #expect(PolylineThinning.cut(line, to: 0...20) == line)
+    #expect(LineSimplification.clipped(line, to: 12...14) == [PlotPoint(12, 8), PlotPoint(14, 6)])
+    #expect(LineSimplification.clipped(line, to: 30...40) == [])
+    #expect(LineSimplification.clipped(line, to: 0...20) == line)
   }
 
   @Test func theGreatestOfNeighbours() {
-    #expect(SlidingMaximum.of([1, 5, 2, 0, 0, 3], reach: 1) == [5, 5, 5, 2, 3, 3])
-    #expect(SlidingMaximum.of([1, 5, 2], reach: 9) == [5, 5, 5])
-    #expect(SlidingMaximum.of([], reach: 3) == [])
+    #expect(SlidingMaximum.of([1, 5, 2, 0, 0, 3], radius: 1) == [5, 5, 5, 2, 3, 3])
+    #expect(SlidingMaximum.of([1, 5, 2], radius: 9) == [5, 5, 5])
+    #expect(SlidingMaximum.of([], radius: 3) == [])
   }
 }

@@ -46,14 +46,14 @@ struct OverlayPlotTests {
     )
     .drawing(width: 860)
     for (drawing, isOfSounds) in [(drawing, false), (same, true)] {
-      #expect(!drawing.areas(.role(.equal)).isEmpty)
+      #expect(!drawing.areas(.role(.sharedArea)).isEmpty)
       // The head of the picture has the only colours; there each take has its line.
       let colored = drawing.lines(.role(.take(0))) + drawing.lines(.role(.take(1)))
       #expect(!isOfSounds || colored.count == 2)
       #expect(
         !isOfSounds
-          || drawing.rasters.filter { $0.rows > 1 }.dropFirst().allSatisfy {
-            $0.levels.allSatisfy { $0 == 0 }
+          || drawing.rasters.filter { $0.rowCount > 1 }.dropFirst().allSatisfy {
+            $0.coverages.allSatisfy { $0 == 0 }
           })
     }
     #expect(drawing.texts.contains { $0.contains("grey: in both") })
@@ -64,13 +64,15 @@ struct OverlayPlotTests {
     let drawing = plot.drawing(width: 860)
     let layout = PlotLayout(plot, width: 860)
     let box = layout.panels[0].box
-    func y(_ value: Double) -> Double { layout.y(value, on: plot.panels[0].axis, in: box) }
+    func y(_ value: Double) -> Double { layout.y(of: value, on: plot.panels[0].axis, in: box) }
     #expect(drawing.areas(.role(.take(0))).filter { $0.opacity < 1 }.isEmpty)
     let excess = try #require(drawing.areas(.role(.take(1))).first { $0.opacity == 0.34 })
     let heights = excess.shapes.flatMap { $0.map(\.y) }
     #expect(abs((heights.min() ?? 0) - y(0.8)) < 0.1)
     #expect(heights.contains { abs($0 - y(0.5)) < 0.1 })
-    let shared = try #require(drawing.areas(.role(.equal)).first).shapes.flatMap { $0.map(\.y) }
+    let shared = try #require(drawing.areas(.role(.sharedArea)).first).shapes.flatMap {
+      $0.map(\.y)
+    }
     #expect(abs((shared.min() ?? 0) - y(0.5)) < 0.1 && shared.max() == box.bottom)
     // Colour is never the only sign.
     #expect(drawing.lines(.role(.take(0))).allSatisfy { $0.stroke.dashes.isEmpty })
@@ -79,16 +81,16 @@ struct OverlayPlotTests {
 
   @Test func transientsAtOneTimeAreOneStemAndShiftedOnesHaveAnArrow() throws {
     let same = try plot([pattern(0.5), pattern(0.5)]).drawing(width: 860)
-    #expect(same.discs(.role(.equalLine)).count == 2)
+    #expect(same.discs(.role(.sharedLine)).count == 2)
     #expect(same.discs(.role(.take(0))).count == 1)
     let plot = try plot([pattern(0.5), pattern(0.5, tap: 0.55)])
     let shifted = plot.drawing(width: 860)
     let layout = PlotLayout(plot, width: 860)
-    #expect(shifted.discs(.role(.equalLine)).isEmpty)
+    #expect(shifted.discs(.role(.sharedLine)).isEmpty)
     let stems = shifted.lines(.role(.take(0))).flatMap(\.points).filter { $0[0].x == $0[1].x }
-    #expect(stems.map { $0[0].x } == [layout.x(0.5)])
+    #expect(stems.map { $0[0].x } == [layout.x(atTime: 0.5)])
     let arrow = try #require(shifted.lines(.role(.muted)).first { $0.points.count == 2 }).points[0]
-    #expect(arrow.map(\.x) == [layout.x(0.5), layout.x(0.55)])
+    #expect(arrow.map(\.x) == [layout.x(atTime: 0.5), layout.x(atTime: 0.55)])
   }
 
   /// One axis of frequency and one range of levels for all, whatever each has.
@@ -98,13 +100,13 @@ struct OverlayPlotTests {
     let plot = try Plot(of: [quiet, loud], parts: [.spectrogram])
     #expect(plot.panels.count == 1)
     #expect(plot.panels[0].axis.range == 40...1_000)
-    #expect(plot.panels[0].legend.contains(.decibels(from: -60, to: 0)))
+    #expect(plot.panels[0].legend.contains(.levelScale(from: -60, to: 0)))
     let three = try Plot(of: [quiet, loud, loud], parts: [.spectrogram])
     #expect(three.panels.map(\.title) == ["Spectrogram, A", "Spectrogram, B", "Spectrogram, C"])
     #expect(three.panels.allSatisfy { $0.axis == plot.panels[0].axis })
     // A sine of 0.001 is −60 dB: nothing to be seen beside the loud one.
     let alone = try Plot(of: quiet, parts: [.spectrogram])
-    #expect(alone.panels[0].legend.contains(.decibels(from: -120, to: -60)))
+    #expect(alone.panels[0].legend.contains(.levelScale(from: -120, to: -60)))
   }
 
   @Test func whatOnlyOneSoundHasIsInItsColour() throws {
@@ -114,12 +116,15 @@ struct OverlayPlotTests {
         PlotSubject(name: "b", signal: Self.tone(300, 0.5)),
       ],
       parts: [.spectrogram])
-    let rasters = plot.drawing(width: 860).rasters.filter { $0.rows > 1 }
-    #expect(rasters.map(\.paint) == [.role(.equalLine), .role(.take(0)), .role(.take(1))])
+    let rasters = plot.drawing(width: 860).rasters.filter { $0.rowCount > 1 }
+    #expect(rasters.map(\.paint) == [.role(.sharedLine), .role(.take(0)), .role(.take(1))])
     func strongest(_ raster: PlotDrawing.Raster) -> Double {
-      let column = (0..<raster.rows).map { raster.levels[$0 * raster.columns + raster.columns / 2] }
+      let column = (0..<raster.rowCount).map {
+        raster.coverages[$0 * raster.columnCount + raster.columnCount / 2]
+      }
       let row = column.indices.max { column[$0] < column[$1] } ?? 0
-      return plot.panels[0].axis.value(atShare: 1 - (Double(row) + 0.5) / Double(raster.rows))
+      return plot.panels[0].axis.value(
+        atFraction: 1 - (Double(row) + 0.5) / Double(raster.rowCount))
     }
     #expect(abs(strongest(rasters[1]) - 100) < 8)
     #expect(abs(strongest(rasters[2]) - 300) < 20)
@@ -148,8 +153,8 @@ struct OverlayPlotTests {
     }
     #expect(plot.panels.count == 3 + shown)
     // Takes of one colour differ in their lines.
-    let figure = FigureDrawing(plot: plot, layout: PlotLayout(plot, width: 860), drawing: drawing)
-    let strokes = (0..<8).map { figure.stroke(of: $0) }
+    let figure = PlotPainter(plot: plot, layout: PlotLayout(plot, width: 860), drawing: drawing)
+    let strokes = (0..<8).map { figure.stroke(ofTake: $0) }
     for one in 0..<8 {
       for other in 0..<one {
         #expect(strokes[one] != strokes[other])
@@ -166,7 +171,7 @@ struct OverlayPlotTests {
   /// Without colours, what one take has more is darker.
   @Test func theTerminalShowsWhatDiffers() throws {
     let text = try plot([pattern(0.4), pattern(0.8)]).terminalText(
-      width: 40, colors: false, unicode: false)
+      width: 40, usesColors: false, usesUnicode: false)
     let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(rows[0] == "take 0, take 1")
     #expect(rows[1] == "1 s - grey: in both - profile phone")

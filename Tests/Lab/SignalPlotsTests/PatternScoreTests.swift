@@ -16,19 +16,19 @@ struct PatternScoreTests {
           id: .hapticIntensityControl, time: 0,
           controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0)])
       ])
-    let score = try PatternScore(of: HapticComposition(pattern))
+    let score = try EventPlot(of: HapticComposition(pattern))
     let event = try #require(score.events.first)
-    #expect(event.time == 0.5)
+    #expect(event.onset == 0.5)
     #expect(event.points.count == 1)
     #expect(abs(event.points[0].intensity - 0.4) < 1e-6)
     #expect(event.points[0].sharpness == 0.75)
     // Two cycles at 80 · (230 / 80)^0.75 Hz.
     #expect(abs(event.end - 0.5 - 2 / 176.65) < 0.000_03)
     #expect(score.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
-    #expect(score.curves[0].handles.map(\.value) == [1])
-    #expect(score.curves[1].handles.map(\.time) == [0.2])
-    #expect(score.curves[1].handles.map(\.value) == [0.25])
-    #expect(score.curves[1].line.map(\.value) == [0, 0, 0.25, 0.25])
+    #expect(score.curves[0].controlPoints.map(\.value) == [1])
+    #expect(score.curves[1].controlPoints.map(\.time) == [0.2])
+    #expect(score.curves[1].controlPoints.map(\.value) == [0.25])
+    #expect(score.curves[1].points.map(\.value) == [0, 0, 0.25, 0.25])
   }
 
   @Test func anEnvelopeAndACurveMultiply() throws {
@@ -43,8 +43,8 @@ struct PatternScoreTests {
           id: .hapticIntensityControl, time: 0,
           controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0.5)])
       ])
-    let points = try #require(PatternScore(of: HapticComposition(pattern)).events.first).points
-    let attack = EnvelopeTimes.seconds(normalised: 0.5)
+    let points = try #require(EventPlot(of: HapticComposition(pattern)).events.first).points
+    let attack = EnvelopeTimes.seconds(normalized: 0.5)
     let top = try #require(points.min { abs($0.time - attack) < abs($1.time - attack) })
     #expect(abs(top.time - attack) < 0.000_02)
     #expect(abs(top.intensity - 0.9 * (1 - attack / 2)) < 1e-4)
@@ -63,7 +63,7 @@ struct PatternScoreTests {
           kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
       ],
       parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)])
-    let points = try #require(PatternScore(of: HapticComposition(pattern)).events.first).points
+    let points = try #require(EventPlot(of: HapticComposition(pattern)).events.first).points
     let around = points.filter { abs($0.time - 0.25) < 0.001 }
     #expect(around.map(\.intensity) == [1, 0.5])
     #expect(around[1].time - around[0].time < 2e-6)
@@ -75,12 +75,12 @@ struct PatternScoreTests {
         HapticEvent(kind: .audioContinuous, time: 0, duration: 1, parameters: [.audioVolume: 0.5]),
         HapticEvent(kind: .audioCustom, time: 1, waveform: AudioWaveform(path: "ding.wav")),
       ], parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0, time: 0)])
-    let score = try PatternScore(of: HapticComposition(pattern))
+    let score = try EventPlot(of: HapticComposition(pattern))
     #expect(score.hapticEvents.isEmpty)
-    #expect(score.audioEvents.map(\.peak) == [0.5, 0])
-    #expect(score.audioEvents[1].file == "ding.wav")
+    #expect(score.audioEvents.map(\.peakIntensity) == [0.5, 0])
+    #expect(score.audioEvents[1].filePath == "ding.wav")
     let sound = AudioBuffer(interleaved: Array(repeating: 0.5, count: 24_000), channelCount: 1)
-    let known = try PatternScore(of: HapticComposition(pattern), samples: ["ding.wav": sound])
+    let known = try EventPlot(of: HapticComposition(pattern), samples: ["ding.wav": sound])
     // Half a second, and a millisecond for its edge.
     #expect(known.audioEvents[1].end == 1.501)
     #expect(known.duration == 1.501)
@@ -93,7 +93,7 @@ struct PatternScoreTests {
     let events = (0..<2_000).map {
       HapticEvent(kind: .hapticContinuous, time: Double($0) / 1_000, duration: 10)
     }
-    let score = try PatternScore(
+    let score = try EventPlot(
       of: HapticComposition(HapticPattern(events: events, curves: [curve])))
     #expect(score.events.reduce(0) { $0 + $1.points.count } < 2_000_000)
     #expect(score.events.allSatisfy { $0.points.count > 10 })
@@ -106,7 +106,7 @@ struct PatternScoreTests {
       kind: .hapticContinuous, time: 0.25, duration: 1, parameters: [.hapticIntensity: 0.6])
     let half = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)
     let sharp = DynamicParameter(id: .hapticSharpnessControl, value: 0.25, time: 0)
-    let score = try PatternScore(
+    let score = try EventPlot(
       of: HapticComposition(layers: [
         .init(HapticPattern(events: [tap], parameters: [half])),
         .init(HapticPattern(events: [hum, tap], parameters: [sharp])),
@@ -116,7 +116,7 @@ struct PatternScoreTests {
       EventReference(layer: 1, event: 1),
     ]
     #expect(score.events.map(\.reference) == places)
-    #expect(score.events.map { Float($0.peak) } == [0.6, 0.4, 0.8])
+    #expect(score.events.map { Float($0.peakIntensity) } == [0.6, 0.4, 0.8])
     #expect(score.events[2].points[0].sharpness == 0.75)
     #expect(score.events[1].points[0].sharpness == 0.5)
     #expect(score.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
@@ -126,7 +126,7 @@ struct PatternScoreTests {
   @Test func aPatternThatCannotBeRenderedHasNoScore() throws {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: -1)])
     #expect(throws: PlotError(.invalidPattern, "event 1: time or duration is negative or NaN")) {
-      try PatternScore(of: HapticComposition(pattern))
+      try EventPlot(of: HapticComposition(pattern))
     }
   }
 }

@@ -112,18 +112,20 @@ struct PictureTests {
     let (panel, box) = try panel("Intensity", of: plot)
     let sharp = Colormap.sharpness.color(at: 1)
     // The axis covers the event and its release of a millisecond.
-    #expect(plot.span == 0...1.001)
-    let x = layout.x(0.5)
+    #expect(plot.timeRange == 0...1.001)
+    let x = layout.x(atTime: 0.5)
     for value in [0.3, 0.5, 0.7, 0.8] {
-      #expect(png.isNear(sharp, x: x, y: layout.y(value, on: panel.axis, in: box)))
+      #expect(png.isNear(sharp, x: x, y: layout.y(of: value, on: panel.axis, in: box)))
     }
     let paper = PlotPalette(theme).color(of: .paper).css
-    #expect(png.css(x: x + 12, y: layout.y(0.8, on: panel.axis, in: box)) == paper)
-    #expect(!png.isNear(sharp, x: x, y: layout.y(0.9, on: panel.axis, in: box)))
+    #expect(png.css(x: x + 12, y: layout.y(of: 0.8, on: panel.axis, in: box)) == paper)
+    #expect(!png.isNear(sharp, x: x, y: layout.y(of: 0.9, on: panel.axis, in: box)))
     // Sharpness 0 of the continuous event is a line at the bottom of its lane, in its colour.
     let (tone, lane) = try self.panel("Sharpness", of: plot)
     let dull = Colormap.sharpness.color(at: 0)
-    #expect(png.isNear(dull, x: layout.x(0.3), y: layout.y(0, on: tone.axis, in: lane), parts: 6))
+    #expect(
+      png.isNear(
+        dull, x: layout.x(atTime: 0.3), y: layout.y(of: 0, on: tone.axis, in: lane), parts: 6))
   }
 
   @Test func aWaveformReachesItsPeakAndItsEffectiveValue() throws {
@@ -134,19 +136,19 @@ struct PictureTests {
     #expect(panel.axis.range == -0.51...0.51)
     let outline = try #require(drawing.areas(.role(.signal)).first?.shapes.first)
     let top = try #require(outline.map(\.y).min())
-    #expect(abs(top - layout.y(0.5, on: panel.axis, in: box)) < 0.5)
+    #expect(abs(top - layout.y(of: 0.5, on: panel.axis, in: box)) < 0.5)
     // −6.02 dB of a sine's peak less 3.01.
     let lines = try #require(drawing.lines(.role(.ink)).first).points
     #expect(lines.count == 2)
     let middle = try #require(lines[0].min { abs($0.x - 426) < abs($1.x - 426) })
-    #expect(abs(middle.y - layout.y(0.353_6, on: panel.axis, in: box)) < 0.5)
+    #expect(abs(middle.y - layout.y(of: 0.353_6, on: panel.axis, in: box)) < 0.5)
     #expect(panel.rightTicks.map(\.label) == ["−6 dBFS", "−12 dB", "−26 dB"])
   }
 
   /// Below 160 ms the samples themselves are drawn.
   @Test func aShortPartIsDrawnAsSamples() throws {
     let plot = try Plot(
-      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], seconds: 0.2...0.25)
+      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRange: 0.2...0.25)
     let drawing = plot.drawing(width: 860)
     let line = try #require(drawing.lines(.role(.ink)).first?.points.first)
     let (panel, box) = try panel("Waveform", of: plot)
@@ -155,21 +157,23 @@ struct PictureTests {
     #expect(line.first?.x == 58 && line.last?.x == 794)
     // 100 Hz: the first quarter of a period of 10 ms is at the top.
     let top = try #require(line.min { $0.y < $1.y })
-    #expect(abs(layout.y(0.5, on: panel.axis, in: box) - top.y) < 0.1)
-    let phase = (layout.seconds(at: top.x) - 0.2).truncatingRemainder(dividingBy: 0.01)
+    #expect(abs(layout.y(of: 0.5, on: panel.axis, in: box) - top.y) < 0.1)
+    let phase = (layout.time(atX: top.x) - 0.2).truncatingRemainder(dividingBy: 0.01)
     #expect(abs(phase - 0.002_5) < 0.000_05)
   }
 
   @Test func aSpectrogramIsStrongAtItsTone() throws {
     let plot = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.spectrogram])
-    let raster = try #require(plot.drawing(width: 860).rasters.first { $0.rows > 1 })
+    let raster = try #require(plot.drawing(width: 860).rasters.first { $0.rowCount > 1 })
     #expect(plot.panels[0].axis.range == 40...500)
-    let middle = (0..<raster.rows).map { raster.levels[$0 * raster.columns + raster.columns / 2] }
+    let middle = (0..<raster.rowCount).map {
+      raster.coverages[$0 * raster.columnCount + raster.columnCount / 2]
+    }
     let strongest = try #require(middle.indices.max { middle[$0] < middle[$1] })
-    let share = 1 - (Double(strongest) + 0.5) / Double(raster.rows)
-    #expect(abs(plot.panels[0].axis.value(atShare: share) - 100) < 4)
+    let share = 1 - (Double(strongest) + 0.5) / Double(raster.rowCount)
+    #expect(abs(plot.panels[0].axis.value(atFraction: share) - 100) < 4)
     // A sine of half of full scale is −6 dB, and 60 dB are shown.
-    #expect(abs(Int(middle[strongest]) - Int(FigureDrawing.coverage(54.0 / 60))) <= 4)
+    #expect(abs(Int(middle[strongest]) - Int(PlotPainter.coverage(ofLevel: 54.0 / 60))) <= 4)
     #expect(middle[0] == 0)
   }
 
@@ -187,9 +191,9 @@ struct PictureTests {
   /// A sine of half of full scale at 100 Hz.
   @Test func aRecordingHasLevelAndFrequency() throws {
     let plot = try Plot(of: PlotSubject(name: "take.wav", signal: Self.sine), parts: [.score])
-    let readings = plot.takes[0].readings(columns: 100, span: plot.span)
-    #expect(abs(readings[50].strength - (60 - 6.02) / 60) < 0.003)
-    let hertz = try #require(readings[50].tone).advanced(by: 0)
+    let readings = plot.takes[0].columnValues(columnCount: 100, timeRange: plot.timeRange)
+    #expect(abs(readings[50].intensity - (60 - 6.02) / 60) < 0.003)
+    let hertz = try #require(readings[50].sharpness).advanced(by: 0)
     #expect(abs(30 * pow(20, hertz) - 100) < 1)
   }
 
@@ -219,7 +223,7 @@ struct PictureTests {
       let plot = try Plot(of: subject)
       #expect(plot.drawing(width: 400).strays == [])
       #expect(try plot.draw(as: .png, width: 400).count > 100)
-      #expect(plot.terminalText(width: 40, colors: true).contains("ms"))
+      #expect(plot.terminalText(width: 40, usesColors: true).contains("ms"))
     }
     let silence = try Plot(
       of: PlotSubject(name: "", signal: Signal(channels: [[0, 0]], rate: 48_000)))
@@ -229,7 +233,7 @@ struct PictureTests {
   @Test func charactersStandWhereThePictureHasItsShapes() throws {
     let score = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
     #expect(
-      score.terminalText(width: 40, colors: false) == """
+      score.terminalText(width: 40, usesColors: false) == """
         tap
         1 s · 1 transient · 1 continuous event
         · profile phone
@@ -257,9 +261,9 @@ struct PictureTests {
 
         """)
     let sound = try Plot(
-      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], seconds: 0.1...0.15)
+      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRange: 0.1...0.15)
     #expect(
-      sound.terminalText(width: 40, colors: false) == """
+      sound.terminalText(width: 40, usesColors: false) == """
         0.1–0.15 s of 1 s
 
         Waveform

@@ -23,7 +23,7 @@ struct PlotThemeTests {
     for text in [PlotRole.ink, .muted] + takes {
       #expect(palette.color(of: text).contrast(with: paper) >= 4.5)
     }
-    for line in [PlotRole.edge, .equalLine] {
+    for line in [PlotRole.edge, .sharedLine] {
       #expect(palette.color(of: line).contrast(with: paper) >= 3)
     }
   }
@@ -44,7 +44,7 @@ struct PlotThemeTests {
     let palette = PlotPalette(theme)
     let first = vision.seen(palette.color(of: .take(0)))
     let second = vision.seen(palette.color(of: .take(1)))
-    let grey = vision.seen(palette.color(of: .equalLine))
+    let grey = vision.seen(palette.color(of: .sharedLine))
     #expect(first.distance(to: second) >= 50)
     #expect(first.distance(to: grey) >= 15 && second.distance(to: grey) >= 15)
   }

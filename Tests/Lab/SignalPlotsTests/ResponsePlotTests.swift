@@ -30,9 +30,9 @@ struct ResponsePlotTests {
       ResponsePlot.Point(hertz: $0, measured: -10, fitted: -10, residual: -60)
     }
     let plot = ResponsePlot(title: "", subtitle: "", points: points)
-    #expect(plot.frequencies.range == 10...1_000)
+    #expect(plot.frequencyAxis.range == 10...1_000)
     #expect(
-      plot.frequencies.ticks(atMost: 9).map(\.label) == [
+      plot.frequencyAxis.ticks(atMost: 9).map(\.label) == [
         "10", "20", "50", "100", "200", "500", "1000",
       ])
   }

@@ -69,7 +69,7 @@ struct SVGTests {
       PlotPoint(0, 0), PlotPoint(10.04, 0), PlotPoint(10.04, 5.25), PlotPoint(12, 6),
       PlotPoint(12.01, 6.02),
     ]
-    #expect(SVGWriter.path(points) == "M0 0H10V5.3L12 6")
+    #expect(SVGWriter.pathData(points) == "M0 0H10V5.3L12 6")
   }
 
   @Test func numbersHaveNoMorePlacesThanTheyNeed() {
@@ -77,12 +77,14 @@ struct SVGTests {
       [0, 1, -1, 0.04, -0.04, 0.05, 12.25, 99.96].map { SVGWriter.number($0) } == [
         "0", "1", "-1", "0", "0", "0.1", "12.3", "100",
       ])
-    #expect(SVGWriter.number(0.305, 2) == "0.31" && SVGWriter.number(2.5, 4) == "2.5")
+    #expect(
+      SVGWriter.number(0.305, decimalPlaces: 2) == "0.31"
+        && SVGWriter.number(2.5, decimalPlaces: 4) == "2.5")
     #expect(SVGWriter.number(.nan) == "0" && SVGWriter.number(.infinity) == "0")
   }
 
   @Test func controlCharactersBecomeBlanks() {
-    #expect(SVGWriter.escaped("a\u{7}<b>\u{FFFE}") == "a &lt;b&gt; ")
+    #expect(SVGWriter.escapedXML("a\u{7}<b>\u{FFFE}") == "a &lt;b&gt; ")
   }
 }
 

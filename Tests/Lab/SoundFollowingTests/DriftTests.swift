@@ -28,7 +28,8 @@ struct DriftTests {
       let speed = 1 + 1e-6 * (partsPerMillion + 20 * sin(2 * .pi * time / 1_800))
       captured += period * Self.rate * speed
       let late = min(0.004, -0.0004 * log(Double.random(in: 1e-6...1, using: &chance)))
-      loop.update(captured - taken - late * Self.rate, target: reserve, after: period)
+      loop.update(
+        waitingFrames: captured - taken - late * Self.rate, target: reserve, elapsedSeconds: period)
       taken += period * Self.rate * loop.ratio
       defer { last = loop.ratio }
       guard time > 120 else { continue }
@@ -47,7 +48,7 @@ struct DriftTests {
 
   @Test(arguments: [0.9998, 1.0002, 44_100 / 48_000.0, 2]) func aSineStaysASine(_ step: Double) {
     let hertz = 80.0
-    var resampler = VaryingResampler()
+    var resampler = VariableRateResampler()
     var output: [Float] = []
     for block in 0..<400 {
       let samples = (0..<240).map {

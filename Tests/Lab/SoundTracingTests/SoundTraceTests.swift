@@ -175,9 +175,10 @@ struct SoundTraceTests {
 
   @Test func partsAreLeftOut() throws {
     let samples = try TracingTruth.generated(9_001).sound()
-    let transients = try Self.trace(samples, TracingOptions(parts: .transients))
+    let transients = try Self.trace(samples, TracingOptions(eventSelection: .transients))
     #expect(transients.continuousCount == 0 && transients.pattern.curves.isEmpty)
-    #expect(try Self.trace(samples, TracingOptions(parts: .continuous)).transientCount == 0)
+    #expect(
+      try Self.trace(samples, TracingOptions(eventSelection: .continuous)).transientCount == 0)
   }
 
   @Test func noiseBurstsAreASound() throws {

@@ -26,7 +26,7 @@ import TransducerCalibration
   }
 
   @Test(arguments: 1...20) func noisyRecordingsGiveTheFigures(seed: UInt64) throws {
-    try measure(seed: seed, in: RecordingStudio(SweepSignal(duration: 3), rate: 12_000))
+    try measure(seed: seed, in: RecordingStudio(SweepSignal(sweepDuration: 3), rate: 12_000))
   }
 
   @Test(arguments: [101, 102]) func soDoesTheUsualSignal(seed: UInt64) throws {
@@ -34,7 +34,7 @@ import TransducerCalibration
   }
 
   @Test(arguments: [4_000.0, 11_025, 44_100]) func anyRateWillDo(rate: Double) throws {
-    var studio = try RecordingStudio(SweepSignal(band: 10...500, duration: 1), rate: rate)
+    var studio = try RecordingStudio(SweepSignal(band: 10...500, sweepDuration: 1), rate: rate)
     studio.latency = 77.25
     let found = try Calibration(measuring: studio.record([(60, 3, 1)]), of: studio.signal)
     #expect(abs(found.resonance - 60) < 0.3)
@@ -156,7 +156,7 @@ import TransducerCalibration
     var studio = try RecordingStudio()
     studio.clockError = partsInAMillion
     let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
-    #expect(abs(found.clockError - partsInAMillion) < 2)
+    #expect(abs(found.clockErrorPartsPerMillion - partsInAMillion) < 2)
     #expect(abs(found.resonance - 40) < 0.1)
     #expect(abs(found.qualityFactor - 5) < 0.05)
     #expect(abs(found.offset * studio.rate - studio.latency) < 0.5)
@@ -190,7 +190,7 @@ import TransducerCalibration
     // More resonances than are fitted.
     let crowd = [(40.0, 5.0, 1.0), (75, 12, 0.06), (120, 8, 0.06), (190, 9, 0.06), (310, 8, 0.06)]
     let mixed = try Calibration(
-      measuring: studio.record(crowd), of: studio.signal, acceptsPoor: true)
+      measuring: studio.record(crowd), of: studio.signal, acceptsPoorFit: true)
     #expect(
       mixed.verdict.hasSuffix("; most of the rest is not noise but other resonances or distortion.")
     )
@@ -244,9 +244,9 @@ import TransducerCalibration
     let found = try Calibration(measuring: hum, of: studio.signal)
     #expect(abs(found.resonance / 40 - 1) < 0.003)
     #expect(abs(found.qualityFactor / 5 - 1) < 0.02)
-    #expect(abs((found.hum ?? 0) - hertz) < 0.02)
+    #expect(abs((found.humFrequency ?? 0) - hertz) < 0.02)
     let words = "Mains hum at "
     #expect(found.warnings.contains { $0.hasPrefix(words) && $0.hasSuffix(" Hz was removed.") })
-    #expect(try Calibration(measuring: clean, of: studio.signal).hum == nil)
+    #expect(try Calibration(measuring: clean, of: studio.signal).humFrequency == nil)
   }
 }

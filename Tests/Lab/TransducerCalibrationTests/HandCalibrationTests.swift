@@ -20,7 +20,8 @@ import Testing
   }
 
   /// Presses at some hertz in rising tones and at others in falling ones.
-  private static func presses(_ rising: [Double], _ falling: [Double]) -> [HandCalibration.Press] {
+  private static func presses(_ rising: [Double], _ falling: [Double]) -> [ManualMeasurement.Press]
+  {
     rising.map { .init(hertz: $0, isRising: true) }
       + falling.map { .init(hertz: $0, isRising: false) }
   }
@@ -35,7 +36,7 @@ import Testing
     ([42.9, 37.3, 40], [37.3, 42.9, 40]),
   ]) func pressesThatDisagreeAreRefused(rising: [Double], falling: [Double]) {
     let error = #expect(throws: CalibrationError.self) {
-      try HandCalibration(presses: Self.presses(rising, falling), around: 40)
+      try ManualMeasurement(presses: Self.presses(rising, falling), around: 40)
     }
     #expect(error?.kind == .pressesDisagree)
     #expect(error?.description.hasPrefix("the presses do not agree: at ") == true)
@@ -43,7 +44,7 @@ import Testing
 
   @Test func aResonanceAtTheEndOfTheTonesIsRefused() {
     let error = #expect(throws: CalibrationError.self) {
-      try HandCalibration(presses: Self.presses([62, 62, 62], [60, 60, 60]), around: 40)
+      try ManualMeasurement(presses: Self.presses([62, 62, 62], [60, 60, 60]), around: 40)
     }
     #expect(
       error?.description
@@ -58,25 +59,29 @@ import Testing
     var profile = Self.profile()
     profile.hardware?.qualityFactor = nil
     #expect(throws: CalibrationError.self) {
-      try HandCalibration.toneProfile(for: profile, level: -12)
+      try ManualMeasurement.toneProfile(for: profile, level: -12)
     }
   }
 
   // MARK: - What does
 
   @Test func reactionsCancelAndOneWildPressIsLeftOut() throws {
-    let even = try HandCalibration(presses: Self.presses([44, 44, 44], [40, 40, 40]), around: 40)
+    let even = try ManualMeasurement(
+      presses: Self.presses([44, 44, 44], [40, 40, 40]), around: 40)
     #expect(abs(even.resonance - (44.0 * 40).squareRoot()) < 1e-9)
-    #expect(even.leftOut == nil && even.uncertainty == 0.04)
-    let wild = try HandCalibration(presses: Self.presses([44, 70, 44], [40, 40, 40]), around: 40)
+    #expect(even.excludedPress == nil && even.uncertainty == 0.04)
+    let wild = try ManualMeasurement(
+      presses: Self.presses([44, 70, 44], [40, 40, 40]), around: 40)
     #expect(abs(wild.resonance - even.resonance) < 1e-9)
-    #expect(wild.leftOut == .init(hertz: 70, isRising: true) && wild.presses.count == 5)
-    let wide = try HandCalibration(presses: Self.presses([42, 44, 46], [38, 40, 42]), around: 40)
+    #expect(wild.excludedPress == .init(hertz: 70, isRising: true) && wild.presses.count == 5)
+    let wide = try ManualMeasurement(
+      presses: Self.presses([42, 44, 46], [38, 40, 42]), around: 40)
     #expect((0.045...0.075).contains(wide.uncertainty))
   }
 
   @Test func theProfileKeepsTheQualityAndItsUncertainty() throws {
-    let found = try HandCalibration(presses: Self.presses([99, 98, 99], [90, 90, 90]), around: 80)
+    let found = try ManualMeasurement(
+      presses: Self.presses([99, 98, 99], [90, 90, 90]), around: 80)
     let new = found.applied(to: Self.profile(), date: "2026-11-23")
     let hardware = try #require(new.hardware)
     #expect(hardware.resonance == 94.2 && hardware.qualityFactor == 6)
@@ -90,18 +95,18 @@ import Testing
 
   @Test func tonesStayBelowTheLimits() throws {
     var profile = Self.profile()
-    #expect(try abs(HandCalibration.toneProfile(for: profile, level: -12).level - 0.2512) < 1e-4)
+    #expect(try abs(ManualMeasurement.toneProfile(for: profile, level: -12).level - 0.2512) < 1e-4)
     // Full scale is a hundred times the continuous power.
     profile.amplifier.power = 5_000
-    #expect(try HandCalibration.toneProfile(for: profile, level: -12).level < 0.09)
+    #expect(try ManualMeasurement.toneProfile(for: profile, level: -12).level < 0.09)
     profile.amplifier.power = 50
     profile.hardware?.acceleration = 2
     profile.hardware?.excursion = 0.02
-    let tones = try HandCalibration.toneProfile(for: profile, level: -12)
+    let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
     let excursion = try #require(profile.transducerSettings(rate: 8_000)?.limits.excursion)
     // A plant 15 % lower moves by 1 / 0.85² more.
     #expect(tones.level / 0.85 / 0.85 < excursion)
-    #expect(tones.transducerSettings(rate: 8_000)?.equaliser == nil)
+    #expect(tones.transducerSettings(rate: 8_000)?.equalizer == nil)
   }
 
   // MARK: - A simulated person
@@ -111,21 +116,22 @@ import Testing
   ///   profile's.
   private static func find(
     _ plant: TransducerModel, stated profile: TransducerProfile, slope: Double = 0, seed: UInt64
-  ) throws -> HandCalibration {
-    let tones = try HandCalibration.toneProfile(for: profile, level: -12)
+  ) throws -> ManualMeasurement {
+    let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
     let settings = tones.transducerSettings(rate: 48_000)
     let levels = tones.levelsOverSharpness(count: 257, drive: settings)
     let octaves = log2(tones.frequency.high / tones.frequency.low)
     var hand = SimulatedHand(seed: seed)
-    var presses: [HandCalibration.Press] = []
-    for tone in HandCalibration.tones(around: 40) {
+    var presses: [ManualMeasurement.Press] = []
+    for tone in ManualMeasurement.tones(around: 40) {
       hand.begin()
       for step in 100..<Int(200 * tone.duration) {
         let hertz = tone.hertz(at: Double(step) / 200)
         let index = Int((256 * log2(hertz / tones.frequency.low) / octaves).rounded())
         let drive = levels[min(max(index, 0), 256)] * (settings?.driveResponse(atHertz: hertz) ?? 1)
         let felt =
-          20 * log10(drive * plant.acceleration(atHertz: hertz)) - profile.threshold(atHertz: hertz)
+          20 * log10(drive * plant.acceleration(atHertz: hertz))
+          - profile.thresholdDecibels(atHertz: hertz)
           + slope * log2(hertz / 40)
         if hand.presses(feeling: felt, at: Double(step) / 200) {
           presses.append(.init(hertz: hertz, isRising: tone.isRising))
@@ -133,7 +139,7 @@ import Testing
         }
       }
     }
-    return try HandCalibration(presses: presses, around: 40)
+    return try ManualMeasurement(presses: presses, around: 40)
   }
 
   /// Decibels between the strongest and the weakest steady event over sharpness.
@@ -148,7 +154,7 @@ import Testing
         * log10(
           levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
             * plant.acceleration(atHertz: hertz))
-        - profile.threshold(atHertz: hertz)
+        - profile.thresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }

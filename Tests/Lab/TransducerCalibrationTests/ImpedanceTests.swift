@@ -33,7 +33,7 @@ import Testing
     ) {
       let rate = 8_000.0
       let played =
-        [Float](repeating: 0, count: 321) + (try signal.samples(rate: rate, isWhole: false))
+        [Float](repeating: 0, count: 321) + (try signal.samples(rate: rate, includesTones: false))
       var transform = FourierTransform(
         length: FourierTransform.fastLength(atLeast: played.count + 8_000))
       var voltage = transform.forward(played)
@@ -78,7 +78,7 @@ import Testing
 
   private let signal: SweepSignal
 
-  init() throws { signal = try SweepSignal(band: 10...800, duration: 2, level: -30) }
+  init() throws { signal = try SweepSignal(band: 10...800, sweepDuration: 2, level: -30) }
 
   /// Transducers with resistors, coils, high-passes, hum and noise by chance.
   @Test(arguments: [UInt64(1), 2_000], [false, true]) func figuresAreWithinOneAndFivePercent(

@@ -26,7 +26,7 @@ struct MainsHumTests {
     }
   }
 
-  private static let signal: SweepSignal? = try? SweepSignal(band: 10...800, duration: 6)
+  private static let signal: SweepSignal? = try? SweepSignal(band: 10...800, sweepDuration: 6)
 
   /// A recording of 40 Hz, Q 5, with hum and three of its harmonics at a level relative to the
   /// sweeps' peak.
@@ -57,7 +57,7 @@ struct MainsHumTests {
       measuring: recording(drift, hertz: hertz, decibels: decibels, signal), of: signal)
     #expect(abs(found.resonance / 40 - 1) < 0.003)
     #expect(abs(found.qualityFactor / 5 - 1) < 0.02)
-    #expect(abs((found.hum ?? 0) - hertz) < 0.03)
+    #expect(abs((found.humFrequency ?? 0) - hertz) < 0.03)
   }
 
   /// A ring that lasts into the silences is not a hum that moves.

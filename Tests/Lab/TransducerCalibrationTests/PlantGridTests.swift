@@ -61,7 +61,7 @@ import TransducerCalibration
     case .oneSided: plant.asymmetry = 1
     default: break
     }
-    let played = try signal.samples(rate: rate, isWhole: false).map(Double.init)
+    let played = try signal.samples(rate: rate, includesTones: false).map(Double.init)
     var moved = plant.acceleration(for: played, rate: rate)
     let peak = moved.reduce(0) { max($0, abs($1)) }
     var chance = Chance(state: seed &* 31 &+ 7)
@@ -144,7 +144,7 @@ import TransducerCalibration
 
   @Test(arguments: Condition.allCases) func whatIsAcceptedIsRight(condition: Condition) throws {
     let isWhole = unsafe getenv("TEMBLOR_TEST_GRID") != nil
-    let signal = try SweepSignal(band: 10...800, duration: isWhole ? 6 : 3)
+    let signal = try SweepSignal(band: 10...800, sweepDuration: isWhole ? 6 : 3)
     let number = Condition.allCases.firstIndex(of: condition) ?? 0
     var accepted = 0
     var worst = (resonance: 0.0, qualityFactor: 0.0)

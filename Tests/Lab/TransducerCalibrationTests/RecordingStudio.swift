@@ -18,7 +18,7 @@ struct RecordingStudio {
 
   /// By default small and quick: sweeps of 2 s up to 800 Hz at 8 kHz.
   init(_ signal: SweepSignal? = nil, rate: Double = 8_000) throws {
-    self.signal = try signal ?? SweepSignal(band: 10...800, duration: 2)
+    self.signal = try signal ?? SweepSignal(band: 10...800, sweepDuration: 2)
     self.rate = rate
   }
 
@@ -27,7 +27,7 @@ struct RecordingStudio {
     _ modes: [(resonance: Double, qualityFactor: Double, gain: Double)],
     as quantity: SimulatedTransducer.Quantity = .acceleration, coilCorner: Double? = nil
   ) throws -> CalibrationRecording {
-    let played = try signal.samples(rate: rate, isWhole: false).map(Double.init)
+    let played = try signal.samples(rate: rate, includesTones: false).map(Double.init)
     var sum = [Double](repeating: 0, count: played.count)
     for mode in modes {
       let simulated = SimulatedTransducer(
@@ -49,7 +49,7 @@ struct RecordingStudio {
 
   /// What a microphone at the loudspeaker's wire would record.
   func recordLoop() throws -> CalibrationRecording {
-    finish(try signal.samples(rate: rate, isWhole: false).map(Double.init))
+    finish(try signal.samples(rate: rate, includesTones: false).map(Double.init))
   }
 
   /// Delay, clock, gain and noise.
@@ -57,7 +57,7 @@ struct RecordingStudio {
     var chance = Chance(state: seed)
     let late = clockError == 0 ? delayed(sound) : stretched(sound)
     let sweepStart = Int((signal.firstSweepForTests + signal.sweepSpacing) * rate + latency)
-    let sweep = late[sweepStart..<(sweepStart + Int(signal.duration * rate))]
+    let sweep = late[sweepStart..<(sweepStart + Int(signal.sweepDuration * rate))]
     let power = sweep.reduce(0) { $0 + $1 * $1 } / Double(sweep.count)
     let noise = signalToNoise.map { (power * pow(10, -$0 / 10)).squareRoot() } ?? 0
     return CalibrationRecording(
@@ -99,5 +99,5 @@ struct RecordingStudio {
 
 extension SweepSignal {
   /// Where the first sweep begins, from what is public.
-  var firstSweepForTests: Double { measuredLength - 2 * sweepSpacing }
+  var firstSweepForTests: Double { measuredDuration - 2 * sweepSpacing }
 }

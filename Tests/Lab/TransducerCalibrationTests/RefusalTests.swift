@@ -12,7 +12,7 @@ import TransducerCalibration
     -> CalibrationError?
   {
     do {
-      _ = try Calibration(measuring: recording, of: signal, acceptsPoor: acceptsPoor)
+      _ = try Calibration(measuring: recording, of: signal, acceptsPoorFit: acceptsPoor)
       return nil
     } catch {
       return error
@@ -24,7 +24,7 @@ import TransducerCalibration
   }
 
   @Test func whatHoldsNoSignalIsRefusedBeforeAnyWork() throws {
-    let signal = try SweepSignal(band: 10...800, duration: 2)
+    let signal = try SweepSignal(band: 10...800, sweepDuration: 2)
     func told(_ samples: [Float], rate: Double = 8_000) -> String? {
       refusal(recording(samples, rate: rate), of: signal)?.description
     }
@@ -34,7 +34,7 @@ import TransducerCalibration
     #expect(told(Array(long.prefix(20_000))) == "lasts 2.5 s; the two sweeps take 5.5 s")
     #expect(told(long, rate: 100) == "is at 100 Hz; supported: 4000 to 384000 Hz")
     #expect(told(long, rate: .nan) == "is at nan Hz; supported: 4000 to 384000 Hz")
-    let fast = try SweepSignal(band: 10...2_000, duration: 2)
+    let fast = try SweepSignal(band: 10...2_000, sweepDuration: 2)
     #expect(
       refusal(recording(long, rate: 4_000), of: fast)?.description
         == "is at 4000 Hz; a sweep up to 2000 Hz needs 5000 Hz")
@@ -214,7 +214,7 @@ import TransducerCalibration
   @Test func whatChangesWithTheLevelIsTold() throws {
     var studio = try RecordingStudio()
     studio.signalToNoise = 40
-    let played = try studio.signal.samples(rate: studio.rate, isWhole: false).map(Double.init)
+    let played = try studio.signal.samples(rate: studio.rate, includesTones: false).map(Double.init)
     func told(_ stiffening: Double, limit: Double = .infinity) throws -> CalibrationError? {
       var plant = SimulatedCoil(resonance: 40, qualityFactor: 5)
       plant.stiffening = stiffening
@@ -264,8 +264,8 @@ import TransducerCalibration
         near it, or use '--accept-poor'
         """
       ))
-    let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoor: true)
-    #expect(poor.isPoor)
+    let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoorFit: true)
+    #expect(poor.isPoorFit)
     #expect(poor.warnings.first == "The fit is poor; the values are marked as estimates.")
     let profile = poor.applied(to: .phone, in: Calibration.Conditions(date: "today"))
     #expect(profile.hardware?.estimated == ["resonance", "qualityFactor"])

@@ -15,10 +15,10 @@ import TransducerCalibration
 
   @Test func theUsualSignalLastsTwentyTwoSeconds() throws {
     let signal = try SweepSignal()
-    #expect(signal.length == 22)
-    #expect(signal.measuredLength == 15.5)
+    #expect(signal.totalDuration == 22)
+    #expect(signal.measuredDuration == 15.5)
     #expect(try signal.samples(rate: 8_000).count == 176_000)
-    #expect(try signal.samples(rate: 8_000, isWhole: false).count == 124_000)
+    #expect(try signal.samples(rate: 8_000, includesTones: false).count == 124_000)
   }
 
   @Test func itFollowsFromItsFigures() throws {
@@ -27,7 +27,7 @@ import TransducerCalibration
   }
 
   @Test func theFirstSweepIsTheSecondAtHalfItsLevel() throws {
-    let signal = try SweepSignal(duration: 1)
+    let signal = try SweepSignal(sweepDuration: 1)
     let samples = try signal.samples(rate: 8_000)
     #expect(samples[24_000..<32_000].contains { abs($0) > 0.2 })
     let differences = (4_000..<14_000).map { (frame: Int) -> Float in
@@ -53,10 +53,12 @@ import TransducerCalibration
     #expect(
       refusal { try SweepSignal(band: 100...200) }
         == "the end frequency must be 4 to 1000 times the start frequency")
-    #expect(refusal { try SweepSignal(duration: 31) } == "the sweep duration must be 0.5 to 30 s")
-    #expect(refusal { try SweepSignal(duration: .nan) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
-      refusal { try SweepSignal(band: 2...500, duration: 1) }
+      refusal { try SweepSignal(sweepDuration: 31) } == "the sweep duration must be 0.5 to 30 s")
+    #expect(
+      refusal { try SweepSignal(sweepDuration: .nan) } == "the sweep duration must be 0.5 to 30 s")
+    #expect(
+      refusal { try SweepSignal(band: 2...500, sweepDuration: 1) }
         == "the sweep must last at least five periods of its lowest frequency")
     #expect(refusal { try SweepSignal(level: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
@@ -68,7 +70,7 @@ import TransducerCalibration
   @Test func whatATransducerCannotTakeIsRefused() throws {
     var profile = TransducerProfile(
       name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
-    #expect(!SweepLimits(profile).isKnown)
+    #expect(!SweepLimits(profile).hasLimits)
     try SweepLimits(profile).check(SweepSignal(level: -3))
     profile.hardware = TransducerHardware(product: "Puck", continuousPower: 20, peakPower: 80)
     try SweepLimits(profile).check(SweepSignal(level: -12))

@@ -16,9 +16,9 @@ import Testing
 
   /// A task that waits for a player, once it does.
   private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
-    let before = player.core.withState { $0.waiterSerial }
+    let before = player.core.withState { $0.lastWaiterID }
     let task = Task { await player.finished }
-    while player.core.withState({ $0.waiterSerial == before }), !Task.isCancelled {
+    while player.core.withState({ $0.lastWaiterID == before }), !Task.isCancelled {
       await Task.yield()
     }
     return task

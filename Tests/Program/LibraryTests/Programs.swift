@@ -65,8 +65,8 @@ final class PeakSink: AudioSink {
     for index in frames.indices {
       peak = max(peak, abs(frames[index]))
     }
-    pace.hand(over: frames.count)
+    pace.recordWritten(frames.count)
   }
   func finish(draining: Bool) { report(peak) }
-  func takeEvents() -> [SinkEvent] { [] }
+  func drainEvents() -> [SinkEvent] { [] }
 }

@@ -72,13 +72,13 @@ import Testing
     for round in 0..<count {
       let composition = HapticComposition(generator.pattern())
       for source in Self.formats {
-        guard let given = FormatMatrix.pass(composition, through: source) else { continue }
+        guard let given = FormatMatrix.roundTrip(composition, through: source) else { continue }
         for target in Self.formats {
-          guard let arrived = FormatMatrix.pass(given.composition, through: target) else {
+          guard let arrived = FormatMatrix.roundTrip(given.composition, through: target) else {
             continue
           }
           let difference = CompositionDifference(given.composition, arrived.composition)
-          if difference.largest > FormatMatrix.closeness {
+          if difference.maximum > FormatMatrix.closeTolerance {
             #expect(
               !arrived.losses.isEmpty,
               "\(source.id) to \(target.id), composition \(round): \(difference)")

@@ -19,7 +19,7 @@ import Testing
     var file = try AtomicFileWriter(scratch(name))
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: name,
-      format: SoundFileFormat(container: container, samples: .s16),
+      format: SoundFileFormat(container: container, sampleFormat: .s16),
       rate: 8_000, channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()

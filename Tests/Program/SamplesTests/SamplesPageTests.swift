@@ -56,11 +56,11 @@ import Testing
   @Test func pageIsTheGalleryOfTheShippedPatterns() throws {
     let shipped = try FileSystem.read("\(SamplesTests.folder)/Samples/index.html")
     var job = RenderJob(profile: .phone)
-    job.rate = GalleryVerb.rate
+    job.rate = GalleryCommand.soundRate
     let (inputs, problems) = PatternInput.find(["\(SamplesTests.folder)/Patterns"])
     #expect(problems == [])
-    let fresh = try GalleryVerb.page(
-      inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns", studio: "studio.html")
+    let fresh = try GalleryCommand.page(
+      inputs.map { try ReviewTake($0, job: job) }, title: "Haptic patterns", studio: "studio.html")
     let ours = parts(fresh)
     let theirs = parts(shipped)
     #expect(ours.sounds.count == 2 * ShippedPatterns.names.count)
@@ -77,7 +77,7 @@ import Testing
 
   @Test func studioIsWhatTheProgramWrites() throws {
     let text = try #require(ShippedPatterns.text(named: "earthquake-splash"))
-    let page = StudioPage(generator: "Temblor \(temblorVersion)", profile: "phone")
+    let page = StudioPage(generator: "Temblor \(temblorVersion)", profileName: "phone")
     let slot = StudioPage.Slot(name: "earthquake-splash.ahap", bytes: text)
     #expect(try FileSystem.read("\(SamplesTests.folder)/Samples/studio.html") == page.html([slot]))
   }

@@ -55,12 +55,12 @@ import Testing
   ) throws {
     let text = ShippedPatterns.text(named: name) ?? []
     let document = try AHAPDocument(text: text, name: name)
-    #expect(document.formatted() == text)
+    #expect(document.canonicalText() == text)
     let examination = document.examine()
     let composition = try #require(examination.composition)
-    let findings = examination.judged(
-      adding: PatternRules.findings(in: composition, places: examination.places.place(of:)),
-      rules: FormatRegistry.standard.rules + PatternRules.composition)
+    let findings = examination.findings(
+      adding: PatternRules.findings(in: composition, location: examination.sourceMap.location(of:)),
+      rules: FormatRegistry.standard.rules + PatternRules.compositionRules)
     let worse = findings.filter { $0.severity != .note }
     #expect(worse.map(\.description) == [])
     #expect(try !(document.read().metadata["Description"] ?? "").isEmpty)

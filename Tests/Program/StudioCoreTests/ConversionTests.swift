@@ -14,9 +14,9 @@ struct ConversionTests {
   @Test(arguments: names) func savingIsConverting(_ name: String) throws {
     let file = SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap")
     let studio = Studio()
-    studio.slots[0].open(file)
+    studio.documents[0].open(file)
     for format in FormatRegistry.standard.formats where format.isWritable {
-      let conversion = PatternConversion(to: format, writing: WritingOptions(name: name))
+      let conversion = PatternConversion(to: format, writingOptions: WritingOptions(baseName: name))
       let expected = try? conversion.convert(file)
       let saved = studio.save(0, as: format.id)
       #expect(saved == expected?.files.first?.bytes, "\(format.id)")
@@ -32,10 +32,11 @@ struct ConversionTests {
     let source = SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap")
     for format in FormatRegistry.standard.formats where format.isWritable && format.id != "ahap" {
       guard let written = try? PatternConversion(to: format).convert(source) else { continue }
-      let file = SourceFile(written.files[0].bytes, name: "\(name).\(format.endings[0])")
-      let back = PatternConversion(to: .ahap, writing: WritingOptions(split: .never, name: name))
+      let file = SourceFile(written.files[0].bytes, name: "\(name).\(format.fileExtensions[0])")
+      let back = PatternConversion(
+        to: .ahap, writingOptions: WritingOptions(split: .never, baseName: name))
       guard let expected = try? back.convert(file) else { continue }
-      var slot = Slot()
+      var slot = Document()
       slot.open(file)
       #expect(slot.isReadable, "\(format.id)")
       #expect(slot.text == expected.files[0].bytes, "\(format.id)")
@@ -47,9 +48,9 @@ struct ConversionTests {
 
   @Test func theTextOfABrokenFileOfAnotherFormatIsShown() {
     let studio = Studio()
-    studio.slots[0].open(
+    studio.documents[0].open(
       SourceFile(Array(#"{"version": {"major": 1}, "signals": {}}"#.utf8), name: "a.haptic"))
-    #expect(!studio.slots[0].isReadable)
+    #expect(!studio.documents[0].isReadable)
     #expect(studio.findings(of: 0, profile: 0).contains { $0.severity == .error })
   }
 }

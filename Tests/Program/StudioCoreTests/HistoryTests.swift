@@ -11,21 +11,21 @@ import Testing
 struct HistoryTests {
   private static let tap = #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient"}}]}"#
 
-  private func slot(_ text: String = tap) -> Slot {
-    var slot = Slot()
+  private func slot(_ text: String = tap) -> Document {
+    var slot = Document()
     slot.open(SourceFile(Array(text.utf8), name: "tap.ahap"))
     return slot
   }
 
-  private func text(_ slot: Slot) -> String { String(decoding: slot.text, as: UTF8.self) }
+  private func text(_ slot: Document) -> String { String(decoding: slot.text, as: UTF8.self) }
 
   @Test func stepsHaveTheirNames() throws {
     var slot = slot()
     #expect(slot.history == (nil, nil, false))
-    slot.begin("Move event")
+    slot.beginStep("Move event")
     try slot.change([.set("events[0].time", to: .number(0.1))])
     try slot.change([.set("events[0].time", to: .number(0.2))])
-    slot.begin("Delete event")
+    slot.beginStep("Delete event")
     try slot.change([.duplicate("events[0]")])
     #expect(slot.history == ("Delete event", nil, true))
     #expect(slot.step(forward: false) == true)
@@ -40,11 +40,11 @@ struct HistoryTests {
 
   @Test func aDragThatEndsWhereItBeganIsNoStep() throws {
     var slot = slot()
-    slot.begin("Move event")
+    slot.beginStep("Move event")
     try slot.change([.set("events[0].time", to: .number(0.1))])
     try slot.change([.set("events[0].time", to: .number(0))])
     #expect(slot.history == (nil, nil, false))
-    slot.begin("Nothing")
+    slot.beginStep("Nothing")
     #expect(slot.history == (nil, nil, false))
   }
 
@@ -69,7 +69,7 @@ struct HistoryTests {
     var slot = slot()
     slot.replace(Array("{\"Pattern\":\n[}".utf8))
     #expect(!slot.isReadable)
-    #expect(slot.error?.place.position == .text(line: 2, column: 2))
+    #expect(slot.error?.location.position == .text(line: 2, column: 2))
     #expect(slot.editor?.pattern.events.count == 1)
     #expect(throws: InputError.self) { try slot.change([.remove("events[0]")]) }
     #expect(slot.step(forward: false) == true)
@@ -87,14 +87,14 @@ struct HistoryTests {
 
   @Test(arguments: ShippedPatterns.names) func randomChangesAreAllTakenBack(_ name: String) throws {
     let original = try #require(ShippedPatterns.text(named: name))
-    var slot = Slot()
+    var slot = Document()
     slot.open(SourceFile(original, name: name + ".ahap"))
     #expect(slot.text == original)
     #expect(slot.changedLines.isEmpty)
     var chance = Chance(state: UInt64(name.utf8.count))
     var made = 0
     for number in 0..<40 {
-      slot.begin("Step \(number)")
+      slot.beginStep("Step \(number)")
       let count = try #require(slot.editor?.pattern.events.count)
       guard count > 0 else { break }
       let path = "events[\(Int.random(in: 0..<count, using: &chance))]"

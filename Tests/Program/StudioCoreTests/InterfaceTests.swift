@@ -11,7 +11,7 @@ import Testing
 
   deinit { unsafe temblorRelease(host) }
 
-  private func with<Result>(_ text: String, _ body: (Bytes?, Int32) -> Result) -> Result {
+  private func with<Result>(_ text: String, _ body: (BytePointer?, Int32) -> Result) -> Result {
     unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32($0.count)) }
   }
 

@@ -73,9 +73,9 @@ struct LiveSoundTests {
     live.play(true, from: 0)
     for _ in 0..<30 {
       _ = samples(live, blocks: 37)
-      live.hear(0)
+      live.setAudibleSlot(0)
       let a = live.position
-      live.hear(1)
+      live.setAudibleSlot(1)
       #expect(live.position == a)
     }
   }

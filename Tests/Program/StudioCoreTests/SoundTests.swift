@@ -15,7 +15,7 @@ import Testing
 struct SoundTests {
   private func studio(_ name: String) throws -> Studio {
     let studio = Studio()
-    studio.slots[0].open(
+    studio.documents[0].open(
       SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap"))
     return studio
   }
@@ -26,7 +26,7 @@ struct SoundTests {
 
   @Test func renderingIsThatOfTheProgram() throws {
     let studio = try studio("earthquake-splash")
-    let composition = try #require(studio.slots[0].editor?.reading.composition)
+    let composition = try #require(studio.documents[0].editor?.content.composition)
     for (index, profile) in studio.profiles.enumerated() {
       let plan = try RenderPlan(compiling: composition, profile: profile)
       let job = RenderJob(profile: profile)
@@ -37,7 +37,7 @@ struct SoundTests {
   }
 
   @Test func allShippedProfilesAreThere() throws {
-    let list = try json(Studio().listProfiles())
+    let list = try json(Studio().profilesJSON())
     #expect(
       Array(list.elements).map { $0["name"]?.string }
         == ShippedFiles.profiles.names.map { String($0.dropLast(5)) })
@@ -50,9 +50,9 @@ struct SoundTests {
       guard let plan = try? RenderPlan(compiling: generator.pattern(), rate: 48_000) else {
         continue
       }
-      let bytes = plan.bytes()
+      let bytes = plan.serialized()
       let count = bytes.count
-      let copy = RenderPlan.placed(in: bytes, count: count)
+      let copy = RenderPlan.deserialized(from: bytes, count: count)
       let placed = try #require(copy)
       #expect(
         (placed.length, placed.loopLength, placed.eventCount) == (
@@ -75,9 +75,9 @@ struct SoundTests {
       "b.wav": AudioBuffer(interleaved: tone, channelCount: 2),
     ]
     let plan = try RenderPlan(compiling: pattern, samples: samples)
-    let bytes = plan.bytes()
+    let bytes = plan.serialized()
     let count = bytes.count
-    let copy = RenderPlan.placed(in: bytes, count: count)
+    let copy = RenderPlan.deserialized(from: bytes, count: count)
     let placed = try #require(copy)
     var one = OfflineRenderer(plan: plan)
     var other = OfflineRenderer(plan: placed)
@@ -86,14 +86,14 @@ struct SoundTests {
 
   @Test func bytesOfSomethingElseAreNoPlan() throws {
     let plan = try RenderPlan(compiling: HapticPattern())
-    let count = plan.bytes().count
-    #expect(RenderPlan.placed(in: plan.bytes(), count: count - 16) == nil)
-    #expect(RenderPlan.placed(in: plan.bytes(), count: 8) == nil)
-    #expect(RenderPlan.placed(in: damagedBytes(of: plan), count: count) == nil)
+    let count = plan.serialized().count
+    #expect(RenderPlan.deserialized(from: plan.serialized(), count: count - 16) == nil)
+    #expect(RenderPlan.deserialized(from: plan.serialized(), count: 8) == nil)
+    #expect(RenderPlan.deserialized(from: damagedBytes(of: plan), count: count) == nil)
   }
 
   private func damagedBytes(of plan: RenderPlan) -> FixedBuffer<UInt8> {
-    let bytes = plan.bytes()
+    let bytes = plan.serialized()
     unsafe bytes.address.pointee ^= 1
     return bytes
   }
@@ -104,10 +104,10 @@ struct SoundTests {
       {"Pattern":[{"Event":{"Time":0,"EventType":"AudioCustom","EventWaveformPath":"a.wav"}},
       {"Event":{"Time":0,"EventType":"HapticTransient"}}]}
       """
-    studio.slots[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
+    studio.documents[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
     #expect(studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
     let silent = studio.render(0, profile: 0, rate: 48_000)
-    studio.sounds["a.wav"] = HostSound(
+    studio.sounds["a.wav"] = DecodedSound(
       interleaved: (0..<4_410).map { Float($0 % 50) / 100 }, channelCount: 1, rate: 44_100)
     #expect(!studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
     let heard = studio.render(0, profile: 0, rate: 48_000)
@@ -125,8 +125,8 @@ struct SoundTests {
       {"ParameterCurve":{"ParameterID":"HapticSharpnessControl","Time":0.25,"ParameterCurveControlPoints":
       [{"Time":0.5,"ParameterValue":1},{"Time":0,"ParameterValue":0}]}}]}
       """
-    studio.slots[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
-    let score = try json(studio.score(0))
+    studio.documents[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
+    let score = try json(studio.scoreJSON(0))
     let event = try #require(score["events"]?.elements.first { _ in true })
     #expect(event["path"]?.string == "events[0]")
     let felt = try #require(event["felt"]).elements.map { $0.number ?? .nan }
@@ -143,17 +143,17 @@ struct SoundTests {
     let text =
       "{\"Pattern\":[{\"Event\":{\"Time\":0,\"EventType\":\"HapticTransient\"}},\n"
       + "{\"Event\":{\"Time\":0.01,\"EventType\":\"HapticTransient\"}}]}"
-    studio.slots[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
-    let findings = try json(studio.check(0, profile: 0))
+    studio.documents[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
+    let findings = try json(studio.findingsJSON(0, profile: 0))
     let gap = try #require(findings.elements.first { $0["rule"]?.string == "transient-gap" })
     #expect(gap["path"]?.string == "events[1]")
     #expect(gap["line"]?.number == 2)
   }
 
   @Test func columnsHaveTheirExtremes() {
-    #expect(Studio.envelope(of: [1, -1, 0.5, 0.25], columns: 2) == [-1, 1, 0.25, 0.5])
-    #expect(Studio.envelope(of: [], columns: 2) == [])
-    #expect(Studio.envelope(of: [0.5], columns: 2) == [0.5, 0.5, 0.5, 0.5])
+    #expect(Studio.columnExtremes(of: [1, -1, 0.5, 0.25], columns: 2) == [-1, 1, 0.25, 0.5])
+    #expect(Studio.columnExtremes(of: [], columns: 2) == [])
+    #expect(Studio.columnExtremes(of: [0.5], columns: 2) == [0.5, 0.5, 0.5, 0.5])
   }
 
   @Test func aSineIsInItsRow() {

@@ -53,19 +53,20 @@ import Testing
       #expect(status == .done, "\(command.joined(separator: " ")): \(error)")
     }
     try isPlayed(id, []) {
-      try PlayVerb.run(PlayVerb.description().parse([path]), $0.recorded.terminal, on: $0)
+      try PlayCommand.run(PlayCommand.definition().parse([path]), $0.recorded.terminal, on: $0)
     }
     let quit = [(0.5, VirtualStage.Cue.key(.character("q")))]
     try isPlayed(id, quit) {
-      try WatchVerb.run(WatchVerb.description().parse([path]), $0.recorded.terminal, on: $0)
+      try WatchCommand.run(WatchCommand.definition().parse([path]), $0.recorded.terminal, on: $0)
     }
     try isPlayed(id, quit) {
-      try AuditionVerb.run(
-        AuditionVerb.description().parse([path, path]), $0.recorded.terminal, on: $0)
+      try AuditionCommand.run(
+        AuditionCommand.definition().parse([path, path]), $0.recorded.terminal, on: $0)
     }
     try isPlayed(id, [(0.01, .key(.character("a")))] + quit) {
-      try ABXVerb.run(
-        ABXVerb.description().parse([path, path, "--match", "none"]), $0.recorded.terminal, on: $0,
+      try ABXCommand.run(
+        ABXCommand.definition().parse([path, path, "--match", "none"]), $0.recorded.terminal,
+        on: $0,
         seed: { 3 },
         now: { CalendarTime(seconds: 1_769_860_800) })
     }
@@ -87,9 +88,9 @@ import Testing
     guard let path = try file(id) else { return }
     let engine = PlaybackEngine(rate: 48_000)
     let playback = VirtualPlayback(engine, periodSize: 64)
-    let session = ListenSession(engine, device: "virtual", message: Failure.message(_:))
-    let request = try #require(ListenGrammar.read("play \(path)"))
-    let answer = session.answer(request, client: 0).line
+    let session = CommandSession(engine, device: "virtual", message: Failure.message(_:))
+    let request = try #require(CommandGrammar.read("play \(path)"))
+    let answer = session.reply(to: request, clientID: 0).line
     #expect(answer.hasPrefix("ok "), "\(answer)")
     playback.advance(seconds: 0.5)
     #expect(playback.samples().contains { abs($0) > 0.05 }, "\(id) is silent")

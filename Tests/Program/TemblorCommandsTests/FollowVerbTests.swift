@@ -48,8 +48,8 @@ extension SoundServers {
     _ words: [String], on stage: VirtualStage, servers: SoundServers = .none,
     source: @escaping () throws -> any CaptureSource = { SilentSource() }
   ) throws -> CommandLineKit.ExitStatus {
-    try FollowVerb.run(
-      FollowVerb.description.parse(words), stage.recorded.terminal, on: stage, servers: servers
+    try FollowCommand.run(
+      FollowCommand.definition.parse(words), stage.recorded.terminal, on: stage, servers: servers
     ) {
       _, _, _ in
       try source()
@@ -70,7 +70,8 @@ extension SoundServers {
 
   private func refusal(from source: String, device: String, isServerStream: Bool = true) -> String?
   {
-    var output = DeviceSummary(OpenedOutput(sink: NullSink(OutputRequest().format), name: device))
+    var output = DeviceSummary(
+      OpenedOutput(sink: NullSink(OutputRequest().requestedFormat), name: device))
     output.isServerStream = isServerStream
     do {
       try FollowedSource(source, on: Self.desktop).check(output)
@@ -183,7 +184,7 @@ extension SoundServers {
   @Test func devicesEndWithTheOptionOfEachSink() {
     let sink = OutputListing(name: "pipewire:NODE=shaker", description: "PipeWire sink, The shaker")
     #expect(
-      DevicesVerb.advice([sink])
+      DevicesCommand.advice([sink])
         == "To play on a sink, use its option, or save it with 'temblor setup':\n"
         + "  --device pipewire:NODE=shaker  PipeWire sink, The shaker\n")
   }

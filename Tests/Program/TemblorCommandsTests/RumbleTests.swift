@@ -9,7 +9,7 @@ import Testing
 @testable import TemblorCommands
 
 /// A pad that does what a script says.
-private final class ScriptedPad: RumblePad {
+private final class ScriptedPad: ForceFeedbackPad {
   var events: [PadEvent]
   var descriptors: [Int32] { [] }
   init(_ events: [PadEvent] = []) { self.events = events }
@@ -30,7 +30,7 @@ private final class ScriptedPad: RumblePad {
     func advance(_ seconds: Double) throws {
       let end = engine.seconds + seconds
       while engine.seconds < end - 1e-9 {
-        let rest = try mixer.perform(at: playback.time.now)
+        let rest = try mixer.update(at: playback.time.now)
         playback.advance(seconds: min(rest, end - engine.seconds))
       }
     }
@@ -77,7 +77,7 @@ private final class ScriptedPad: RumblePad {
     #expect(first >= 4_800 && first <= 4_800 + 240 + Int(Renderer.lookahead * 48_000) + 1)
     #expect(rig.peak(0.2, 0.35) > 0.3)
     #expect(rig.peak(0.43, 0.6) < 1e-3)
-    #expect(rig.mixer.playing.isEmpty)
+    #expect(rig.mixer.playbacks.isEmpty)
   }
 
   @Test func updatesGlide() throws {
@@ -152,7 +152,7 @@ private final class ScriptedPad: RumblePad {
           try rig.advance(0.01)
         }
       }
-      #expect(Set(rig.mixer.playing.keys) == running)
+      #expect(Set(rig.mixer.playbacks.keys) == running)
       #expect(rig.mixer.effects == held)
     }
     // The kernel erases what a game that ends has left.
@@ -172,8 +172,9 @@ private final class ScriptedPad: RumblePad {
       .gain(1), .upload(Self.rumble(0.5, 0.5, length: 0.2), id: 0), .play(id: 0, count: 1),
       .erase(id: 5),
     ])
-    let words = try RumbleVerb.description.parse(["--json", "--no-config"])
-    #expect(try RumbleVerb.run(words, stage.recorded.terminal, on: stage) { _, _ in pad } == .done)
+    let words = try RumbleCommand.definition.parse(["--json", "--no-config"])
+    #expect(
+      try RumbleCommand.run(words, stage.recorded.terminal, on: stage) { _, _ in pad } == .done)
     #expect(stage.samples()[4_800..<9_000].contains { abs($0) > 0.2 })
     #expect(stage.samples()[14_400..<40_000].allSatisfy { abs($0) < 1e-3 })
     #expect(stage.recorded.output.contains("\"plays\": 1"))
@@ -181,10 +182,11 @@ private final class ScriptedPad: RumblePad {
 
   @Test func whatStandsInTheWayIsSaidWithTheRemedy() {
     #expect(
-      UInputPad.refusal(ENOENT).description
+      UInputPad.openingError(ENOENT).description
         == "/dev/uinput: is missing; load the kernel's module: sudo modprobe uinput")
-    #expect(UInputPad.refusal(EACCES).description.contains("70-temblor-rumble.rules"))
+    #expect(UInputPad.openingError(EACCES).description.contains("70-temblor-rumble.rules"))
     #expect(
-      UInputPad.refusal(EMFILE).description == "/dev/uinput: cannot be opened: Too many open files")
+      UInputPad.openingError(EMFILE).description
+        == "/dev/uinput: cannot be opened: Too many open files")
   }
 }

@@ -60,8 +60,8 @@ struct SoundFeedTests {
       time: clock)
     try engine.attach(feed.voice)
     while clock.now.inSeconds < seconds {
-      _ = feed.turn()
-      clock.advance(by: .inSeconds(feed.pause))
+      _ = feed.runIteration()
+      clock.advance(by: .nanosecondRounded(seconds: feed.iterationSeconds))
       while engine.seconds < clock.now.inSeconds {
         playback.advance(seconds: Double(period) / engine.rate)
       }
@@ -87,9 +87,9 @@ struct SoundFeedTests {
     let (samples, feed) = try Self.follow(90) {
       ScriptedSource($0, rate: rate, partsPerMillion: partsPerMillion)
     }
-    #expect(feed.voice.missedFrameCount == 0)
-    #expect(feed.figures.dropped == 0)
-    #expect(abs(feed.figures.drift - partsPerMillion) < 60)
+    #expect(feed.voice.underrunFrameCount == 0)
+    #expect(feed.status.droppedFrameCount == 0)
+    #expect(abs(feed.status.drift - partsPerMillion) < 60)
     #expect(Self.bend(samples[48_000...]) <= 1.1)
     #expect(samples[48_000...].reduce(0) { max($0, $1) } > 0.22)
   }
@@ -120,8 +120,8 @@ struct SoundFeedTests {
       source.lateness = { $0 < 2 ? min(0.6, $0) : 0 }
       return source
     }
-    #expect(feed.figures.waiting < 2_000)
-    #expect(feed.figures.dropped > 20_000)
+    #expect(feed.status.queuedFrameCount < 2_000)
+    #expect(feed.status.droppedFrameCount > 20_000)
     // Fades of 5 ms are all that bends more.
     #expect(Self.bend(samples[240_000...]) <= 1.1)
   }
@@ -132,8 +132,8 @@ struct SoundFeedTests {
     source.events = [.interrupted("gone"), .resumed(.seconds(2))]
     let feed = SoundFeed(
       source, FollowingOptions(), outputRate: 48_000, period: 0.005, delay: 0, time: time)
-    #expect(feed.turn() == .interrupted("gone"))
-    #expect(feed.turn() == .resumed(.seconds(2)))
-    #expect(feed.turn() == nil)
+    #expect(feed.runIteration() == .interrupted("gone"))
+    #expect(feed.runIteration() == .resumed(.seconds(2)))
+    #expect(feed.runIteration() == nil)
   }
 }

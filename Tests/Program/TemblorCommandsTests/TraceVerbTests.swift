@@ -154,7 +154,7 @@ import VendorFormats
     #expect(Int(answer.rawValue) == status)
     #expect(
       recorded.error.replacing(place.path + "/", with: "").hasPrefix(message), "\(recorded.error)")
-    #expect(FileSystem.entry(at: place("no.ahap")) == .nothing)
+    #expect(FileSystem.entry(at: place("no.ahap")) == .missing)
   }
 
   @Test func whatIsNoSoundIsRefused() {

@@ -30,7 +30,7 @@ import Testing
   private static let formats = FormatRegistry.standard.adding(.trial)
 
   /// Runs a verb in a registry with the trial format.
-  private func run(_ description: (FormatRegistry) -> CommandDescription, _ words: String...) throws
+  private func run(_ description: (FormatRegistry) -> Command, _ words: String...) throws
     -> (
       status: CommandLineKit.ExitStatus, output: String, error: String
     )
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func renderWritesItsSound() throws {
-    let run = try run(RenderVerb.description, place("a.beats"), "-o", place("a.wav"), "--json")
+    let run = try run(RenderCommand.definition, place("a.beats"), "-o", place("a.wav"), "--json")
     #expect(run.status == .done, "\(run.error)")
     #expect(run.output.contains("a.wav") && !run.output.contains("error"), "\(run.output)")
   }
@@ -70,7 +70,7 @@ import Testing
 
   @Test func checkReportsPlacesInItsOwnText() throws {
     try place.write("beats 1\nlayer x\ntap 0 1.5 0\n\n  drum 1\ntap 0 x\n", to: "bad.beats")
-    let run = try run(CheckVerb.description, place("bad.beats"), place("a.beats"))
+    let run = try run(CheckCommand.definition, place("bad.beats"), place("a.beats"))
     #expect(run.status == .invalidInput)
     #expect(
       run.output.hasPrefix(
@@ -86,42 +86,43 @@ import Testing
     try place.write(
       "beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
     #expect(
-      try run(CheckVerb.description, place("loud.beats")).output == """
+      try run(CheckCommand.definition, place("loud.beats")).output == """
         loud.beats:3:1: warning: unknown rule "nothing" (allow) [unknown-rule]
 
         """)
     #expect(
-      try run(CheckVerb.description, "--all", place("loud.beats")).output.hasSuffix(
+      try run(CheckCommand.definition, "--all", place("loud.beats")).output.hasSuffix(
         """
         loud.beats:4:1: note: a level is outside 0 to 1 (allowed: on purpose) (tap) \
         [beats/clamped]\n
         """
       ))
     #expect(
-      try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output
+      try run(CheckCommand.definition, "--disable", "beats/clamped", place("loud.beats")).output
         .hasPrefix(
           "loud.beats:3:1: "))
     #expect(
-      try run(CheckVerb.description, "--list-rules").output.contains("\n  beats/clamped (warning)"))
+      try run(CheckCommand.definition, "--list-rules").output.contains(
+        "\n  beats/clamped (warning)"))
   }
 
   @Test func compareHearsEveryLayer() throws {
     try place.write(
       "beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
-    let same = try run(CompareVerb.description, place("a.beats"), place("a.beats"))
+    let same = try run(CompareCommand.definition, place("a.beats"), place("a.beats"))
     #expect(same.status == .done, "\(same.error)")
-    let other = try run(CompareVerb.description, place("a.beats"), place("b.beats"), "--json")
+    let other = try run(CompareCommand.definition, place("a.beats"), place("b.beats"), "--json")
     #expect(other.output.contains("continuous"), "\(other.output)")
   }
 
   @Test func plotDrawsIt() throws {
-    let run = try run(PlotVerb.description, place("a.beats"), "--show", "score", "--width", "60")
+    let run = try run(PlotCommand.definition, place("a.beats"), "--show", "score", "--width", "60")
     #expect(run.status == .done, "\(run.error)")
     #expect(run.output.hasPrefix("a.beats\n") || run.output.contains("a.beats"), "\(run.output)")
   }
 
   @Test func infoCountsEveryLayer() throws {
-    let run = try run(InfoVerb.description, place("a.beats"))
+    let run = try run(InfoCommand.definition, place("a.beats"))
     #expect(run.status == .done, "\(run.error)")
     #expect(
       run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"),
@@ -129,21 +130,21 @@ import Testing
   }
 
   @Test func infoHasTheTracksOfEveryLayerInJSONAlone() throws {
-    let tracks = try self.run(InfoVerb.description, place("a.beats"), "--json", "--tracks")
+    let tracks = try self.run(InfoCommand.definition, place("a.beats"), "--json", "--tracks")
     #expect(tracks.output.matches(of: /"corners"/).count == 3, "\(tracks.output)")
     #expect(throws: UsageError.self) {
-      try self.run(InfoVerb.description, place("a.beats"), "--tracks")
+      try self.run(InfoCommand.definition, place("a.beats"), "--tracks")
     }
   }
 
   @Test func formatRewritesIt() throws {
-    let run = try run(FormatVerb.description, place("a.beats"))
+    let run = try run(FormatCommand.definition, place("a.beats"))
     #expect(run.status == .done, "\(run.error)")
     #expect(run.output.hasPrefix("beats 1 two layers\nlayer left\ntap 0.0 0.8 0.5\n"))
   }
 
   @Test func foldersAreSearchedForIt() throws {
-    let run = try run(CheckVerb.description, place.path)
+    let run = try run(CheckCommand.definition, place.path)
     #expect(run.status == .done && run.error == "", "\(run.error)")
     #expect(run.output.hasPrefix("a.beats:4:1: warning: "), "\(run.output)")
     #expect(run.output.hasSuffix(" [transient-gap]\n") && run.output.count { $0 == "\n" } == 1)
@@ -153,8 +154,8 @@ import Testing
   }
 
   @Test func shellsOfferIt() {
-    let endings = FormatRegistry.standard.endings
-    let files = { Completion(query: "patterns --names", paths: .files(endings: $0)) }
+    let endings = FormatRegistry.standard.fileExtensions
+    let files = { Completion(candidateCommand: "patterns --names", paths: .files(extensions: $0)) }
     #expect(Completion.patterns(Self.formats) == files(endings + ["beats"]))
     #expect(Completion.patterns(.standard) == files(endings))
     let mine = TemblorProgram.program(Self.formats).completionScript(for: .bash)
@@ -164,8 +165,8 @@ import Testing
 
   @Test func playPlaysIt() throws {
     let stage = VirtualStage()
-    let status = try PlayVerb.run(
-      PlayVerb.description().parse([place("a.beats")]), stage.recorded.terminal, on: stage,
+    let status = try PlayCommand.run(
+      PlayCommand.definition().parse([place("a.beats")]), stage.recorded.terminal, on: stage,
       formats: Self.formats)
     #expect(status == .done, "\(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.3 })

@@ -12,7 +12,7 @@ import Testing
 
   deinit { unsafe temblorRelease(host) }
 
-  private func with<Result>(_ text: String, _ body: (Bytes?, Int32) -> Result) -> Result {
+  private func with<Result>(_ text: String, _ body: (BytePointer?, Int32) -> Result) -> Result {
     unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32($0.count)) }
   }
 
@@ -44,7 +44,8 @@ import Testing
   private func virtualSession() -> VirtualPlayback {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
-    unsafe Host.of(host).companion = Session(engine, clock: playback.playbackClock)
+    unsafe StudioInstance.of(host).sessionOwner = DeviceSession(
+      engine, clock: playback.playbackClock)
     return playback
   }
 

@@ -18,7 +18,8 @@ import Testing
     defer { close(descriptor) }
     let frames = channels[0].indices.flatMap { frame in channels.map { $0[frame] } }
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: name, format: SoundFileFormat(container: .wav, samples: .float),
+      descriptor: descriptor, path: name,
+      format: SoundFileFormat(container: .wav, sampleFormat: .float),
       rate: rate,
       channelCount: channels.count, frameCount: Int64(channels[0].count))
     try writer.write(frames.span)

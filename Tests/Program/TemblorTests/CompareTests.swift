@@ -158,7 +158,7 @@ import Testing
     defer { close(target) }
     var writer = try SoundFileWriter(
       descriptor: target, path: "take.wav",
-      format: SoundFileFormat(container: .wav, samples: .float), rate: 48_000,
+      format: SoundFileFormat(container: .wav, sampleFormat: .float), rate: 48_000,
       channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()

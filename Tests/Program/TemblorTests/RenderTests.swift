@@ -240,7 +240,7 @@ import Testing
     #expect(
       felt
         == drive.flatMap { sample in
-          let moved = transducer.acceleration(drive: sample)
+          let moved = transducer.nextAcceleration(drive: sample)
           return [moved, moved]
         })
   }

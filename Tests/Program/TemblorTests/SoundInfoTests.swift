@@ -15,7 +15,8 @@ import Testing
     let descriptor = unsafe open(place.path + "/" + name, O_RDWR | O_CREAT, 0o600)
     defer { close(descriptor) }
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: name, format: SoundFileFormat(container: .wav, samples: format),
+      descriptor: descriptor, path: name,
+      format: SoundFileFormat(container: .wav, sampleFormat: format),
       rate: 48_000,
       channelCount: channelCount, frameCount: Int64(samples.count / channelCount))
     try writer.write(samples.span)

@@ -76,7 +76,7 @@ package import HapticOutputs
     // Only the thread that the device belongs to opens it.
     nonisolated(unsafe) let device = self
     var interception = PCMInterception(open: { _ in unsafe device.open() }, result: results)
-    interception.returns = { $0 != hanging }
+    interception.callReturns = { $0 != hanging }
     return interception
   }
 

@@ -147,7 +147,8 @@ public final class DeviceTime: TimeSource {
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
       let now = now
-      guard descriptors.allSatisfy({ $0.received == 0 }), deadline.map({ $0 > now }) ?? true else {
+      guard descriptors.allSatisfy({ $0.receivedEvents == 0 }), deadline.map({ $0 > now }) ?? true
+      else {
         return
       }
       guard let next = [unsafe device.nextEvent, deadline].compactMap({ $0 }).min() else {

@@ -15,31 +15,33 @@ extension HapticFormat {
   /// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade`
   /// sets the intensity control of its layer. `allow RULE REASON` allows a rule.
   public static let trial = HapticFormat(
-    "beats", title: "Beats", endings: ["beats"],
+    "beats", title: "Beats", fileExtensions: ["beats"],
     rules: [.beatsUnknownWord, .beatsWrongNumber, .beatsClamped],
     recognize: { bytes in
       let mark = Array("beats ".utf8)
-      guard bytes.count >= mark.count else { return .no }
-      return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .no
+      guard bytes.count >= mark.count else { return .unrecognized }
+      return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .unrecognized
     }, read: { file, options in readTrial(file) },
     write: { composition, options in writeTrial(composition) },
-    canonical: { (file) throws(InputError) in writeTrial(try readTrial(file).get()).files[0].bytes }
+    canonicalize: { (file) throws(InputError) in
+      writeTrial(try readTrial(file).get()).files[0].bytes
+    }
   )
 
   /// Reads lines, with a place for each.
-  private static func readTrial(_ file: SourceFile) -> Examination {
+  private static func readTrial(_ file: SourceFile) -> ReadResult {
     var composition = HapticComposition(layers: [])
     var places = TrialPlaces(name: file.name)
     var findings: [Finding] = []
-    var allowances: [Examination.Allowance] = []
+    var allowances: [ReadResult.Suppression] = []
     let text = String(decoding: file.bytes, as: UTF8.self)
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {
       var words = line.split(separator: " ").map(String.init)
       guard !words.isEmpty else { continue }
       let word = words.removeFirst()
-      func place(_ column: Int = 1) -> SourcePlace {
-        SourcePlace(name: file.name, line: index + 1, column: column, path: word)
+      func place(_ column: Int = 1) -> FileLocation {
+        FileLocation(name: file.name, line: index + 1, column: column, path: word)
       }
       switch word {
       case "beats":
@@ -49,13 +51,13 @@ extension HapticFormat {
         composition.layers.append(.init(HapticPattern(), name: words.first ?? ""))
       case "allow" where !words.isEmpty:
         let rule = RuleID(words.removeFirst())
-        allowances.append(.init(rule, reason: words.joined(separator: " "), place: place()))
+        allowances.append(.init(rule, reason: words.joined(separator: " "), location: place()))
       case "tap", "hum", "fade":
         var numbers = words.compactMap(Double.init)
         guard numbers.count == ["tap": 3, "hum": 4, "fade": 2][word] else {
           findings.append(
             Finding(
-              .beatsWrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
+              .beatsWrongNumber, location: place(word.count + 2), "'\(word)' needs other numbers"))
           continue
         }
         if composition.layers.isEmpty {
@@ -65,7 +67,7 @@ extension HapticFormat {
         let time = numbers.removeFirst()
         let duration = word == "hum" ? numbers.removeFirst() : nil
         if numbers.contains(where: { !(0...1).contains($0) }) {
-          findings.append(Finding(.beatsClamped, place: place(), "a level is outside 0 to 1"))
+          findings.append(Finding(.beatsClamped, location: place(), "a level is outside 0 to 1"))
         }
         let levels = numbers.map { Float(min(max($0, 0), 1)) }
         if word == "fade" {
@@ -83,19 +85,19 @@ extension HapticFormat {
               parameters: [.hapticIntensity: levels[0], .hapticSharpness: levels[1]]))
         }
       default:
-        findings.append(Finding(.beatsUnknownWord, place: place(), "unknown word '\(word)'"))
+        findings.append(Finding(.beatsUnknownWord, location: place(), "unknown word '\(word)'"))
       }
     }
     let isReadable = !findings.contains { $0.severity == .error }
-    return Examination(
+    return ReadResult(
       composition: isReadable ? composition : nil, findings: findings,
-      places: SourcePlaces(places.place(of:)),
-      allowances: allowances,
+      sourceMap: SourceMap(places.place(of:)),
+      suppressions: allowances,
       details: [("layers", "\(composition.layers.count)")])
   }
 
   /// Writes the events and fades of each layer.
-  private static func writeTrial(_ composition: HapticComposition) -> Writing {
+  private static func writeTrial(_ composition: HapticComposition) -> WrittenFiles {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
       text += "layer \(layer.name)\n"
@@ -109,7 +111,7 @@ extension HapticFormat {
         text += "fade \(parameter.time) \(parameter.value)\n"
       }
     }
-    return Writing([.init(Array(text.utf8))])
+    return WrittenFiles([.init(Array(text.utf8))])
   }
 }
 
@@ -126,8 +128,8 @@ private struct TrialPlaces: Sendable {
   let name: String
   var lines: [CompositionElement: Int] = [:]
 
-  func place(of element: CompositionElement) -> SourcePlace {
-    SourcePlace(name: name, line: lines[element] ?? 1, column: 1, path: "\(element.noun)")
+  func place(of element: CompositionElement) -> FileLocation {
+    FileLocation(name: name, line: lines[element] ?? 1, column: 1, path: "\(element.noun)")
   }
 }
 

@@ -35,18 +35,18 @@ struct BlockJudge: CustomStringConvertible {
       judge(record)
     }
     if let last = records.last {
-      traces.removeAll { $0.wall < last.handed }
+      traces.removeAll { $0.wall < last.writeEnd }
     }
   }
 
   private mutating func judge(_ record: BlockTiming) {
     blockCount += 1
     frameCount += record.frameCount
-    let wall = record.rendered - record.began
+    let wall = record.renderEnd - record.renderStart
     worstWall = max(worstWall, wall / .seconds(1))
-    let began = traces.firstIndex { $0.wall == record.began }
-    let rendered = traces.firstIndex { $0.wall == record.rendered }
-    let handed = traces.lastIndex { $0.wall == record.handed }
+    let began = traces.firstIndex { $0.wall == record.renderStart }
+    let rendered = traces.firstIndex { $0.wall == record.renderEnd }
+    let handed = traces.lastIndex { $0.wall == record.writeEnd }
     defer { previous = record }
     guard let began, let rendered, let handed else { return }
     let run = (traces[rendered].ran - traces[began].ran) / .seconds(1)
@@ -61,14 +61,14 @@ struct BlockJudge: CustomStringConvertible {
     guard let previous, previous.position + Int64(previous.frameCount) == record.position else {
       return
     }
-    worstGap = max(worstGap, (record.began - previous.handed) / .seconds(1))
-    let due = previous.handed + .seconds(Double(previous.delay) / rate)
-    guard record.handed > due else { return }
+    worstGap = max(worstGap, (record.renderStart - previous.writeEnd) / .seconds(1))
+    let due = previous.writeEnd + .seconds(Double(previous.delay) / rate)
+    guard record.writeEnd > due else { return }
     let work = traces[handed].ran - traces[began].ran
-    let lost = (record.handed - record.began) - work + .seconds(kept)
+    let lost = (record.writeEnd - record.renderStart) - work + .seconds(kept)
     if work / .seconds(1) > Double(record.frameCount) / rate / 2 {
       late.rendering += 1
-    } else if record.handed - lost <= due {
+    } else if record.writeEnd - lost <= due {
       late.system += 1
     } else {
       late.device += 1

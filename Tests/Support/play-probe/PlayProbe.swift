@@ -43,16 +43,17 @@ import PlayRig
       PCMRequest(
         device: words[0], rate: rate, channels: .exactly(channels), periodSize: period,
         bufferSize: buffer),
-      timekeeper: time)
-    let grant = sink.granted
+      clock: time)
+    let grant = sink.configuration
     say(
       "granted rate \(grant.rate) channels \(grant.channelCount) encoding \(grant.encoding) "
-        + "period \(grant.periodSize) buffer \(grant.bufferSize) paced \(grant.isPaced)")
+        + "period \(grant.periodSize) buffer \(grant.bufferSize) paced \(grant.isFasterThanRealTime)"
+    )
     let engine = PlaybackEngine(rate: Double(rate), routing: OutputRouting(channelCount: channels))
     let playback = try LivePlayback(
       engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime")
     ) { event in
-      guard case .notice(let notice) = event else { return say("ended") }
+      guard case .sinkEvent(let notice) = event else { return say("ended") }
       say(
         "notice \(seconds(SystemTimeSource().now)) \(engine.position) \(notice.kind) "
           + "\(notice.missedFrameCount) \(notice.text)")
@@ -60,7 +61,7 @@ import PlayRig
     var judge = BlockJudge(rate: Double(rate), periodSize: grant.periodSize)
     try play(engine, playback, time: time, judge: &judge)
     playback.stop()
-    judge.look(at: playback.takeBlockTimings(), traces: time.takeTraces())
+    judge.look(at: playback.drainBlockTimings(), traces: time.takeTraces())
     say("judged \(judge)")
     say("over")
   }
@@ -76,7 +77,7 @@ import PlayRig
     var steps: [PlaybackScript.Step] = []
     var base: Int64 = 0
     var told = SystemTimeSource().now
-    while !playback.isOver {
+    while !playback.hasEnded {
       for line in input.next(within: .milliseconds(20)) {
         guard line == "go" else {
           lines.append(line)
@@ -95,12 +96,12 @@ import PlayRig
         try players?.send(step, base: base)
         steps.removeFirst()
       }
-      let records = playback.takeBlockTimings()
+      let records = playback.drainBlockTimings()
       judge.look(at: records, traces: time.takeTraces())
       let now = SystemTimeSource().now
       if let last = records.last, now - told > .milliseconds(500) {
         told = now
-        let heard = seconds(last.handed) + Double(last.delay - last.frameCount) / engine.rate
+        let heard = seconds(last.writeEnd) + Double(last.delay - last.frameCount) / engine.rate
         say("clock \(last.position) \(heard)")
       }
       if let script, engine.position >= base + script.end { return }

@@ -8,13 +8,13 @@ import SystemSupport
 /// With the word `stubborn` a signal alone does not end it; with `throw` the key t throws.
 @main struct TerminalProbe {
   static func main() {
-    SignalHandling.watch()
+    SignalHandling.installHandlers()
     do {
       try read(isStubborn: CommandLine.arguments.contains("stubborn"))
     } catch {
       say("thrown")
     }
-    SignalHandling.endByNotedSignal()
+    SignalHandling.terminateByRecordedSignal()
   }
 
   private struct Thrown: Error {}
@@ -37,8 +37,8 @@ import SystemSupport
       }
       time.wait(for: &watched, timeout: terminal.timeout(at: time.now))
       // Before the keys: what happened to the terminal before the signal is seen before it.
-      let isGiven = notice.isGiven
-      for key in terminal.keys(at: time.now) {
+      let isGiven = notice.isRaised
+      for key in terminal.readKeys(at: time.now) {
         say("key \(key)")
         if key == .character("q") { return }
         if key == .character("t") { throw Thrown() }

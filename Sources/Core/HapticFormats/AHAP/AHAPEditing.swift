@@ -9,14 +9,14 @@ package import Reading
 package struct AHAPEditor: Sendable {
   package let document: AHAPDocument
   /// What it says; control points sorted and relative to their curve.
-  package let reading: AHAPReading
+  package let content: AHAPContent
   /// How many bytes and values the changes that made the text looked at, beside copying and reading
   /// it.
   package let visitedCount: Int
   /// The numbers of the values that the parts were read from.
-  let events: [Int]
-  let parameters: [Int]
-  let curves: [Int]
+  let eventValueIndices: [Int]
+  let parameterValueIndices: [Int]
+  let curveValueIndices: [Int]
 
   package init(text: [UInt8], name: String) throws(InputError) {
     let document = try AHAPDocument(text: text, name: name)
@@ -25,19 +25,19 @@ package struct AHAPEditor: Sendable {
   }
 
   private init(
-    _ document: AHAPDocument, _ reading: AHAPReading, _ decoder: PatternDecoder, visitedCount: Int
+    _ document: AHAPDocument, _ reading: AHAPContent, _ decoder: AHAPDecoder, visitedCount: Int
   ) {
     self.document = document
-    self.reading = reading
+    self.content = reading
     self.visitedCount = visitedCount
-    events = decoder.eventValues
-    parameters = decoder.parameterValues
-    curves = decoder.curveValues
+    eventValueIndices = decoder.eventValueIndices
+    parameterValueIndices = decoder.parameterValueIndices
+    curveValueIndices = decoder.curveValueIndices
   }
 
   package var text: [UInt8] { document.json.text }
 
-  package var pattern: HapticPattern { reading.pattern }
+  package var pattern: HapticPattern { content.pattern }
 
   /// The text with some changes made at once, or the first thing that is wrong with them. All paths
   /// are those of the text before, and of two values for one field the last counts; what is changed
@@ -46,22 +46,24 @@ package struct AHAPEditor: Sendable {
   /// reading clamps it; one that makes the text an error is refused. Takes time in proportion to
   /// the text, the changes and the parts they are about.
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
-    var edits = AHAPEdits(of: self)
+    var edits = AHAPEditBuilder(of: self)
     for change in changes {
       try edits.add(change)
     }
     if edits.touchesCurves, hasAbsoluteTimes {
-      return try changed(to: TextEdits(text).applying(document.timeEdits), by: changes).applying(
-        changes)
+      return try edited(to: TextEdits(text).applying(document.relativeTimeEdits), by: changes)
+        .applying(
+          changes)
     }
     let list = edits.finish()
-    let result = try changed(
-      to: TextEdits(text).applying(list), by: changes, visited: edits.visited)
+    let result = try edited(
+      to: TextEdits(text).applying(list), by: changes, visitedCount: edits.visitedCount)
     guard !result.hasAbsoluteTimes || hasAbsoluteTimes else {
-      throw refusal(
-        changes.count == 1 ? changes[0].path : nil,
-        "the control points of all curves would be read as counting from the start of the pattern",
-        "move one by a millisecond")
+      throw changeError(
+        at: changes.count == 1 ? changes[0].path : nil,
+        message:
+          "the control points of all curves would be read as counting from the start of the pattern",
+        suggestion: "move one by a millisecond")
     }
     return result
   }
@@ -70,20 +72,20 @@ package struct AHAPEditor: Sendable {
   /// point.
   package func bytes(of path: String) throws(InputError) -> [UInt8] {
     let part = try AHAPPath(path, in: self)
-    return AHAPEdits(of: self).copy(of: part.value)
+    return AHAPEditBuilder(of: self).entryBytes(of: part.value)
   }
 
   /// The numbers of a curve's control points in paths, in the order of the pattern: by time, equal
   /// ones as they stand.
   package func pointOrder(ofCurve index: Int) -> [Int] {
-    guard curves.indices.contains(index) else { return [] }
-    let times = points(of: index).map { $0["Time"]?.number ?? 0 }
+    guard curveValueIndices.indices.contains(index) else { return [] }
+    let times = controlPoints(ofCurve: index).map { $0["Time"]?.number ?? 0 }
     return times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
   }
 
   /// The path of the part that a value belongs to, by the value's path in the text, as
   /// `Pattern[3].Event.Time`; nil where it belongs to none.
-  package func path(ofValueAt path: String) -> String? {
+  package func partPath(forValuePath path: String) -> String? {
     var entry = document.json.root
     var steps = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) }).map {
       String(Substring($0))
@@ -109,28 +111,29 @@ package struct AHAPEditor: Sendable {
       }
       return low < values.count && values[low] == entry.index ? "\(name)[\(low)]" : nil
     }
-    if let part = part("events", events) ?? part("parameters", parameters) {
+    if let part = part("events", eventValueIndices) ?? part("parameters", parameterValueIndices) {
       return part
     }
-    guard let curve = part("curves", curves) else { return nil }
+    guard let curve = part("curves", curveValueIndices) else { return nil }
     guard steps.popFirst() == "ParameterCurveControlPoints", let point = steps.popFirst() else {
       return curve
     }
     return "\(curve).points[\(point)]"
   }
 
-  func value(_ index: Int) -> JSONValue { JSONValue(document: document.json, index: index) }
+  func value(at index: Int) -> JSONValue { JSONValue(document: document.json, index: index) }
 
-  func points(of curve: Int) -> [JSONValue] {
-    value(curves[curve])["ParameterCurveControlPoints"].map { Array($0.elements) } ?? []
+  func controlPoints(ofCurve curve: Int) -> [JSONValue] {
+    value(at: curveValueIndices[curve])["ParameterCurveControlPoints"].map { Array($0.elements) }
+      ?? []
   }
 
   private var hasAbsoluteTimes: Bool {
-    reading.usesAbsoluteCurveTimes
+    content.usesAbsoluteCurveTimes
       && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
   }
 
-  private func changed(to text: [UInt8], by changes: [PatternChange], visited: Int = 0)
+  private func edited(to text: [UInt8], by changes: [PatternChange], visitedCount visited: Int = 0)
     throws(InputError) -> AHAPEditor
   {
     do throws(InputError) {
@@ -141,29 +144,30 @@ package struct AHAPEditor: Sendable {
       var error = error
       // Its line is that of a text that is not written.
       let path = changes.count == 1 ? changes[0].path : nil
-      error.finding.place = SourcePlace(name: error.place.name, path: path ?? error.place.path)
+      error.finding.location = FileLocation(
+        name: error.location.name, path: path ?? error.location.path)
       throw error
     }
   }
 
-  func refusal(_ path: String?, _ message: String, _ suggestion: String? = nil) -> InputError {
+  func changeError(at path: String?, message: String, suggestion: String? = nil) -> InputError {
     InputError(changing: path ?? "Pattern", of: document.json.name, message, suggestion)
   }
 }
 
 /// The changes of one text, gathered by the values they are about.
-struct AHAPEdits {
+struct AHAPEditBuilder {
   private let editor: AHAPEditor
   private let text: [UInt8]
-  private var replaced: [Int: [UInt8]] = [:]
-  private var contents: [Int: ContentsEdit] = [:]
+  private var replacements: [Int: [UInt8]] = [:]
+  private var containerEdits: [Int: ContainerEdit] = [:]
   /// Members that objects do not have, and event parameters that events do not have.
-  private var members: [Int: [(key: String, bytes: [UInt8])]] = [:]
-  private var parameters: [Int: [(id: String, bytes: [UInt8])]] = [:]
+  private var addedMembers: [Int: [(key: String, bytes: [UInt8])]] = [:]
+  private var addedParameters: [Int: [(id: String, bytes: [UInt8])]] = [:]
   private(set) var touchesCurves = false
-  private(set) var visited = 0
-  private var points: [Int: [JSONValue]] = [:]
-  private var samples: [String: JSONValue?] = [:]
+  private(set) var visitedCount = 0
+  private var pointCache: [Int: [JSONValue]] = [:]
+  private var styleSampleCache: [String: JSONValue?] = [:]
 
   init(of editor: AHAPEditor) {
     self.editor = editor
@@ -175,30 +179,32 @@ struct AHAPEdits {
   mutating func add(_ change: PatternChange) throws(InputError) {
     switch change {
     case .add(let bytes, let path):
-      return try add(bytes, after: path)
+      return try addEntry(bytes, after: path)
     case .set(let path, to: let value):
-      let path = try find(path)
+      let path = try resolve(path)
       guard let field = path.field else {
         throw path.error(
-          "the path must end in a field", "write \(path.text).\(path.part.fields[0].rawValue)")
+          "the path must end in a field",
+          suggestion: "write \(path.text).\(path.part.fields[0].rawValue)")
       }
-      try set(field, of: path, to: value)
+      try setField(field, of: path, to: value)
     case .remove(let path):
-      let path = try find(path)
+      let path = try resolve(path)
       if let field = path.field {
         remove(field, of: path.value)
       } else {
         remove(path.value)
       }
     case .duplicate(let path):
-      let path = try find(path)
+      let path = try resolve(path)
       guard path.field == nil else { throw path.error("only whole parts are duplicated") }
-      let entry = path.value.entry
+      let entry = path.value.enclosingEntry
       if let list = entry.parent {
-        contents[list.index, default: .init()].add(copy(of: path.value), behind: entry.index)
+        containerEdits[list.index, default: .init()].insert(
+          entryBytes(of: path.value), after: entry.index)
       }
     case .addPoint(let time, let value, to: let path):
-      let path = try find(path)
+      let path = try resolve(path)
       guard path.part == .curve, path.field == nil else {
         throw path.error("control points are added to a curve")
       }
@@ -208,36 +214,37 @@ struct AHAPEdits {
 
   /// Edits that do not overlap but where one is inside of what another removes.
   mutating func finish() -> [TextEdits.Edit] {
-    for (index, added) in parameters {
-      addParameters(added, to: editor.value(index))
+    for (index, added) in addedParameters {
+      insertParameters(added, into: editor.value(at: index))
     }
-    for (index, edit) in contents where !edit.removed.isEmpty && edit.added.isEmpty {
+    for (index, edit) in containerEdits
+    where !edit.removedIndices.isEmpty && edit.insertions.isEmpty {
       // An event without parameters needs no list of them.
-      let list = editor.value(index)
-      guard list.key == "EventParameters", list.children.count == edit.removed.count,
+      let list = editor.value(at: index)
+      guard list.key == "EventParameters", list.children.count == edit.removedIndices.count,
         let event = list.parent
       else {
         continue
       }
-      contents[index] = nil
+      containerEdits[index] = nil
       remove("EventParameters", of: event)
     }
-    for (index, added) in members {
-      addMembers(added, to: editor.value(index))
+    for (index, added) in addedMembers {
+      insertMembers(added, into: editor.value(at: index))
     }
-    var edits = replaced.map { index, bytes in
-      let range = TextEdits.extent(of: editor.value(index), in: text)
+    var edits = replacements.map { index, bytes in
+      let range = TextEdits.byteRange(of: editor.value(at: index), in: text)
       return TextEdits.Edit(range: range, bytes: bytes)
     }
-    for (index, edit) in contents {
-      edits += edit.edits(of: editor.value(index), visited: &visited)
+    for (index, edit) in containerEdits {
+      edits += edit.edits(of: editor.value(at: index), visitedCount: &visitedCount)
     }
-    visited += edits.reduce(0) { $0 + $1.bytes.count + 1 }
+    visitedCount += edits.reduce(0) { $0 + $1.bytes.count + 1 }
     return edits
   }
 
-  private mutating func find(_ path: String) throws(InputError) -> AHAPPath {
-    let found = try AHAPPath(path, in: editor, points: &points)
+  private mutating func resolve(_ path: String) throws(InputError) -> AHAPPath {
+    let found = try AHAPPath(path, in: editor, points: &pointCache)
     if found.part == .curve || found.part == .point {
       touchesCurves = true
     }
@@ -246,90 +253,96 @@ struct AHAPEdits {
 
   // MARK: - Fields
 
-  private mutating func set(_ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value)
+  private mutating func setField(
+    _ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value
+  )
     throws(InputError)
   {
     let object = path.value
     guard let id = field.parameter else {
-      let old = object[field.key]
-      if let bytes = try written(value, field, over: old, path) {
-        put(bytes, field.key, over: old, in: object)
+      let old = object[field.jsonKey]
+      if let bytes = try encoded(value, for: field, replacing: old, at: path) {
+        replaceOrAddMember(bytes, key: field.jsonKey, existing: old, in: object)
       }
       return
     }
-    let element = parameter(id, of: object).last
+    let element = parameterElements(id, of: object).last
     let old = element?["ParameterValue"]
-    visited += element?.parent?.children.count ?? 0
-    guard let bytes = try written(value, field, over: old, path) else { return }
+    visitedCount += element?.parent?.children.count ?? 0
+    guard let bytes = try encoded(value, for: field, replacing: old, at: path) else { return }
     if let old {
-      replaced[old.index] = bytes
+      replacements[old.index] = bytes
     } else {
-      parameters[object.index, default: []].removeAll { $0.id == id.rawValue }
-      parameters[object.index, default: []].append((id.rawValue, bytes))
+      addedParameters[object.index, default: []].removeAll { $0.id == id.rawValue }
+      addedParameters[object.index, default: []].append((id.rawValue, bytes))
     }
   }
 
-  private mutating func put(
-    _ bytes: [UInt8], _ key: String, over old: JSONValue?, in object: JSONValue
+  private mutating func replaceOrAddMember(
+    _ bytes: [UInt8], key: String, existing old: JSONValue?, in object: JSONValue
   ) {
     if let old {
-      replaced[old.index] = bytes
+      replacements[old.index] = bytes
     } else {
-      members[object.index, default: []].removeAll { $0.key == key }
-      members[object.index, default: []].append((key, bytes))
+      addedMembers[object.index, default: []].removeAll { $0.key == key }
+      addedMembers[object.index, default: []].append((key, bytes))
     }
   }
 
   /// The bytes of a value as its field has them; nil where they would say what stands there.
-  private func written(
-    _ value: PatternChange.Value, _ field: AHAPField, over old: JSONValue?, _ path: AHAPPath
+  private func encoded(
+    _ value: PatternChange.Value, for field: AHAPField, replacing old: JSONValue?, at path: AHAPPath
   )
     throws(InputError) -> [UInt8]?
   {
-    switch (field.content, value) {
+    switch (field.valueKind, value) {
     case (.number, .text(let text)):
       guard let number = (try? JSONDocument(text: Array(text.utf8), name: ""))?.root.number else {
         throw path.error("the field takes a number, not \(text.quoted())")
       }
-      return try written(.number(number), field, over: old, path)
+      return try encoded(.number(number), for: field, replacing: old, at: path)
     case (.flag, .text("true")), (.flag, .text("1")):
-      return try written(.flag(true), field, over: old, path)
+      return try encoded(.flag(true), for: field, replacing: old, at: path)
     case (.flag, .text("false")), (.flag, .text("0")):
-      return try written(.flag(false), field, over: old, path)
+      return try encoded(.flag(false), for: field, replacing: old, at: path)
     case (.number, .number(let number)):
       guard number.isFinite else { throw path.error("the number must be finite") }
-      if let same = old?.number, field.isFloat ? Float(same) == Float(number) : same == number {
+      if let same = old?.number,
+        field.isSinglePrecision ? Float(same) == Float(number) : same == number
+      {
         return nil
       }
       if let old = old?.boolean, number == 0 || number == 1 {
-        return old == (number == 1) ? nil : Self.word(number == 1)
+        return old == (number == 1) ? nil : Self.booleanLiteral(number == 1)
       }
-      let bytes = Self.digits(number, like: old?.lexeme)
+      let bytes = Self.numberText(number, like: old?.lexeme)
       return old.map { $0.lexeme.elementsEqual(bytes) } == true ? nil : bytes
     case (.number, .flag(let flag)) where field == .sustained:
-      return try written(.number(flag ? 1 : 0), field, over: old, path)
+      return try encoded(.number(flag ? 1 : 0), for: field, replacing: old, at: path)
     case (.flag, .flag(let flag)):
       guard let old, old.kind == .number else {
-        return old?.boolean == flag ? nil : Self.word(flag)
+        return old?.boolean == flag ? nil : Self.booleanLiteral(flag)
       }
       return old.number == (flag ? 1 : 0) ? nil : [UInt8(ascii: flag ? "1" : "0")]
     case (.flag, .number(let number)) where number == 0 || number == 1:
-      return try written(.flag(number == 1), field, over: old, path)
+      return try encoded(.flag(number == 1), for: field, replacing: old, at: path)
     case (.text, .text(let text)):
       if old?.string == text { return nil }
       var writer = JSONWriter(layout: .compact)
       writer.string(text)
       return writer.bytes
     default:
-      throw path.error("the field takes \(field.content.rawValue)")
+      throw path.error("the field takes \(field.valueKind.rawValue)")
     }
   }
 
-  private static func word(_ flag: Bool) -> [UInt8] { Array((flag ? "true" : "false").utf8) }
+  private static func booleanLiteral(_ flag: Bool) -> [UInt8] {
+    Array((flag ? "true" : "false").utf8)
+  }
 
   /// A number to the millionth, so that no binary remainder of a decimal appears; without a point
   /// where a whole number replaces one that had none.
-  static func digits(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
+  static func numberText(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
     let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
     let bytes = Array("\(rounded)".utf8)
     let isPlain = old.map { old in
@@ -341,21 +354,21 @@ struct AHAPEdits {
   }
 
   private mutating func remove(_ field: AHAPField, of object: JSONValue) {
-    guard let id = field.parameter else { return remove(field.key, of: object) }
-    for element in parameter(id, of: object) {
+    guard let id = field.parameter else { return remove(field.jsonKey, of: object) }
+    for element in parameterElements(id, of: object) {
       if let list = element.parent {
-        contents[list.index, default: .init()].removed.insert(element.index)
+        containerEdits[list.index, default: .init()].removedIndices.insert(element.index)
       }
     }
   }
 
   private mutating func remove(_ key: String, of object: JSONValue) {
     for member in object.members where member.key == key {
-      contents[object.index, default: .init()].removed.insert(member.index)
+      containerEdits[object.index, default: .init()].removedIndices.insert(member.index)
     }
   }
 
-  private func parameter(_ id: EventParameterID, of event: JSONValue) -> [JSONValue] {
+  private func parameterElements(_ id: EventParameterID, of event: JSONValue) -> [JSONValue] {
     event["EventParameters"].map { $0.elements.filter { $0["ParameterID"]?.string == id.rawValue } }
       ?? []
   }
@@ -364,36 +377,37 @@ struct AHAPEdits {
 
   /// Removes a control point, or the entry of a part, unless the entry holds something else.
   private mutating func remove(_ value: JSONValue) {
-    let entry = value.entry
-    if let key = value.key, entry.isShared {
+    let entry = value.enclosingEntry
+    if let key = value.key, entry.holdsSeveralParts {
       remove(key, of: entry)
     } else if let list = entry.parent {
-      contents[list.index, default: .init()].removed.insert(entry.index)
+      containerEdits[list.index, default: .init()].removedIndices.insert(entry.index)
     }
   }
 
   /// The bytes of a control point, or of an entry that holds a part alone.
-  func copy(of value: JSONValue) -> [UInt8] {
-    let entry = value.entry
-    guard let key = value.key, entry.isShared else {
-      return Array(text[TextEdits.extent(of: entry, in: text)])
+  func entryBytes(of value: JSONValue) -> [UInt8] {
+    let entry = value.enclosingEntry
+    guard let key = value.key, entry.holdsSeveralParts else {
+      return Array(text[TextEdits.byteRange(of: entry, in: text)])
     }
-    return object([(key, Array(text[TextEdits.extent(of: value, in: text)]))], like: nil)
+    return objectText([(key, Array(text[TextEdits.byteRange(of: value, in: text)]))], like: nil)
   }
 
-  private mutating func add(_ bytes: [UInt8], after path: String?) throws(InputError) {
+  private mutating func addEntry(_ bytes: [UInt8], after path: String?) throws(InputError) {
     let entry: JSONValue
     do throws(JSONError) {
       entry = try JSONDocument(text: bytes, name: "entry").root
     } catch {
-      throw editor.refusal(
-        path, "the entry is not JSON: \(error.message)\(error.place.position)", error.suggestion)
+      throw editor.changeError(
+        at: path, message: "the entry is not JSON: \(error.message)\(error.location.position)",
+        suggestion: error.suggestion)
     }
-    guard entry.kind == .object, AHAPShapes.entry.keys.contains(where: { entry[$0.name] != nil })
+    guard entry.kind == .object, AHAPSchemas.entry.keys.contains(where: { entry[$0.name] != nil })
     else {
-      throw editor.refusal(
-        path, "an entry must be an object with an Event, Parameter or ParameterCurve",
-        "write {\"Event\": {…}}")
+      throw editor.changeError(
+        at: path, message: "an entry must be an object with an Event, Parameter or ParameterCurve",
+        suggestion: "write {\"Event\": {…}}")
     }
     if entry["ParameterCurve"] != nil {
       touchesCurves = true
@@ -401,49 +415,54 @@ struct AHAPEdits {
     guard let list = root["Pattern"] else { return }
     var neighbor = Array(list.elements).last
     if let path {
-      let found = try find(path)
+      let found = try resolve(path)
       guard found.part != .point, found.field == nil else {
         throw found.error("an entry is added behind an event, parameter or curve")
       }
-      neighbor = found.value.entry
+      neighbor = found.value.enclosingEntry
     }
-    let (start, unit) = layout(behind: neighbor, in: list)
+    let (start, unit) = entryLayout(after: neighbor, in: list)
     if neighbor == nil, start.hasLineBreak {
-      contents[list.index, default: .init()].opening = start
-      contents[list.index, default: .init()].closing = Array(start.dropLast(unit.count))
+      containerEdits[list.index, default: .init()].openingText = start
+      containerEdits[list.index, default: .init()].closingText = Array(start.dropLast(unit.count))
     }
-    contents[list.index, default: .init()].add(set(entry, start, unit), behind: neighbor?.index)
+    containerEdits[list.index, default: .init()].insert(
+      entryText(entry, lineStart: start, indentation: unit), after: neighbor?.index)
   }
 
   /// The line break and indentation of an entry behind another, and what each level is indented by;
   /// no line break where entries stand on one line.
-  private func layout(behind neighbor: JSONValue?, in list: JSONValue) -> (
+  private func entryLayout(after neighbor: JSONValue?, in list: JSONValue) -> (
     start: [UInt8], unit: [UInt8]
   ) {
     let usual: [UInt8] = [0x20, 0x20]
     guard let neighbor else {
-      let start = list.leadingSpace
+      let start = list.leadingWhitespace
       guard start.hasLineBreak else { return ([], usual) }
       let unit = Array(start.drop { $0 == 0x0A || $0 == 0x0D })
       return (start + (unit.isEmpty ? usual : unit), unit.isEmpty ? usual : unit)
     }
-    guard let inner = neighbor.children.first?.leadingSpace, inner.hasLineBreak else {
+    guard let inner = neighbor.children.first?.leadingWhitespace, inner.hasLineBreak else {
       return ([], usual)
     }
-    let outer = neighbor.leadingSpace
+    let outer = neighbor.leadingWhitespace
     let isIndented = outer.hasLineBreak && inner.count > outer.count && inner.starts(with: outer)
     return (isIndented ? outer : inner, isIndented ? Array(inner[outer.count...]) : usual)
   }
 
   /// The text of an entry, on lines that begin as given, or on one.
-  private func set(_ entry: JSONValue, _ start: [UInt8], _ unit: [UInt8]) -> [UInt8] {
+  private func entryText(_ entry: JSONValue, lineStart start: [UInt8], indentation unit: [UInt8])
+    -> [UInt8]
+  {
     guard start.hasLineBreak else {
-      var writer = JSONWriter(layout: root.isSpaced ? .line : .compact)
+      var writer = JSONWriter(layout: root.hasSpacesAfterColons ? .singleLine : .compact)
       writer.value(copying: entry)
       return writer.bytes
     }
     var result: [UInt8] = []
-    for (index, line) in AHAPShapes.entry.canonical(entry).split(separator: 0x0A).enumerated() {
+    for (index, line) in AHAPSchemas.entry.canonicalText(of: entry).split(separator: 0x0A)
+      .enumerated()
+    {
       let depth = line.prefix { $0 == 0x20 }.count / 2
       if index > 0 {
         result += start + (0..<depth).flatMap { _ in unit }
@@ -460,28 +479,29 @@ struct AHAPEdits {
     let curve = path.value
     guard let list = curve["ParameterCurveControlPoints"] else { return }
     let elements = Array(list.elements)
-    visited += elements.count
+    visitedCount += elements.count
     let earlier = elements.last { ($0["Time"]?.number ?? 0) <= time }
-    let sample = elements.last ?? sample("ParameterCurveControlPoints", of: editor.curves)
-    let point = object(
-      [("Time", Self.digits(time)), ("ParameterValue", Self.digits(value))], like: sample)
+    let sample =
+      elements.last ?? styleSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
+    let point = objectText(
+      [("Time", Self.numberText(time)), ("ParameterValue", Self.numberText(value))], like: sample)
     if elements.isEmpty {
-      surround(list.index, as: sample?.parent)
+      setDelimiters(of: list.index, like: sample?.parent)
     }
-    contents[list.index, default: .init()].add(point, behind: earlier?.index)
+    containerEdits[list.index, default: .init()].insert(point, after: earlier?.index)
   }
 
   // MARK: - In the style of the text
 
   /// Opens and closes an empty list as another is.
-  private mutating func surround(_ list: Int, as sample: JSONValue?) {
+  private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
     guard let sample, let first = sample.children.first else { return }
-    contents[list, default: .init()].opening = first.leadingSpace
-    contents[list, default: .init()].closing = closingSpace(of: sample)
+    containerEdits[list, default: .init()].openingText = first.leadingWhitespace
+    containerEdits[list, default: .init()].closingText = closingWhitespace(of: sample)
   }
 
-  private func closingSpace(of list: JSONValue) -> [UInt8] {
-    let end = TextEdits.extent(of: list, in: text).upperBound - 1
+  private func closingWhitespace(of list: JSONValue) -> [UInt8] {
+    let end = TextEdits.byteRange(of: list, in: text).upperBound - 1
     var start = end
     while start > 0, text[start - 1] <= 0x20 {
       start -= 1
@@ -490,20 +510,20 @@ struct AHAPEdits {
   }
 
   /// An object on one line, or set as another that has the same keys and no more.
-  private func object(_ members: [(key: String, bytes: [UInt8])], like sample: JSONValue?)
+  private func objectText(_ members: [(key: String, bytes: [UInt8])], like sample: JSONValue?)
     -> [UInt8]
   {
     if let sample, sample.children.count == members.count {
       let edits = members.compactMap { member in
         sample[member.key].map {
-          TextEdits.Edit(range: TextEdits.extent(of: $0, in: text), bytes: member.bytes)
+          TextEdits.Edit(range: TextEdits.byteRange(of: $0, in: text), bytes: member.bytes)
         }
       }
       if edits.count == members.count {
-        return TextEdits(text).applying(edits, within: TextEdits.extent(of: sample, in: text))
+        return TextEdits(text).applying(edits, within: TextEdits.byteRange(of: sample, in: text))
       }
     }
-    let space: [UInt8] = root.isSpaced ? [0x20] : []
+    let space: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
     var result = [UInt8(ascii: "{")]
     for (index, member) in members.enumerated() {
       if index > 0 {
@@ -514,72 +534,78 @@ struct AHAPEdits {
     return result + [UInt8(ascii: "}")]
   }
 
-  private mutating func addParameters(_ added: [(id: String, bytes: [UInt8])], to event: JSONValue)
-  {
+  private mutating func insertParameters(
+    _ added: [(id: String, bytes: [UInt8])], into event: JSONValue
+  ) {
     let list = event["EventParameters"]
     let own = list?.children.last
-    let sample = own ?? sample("EventParameters", of: editor.events)
+    let sample = own ?? styleSample("EventParameters", of: editor.eventValueIndices)
     let texts = added.map { parameter in
-      object(
+      objectText(
         [("ParameterID", Array("\"\(parameter.id)\"".utf8)), ("ParameterValue", parameter.bytes)],
         like: sample)
     }
     if let list, list.kind == .array {
       if own == nil {
-        surround(list.index, as: sample?.parent)
+        setDelimiters(of: list.index, like: sample?.parent)
       }
       for text in texts {
-        contents[list.index, default: .init()].add(text, behind: own?.index)
+        containerEdits[list.index, default: .init()].insert(text, after: own?.index)
       }
       return
     }
     let others = sample?.parent?.children ?? []
-    let gap = others.isEmpty ? (root.isSpaced ? [0x20] : []) : others.gap(at: 0)
-    var bytes = [UInt8(ascii: "[")] + (others.first?.leadingSpace ?? [])
+    let gap =
+      others.isEmpty ? (root.hasSpacesAfterColons ? [0x20] : []) : others.separatorWhitespace(at: 0)
+    var bytes = [UInt8(ascii: "[")] + (others.first?.leadingWhitespace ?? [])
     for (index, text) in texts.enumerated() {
       bytes += (index > 0 ? [UInt8(ascii: ",")] + gap : []) + text
     }
-    bytes += (sample?.parent.map(closingSpace) ?? []) + [UInt8(ascii: "]")]
-    put(bytes, "EventParameters", over: list, in: event)
+    bytes += (sample?.parent.map(closingWhitespace) ?? []) + [UInt8(ascii: "]")]
+    replaceOrAddMember(bytes, key: "EventParameters", existing: list, in: event)
   }
 
   /// The first element of the lists under a key that has two members, to set others like it.
-  private mutating func sample(_ key: String, of values: [Int]) -> JSONValue? {
-    if let known = samples[key] { return known }
+  private mutating func styleSample(_ key: String, of values: [Int]) -> JSONValue? {
+    if let known = styleSampleCache[key] { return known }
     for index in values {
-      guard let first = editor.value(index)[key]?.elements.first(where: { _ in true }),
+      guard let first = editor.value(at: index)[key]?.elements.first(where: { _ in true }),
         first.children.count == 2
       else {
         continue
       }
-      samples[key] = first
+      styleSampleCache[key] = first
       return first
     }
-    samples.updateValue(nil, forKey: key)
+    styleSampleCache.updateValue(nil, forKey: key)
     return nil
   }
 
   /// Adds members, each behind those that come before it in canonical order.
-  private mutating func addMembers(_ added: [(key: String, bytes: [UInt8])], to object: JSONValue) {
-    let names = AHAPShapes.event.names.names
+  private mutating func insertMembers(
+    _ added: [(key: String, bytes: [UInt8])], into object: JSONValue
+  ) {
+    let names = AHAPSchemas.event.names.names
     func rank(_ key: String?) -> Int { key.flatMap { names.firstIndex(of: $0) } ?? names.count }
     let children = object.children
     for member in added.sorted(by: { rank($0.key) < rank($1.key) }) {
       let before = children.last { rank($0.key) < rank(member.key) }
-      let colon = (before ?? children.first)?.colon ?? Array(": ".utf8)
-      contents[object.index, default: .init()].add(
-        Array("\"\(member.key)\"".utf8) + colon + member.bytes, behind: before?.index)
+      let colon = (before ?? children.first)?.keySeparator ?? Array(": ".utf8)
+      containerEdits[object.index, default: .init()].insert(
+        Array("\"\(member.key)\"".utf8) + colon + member.bytes, after: before?.index)
     }
   }
 }
 
 extension JSONValue {
   /// The element of a list that the value is, or is a member of.
-  fileprivate var entry: JSONValue { parent.flatMap { $0.kind == .object ? $0 : nil } ?? self }
+  fileprivate var enclosingEntry: JSONValue {
+    parent.flatMap { $0.kind == .object ? $0 : nil } ?? self
+  }
 
   /// Whether an entry of `Pattern` holds several things.
-  fileprivate var isShared: Bool {
-    AHAPShapes.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
+  fileprivate var holdsSeveralParts: Bool {
+    AHAPSchemas.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
   }
 }
 
@@ -634,6 +660,8 @@ extension InputError {
     changing path: String, of name: String, _ message: String, _ suggestion: String? = nil
   ) {
     self.init(
-      Finding(.change, place: SourcePlace(name: name, path: path), message, suggestion: suggestion))
+      Finding(
+        .invalidChange, location: FileLocation(name: name, path: path), message,
+        suggestion: suggestion))
   }
 }

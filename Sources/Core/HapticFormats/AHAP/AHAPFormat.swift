@@ -12,18 +12,19 @@ extension HapticFormat {
   /// points at most. Loop points are dropped, and sampled signals too unless they are written as
   /// sound files. Numbers that are not finite are refused.
   public static let ahap: HapticFormat = {
-    var format = readAndWritten
-    format.editor = { (file) throws(InputError) in try AHAPEditor(text: file.bytes, name: file.name)
+    var format = ahapWithoutEditor
+    format.makeEditor = { (file) throws(InputError) in
+      try AHAPEditor(text: file.bytes, name: file.name)
     }
     return format
   }()
 
-  private static let readAndWritten = HapticFormat(
-    "ahap", title: "Apple Haptic and Audio Pattern", endings: ["ahap"], prefix: "",
+  private static let ahapWithoutEditor = HapticFormat(
+    "ahap", title: "Apple Haptic and Audio Pattern", fileExtensions: ["ahap"], rulePrefix: "",
     rules: Rule.ahap,
     recognize: { bytes in
-      guard let outline = outline(of: bytes) else { return .no }
-      guard outline.has("Pattern") else { return .possible }
+      guard let outline = outline(of: bytes) else { return .unrecognized }
+      guard outline.hasRootKey("Pattern") else { return .possible }
       // RichTap's files have the same outermost keys.
       let isForeign =
         outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains("EventType")
@@ -31,15 +32,15 @@ extension HapticFormat {
     }, read: { (file, options) throws(InputError) in try document(file).examine(options: options) },
     write: { (composition, options) throws(InputError) in
       for (index, layer) in composition.layers.enumerated() {
-        guard let path = layer.pattern.firstInfinity else { continue }
+        guard let path = layer.pattern.firstNonFinitePath else { continue }
         throw InputError(
-          writing: index == 0 ? path : "layers[\(index)].\(path)", .outOfRange,
-          code: CoreHapticsCode.invalidPatternData
+          nonFinite: index == 0 ? path : "layers[\(index)].\(path)", rule: .outOfRange,
+          errorCode: CoreHapticsCode.invalidPatternData
         )
       }
-      return try AHAPComposition(composition, options: options).write()
-    }, canonical: { (file) throws(InputError) in try document(file).formatted() },
-    fixed: { (file) throws(InputError) in try document(file).fixed() })
+      return try AHAPWriter(composition, options: options).write()
+    }, canonicalize: { (file) throws(InputError) in try document(file).canonicalText() },
+    correct: { (file) throws(InputError) in try document(file).correctedText() })
 
   private static func document(_ file: SourceFile) throws(InputError) -> AHAPDocument {
     try AHAPDocument(text: file.bytes, name: file.name)
@@ -52,7 +53,7 @@ extension HapticFormat {
     // UTF-32.
     let start = (0..<min(bytes.count, 1 << 16) / 4 * 4).map { bytes[$0] }
     let encoding = TextEncoding(of: start)
-    guard encoding != .utf8, let text = encoding.utf8(start) else { return nil }
+    guard encoding != .utf8, let text = encoding.utf8Bytes(of: start) else { return nil }
     return JSONOutline(text.span)
   }
 }
@@ -69,22 +70,22 @@ package struct AHAPDocument: Sendable {
     let encoding = TextEncoding(of: text)
     self.encoding = encoding
     do {
-      json = try JSONDocument(text: encoding.utf8(text) ?? text, name: name)
+      json = try JSONDocument(text: encoding.utf8Bytes(of: text) ?? text, name: name)
     } catch {
-      throw InputError(error, rule: .syntax, foreignCode: CoreHapticsCode.invalidPatternData)
+      throw InputError(error, rule: .syntax, errorCode: CoreHapticsCode.invalidPatternData)
     }
   }
 
   /// Reads the pattern as Apple's loader is documented to, or reports the first error. Unknown keys
   /// are ignored, values outside their range are moved to the nearest bound.
-  package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPReading {
+  package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPContent {
     try decoded(options: options).reading
   }
 
   func decoded(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
-    reading: AHAPReading, decoder: PatternDecoder
+    reading: AHAPContent, decoder: AHAPDecoder
   ) {
-    var decoder = PatternDecoder(json, options: options)
+    var decoder = AHAPDecoder(json, options: options)
     let reading = decoder.decode()
     guard decoder.log.errorCount == 0 else {
       let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
@@ -95,32 +96,34 @@ package struct AHAPDocument: Sendable {
 
   /// Reads the pattern, collects every error, and checks the text against every rule of AHAP.
   /// Allowances are not applied.
-  package func examine(options: ReadingOptions = ReadingOptions()) -> Examination {
-    var decoder = PatternDecoder(json, options: options)
+  package func examine(options: ReadingOptions = ReadingOptions()) -> ReadResult {
+    var decoder = AHAPDecoder(json, options: options)
     let reading = decoder.decode()
-    var allowances: [Examination.Allowance] = []
+    var allowances: [ReadResult.Suppression] = []
     if options.wantsFindings {
-      decoder.checkText()
+      decoder.checkDocument()
       if encoding != .utf8 {
         decoder.log.add(
           .textEncoding, at: json.root, offset: 0, "the text is \(encoding.rawValue)",
-          hint: "save it as UTF-8; Temblor and Apple read it, other readers may not")
+          suggestion: "save it as UTF-8; Temblor and Apple read it, other readers may not")
       }
-      allowances = decoder.allowances()
+      allowances = decoder.suppressions()
     }
-    var examination = Examination(
-      reading.composition, of: json, decoder.log, options,
-      places: SourcePlaces(
-        whole: (json.root["Pattern"] ?? json.root).index, events: [decoder.eventValues],
-        parameters: [decoder.parameterValues], curves: [decoder.curveValues]
-      ) { [json] in json.place(ofValue: $0) }, details: reading.details)
+    var examination = ReadResult(
+      reading.composition, of: json, log: decoder.log, options: options,
+      sourceMap: SourceMap(
+        root: (json.root["Pattern"] ?? json.root).index, events: [decoder.eventValueIndices],
+        parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
+      ) { [json] in json.location(ofValue: $0) }, details: reading.details)
     if options.wantsFindings {
       examination.losses = examination.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
-        Loss(.dropped, .composition, at: $0.place, $0.message)
+        Loss(.dropped, .composition, at: $0.location, $0.message)
       }
     }
-    examination.sounds = decoder.waveforms.map { .init(path: $0.string ?? "", place: $0.place) }
-    examination.allowances = allowances
+    examination.sounds = decoder.waveformPathValues.map {
+      .init(path: $0.string ?? "", location: $0.location)
+    }
+    examination.suppressions = allowances
     return examination
   }
 
@@ -130,9 +133,10 @@ package struct AHAPDocument: Sendable {
   package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern")
     throws(InputError)
   {
-    if let path = pattern.firstInfinity {
+    if let path = pattern.firstNonFinitePath {
       throw InputError(
-        writing: path, .outOfRange, of: name, code: CoreHapticsCode.invalidPatternData)
+        nonFinite: path, rule: .outOfRange, name: name,
+        errorCode: CoreHapticsCode.invalidPatternData)
     }
     var writer = JSONWriter(layout: .compact)
     writer.object { file in
@@ -166,18 +170,18 @@ package struct AHAPDocument: Sendable {
   }
 
   /// The canonical text: the same for all files that say the same, and easy to compare by line. Two
-  /// spaces per level; known keys in the order of ``AHAPShapes``, others behind them in their own;
+  /// spaces per level; known keys in the order of ``AHAPSchemas``, others behind them in their own;
   /// event parameters, control points and parameters on one line each; known numbers as the
   /// shortest decimal with a point, others as written; strings with no escape they do not need; a
   /// line break at the end. Formatting it again changes nothing.
-  package func formatted() -> [UInt8] {
-    AHAPShapes.file.canonical(json.root, normalizesNumbers: true)
+  package func canonicalText() -> [UInt8] {
+    AHAPSchemas.file.canonicalText(of: json.root, normalizesNumbers: true)
   }
 }
 
 extension AHAPDocument: Equatable {
   package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool {
-    left.formatted() == right.formatted()
+    left.canonicalText() == right.canonicalText()
   }
 }
 
@@ -219,7 +223,7 @@ extension JSONObjectWriter {
   }
 }
 
-package struct AHAPReading: Equatable, Sendable {
+package struct AHAPContent: Equatable, Sendable {
   /// The pattern: values within their ranges, control points sorted and relative to their curve.
   package var pattern = HapticPattern()
   /// The version of Core Haptics the file says it needs, or nothing.
@@ -268,14 +272,14 @@ package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral
 }
 
 /// A composition on the way to files of AHAP as Apple documents it.
-struct AHAPComposition {
+struct AHAPWriter {
   /// The most control points of a curve that is made here: older devices refuse more.
-  static let pointLimit = 16
+  static let maximumPointCount = 16
 
   private var composition: HapticComposition
   private let options: WritingOptions
   private var losses = LossLog()
-  private var sounds: [Writing.File] = []
+  private var soundFiles: [WrittenFiles.File] = []
 
   init(_ composition: HapticComposition, options: WritingOptions) {
     self.composition = composition
@@ -285,12 +289,12 @@ struct AHAPComposition {
       self.composition.loop = nil
     }
     for index in composition.layers.indices {
-      linearize(layer: index)
-      placeSignals(of: index)
+      linearize(layerIndex: index)
+      replaceSignals(layerIndex: index)
     }
   }
 
-  func write() throws(InputError) -> Writing {
+  func write() throws(InputError) -> WrittenFiles {
     var losses = losses
     let layers = composition.layers.filter { !$0.pattern.isEmpty }
     let isSplit =
@@ -299,14 +303,14 @@ struct AHAPComposition {
       case .automatic: !composition.isFlatteningExact && layers.count > 1
       case .never: false
       }
-    var files: [Writing.File] = []
+    var files: [WrittenFiles.File] = []
     if isSplit {
-      for (layer, suffix) in zip(layers, Self.suffixes(of: layers)) {
+      for (layer, suffix) in zip(layers, Self.nameSuffixes(for: layers)) {
         let document = try AHAPDocument(pattern: layer.pattern, metadata: composition.metadata)
-        files.append(Writing.File(suffix: suffix, document.formatted()))
+        files.append(WrittenFiles.File(nameSuffix: suffix, document.canonicalText()))
       }
     } else {
-      losses.mergePlaces(of: composition)
+      losses.addBodyLocationLosses(of: composition)
       if !composition.isFlatteningExact {
         for (index, layer) in composition.layers.enumerated()
         where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
@@ -317,14 +321,14 @@ struct AHAPComposition {
       }
       let document = try AHAPDocument(
         pattern: composition.flattened, metadata: composition.metadata)
-      files.append(Writing.File(document.formatted()))
+      files.append(WrittenFiles.File(document.canonicalText()))
     }
-    return Writing(files + sounds, losses: losses.finish())
+    return WrittenFiles(files + soundFiles, losses: losses.finish())
   }
 
   /// What follows the name of the file of each layer: its own name where that is one word that no
   /// other layer has, else its number.
-  private static func suffixes(of layers: [HapticComposition.Layer]) -> [String] {
+  private static func nameSuffixes(for layers: [HapticComposition.Layer]) -> [String] {
     let names = layers.map { $0.name }
     return layers.indices.map { index in
       let name = names[index]
@@ -338,7 +342,7 @@ struct AHAPComposition {
 
   /// Straight lines for curves of squares, in curves of 16 points, and events of 30 s at most below
   /// them.
-  private mutating func linearize(layer: Int) {
+  private mutating func linearize(layerIndex layer: Int) {
     let pattern = composition.layers[layer].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
     var curves: [ParameterCurve] = []
@@ -358,11 +362,11 @@ struct AHAPComposition {
           """,
           size: options.tolerance)
       }
-      curves += lines.divided(Self.pointLimit)
+      curves += lines.divided(maximumPointCount: Self.maximumPointCount)
     }
     var events: [HapticEvent] = []
     for (index, event) in pattern.events.enumerated() {
-      let pieces = event.pieces(of: HapticEvent.unlimitedDuration)
+      let pieces = event.segments(maximumSeconds: HapticEvent.defaultDuration)
       if pieces.count > 1 {
         losses.add(
           .approximated, .event(EventReference(layer: layer, event: index)),
@@ -374,23 +378,25 @@ struct AHAPComposition {
     composition.layers[layer].pattern.events = events
   }
 
-  private mutating func placeSignals(of layer: Int) {
+  private mutating func replaceSignals(layerIndex layer: Int) {
     let signals = composition.layers[layer].signals
     composition.layers[layer].signals = []
     guard !signals.isEmpty else { return }
-    guard options.isBaked else {
+    guard options.rendersUnsupported else {
       return losses.add(
         .dropped, .layer(layer), "sampled signals can only be written as sound files")
     }
     for signal in signals {
-      let suffix = "_signal\(sounds.count + 1)"
-      sounds.append(
-        Writing.File(
-          suffix: suffix, ending: "wav", WaveFile.bytes(of: signal.samples, rate: signal.rate)))
+      let suffix = "_signal\(soundFiles.count + 1)"
+      soundFiles.append(
+        WrittenFiles.File(
+          nameSuffix: suffix, fileExtension: "wav",
+          WaveFile.bytes(of: signal.samples, rate: signal.rate)))
       composition.layers[layer].pattern.events.append(
         HapticEvent(
           kind: .audioCustom, time: signal.time,
-          waveform: AudioWaveform(path: options.name + suffix + ".wav", usesVolumeEnvelope: false)))
+          waveform: AudioWaveform(
+            path: options.baseName + suffix + ".wav", usesVolumeEnvelope: false)))
       losses.add(
         .approximated, .layer(layer), "sampled signals are played as sound, by audio controls")
     }
@@ -420,7 +426,7 @@ extension HapticComposition {
 extension ParameterCurve {
   /// Curves of a number of points at most that follow each other, each with times from its start
   /// and the last value of the one before; itself where it has no more.
-  func divided(_ count: Int) -> [ParameterCurve] {
+  func divided(maximumPointCount count: Int) -> [ParameterCurve] {
     guard controlPoints.count > count else { return [self] }
     var curves: [ParameterCurve] = []
     var start = 0
@@ -443,7 +449,7 @@ extension ParameterCurve {
 extension HapticEvent {
   /// Events of a number of seconds at most that follow each other and together are this one; itself
   /// where it is no longer, or has envelope times.
-  fileprivate func pieces(of seconds: Double) -> [HapticEvent] {
+  fileprivate func segments(maximumSeconds seconds: Double) -> [HapticEvent] {
     let times: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
     guard kind.isVibration, let duration, duration > seconds, duration < 1e6 * seconds,
       !parameters.identifiers.contains(where: times.contains)
@@ -463,7 +469,7 @@ extension Rule {
     .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey,
     .wrongType,
     .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey, .missingVersion,
-    .oddVersion,
+    .unexpectedVersion,
     .missingDuration, .nullValue, .duplicateParameter, .waveformPath, .negativeTime,
     .negativeDuration, .outOfRange,
     .eventLength, .timeUnit, .curveAbsoluteTimes, .curvePointCount, .curveOrder,
@@ -512,7 +518,7 @@ extension Rule {
     "duration-key", "grammar",
     "Use EventDuration and ParameterValue; Duration and Value are ignored.")
   static let missingVersion = warning("missing-version", "grammar", "A file should have a Version.")
-  static let oddVersion = warning(
+  static let unexpectedVersion = warning(
     "odd-version", "grammar", "The Version should be 1.0; readers may refuse another one.")
   static let nullValue = warning(
     "null-value", "grammar",
@@ -553,7 +559,7 @@ extension Rule {
   // MARK: Changes
 
   /// Of changes and not of files, so it is not listed.
-  static let change = error(
+  static let invalidChange = error(
     "change", "change", "A change must name a part of the pattern and a value that it takes.")
 
   // MARK: Compatibility
@@ -591,88 +597,92 @@ enum CoreHapticsCode {
 }
 
 /// The objects of AHAP, keys in the order of canonical text, which numbers their members.
-enum AHAPShapes {
+enum AHAPSchemas {
   private typealias Code = CoreHapticsCode
 
-  static let file = JSONShape(
+  static let file = JSONSchema(
     "a pattern file",
     [
-      JSONKey("Version", .anyNumber, code: Code.invalidPatternDictionary),
+      JSONKey("Version", .anyNumber, errorCode: Code.invalidPatternDictionary),
       JSONKey("Metadata", .any),
-      JSONKey("Pattern", .list(.object { entry })),
-    ], code: Code.invalidPatternDictionary)
+      JSONKey("Pattern", .array(.object { entry })),
+    ], errorCode: Code.invalidPatternDictionary)
 
-  static let entry = JSONShape(
+  static let entry = JSONSchema(
     "an entry of Pattern",
     [
       JSONKey("Event", .object { event }),
-      JSONKey("Parameter", .object { parameter }, layout: .line),
+      JSONKey("Parameter", .object { parameter }, layout: .singleLine),
       JSONKey("ParameterCurve", .object { curve }),
-    ], code: Code.invalidPatternDictionary)
+    ], errorCode: Code.invalidPatternDictionary)
 
-  static let event = JSONShape(
+  static let event = JSONSchema(
     "an event",
     [
-      JSONKey("Time", .anyNumber, rule: .negativeTime, code: Code.invalidEventTime),
+      JSONKey("Time", .anyNumber, rule: .negativeTime, errorCode: Code.invalidEventTime),
       JSONKey(
         "EventType", .any, noun: "event type", rule: .unknownEventType,
-        code: Code.invalidEventType),
+        errorCode: Code.invalidEventType),
       JSONKey(
-        "EventDuration", .anyNumber, rule: .negativeDuration, code: Code.invalidEventDuration),
-      JSONKey("EventWaveformPath", .text(), code: Code.invalidAudioResource),
-      JSONKey("EventWaveformUseVolumeEnvelope", .any, code: Code.invalidAudioResource),
-      JSONKey("EventWaveformLoopEnabled", .any, code: Code.invalidAudioResource),
+        "EventDuration", .anyNumber, rule: .negativeDuration, errorCode: Code.invalidEventDuration),
+      JSONKey("EventWaveformPath", .string(), errorCode: Code.invalidAudioResource),
+      JSONKey("EventWaveformUseVolumeEnvelope", .any, errorCode: Code.invalidAudioResource),
+      JSONKey("EventWaveformLoopEnabled", .any, errorCode: Code.invalidAudioResource),
       JSONKey(
-        "EventParameters", .list(.object { eventParameter }), code: Code.badParameterEntry,
-        layout: .line),
-    ], code: Code.badEventEntry)
+        "EventParameters", .array(.object { eventParameter }), errorCode: Code.badParameterEntry,
+        layout: .singleLine),
+    ], errorCode: Code.badEventEntry)
 
-  static let eventParameter = JSONShape(
-    "an event parameter", [name("event parameter"), amount], code: Code.badParameterEntry)
+  static let eventParameter = JSONSchema(
+    "an event parameter", [name("event parameter"), value], errorCode: Code.badParameterEntry)
 
-  static let parameter = JSONShape(
-    "a parameter", [name("dynamic parameter"), time, amount], code: Code.badParameterEntry)
+  static let parameter = JSONSchema(
+    "a parameter", [name("dynamic parameter"), time, value], errorCode: Code.badParameterEntry)
 
-  static let curve = JSONShape(
+  static let curve = JSONSchema(
     "a curve",
     [
       name("dynamic parameter"), time,
       JSONKey(
-        "ParameterCurveControlPoints", .list(.object { point }), code: Code.badParameterEntry,
-        layout: .line),
-    ], code: Code.badParameterEntry)
+        "ParameterCurveControlPoints", .array(.object { point }), errorCode: Code.badParameterEntry,
+        layout: .singleLine),
+    ], errorCode: Code.badParameterEntry)
 
-  static let point = JSONShape("a control point", [time, amount], code: Code.badParameterEntry)
+  static let point = JSONSchema(
+    "a control point", [time, value], errorCode: Code.badParameterEntry)
 
-  private static let time = JSONKey("Time", .anyNumber, rule: .negativeTime, code: Code.invalidTime)
-  private static let amount = JSONKey("ParameterValue", .anyNumber, code: Code.badParameterEntry)
+  private static let time = JSONKey(
+    "Time", .anyNumber, rule: .negativeTime, errorCode: Code.invalidTime)
+  private static let value = JSONKey(
+    "ParameterValue", .anyNumber, errorCode: Code.badParameterEntry)
 
   private static func name(_ noun: String) -> JSONKey {
     JSONKey(
-      "ParameterID", .any, noun: noun, rule: .unknownParameter, code: Code.invalidParameterType)
+      "ParameterID", .any, noun: noun, rule: .unknownParameter, errorCode: Code.invalidParameterType
+    )
   }
 }
 
-struct AHAPNames<Name: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
+struct AHAPNameTable<Name: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
   let cases = Array(Name.allCases)
-  let list = JSONNames(Name.allCases.map { $0.rawValue })
+  let nameList = JSONNameList(Name.allCases.map { $0.rawValue })
 }
 
 enum AHAPVocabulary {
-  static let eventTypes = AHAPNames<HapticEvent.Kind>()
-  static let eventParameters = AHAPNames<EventParameterID>()
-  static let dynamicParameters = AHAPNames<DynamicParameterID>()
+  static let eventTypes = AHAPNameTable<HapticEvent.Kind>()
+  static let eventParameters = AHAPNameTable<EventParameterID>()
+  static let dynamicParameters = AHAPNameTable<DynamicParameterID>()
 }
 
 /// An object of a text, and its members by the numbers of their keys in its shape.
 struct AHAPObject: ~Copyable {
   let value: JSONValue
-  let shape: JSONShape
-  let members: JSONFields
+  let schema: JSONSchema
+  let members: JSONIndexedMembers
 
-  init(_ value: JSONValue, _ shape: JSONShape) {
+  init(_ value: JSONValue, _ shape: JSONSchema) {
     self.value = value
-    self.shape = shape
-    members = shape.names.fields(of: value)
+    self.schema = shape
+    members = shape.names.indexedMembers(of: value)
   }
 }

@@ -7,13 +7,13 @@ package enum AHAPField: String, CaseIterable, Sendable {
     pitch, brightness
   case kind, path, envelope, loop, id
 
-  enum Content: String, Sendable {
+  enum ValueKind: String, Sendable {
     case number = "a number"
     case text = "a text"
     case flag = "true or false"
   }
 
-  var content: Content {
+  var valueKind: ValueKind {
     switch self {
     case .kind, .path, .id: .text
     case .envelope, .loop: .flag
@@ -21,27 +21,27 @@ package enum AHAPField: String, CaseIterable, Sendable {
     }
   }
 
-  private static let parameters: [AHAPField: EventParameterID] = [
+  private static let parametersByField: [AHAPField: EventParameterID] = [
     .intensity: .hapticIntensity, .sharpness: .hapticSharpness, .attack: .attackTime,
     .decay: .decayTime,
     .sustained: .sustained, .release: .releaseTime, .volume: .audioVolume, .pan: .audioPan,
     .pitch: .audioPitch,
     .brightness: .audioBrightness,
   ]
-  private static let keys: [AHAPField: String] = [
+  private static let jsonKeysByField: [AHAPField: String] = [
     .time: "Time", .duration: "EventDuration", .kind: "EventType", .path: "EventWaveformPath",
     .envelope: "EventWaveformUseVolumeEnvelope", .loop: "EventWaveformLoopEnabled",
     .id: "ParameterID",
   ]
 
   /// The event parameter that the field is; nil for those that are keys.
-  package var parameter: EventParameterID? { Self.parameters[self] }
+  package var parameter: EventParameterID? { Self.parametersByField[self] }
 
   /// The key of a field that is not an event parameter.
-  var key: String { Self.keys[self] ?? "ParameterValue" }
+  var jsonKey: String { Self.jsonKeysByField[self] ?? "ParameterValue" }
 
   /// Whether the pattern holds the number as a `Float`.
-  var isFloat: Bool { self == .value || parameter != nil }
+  var isSinglePrecision: Bool { self == .value || parameter != nil }
 }
 
 /// A part of a text that a path leads to, and a field of it.
@@ -82,10 +82,10 @@ struct AHAPPath {
 
   /// - Parameter points: The control points of curves that were asked for before.
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
-    let words = Self.words(text)
+    let words = Self.steps(of: text)
     var steps = words[...]
     func refused(_ message: String, _ suggestion: String? = nil) -> InputError {
-      editor.refusal(text, message, suggestion)
+      editor.changeError(at: text, message: message, suggestion: suggestion)
     }
     guard let first = steps.popFirst(), let index = first.index else {
       throw refused(
@@ -93,24 +93,28 @@ struct AHAPPath {
         "write events[3], parameters[0], curves[0].points[2] or a field of them")
     }
     let lists: [(name: String, part: Part, values: [Int])] = [
-      ("events", .event, editor.events), ("parameters", .parameter, editor.parameters),
-      ("curves", .curve, editor.curves),
+      ("events", .event, editor.eventValueIndices),
+      ("parameters", .parameter, editor.parameterValueIndices),
+      ("curves", .curve, editor.curveValueIndices),
     ]
     guard let found = lists.first(where: { $0.name == first.name }) else {
       throw refused(
         "unknown list \(first.name.quoted())",
-        JSONNames(lists.map { $0.name }).hint(for: first.name) ?? "use events, parameters or curves"
+        JSONNameList(lists.map { $0.name }).suggestion(for: first.name)
+          ?? "use events, parameters or curves"
       )
     }
     guard index < found.values.count else {
-      throw refused(Self.missing(first, found.values.count, "the pattern"))
+      throw refused(Self.missingText(for: first, count: found.values.count, owner: "the pattern"))
     }
     var part = found.part
     var place = found.values[index]
     if part == .curve, let step = steps.first, step.name == "points", let number = step.index {
-      let list = points[index] ?? editor.points(of: index)
+      let list = points[index] ?? editor.controlPoints(ofCurve: index)
       points[index] = list
-      guard number < list.count else { throw refused(Self.missing(step, list.count, "the curve")) }
+      guard number < list.count else {
+        throw refused(Self.missingText(for: step, count: list.count, owner: "the curve"))
+      }
       part = .point
       place = list[number].index
       steps = steps.dropFirst()
@@ -119,10 +123,10 @@ struct AHAPPath {
     if let step = steps.popFirst() {
       field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
       guard field != nil else {
-        let names = JSONNames(part.fields.map { $0.rawValue })
+        let names = JSONNameList(part.fields.map { $0.rawValue })
         throw refused(
           "unknown field of \(part.noun)",
-          names.hint(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
+          names.suggestion(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
       }
     }
     guard steps.isEmpty else { throw refused("the path has more after a field", "end it there") }
@@ -130,16 +134,16 @@ struct AHAPPath {
     self.editor = editor
     self.part = part
     self.field = field
-    value = editor.value(place)
+    value = editor.value(at: place)
   }
 
-  func error(_ message: String, _ suggestion: String? = nil) -> InputError {
-    editor.refusal(text, message, suggestion)
+  func error(_ message: String, suggestion: String? = nil) -> InputError {
+    editor.changeError(at: text, message: message, suggestion: suggestion)
   }
 
   private typealias Step = (name: String, index: Int?)
 
-  private static func missing(_ step: Step, _ count: Int, _ owner: String) -> String {
+  private static func missingText(for step: Step, count: Int, owner: String) -> String {
     guard count > 0 else { return "\(owner) has no \(step.name)" }
     let last = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
     return
@@ -150,7 +154,7 @@ struct AHAPPath {
   }
 
   /// The steps of a path; empty where it is not one.
-  private static func words(_ text: String) -> [Step] {
+  private static func steps(of text: String) -> [Step] {
     var words: [Step] = []
     for word in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
       let name = word.prefix { $0 != UInt8(ascii: "[") }

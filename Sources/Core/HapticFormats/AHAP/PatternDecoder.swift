@@ -2,23 +2,23 @@ import HapticModel
 import Reading
 
 /// Turns a document into a pattern by the shapes of AHAP, and notes what it finds.
-struct PatternDecoder: JSONFieldReader {
+struct AHAPDecoder: JSONSchemaReader {
   let json: JSONDocument
   let options: ReadingOptions
-  let rules = JSONFieldRules(
+  let rules = JSONSchemaRules(
     missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange,
     unknownKey: .unknownKey,
-    null: .noted(.nullValue))
+    nullHandling: .absentWithFinding(.nullValue))
   var log = FindingLog()
   var pattern = HapticPattern()
   /// The numbers of the values the events, parameters and curves were read from.
-  var eventValues: [Int] = []
-  var parameterValues: [Int] = []
-  var curveValues: [Int] = []
-  var waveforms: [JSONValue] = []
+  var eventValueIndices: [Int] = []
+  var parameterValueIndices: [Int] = []
+  var curveValueIndices: [Int] = []
+  var waveformPathValues: [JSONValue] = []
   /// Whether all times and durations of events are whole numbers, and the first of 100 or more.
-  private var hasWholeTimes = true
-  private var longTime: JSONValue?
+  private var hasOnlyWholeTimes = true
+  private var firstLongTime: JSONValue?
 
   init(_ json: JSONDocument, options: ReadingOptions) {
     self.json = json
@@ -30,29 +30,29 @@ struct PatternDecoder: JSONFieldReader {
 
   /// The most control points that older systems are known to take. Source: the exporter of
   /// Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
-  private static let pointLimit = 16
+  private static let maximumPointCount = 16
 
   /// How far apart, in seconds, two times may be that a tool wrote as the same.
   private static let timeTolerance = 1e-6
 
   var metadata: JSONValue? { json.root["Metadata"] }
 
-  mutating func decode() -> AHAPReading {
+  mutating func decode() -> AHAPContent {
     let root = json.root
-    let file = AHAPShapes.file
-    var reading = AHAPReading()
+    let file = AHAPSchemas.file
+    var reading = AHAPContent()
     guard root.kind == .object else {
       log.add(
         .structure, at: root, "a pattern file must be an object, not \(root.kind.noun)",
-        code: file.code)
+        errorCode: file.errorCode)
       return reading
     }
-    noteUnknownKeys(of: AHAPObject(root, file))
+    reportUnknownKeys(of: AHAPObject(root, file))
     if let entries = root["Pattern"] {
       if entries.kind != .array {
         log.add(
           .structure, at: entries, "Pattern must be an array, not \(entries.kind.noun)",
-          code: file.code)
+          errorCode: file.errorCode)
       }
       for entry in entries.elements {
         decodeEntry(entry)
@@ -60,15 +60,15 @@ struct PatternDecoder: JSONFieldReader {
     } else {
       log.add(
         .structure, at: root, "a pattern file must have the key \"Pattern\"",
-        hint: file.misspelling(of: "Pattern", in: root), code: file.code)
+        suggestion: file.renameSuggestion(for: "Pattern", in: root), errorCode: file.errorCode)
     }
-    reading.usesAbsoluteCurveTimes = rebaseCurves()
+    reading.usesAbsoluteCurveTimes = convertAbsoluteTimes()
     if let version = root["Version"] {
-      reading.version = scalar(version, file.keys[0])
+      reading.version = readScalar(version, key: file.keys[0])
       if let number = reading.version, !Self.knownVersions.contains(number) {
         log.add(
-          .oddVersion, at: version, "Version is \(number); patterns have version 1.0",
-          hint: "write 1.0")
+          .unexpectedVersion, at: version, "Version is \(number); patterns have version 1.0",
+          suggestion: "write 1.0")
       }
     }
     for member in metadata.map({ Array($0.members) }) ?? [] {
@@ -83,27 +83,27 @@ struct PatternDecoder: JSONFieldReader {
   private mutating func decodeEntry(_ entry: JSONValue) {
     guard
       let entry = object(
-        entry, AHAPShapes.entry, as: AHAPShapes.entry.noun, notesUnknownKeys: false)
+        entry, schema: AHAPSchemas.entry, as: AHAPSchemas.entry.noun, reportsUnknownKeys: false)
     else {
       return
     }
-    let event = present(entry, 0)
+    let event = optionalMember(of: entry, keyIndex: 0)
     if let event {
       decodeEvent(event)
     }
     // As almost all entries are.
     if event != nil, entry.members.memberCount == 1 { return }
-    let parameter = present(entry, 1)
+    let parameter = optionalMember(of: entry, keyIndex: 1)
     if let parameter {
       decodeParameter(parameter)
     }
-    let curve = present(entry, 2)
+    let curve = optionalMember(of: entry, keyIndex: 2)
     if let curve {
       decodeCurve(curve)
     }
     let count = [event, parameter, curve].count { $0 != nil }
-    guard count > 0 else { return noteUnknownEntry(entry.value) }
-    noteUnknownKeys(of: entry)
+    guard count > 0 else { return reportUnknownEntry(entry.value) }
+    reportUnknownKeys(of: entry)
     if count > 1 {
       log.add(
         .unknownEntry, at: entry.value,
@@ -111,7 +111,7 @@ struct PatternDecoder: JSONFieldReader {
     }
   }
 
-  private mutating func noteUnknownEntry(_ entry: JSONValue) {
+  private mutating func reportUnknownEntry(_ entry: JSONValue) {
     guard let first = entry.members.first(where: { _ in true }), let key = first.key else {
       return log.add(.unknownEntry, at: entry, "an empty entry is ignored")
     }
@@ -120,73 +120,82 @@ struct PatternDecoder: JSONFieldReader {
     let wrapper = entry["EventType"] != nil ? "Event" : entry["ParameterID"] != nil ? named : nil
     log.add(
       .unknownEntry, at: first, offset: first.keyOffset, "an entry with \(key.quoted()) is ignored",
-      hint: wrapper.map { "put its contents into an object: {\"\($0)\": {…}}" }
-        ?? AHAPShapes.entry.names.hint(for: key)
+      suggestion: wrapper.map { "put its contents into an object: {\"\($0)\": {…}}" }
+        ?? AHAPSchemas.entry.names.suggestion(for: key)
     )
   }
 
   // MARK: - Events
 
   private mutating func decodeEvent(_ value: JSONValue) {
-    guard let event = object(value, AHAPShapes.event, as: "Event") else { return }
-    let kind = name(event, 1, in: AHAPVocabulary.eventTypes)
-    let time = time(event, 0)
-    let durationValue = present(event, 2)
-    let duration = durationValue.flatMap { seconds($0, event.shape, 2) }
-    let waveform = waveform(event, kind)
-    let parameters = present(event, 6).map { eventParameters($0, kind) } ?? EventParameters()
+    guard let event = object(value, schema: AHAPSchemas.event, as: "Event") else { return }
+    let kind = decodeName(of: event, keyIndex: 1, in: AHAPVocabulary.eventTypes)
+    let time = decodeTime(of: event, keyIndex: 0)
+    let durationValue = optionalMember(of: event, keyIndex: 2)
+    let duration = durationValue.flatMap { decodeSeconds($0, schema: event.schema, keyIndex: 2) }
+    let waveform = decodeWaveform(of: event, kind: kind)
+    let parameters =
+      optionalMember(of: event, keyIndex: 6).map { decodeEventParameters($0, kind: kind) }
+      ?? EventParameters()
     guard let kind, let time else { return }
     if kind.isContinuous, durationValue == nil {
       log.add(
         .missingDuration, at: value, "a continuous event should have the key \"EventDuration\"",
-        hint: event.shape.misspelling(of: "EventDuration", in: value))
+        suggestion: event.schema.renameSuggestion(for: "EventDuration", in: value))
     } else if kind.isContinuous, let duration, let durationValue,
-      duration > HapticEvent.unlimitedDuration
+      duration > HapticEvent.defaultDuration
     {
       log.add(
         .eventLength, at: durationValue,
         "the event lasts \(duration) s; devices may cut it off at 30 s",
-        hint: "split it into several events")
+        suggestion: "split it into several events")
     }
-    eventValues.append(value.index)
+    eventValueIndices.append(value.index)
     pattern.events.append(
       HapticEvent(
         kind: kind, time: time, duration: duration, parameters: parameters, waveform: waveform))
   }
 
-  private mutating func eventParameters(_ list: JSONValue, _ kind: HapticEvent.Kind?)
+  private mutating func decodeEventParameters(_ list: JSONValue, kind: HapticEvent.Kind?)
     -> EventParameters
   {
     var parameters = EventParameters()
-    guard expect(.array, list, as: "EventParameters", code: CoreHapticsCode.badParameterEntry)
+    guard
+      expectKind(
+        .array, of: list, as: "EventParameters", errorCode: CoreHapticsCode.badParameterEntry)
     else {
       return parameters
     }
     for element in list.elements {
-      guard let parameter = object(element, AHAPShapes.eventParameter, as: "an event parameter")
+      guard
+        let parameter = object(
+          element, schema: AHAPSchemas.eventParameter, as: "an event parameter")
       else { continue }
-      let id = name(parameter, 0, in: AHAPVocabulary.eventParameters)
+      let id = decodeName(of: parameter, keyIndex: 0, in: AHAPVocabulary.eventParameters)
       let switched = id == .sustained ? parameter.members[1]?.boolean.map { $0 ? 1.0 : 0 } : nil
-      guard let number = switched ?? number(parameter, 1), let id else { continue }
+      guard let number = switched ?? decodeNumber(of: parameter, keyIndex: 1), let id else {
+        continue
+      }
       if parameters[id] != nil {
         log.add(
           .duplicateParameter, at: parameter.members[0] ?? element,
           "\(id.rawValue) is given again; this value is used, not the one before")
       }
-      parameters[id] = clamp(number, to: id.range, id.rawValue, at: parameter.members[1] ?? element)
+      parameters[id] = clamp(
+        number, to: id.range, name: id.rawValue, at: parameter.members[1] ?? element)
       if let kind, !kind.responds(to: id) {
         log.add(
           .parameterNotApplicable, at: parameter.members[0] ?? element,
-          "\(id.rawValue) has no effect on \(kind.text)")
+          "\(id.rawValue) has no effect on \(kind.nounPhrase)")
       }
     }
     return parameters
   }
 
-  private mutating func waveform(_ event: borrowing AHAPObject, _ kind: HapticEvent.Kind?)
+  private mutating func decodeWaveform(of event: borrowing AHAPObject, kind: HapticEvent.Kind?)
     -> AudioWaveform?
   {
-    if kind?.playsFile != true, event.members.names & 0b111000 == 0 {
+    if kind?.playsFile != true, event.members.nameBits & 0b111000 == 0 {
       return nil
     }
     if let kind, !kind.playsFile {
@@ -195,28 +204,29 @@ struct PatternDecoder: JSONFieldReader {
         guard let value = event.members[index] else { continue }
         log.add(
           .parameterNotApplicable, at: value,
-          "\(event.shape.keys[index].name) has no effect on \(kind.text)")
+          "\(event.schema.keys[index].name) has no effect on \(kind.nounPhrase)")
       }
       return nil
     }
-    let usesEnvelope = flag(event, 4) ?? true
-    let isLooping = flag(event, 5) ?? false
-    guard let path = present(event, 3) else {
+    let usesEnvelope = decodeFlag(of: event, keyIndex: 4) ?? true
+    let isLooping = decodeFlag(of: event, keyIndex: 5) ?? false
+    guard let path = optionalMember(of: event, keyIndex: 3) else {
       guard let kind else { return nil }
       log.add(
-        .waveformPath, at: event.value, "\(kind.text) must have the key \"EventWaveformPath\"",
-        hint: event.shape.misspelling(of: "EventWaveformPath", in: event.value),
-        code: CoreHapticsCode.invalidAudioResource)
+        .waveformPath, at: event.value,
+        "\(kind.nounPhrase) must have the key \"EventWaveformPath\"",
+        suggestion: event.schema.renameSuggestion(for: "EventWaveformPath", in: event.value),
+        errorCode: CoreHapticsCode.invalidAudioResource)
       return nil
     }
-    return self.path(path, event.shape.keys[3]).map {
+    return self.decodePath(path, key: event.schema.keys[3]).map {
       AudioWaveform(path: $0, usesVolumeEnvelope: usesEnvelope, isLooping: isLooping)
     }
   }
 
   /// The path of a sound file, which must stay inside the pattern's folder.
-  private mutating func path(_ value: JSONValue, _ key: JSONKey) -> String? {
-    guard let path: String = scalar(value, key) else { return nil }
+  private mutating func decodePath(_ value: JSONValue, key: JSONKey) -> String? {
+    guard let path: String = readScalar(value, key: key) else { return nil }
     let problems = [
       (path.isEmpty, "is empty"), (path.utf8.contains(0), "has a NUL character"),
       (path.utf8.contains(UInt8(ascii: "\\")), "contains a backslash; use / between folders"),
@@ -224,68 +234,73 @@ struct PatternDecoder: JSONFieldReader {
       (path.split(separator: "/").contains(".."), "leaves the pattern's folder by \"..\""),
     ]
     guard let problem = problems.first(where: { $0.0 })?.1 else {
-      waveforms.append(value)
+      waveformPathValues.append(value)
       return path
     }
-    log.add(.waveformPath, at: value, "\(key.name) \(problem)", code: key.code)
+    log.add(.waveformPath, at: value, "\(key.name) \(problem)", errorCode: key.errorCode)
     return nil
   }
 
   /// A switch, written as a boolean, 0 or 1; an error where it is something else.
-  private mutating func flag(_ object: borrowing AHAPObject, _ index: Int) -> Bool? {
-    guard let value = present(object, index) else { return nil }
+  private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex index: Int) -> Bool? {
+    guard let value = optionalMember(of: object, keyIndex: index) else { return nil }
     if let boolean = value.boolean { return boolean }
     if let number = value.number, number == 0 || number == 1 {
       return number == 1
     }
     log.add(
       .wrongType, at: value,
-      "\(object.shape.keys[index].name) must be true or false, not "
+      "\(object.schema.keys[index].name) must be true or false, not "
         + (value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun),
-      code: CoreHapticsCode.invalidAudioResource)
+      errorCode: CoreHapticsCode.invalidAudioResource)
     return nil
   }
 
   // MARK: - Parameters and curves
 
   private mutating func decodeParameter(_ value: JSONValue) {
-    guard let parameter = object(value, AHAPShapes.parameter, as: "Parameter") else { return }
-    let id = name(parameter, 0, in: AHAPVocabulary.dynamicParameters)
-    let time = time(parameter, 1)
-    let number = number(parameter, 2)
+    guard let parameter = object(value, schema: AHAPSchemas.parameter, as: "Parameter") else {
+      return
+    }
+    let id = decodeName(of: parameter, keyIndex: 0, in: AHAPVocabulary.dynamicParameters)
+    let time = decodeTime(of: parameter, keyIndex: 1)
+    let number = decodeNumber(of: parameter, keyIndex: 2)
     guard let id, let time, let number else { return }
-    let level = clamp(number, to: id.range, id.rawValue, at: parameter.members[2] ?? value)
-    parameterValues.append(value.index)
+    let level = clamp(number, to: id.range, name: id.rawValue, at: parameter.members[2] ?? value)
+    parameterValueIndices.append(value.index)
     pattern.parameters.append(DynamicParameter(id: id, value: level, time: time))
   }
 
   /// Reads one curve; its points are sorted, their times as the file has them.
   private mutating func decodeCurve(_ value: JSONValue) {
-    guard let curve = object(value, AHAPShapes.curve, as: "ParameterCurve") else { return }
-    let id = name(curve, 0, in: AHAPVocabulary.dynamicParameters)
-    let time = time(curve, 1)
-    guard let list = required(curve, 2) else { return }
-    let points = controlPoints(list, of: id)
+    guard let curve = object(value, schema: AHAPSchemas.curve, as: "ParameterCurve") else { return }
+    let id = decodeName(of: curve, keyIndex: 0, in: AHAPVocabulary.dynamicParameters)
+    let time = decodeTime(of: curve, keyIndex: 1)
+    guard let list = requiredMember(of: curve, keyIndex: 2) else { return }
+    let points = decodeControlPoints(list, of: id)
     guard let id, let time else { return }
-    curveValues.append(value.index)
+    curveValueIndices.append(value.index)
     pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: points))
   }
 
-  private mutating func controlPoints(_ list: JSONValue, of id: DynamicParameterID?)
+  private mutating func decodeControlPoints(_ list: JSONValue, of id: DynamicParameterID?)
     -> [ParameterCurve.ControlPoint]
   {
     guard
-      expect(
-        .array, list, as: "ParameterCurveControlPoints", code: CoreHapticsCode.badParameterEntry)
+      expectKind(
+        .array, of: list, as: "ParameterCurveControlPoints",
+        errorCode: CoreHapticsCode.badParameterEntry)
     else {
       return []
     }
     var points: [ParameterCurve.ControlPoint] = []
     var isSorted = true
     for element in list.elements {
-      guard let point = object(element, AHAPShapes.point, as: "a control point") else { continue }
-      let time = time(point, 0)
-      let number = number(point, 1)
+      guard let point = object(element, schema: AHAPSchemas.point, as: "a control point") else {
+        continue
+      }
+      let time = decodeTime(of: point, keyIndex: 0)
+      let number = decodeNumber(of: point, keyIndex: 1)
       guard let time, let number, let id else { continue }
       if let last = points.last, time < last.time, isSorted {
         isSorted = false
@@ -293,20 +308,20 @@ struct PatternDecoder: JSONFieldReader {
           .curveOrder, at: element,
           "control points out of order: \(time) s after \(last.time) s; they are sorted")
       }
-      let level = clamp(number, to: id.range, id.rawValue, at: point.members[1] ?? element)
+      let level = clamp(number, to: id.range, name: id.rawValue, at: point.members[1] ?? element)
       points.append(ParameterCurve.ControlPoint(time: time, value: level))
     }
     if !isSorted {
       points.sort { $0.time < $1.time }
     }
-    if points.count > Self.pointLimit {
+    if points.count > Self.maximumPointCount {
       log.add(
         .curvePointCount, at: list,
         """
         the curve has \(points.count) control points; older devices accept at most \
-        \(Self.pointLimit)
+        \(Self.maximumPointCount)
         """,
-        hint: "split it into several curves")
+        suggestion: "split it into several curves")
     } else if list.elements.isEmpty {
       log.add(.curvePointCount, at: list, "the curve has no control points and no effect")
     }
@@ -316,103 +331,120 @@ struct PatternDecoder: JSONFieldReader {
   // MARK: - Members, by the numbers of their keys
 
   private mutating func object(
-    _ value: JSONValue, _ shape: JSONShape, as name: @autoclosure () -> String,
-    notesUnknownKeys: Bool = true
+    _ value: JSONValue, schema shape: JSONSchema, as name: @autoclosure () -> String,
+    reportsUnknownKeys notesUnknownKeys: Bool = true
   ) -> AHAPObject? {
-    guard value.kind == .object || expect(.object, value, as: name(), code: shape.code) else {
+    guard
+      value.kind == .object
+        || expectKind(.object, of: value, as: name(), errorCode: shape.errorCode)
+    else {
       return nil
     }
     let object = AHAPObject(value, shape)
-    if notesUnknownKeys, !object.members.areDistinct(among: .max) {
-      noteUnknownKeys(of: object)
+    if notesUnknownKeys, !object.members.hasDistinctNames(among: .max) {
+      reportUnknownKeys(of: object)
     }
     return object
   }
 
-  private mutating func noteUnknownKeys(of object: borrowing AHAPObject) {
-    for member in object.value.members where object.shape.names.index(ofKey: member) == nil {
-      noteUnknownKey(member, in: object.shape)
+  private mutating func reportUnknownKeys(of object: borrowing AHAPObject) {
+    for member in object.value.members where object.schema.names.index(ofKey: member) == nil {
+      reportUnknownKey(member, in: object.schema)
     }
   }
 
-  mutating func noteUnknownKey(_ member: JSONValue, in shape: JSONShape) {
+  mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema) {
     guard let key = member.key else { return }
-    let isEvent = shape === AHAPShapes.event
+    let isEvent = shape === AHAPSchemas.event
     if isEvent, key == "Name" { return }
     let isFormer =
       isEvent ? key == "Duration" : key == "Value" && shape.key(named: "ParameterValue") != nil
     log.add(
       isFormer ? .durationKey : .unknownKey, at: member, offset: member.keyOffset,
       "\(isFormer ? "the" : "unknown") key \(key.quoted()) is ignored",
-      hint: shape.names.hint(for: key))
+      suggestion: shape.names.suggestion(for: key))
   }
 
-  mutating func noteUnknownWord(
-    _ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue
+  mutating func reportUnknownValue(
+    _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
-    let isIgnored = key.rule == .unknownParameter && !options.refusesUnknownParameters
+    let isIgnored = key.rule == .unknownParameter && !options.rejectsUnknownParameters
     log.add(
       key.rule ?? .wrongType, at: value, severity: isIgnored ? .warning : .error,
       "unknown \(key.noun ?? key.name) \(text.quoted())" + (isIgnored ? " is ignored" : ""),
-      hint: names.hint(for: text), code: key.code)
+      suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
   /// The value of a key that may be left out; null counts as absent.
-  private mutating func present(_ object: borrowing AHAPObject, _ index: Int) -> JSONValue? {
+  private mutating func optionalMember(of object: borrowing AHAPObject, keyIndex index: Int)
+    -> JSONValue?
+  {
     guard let value = object.members[index] else { return nil }
-    return value.kind == .null && ignoresNull(value) ? nil : value
+    return value.kind == .null && acceptsNullAsAbsent(value) ? nil : value
   }
 
-  private mutating func required(_ object: borrowing AHAPObject, _ index: Int) -> JSONValue? {
+  private mutating func requiredMember(of object: borrowing AHAPObject, keyIndex index: Int)
+    -> JSONValue?
+  {
     if let value = object.members[index] { return value }
-    noteMissing(object.shape.keys[index], isRequired: true, of: object.value, object.shape)
+    reportMissing(
+      object.schema.keys[index], isRequired: true, of: object.value, schema: object.schema)
     return nil
   }
 
-  private mutating func name<Name>(
-    _ object: borrowing AHAPObject, _ index: Int, in names: AHAPNames<Name>
+  private mutating func decodeName<Name>(
+    of object: borrowing AHAPObject, keyIndex index: Int, in names: AHAPNameTable<Name>
   ) -> Name? {
-    guard let value = required(object, index) else { return nil }
-    return (names.list.index(ofString: value) ?? word(value, names.list, object.shape.keys[index]))
+    guard let value = requiredMember(of: object, keyIndex: index) else { return nil }
+    return
+      (names.nameList.index(ofString: value)
+      ?? readName(value, names: names.nameList, key: object.schema.keys[index]))
       .map {
         names.cases[$0]
       }
   }
 
-  private mutating func number(_ object: borrowing AHAPObject, _ index: Int) -> Double? {
-    guard let value = required(object, index) else { return nil }
-    return value.number ?? scalar(value, object.shape.keys[index])
+  private mutating func decodeNumber(of object: borrowing AHAPObject, keyIndex index: Int)
+    -> Double?
+  {
+    guard let value = requiredMember(of: object, keyIndex: index) else { return nil }
+    return value.number ?? readScalar(value, key: object.schema.keys[index])
   }
 
-  private mutating func time(_ object: borrowing AHAPObject, _ index: Int) -> Double? {
-    guard let value = required(object, index) else { return nil }
-    return seconds(value, object.shape, index)
+  private mutating func decodeTime(of object: borrowing AHAPObject, keyIndex index: Int) -> Double?
+  {
+    guard let value = requiredMember(of: object, keyIndex: index) else { return nil }
+    return decodeSeconds(value, schema: object.schema, keyIndex: index)
   }
 
   /// A time or duration that is not negative; those of events are evidence of their unit.
-  private mutating func seconds(_ value: JSONValue, _ shape: JSONShape, _ index: Int) -> Double? {
-    guard let seconds: Double = value.number ?? scalar(value, shape.keys[index]) else { return nil }
+  private mutating func decodeSeconds(
+    _ value: JSONValue, schema shape: JSONSchema, keyIndex index: Int
+  ) -> Double? {
+    guard let seconds: Double = value.number ?? readScalar(value, key: shape.keys[index]) else {
+      return nil
+    }
     guard seconds >= 0 else {
       let key = shape.keys[index]
       log.add(
         key.rule ?? .negativeTime, at: value, "\(key.name) is \(seconds); it must not be negative",
-        code: key.code)
+        errorCode: key.errorCode)
       return nil
     }
-    if shape === AHAPShapes.event {
+    if shape === AHAPSchemas.event {
       if seconds.rounded() != seconds {
-        hasWholeTimes = false
+        hasOnlyWholeTimes = false
       }
       // What would be too long in milliseconds, too, is not meant in them.
-      if longTime == nil, 100...FrameConversion.longest * 1_000 ~= seconds {
-        longTime = value
+      if firstLongTime == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
+        firstLongTime = value
       }
     }
     return seconds
   }
 
   private mutating func clamp(
-    _ number: Double, to range: ClosedRange<Float>, _ name: String, at value: JSONValue
+    _ number: Double, to range: ClosedRange<Float>, name: String, at value: JSONValue
   )
     -> Float
   {
@@ -424,26 +456,28 @@ struct PatternDecoder: JSONFieldReader {
         \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is \
         used
         """,
-        hint: 2...100 ~= number ? "values are not percent: write \(number / 100)" : nil)
+        suggestion: 2...100 ~= number ? "values are not percent: write \(number / 100)" : nil)
     }
     return Float(nearest)
   }
 
   // MARK: - The text as a whole
 
-  mutating func checkText() {
+  mutating func checkDocument() {
     log.addDeviations(
       of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma,
       duplicateKey: .duplicateKey)
-    if let longTime, hasWholeTimes, let number = longTime.number {
+    if let firstLongTime, hasOnlyWholeTimes, let number = firstLongTime.number {
       log.add(
-        .timeUnit, at: longTime, "\(longTime.key ?? "Time") is \(number) s; times are in seconds",
-        hint: "if milliseconds are meant, write \(number / 1_000)")
+        .timeUnit, at: firstLongTime,
+        "\(firstLongTime.key ?? "Time") is \(number) s; times are in seconds",
+        suggestion: "if milliseconds are meant, write \(number / 1_000)")
     }
     let root = json.root
     guard root.kind == .object else { return }
     if root["Version"] == nil {
-      log.add(.missingVersion, at: root, "missing key \"Version\"", hint: "add \"Version\": 1.0")
+      log.add(
+        .missingVersion, at: root, "missing key \"Version\"", suggestion: "add \"Version\": 1.0")
     }
     if let metadata, metadata.kind != .object {
       log.add(
@@ -454,7 +488,7 @@ struct PatternDecoder: JSONFieldReader {
 
   /// The rules that the file's metadata allows it to break, with a reason, under `AllowedRules`; of
   /// a repeated one the last.
-  mutating func allowances() -> [Examination.Allowance] {
+  mutating func suppressions() -> [ReadResult.Suppression] {
     guard let list = metadata?["AllowedRules"] else { return [] }
     guard list.kind == .object else {
       log.add(
@@ -462,7 +496,7 @@ struct PatternDecoder: JSONFieldReader {
         "AllowedRules should be an object, not \(list.kind.noun)")
       return []
     }
-    var allowances: [Examination.Allowance] = []
+    var allowances: [ReadResult.Suppression] = []
     for member in list.members {
       guard let reason = member.string else {
         log.add(
@@ -471,11 +505,12 @@ struct PatternDecoder: JSONFieldReader {
         continue
       }
       let rule = RuleID(member.key ?? "")
-      var place = json.place(at: member.keyOffset)
+      var place = json.location(at: member.keyOffset)
       place.path = member.path
       allowances.removeAll { $0.rule == rule }
-      let line = reason.unicodeScalars.prefix(200).map { $0.isUnseen ? " " : $0 }
-      allowances.append(.init(rule, reason: String(String.UnicodeScalarView(line)), place: place))
+      let line = reason.unicodeScalars.prefix(200).map { $0.isInvisible ? " " : $0 }
+      allowances.append(
+        .init(rule, reason: String(String.UnicodeScalarView(line)), location: place))
     }
     return allowances
   }
@@ -483,17 +518,17 @@ struct PatternDecoder: JSONFieldReader {
   // MARK: - Times of control points
 
   /// Makes control points relative that count from the start of the pattern; whether any did.
-  private mutating func rebaseCurves() -> Bool {
-    let evidence = evidenceOfAbsoluteTimes
+  private mutating func convertAbsoluteTimes() -> Bool {
+    let evidence = absoluteTimeEvidence
     let isAbsolute =
-      options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .proof
+      options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .conclusive
     let late = pattern.curves.indices.filter { pattern.curves[$0].time > 0 }
     if !isAbsolute {
       if evidence != .none, let first = late.first {
         log.add(
-          .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
+          .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
           "times of control points look absolute; they are read as relative to the curve",
-          hint: "if the curve comes too late, use --curve-times absolute")
+          suggestion: "if the curve comes too late, use --curve-times absolute")
       }
       return false
     }
@@ -507,22 +542,22 @@ struct PatternDecoder: JSONFieldReader {
     if let first = moved.first {
       let curves = moved.count == 1 ? "this curve" : "this and \(moved.count - 1) more curves"
       log.add(
-        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
+        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
         "the control points of \(curves) have absolute times; they are converted",
-        hint: "make the times relative to the start of the curve")
+        suggestion: "make the times relative to the start of the curve")
     }
     return true
   }
 
   /// How much speaks for control points that count from the start of the pattern.
-  private enum Evidence { case none, appearance, proof }
+  private enum Evidence { case none, suggestive, conclusive }
 
   /// How much all curves together speak for control points that count from the start of the
   /// pattern. They seem to if a control has more than one curve and each curve that begins after 0
   /// has its first point at its own time. It is taken as proven if, besides, each curve's last
   /// point is where the next of its control begins: so Lofelt's converter and its relatives write.
   /// By Apple's documentation such points are relative.
-  private var evidenceOfAbsoluteTimes: Evidence {
+  private var absoluteTimeEvidence: Evidence {
     let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
     var hasSequel = false
     var isChain = true
@@ -539,10 +574,12 @@ struct PatternDecoder: JSONFieldReader {
         isChain = false
       }
     }
-    return !hasSequel ? .none : isChain ? .proof : .appearance
+    return !hasSequel ? .none : isChain ? .conclusive : .suggestive
   }
 }
 
 extension HapticEvent.Kind {
-  var text: String { "\(rawValue.utf8.first == UInt8(ascii: "A") ? "an" : "a") \(rawValue) event" }
+  var nounPhrase: String {
+    "\(rawValue.utf8.first == UInt8(ascii: "A") ? "an" : "a") \(rawValue) event"
+  }
 }

@@ -5,17 +5,17 @@ extension AHAPDocument {
   /// are byte-order marks, commas before closing brackets, the keys `Duration` and `Value`, names
   /// of parameters that one name is nearest to, control points out of order, and control points
   /// that count from the start of the pattern. Correcting a corrected text changes nothing.
-  package func fixed() throws(InputError) -> [UInt8] {
+  package func correctedText() throws(InputError) -> [UInt8] {
     var text = TextEdits(json.text).applying(syntaxEdits)
     let renamed = try AHAPDocument(text: text, name: json.name)
-    text = TextEdits(text).applying(renamed.orderEdits)
+    text = TextEdits(text).applying(renamed.pointOrderEdits)
     let sorted = try AHAPDocument(text: text, name: json.name)
-    return TextEdits(text).applying(sorted.timeEdits)
+    return TextEdits(text).applying(sorted.relativeTimeEdits)
   }
 
   private var syntaxEdits: [TextEdits.Edit] {
     var edits: [TextEdits.Edit] = []
-    for tolerance in json.tolerances {
+    for tolerance in json.deviations {
       switch tolerance.kind {
       case .byteOrderMark:
         edits.append(.init(range: 0..<3, bytes: []))
@@ -25,29 +25,31 @@ extension AHAPDocument {
         continue
       }
     }
-    for entry in entryValues {
+    for entry in entries {
       if let event = entry["Event"] {
-        edits += renaming("Duration", to: "EventDuration", in: event)
-        for parameter in event.list("EventParameters") {
-          edits += renaming("Value", to: "ParameterValue", in: parameter)
-          edits += correcting(parameter, to: AHAPVocabulary.eventParameters.list)
+        edits += keyRenameEdits("Duration", to: "EventDuration", in: event)
+        for parameter in event.elements(under: "EventParameters") {
+          edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
+          edits += parameterNameEdits(parameter, names: AHAPVocabulary.eventParameters.nameList)
         }
       }
       if let parameter = entry["Parameter"] {
-        edits += renaming("Value", to: "ParameterValue", in: parameter)
-        edits += correcting(parameter, to: AHAPVocabulary.dynamicParameters.list)
+        edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
+        edits += parameterNameEdits(parameter, names: AHAPVocabulary.dynamicParameters.nameList)
       }
       if let curve = entry["ParameterCurve"] {
-        edits += correcting(curve, to: AHAPVocabulary.dynamicParameters.list)
+        edits += parameterNameEdits(curve, names: AHAPVocabulary.dynamicParameters.nameList)
       }
-      for point in entry["ParameterCurve"]?.list("ParameterCurveControlPoints") ?? [] {
-        edits += renaming("Value", to: "ParameterValue", in: point)
+      for point in entry["ParameterCurve"]?.elements(under: "ParameterCurveControlPoints") ?? [] {
+        edits += keyRenameEdits("Value", to: "ParameterValue", in: point)
       }
     }
     return edits
   }
 
-  private func renaming(_ key: String, to right: String, in object: JSONValue) -> [TextEdits.Edit] {
+  private func keyRenameEdits(_ key: String, to right: String, in object: JSONValue) -> [TextEdits
+    .Edit]
+  {
     guard object[right] == nil, let member = object[key] else { return [] }
     let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
     // An escaped spelling is left to its author.
@@ -55,7 +57,7 @@ extension AHAPDocument {
     return [TextEdits.Edit(range: range, bytes: Array("\"\(right)\"".utf8))]
   }
 
-  private func correcting(_ parameter: JSONValue, to names: JSONNames) -> [TextEdits.Edit] {
+  private func parameterNameEdits(_ parameter: JSONValue, names: JSONNameList) -> [TextEdits.Edit] {
     guard let value = parameter["ParameterID"], let text = value.string,
       names.index(ofString: value) == nil,
       let name = names.nearest(to: text), value.lexeme.count == text.utf8.count + 2
@@ -67,27 +69,27 @@ extension AHAPDocument {
   }
 
   /// Control points by time, each as it was written, in the places that the list has.
-  private var orderEdits: [TextEdits.Edit] {
-    guard reading != nil else { return [] }
+  private var pointOrderEdits: [TextEdits.Edit] {
+    guard content != nil else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
-      let points = curve.list("ParameterCurveControlPoints")
+      let points = curve.elements(under: "ParameterCurveControlPoints")
       let times = points.map { $0["Time"]?.number ?? 0 }
       let order = points.indices.sorted { (times[$0], $0) < (times[$1], $1) }
       guard order != Array(points.indices) else { return [] }
       return zip(points, order).map { place, source in
         TextEdits.Edit(
-          range: TextEdits.extent(of: place, in: json.text),
-          bytes: Array(json.text[TextEdits.extent(of: points[source], in: json.text)]))
+          range: TextEdits.byteRange(of: place, in: json.text),
+          bytes: Array(json.text[TextEdits.byteRange(of: points[source], in: json.text)]))
       }
     }
   }
 
   /// Control points that count from the start of their curve.
-  var timeEdits: [TextEdits.Edit] {
-    guard reading?.usesAbsoluteCurveTimes == true else { return [] }
+  var relativeTimeEdits: [TextEdits.Edit] {
+    guard content?.usesAbsoluteCurveTimes == true else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
       guard let start = curve["Time"]?.number, start > 0 else { return [] }
-      return curve.list("ParameterCurveControlPoints").compactMap { point in
+      return curve.elements(under: "ParameterCurveControlPoints").compactMap { point in
         guard let value = point["Time"], let time = value.number else { return nil }
         // To the nanosecond, so that no binary remainder of a decimal appears.
         let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
@@ -98,15 +100,17 @@ extension AHAPDocument {
   }
 
   /// What the text says, or nothing where it has errors.
-  private var reading: AHAPReading? { try? read() }
+  private var content: AHAPContent? { try? read() }
 
-  private var entryValues: [JSONValue] { json.root.list("Pattern") }
+  private var entries: [JSONValue] { json.root.elements(under: "Pattern") }
 
-  private var curves: [JSONValue] { entryValues.compactMap { $0["ParameterCurve"] } }
+  private var curves: [JSONValue] { entries.compactMap { $0["ParameterCurve"] } }
 }
 
 extension JSONValue {
-  fileprivate func list(_ key: String) -> [JSONValue] { self[key].map { Array($0.elements) } ?? [] }
+  fileprivate func elements(under key: String) -> [JSONValue] {
+    self[key].map { Array($0.elements) } ?? []
+  }
 }
 
 struct TextEdits {
@@ -142,7 +146,7 @@ struct TextEdits {
   }
 
   /// The bytes of a value, up to its closing bracket.
-  static func extent(of value: JSONValue, in text: [UInt8]) -> Range<Int> {
+  static func byteRange(of value: JSONValue, in text: [UInt8]) -> Range<Int> {
     guard value.kind == .object || value.kind == .array else {
       return value.offset..<value.offset + value.lexeme.count
     }
@@ -178,21 +182,21 @@ struct TextEdits {
 }
 
 /// Values that are removed from one object or array, and texts that are added to it.
-struct ContentsEdit {
-  var removed: Set<Int> = []
+struct ContainerEdit {
+  var removedIndices: Set<Int> = []
   /// Texts by the number of the value they come behind, −1 for the front.
-  private(set) var added: [Int: [[UInt8]]] = [:]
+  private(set) var insertions: [Int: [[UInt8]]] = [:]
   /// What surrounds texts that are added to an empty container.
-  var opening: [UInt8] = []
-  var closing: [UInt8] = []
+  var openingText: [UInt8] = []
+  var closingText: [UInt8] = []
 
-  mutating func add(_ bytes: [UInt8], behind value: Int?) {
-    added[value ?? -1, default: []].append(bytes)
+  mutating func insert(_ bytes: [UInt8], after value: Int?) {
+    insertions[value ?? -1, default: []].append(bytes)
   }
 
   /// The edits of the text, set as the container is; `visited` grows by the bytes and values that
   /// were looked at.
-  func edits(of container: JSONValue, visited: inout Int) -> [TextEdits.Edit] {
+  func edits(of container: JSONValue, visitedCount visited: inout Int) -> [TextEdits.Edit] {
     let text = container.document.text
     let children = container.children
     visited += children.count
@@ -200,32 +204,35 @@ struct ContentsEdit {
     func extent(_ index: Int) -> Range<Int> {
       if let known = extents[index] { return known }
       let range =
-        children[index].keyOffset..<TextEdits.extent(of: children[index], in: text).upperBound
+        children[index].keyOffset..<TextEdits.byteRange(of: children[index], in: text).upperBound
       extents[index] = range
       visited += range.count
       return range
     }
-    func separator(at index: Int) -> [UInt8] { [UInt8(ascii: ",")] + children.gap(at: index) }
+    func separator(at index: Int) -> [UInt8] {
+      [UInt8(ascii: ",")] + children.separatorWhitespace(at: index)
+    }
     func joined(_ texts: [[UInt8]], at index: Int) -> [UInt8] {
       texts.enumerated().reduce(into: []) {
         $0 += ($1.offset == 0 ? [] : separator(at: index)) + $1.element
       }
     }
-    let survives = !added.isEmpty || children.contains { !removed.contains($0.index) }
+    let survives = !insertions.isEmpty || children.contains { !removedIndices.contains($0.index) }
     guard !children.isEmpty, survives else {
-      let inside = container.offset + 1..<TextEdits.extent(of: container, in: text).upperBound - 1
+      let inside =
+        container.offset + 1..<TextEdits.byteRange(of: container, in: text).upperBound - 1
       visited += inside.count
-      let texts = added[-1] ?? []
+      let texts = insertions[-1] ?? []
       guard let first = texts.first else { return [.init(range: inside, bytes: [])] }
-      let rest = texts.dropFirst().flatMap { [UInt8(ascii: ",")] + opening + $0 }
-      return [.init(range: inside, bytes: opening + first + rest + closing)]
+      let rest = texts.dropFirst().flatMap { [UInt8(ascii: ",")] + openingText + $0 }
+      return [.init(range: inside, bytes: openingText + first + rest + closingText)]
     }
     var edits: [TextEdits.Edit] = []
     var hasPredecessor = false
     for (index, child) in children.enumerated() {
-      let front = index == 0 ? added[-1] ?? [] : []
-      let behind = added[child.index] ?? []
-      guard removed.contains(child.index) else {
+      let front = index == 0 ? insertions[-1] ?? [] : []
+      let behind = insertions[child.index] ?? []
+      guard removedIndices.contains(child.index) else {
         hasPredecessor = true
         if !front.isEmpty {
           let start = child.keyOffset
@@ -255,7 +262,7 @@ struct ContentsEdit {
 extension JSONValue {
   var children: [JSONValue] { Array(kind == .object ? members : elements) }
 
-  var leadingSpace: [UInt8] {
+  var leadingWhitespace: [UInt8] {
     let text = document.text
     var start = keyOffset
     while start > 0, text[start - 1] <= 0x20 {
@@ -265,7 +272,7 @@ extension JSONValue {
   }
 
   /// What stands between the value and its key; a line break there is a space.
-  var colon: [UInt8] {
+  var keySeparator: [UInt8] {
     let text = document.text
     var start = offset
     while start > 0, text[start - 1] != UInt8(ascii: "\"") {
@@ -276,17 +283,17 @@ extension JSONValue {
   }
 
   /// Whether the text has spaces behind colons and commas: whether its first colon has.
-  var isSpaced: Bool {
-    document.root.members.first { _ in true }.map { $0.colon.count > 1 } ?? true
+  var hasSpacesAfterColons: Bool {
+    document.root.members.first { _ in true }.map { $0.keySeparator.count > 1 } ?? true
   }
 }
 
 extension [JSONValue] {
   /// The space between the comma behind a value and the next, as its neighbours have it.
-  func gap(at index: Int) -> [UInt8] {
-    if index > 0 || count > 1 { return self[Swift.max(index, 1)].leadingSpace }
-    let space = self[0].leadingSpace
-    return space.hasLineBreak ? space : self[0].isSpaced ? [0x20] : []
+  func separatorWhitespace(at index: Int) -> [UInt8] {
+    if index > 0 || count > 1 { return self[Swift.max(index, 1)].leadingWhitespace }
+    let space = self[0].leadingWhitespace
+    return space.hasLineBreak ? space : self[0].hasSpacesAfterColons ? [0x20] : []
   }
 }
 

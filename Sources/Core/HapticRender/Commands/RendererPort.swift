@@ -9,19 +9,19 @@ public final class RendererPort: @unchecked Sendable {
   /// Commands that fit on their way to the render thread.
   static let commandCapacity = 1_024
 
-  let memory: Cell<Memory>
-  private var sentCount = 0
+  let sharedState: Cell<SharedState>
+  private var sentCommandCount = 0
   /// Called after commands were sent to a renderer that rests: [the control thread that sends].
   public var wakeHandler: (@Sendable () -> Void)?
 
-  struct Memory: ~Copyable {
-    let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.nothing, at: 0))
+  struct SharedState: ~Copyable {
+    let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.noOperation, at: 0))
     let position = Atomic<Int64>(0)
     let voiceCount = Atomic<Int>(0)
     let limitedFrameCount = Atomic<Int64>(0)
     let nonFiniteSampleCount = Atomic<Int64>(0)
     let changeCount = Atomic<Int>(0)
-    let doneCount = Atomic<Int>(0)
+    let completedCommandCount = Atomic<Int>(0)
     let isIdle = Atomic<Bool>(false)
     let excursionLimitedFrameCount = Atomic<Int64>(0)
     let powerLimitedFrameCount = Atomic<Int64>(0)
@@ -50,26 +50,27 @@ public final class RendererPort: @unchecked Sendable {
   }
 
   /// A link for a renderer of some channels.
-  public init(channelCount: Int) { memory = Cell(Memory(channelCount: channelCount)) }
+  public init(channelCount: Int) { sharedState = Cell(SharedState(channelCount: channelCount)) }
 
   /// Sends commands that belong together, all or none: [one control thread at a time].
   ///
   /// - Returns: Whether there was space.
   public func send(_ commands: [RenderCommand]) -> Bool {
-    let waiting = sentCount - memory.value.doneCount.load(ordering: .acquiring)
+    let waiting =
+      sentCommandCount - sharedState.value.completedCommandCount.load(ordering: .acquiring)
     // What is to be done at once has space of its own, so that a full schedule can still be
     // stopped.
-    let isScheduling = commands.contains { $0.time > 0 }
+    let isScheduling = commands.contains { $0.frame > 0 }
     let room = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
-    guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else {
+    guard waiting + commands.count <= room, sharedState.value.queue.write(commands.span) else {
       return false
     }
-    sentCount += commands.count
+    sentCommandCount += commands.count
     if let wakeHandler {
       // With the fence of `beginIdle`: either this thread sees the rest, or the renderer the
       // commands.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      if memory.value.isIdle.load(ordering: .relaxed) {
+      if sharedState.value.isIdle.load(ordering: .relaxed) {
         wakeHandler()
       }
     }
@@ -77,57 +78,61 @@ public final class RendererPort: @unchecked Sendable {
   }
 
   /// Frames rendered so far: the frame that comes next.
-  public var position: Int64 { memory.value.position.load(ordering: .acquiring) }
+  public var position: Int64 { sharedState.value.position.load(ordering: .acquiring) }
   /// Voices that sounded in the last block.
-  public var voiceCount: Int { memory.value.voiceCount.load(ordering: .relaxed) }
+  public var voiceCount: Int { sharedState.value.voiceCount.load(ordering: .relaxed) }
   /// Frames in which a limiter held the level down, summed over channels that differ.
-  public var limitedFrameCount: Int64 { memory.value.limitedFrameCount.load(ordering: .relaxed) }
+  public var limitedFrameCount: Int64 {
+    sharedState.value.limitedFrameCount.load(ordering: .relaxed)
+  }
   /// Samples that were NaN or infinite and became silence.
   public var nonFiniteSampleCount: Int64 {
-    memory.value.nonFiniteSampleCount.load(ordering: .relaxed)
+    sharedState.value.nonFiniteSampleCount.load(ordering: .relaxed)
   }
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
   public var excursionLimitedFrameCount: Int64 {
-    memory.value.excursionLimitedFrameCount.load(ordering: .relaxed)
+    sharedState.value.excursionLimitedFrameCount.load(ordering: .relaxed)
   }
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
   public var powerLimitedFrameCount: Int64 {
-    memory.value.powerLimitedFrameCount.load(ordering: .relaxed)
+    sharedState.value.powerLimitedFrameCount.load(ordering: .relaxed)
   }
 
   /// The least factor by which a transducer was protected since it was last asked: [one control
   /// thread].
-  public func takeMinimumProtectionGain() -> Float {
-    let bits = memory.value.minimumProtectionGain.exchange(Float(1).bitPattern, ordering: .relaxed)
+  public func drainMinimumProtectionGain() -> Float {
+    let bits = sharedState.value.minimumProtectionGain.exchange(
+      Float(1).bitPattern, ordering: .relaxed)
     return Float(bitPattern: bits)
   }
 
   /// The greatest movement of a transducer so far, as a fraction of its limit.
   public var peakExcursion: Float {
-    Float(bitPattern: memory.value.peakExcursion.load(ordering: .relaxed))
+    Float(bitPattern: sharedState.value.peakExcursion.load(ordering: .relaxed))
   }
 
   /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
-  public var temperatureRise: [TransducerThermalState] {
+  public var temperatureRises: [TransducerThermalState] {
     get {
-      (0..<memory.value.thermalStates.count).map { channel in
-        TransducerThermalState(bits: memory.value.thermalStates[channel].load(ordering: .relaxed))
+      (0..<sharedState.value.thermalStates.count).map { channel in
+        TransducerThermalState(
+          bitPattern: sharedState.value.thermalStates[channel].load(ordering: .relaxed))
       }
     }
     set {
-      for (channel, rise) in zip(0..<memory.value.thermalStates.count, newValue) {
-        memory.value.thermalStates[channel].store(rise.bits, ordering: .relaxed)
+      for (channel, rise) in zip(0..<sharedState.value.thermalStates.count, newValue) {
+        sharedState.value.thermalStates[channel].store(rise.bitPattern, ordering: .relaxed)
       }
     }
   }
 
   /// Grows whenever a player starts, ends or is released.
-  public var changeCount: Int { memory.value.changeCount.load(ordering: .acquiring) }
+  public var changeCount: Int { sharedState.value.changeCount.load(ordering: .acquiring) }
 
   /// The greatest magnitude of a channel since it was last asked: [one control thread].
-  public func takePeak(ofChannel channel: Int) -> Float {
-    guard (0..<memory.value.peaks.count).contains(channel) else { return 0 }
-    return Float(bitPattern: memory.value.peaks[channel].exchange(0, ordering: .relaxed))
+  public func drainPeak(ofChannel channel: Int) -> Float {
+    guard (0..<sharedState.value.peaks.count).contains(channel) else { return 0 }
+    return Float(bitPattern: sharedState.value.peaks[channel].exchange(0, ordering: .relaxed))
   }
 }
 
@@ -167,16 +172,16 @@ public struct RenderStatistics: Equatable, Sendable {
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   enum Change: BitwiseCopyable {
     /// A gap: the command was dropped.
-    case nothing
-    case gain(Master, to: Float, frameCount: Int)
-    case player(Reference<Player>, PlayerChange)
-    case attach(Reference<LiveFrames>)
-    case detach(Reference<LiveFrames>)
+    case noOperation
+    case gain(MasterGain, to: Float, frameCount: Int)
+    case player(Reference<Player>, PlayerAction)
+    case attach(Reference<LiveVoiceState>)
+    case detach(Reference<LiveVoiceState>)
   }
 
-  enum Master: BitwiseCopyable { case everything, haptics, audio }
+  enum MasterGain: BitwiseCopyable { case everything, haptics, audio }
 
-  enum PlayerChange: BitwiseCopyable {
+  enum PlayerAction: BitwiseCopyable {
     case add, remove, cancel, stop, pause, resume
     case start(from: Reference<CuePoint>?)
     case seek(to: Reference<CuePoint>)
@@ -184,23 +189,23 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case playbackRate(Double)
     /// Over the usual fade where no length is given.
     case gain(Float, frameCount: Int?)
-    case busSend(Float, frameCount: Int, serial: Int64)
+    case sendGain(Float, frameCount: Int, serial: Int64)
     case control(LiveControlID, value: Float, slope: Float)
     case envelopeTime(EnvelopeTimeID, value: Float, slope: Float)
   }
 
   /// The output's frame.
-  var time: Int64
+  var frame: Int64
   /// The order among commands of one frame, given by the schedule.
-  var order: UInt64 = 0
+  var sequenceNumber: UInt64 = 0
   var change: Change
 
   @_noLocks init(_ change: Change, at time: Int64) {
     self.change = change
-    self.time = time
+    self.frame = time
   }
 
-  private init(_ player: RenderPlayer, _ change: PlayerChange, at time: Int64 = 0) {
+  private init(_ player: RenderPlayer, _ change: PlayerAction, at time: Int64 = 0) {
     self.init(.player(player.reference, change), at: time)
   }
 
@@ -231,7 +236,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   public static func start(
     _ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil
   ) -> RenderCommand {
-    RenderCommand(player, .start(from: entry?.cue), at: time)
+    RenderCommand(player, .start(from: entry?.reference), at: time)
   }
 
   /// Ends playing.
@@ -253,7 +258,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64)
     -> RenderCommand
   {
-    RenderCommand(player, .seek(to: entry.cue), at: time)
+    RenderCommand(player, .seek(to: entry.reference), at: time)
   }
 
   /// Sets how many passes follow, the running one included, and where each ends.
@@ -268,7 +273,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     at time: Int64
   ) -> RenderCommand {
     RenderCommand(
-      player, .loop(passCount: max(1, passCount ?? .max), from: entry?.cue, end: max(0, end)),
+      player, .loop(passCount: max(1, passCount ?? .max), from: entry?.reference, end: max(0, end)),
       at: time)
   }
 
@@ -296,7 +301,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
   ) -> RenderCommand {
     RenderCommand(
-      player, .busSend(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
+      player, .sendGain(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
   }
 
   /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
@@ -311,7 +316,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     if let id = LiveControlID(id) {
       return RenderCommand(player, .control(id, value: value, slope: slope), at: time)
     }
-    guard let id = EnvelopeTimeID(id) else { return RenderCommand(.nothing, at: time) }
+    guard let id = EnvelopeTimeID(id) else { return RenderCommand(.noOperation, at: time) }
     return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: time)
   }
 
@@ -330,20 +335,21 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// Ramps the gain on everything.
-  public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand
+  public static func masterGain(_ gain: Double, over frameCount: Int, at time: Int64)
+    -> RenderCommand
   {
     RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: time)
   }
 }
 
-extension RenderCommand.PlayerChange {
+extension RenderCommand.PlayerAction {
   @_noLocks func release() {
     switch self {
     case .start(let cue), .loop(_, let cue, _):
       cue?.release()
     case .seek(let cue):
       cue.release()
-    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control,
+    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .sendGain, .control,
       .envelopeTime:
       return
     }
@@ -363,19 +369,19 @@ struct CommandSchedule: ~Copyable {
   private var nextOrder: UInt64 = 0
 
   init(capacity: Int) {
-    commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity)
+    commands = FixedBuffer(repeating: RenderCommand(.noOperation, at: 0), count: capacity)
   }
 
   /// The frame of the earliest command; the end of time where there is none.
-  var nextTime: Int64 { @_noLocks get { count > 0 ? commands[0].time : .max } }
-  var hasRoom: Bool { @_noLocks get { count < commands.count } }
+  var nextFrame: Int64 { @_noLocks get { count > 0 ? commands[0].frame : .max } }
+  var hasSpace: Bool { @_noLocks get { count < commands.count } }
 
   /// Lets a command wait: O(log n).
   @_noLocks mutating func insert(_ command: RenderCommand) {
-    guard hasRoom else { return }
+    guard hasSpace else { return }
     var place = count
     commands[place] = command
-    commands[place].order = nextOrder
+    commands[place].sequenceNumber = nextOrder
     nextOrder &+= 1
     count &+= 1
     while place > 0 {
@@ -387,7 +393,7 @@ struct CommandSchedule: ~Copyable {
   }
 
   /// Takes the earliest command: O(log n). There must be one.
-  @_noLocks mutating func takeFirst() -> RenderCommand {
+  @_noLocks mutating func popFirst() -> RenderCommand {
     let first = commands[0]
     count &-= 1
     commands[0] = commands[count]
@@ -408,17 +414,17 @@ struct CommandSchedule: ~Copyable {
   }
 
   /// Empties the commands for a player, which stay as gaps until their time: O(n).
-  @_noLocks mutating func drop(_ player: Reference<Player>) {
+  @_noLocks mutating func removeCommands(for player: Reference<Player>) {
     for index in 0..<count {
       switch commands[index].change {
-      case .player(let owner, let change) where owner.isSame(as: player):
+      case .player(let owner, let change) where owner.isIdentical(to: player):
         if case .start = change {
           _ = player.value.status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing)
         }
         change.release()
-        commands[index].change = .nothing
-        player.value.noteCommandDone()
-      case .nothing, .gain, .player, .attach, .detach:
+        commands[index].change = .noOperation
+        player.value.recordCommandCompletion()
+      case .noOperation, .gain, .player, .attach, .detach:
         break
       }
     }
@@ -427,7 +433,8 @@ struct CommandSchedule: ~Copyable {
   @_noLocks private func precedes(_ one: Int, _ other: Int) -> Bool {
     let first = commands[one]
     let second = commands[other]
-    return first.time != second.time ? first.time < second.time : first.order < second.order
+    return first.frame != second.frame
+      ? first.frame < second.frame : first.sequenceNumber < second.sequenceNumber
   }
 
   @_noLocks private mutating func swap(_ one: Int, _ other: Int) {
@@ -438,7 +445,7 @@ struct CommandSchedule: ~Copyable {
 }
 
 extension Player {
-  @_noLocks func noteCommandDone() {
-    _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing)
+  @_noLocks func recordCommandCompletion() {
+    _ = status.value.completedCommandCount.wrappingAdd(1, ordering: .releasing)
   }
 }

@@ -8,8 +8,8 @@ struct OutputChain: ~Copyable {
   private(set) var limiter: Limiter
   private let isRaw: Bool
   private var filters: ChannelFilters
-  private var stage: TransducerStage?
-  private var protection: TransducerLimiter?
+  private var transducerFilter: TransducerFilter?
+  private var transducerLimiter: TransducerLimiter?
 
   /// - Parameter isRaw: Whether frames are sanitised and leave as they are.
   init(
@@ -18,8 +18,8 @@ struct OutputChain: ~Copyable {
   ) {
     self.filters = ChannelFilters(filters, rate: rate)
     if let transducer {
-      stage = TransducerStage(transducer)
-      protection = TransducerLimiter(transducer, temperatureRise: temperatureRise)
+      transducerFilter = TransducerFilter(transducer)
+      transducerLimiter = TransducerLimiter(transducer, temperatureRise: temperatureRise)
     }
     limiter = Limiter(rate: rate)
     self.isRaw = isRaw
@@ -27,7 +27,7 @@ struct OutputChain: ~Copyable {
 
   var delay: Int {
     if isRaw { return 0 }
-    switch protection {
+    switch transducerLimiter {
     case .some(let protection): return limiter.delay + protection.delay
     case .none: return limiter.delay
     }
@@ -40,12 +40,12 @@ struct OutputChain: ~Copyable {
     _ block: inout MutableSpan<Float>, count: Int, peak: Float, statistics: inout RenderStatistics
   ) {
     if peak < 0 {
-      silence(&block, count: count, statistics: &statistics)
+      removeNonFinite(&block, count: count, statistics: &statistics)
     }
     var peak = peak
     if !filters.isEmpty {
-      if peak < 0 || peak > TransducerStage.greatest {
-        bound(&block, count: count)
+      if peak < 0 || peak > TransducerFilter.maximumLevel {
+        clampSamples(&block, count: count)
       }
       peak = filters.process(&block, count: count)
     }
@@ -55,11 +55,11 @@ struct OutputChain: ~Copyable {
       }
       return
     }
-    if stage != nil {
-      if peak < 0 || peak > TransducerStage.greatest {
-        bound(&block, count: count)
+    if transducerFilter != nil {
+      if peak < 0 || peak > TransducerFilter.maximumLevel {
+        clampSamples(&block, count: count)
       }
-      stage?.process(&block, count: count)
+      transducerFilter?.process(&block, count: count)
     }
     let before = limiter.limitedCount
     limiter.process(&block, count: count)
@@ -67,34 +67,34 @@ struct OutputChain: ~Copyable {
     if limiter.peak > statistics.peak {
       statistics.peak = limiter.peak
     }
-    protection?.process(&block, count: count, statistics: &statistics)
+    transducerLimiter?.process(&block, count: count, statistics: &statistics)
   }
 
   @_noLocks mutating func reset() {
     filters.reset()
-    stage?.reset()
+    transducerFilter?.reset()
     limiter.reset()
-    protection?.reset()
+    transducerLimiter?.reset()
   }
 
   var temperatureRise: TransducerThermalState {
     @_noLocks get {
-      switch protection {
+      switch transducerLimiter {
       case .some(let protection): protection.temperatureRise
       case .none: TransducerThermalState()
       }
     }
   }
 
-  @_noLocks private func bound(_ block: inout MutableSpan<Float>, count: Int) {
-    let greatest = TransducerStage.greatest
+  @_noLocks private func clampSamples(_ block: inout MutableSpan<Float>, count: Int) {
+    let greatest = TransducerFilter.maximumLevel
     for index in 0..<count {
       let sample = block[index]
       block[index] = sample > greatest ? greatest : (sample < -greatest ? -greatest : sample)
     }
   }
 
-  @_noLocks private func silence(
+  @_noLocks private func removeNonFinite(
     _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
     for index in 0..<count {
@@ -110,14 +110,14 @@ struct OutputChain: ~Copyable {
 
 /// One distinct mix of the buses with the output chain behind it; channels with equal mixes share
 /// it.
-struct ChannelStrip: ~Copyable {
+struct OutputMix: ~Copyable {
   /// The haptic bus, or −1.
   let hapticBus: Int
   let audio: OutputRouting.Channel.Audio
   let hapticGain, audioGain: Float
   /// What leaves the chain.
-  private let memory: FixedBuffer<Float>
-  var output: BufferView<Float> { @_noLocks get { unsafe memory.view } }
+  private let samples: FixedBuffer<Float>
+  var output: BufferView<Float> { @_noLocks get { unsafe samples.view } }
   private var chain: OutputChain
 
   init(
@@ -128,7 +128,7 @@ struct ChannelStrip: ~Copyable {
     audio = channel.audio
     hapticGain = channel.hapticGain
     audioGain = channel.audioGain
-    memory = FixedBuffer(repeating: 0, count: capacity)
+    samples = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
       rate: rate, filters: channel.filters,
       transducer: channel.transducer?.transducerSettings(rate: rate),
@@ -162,10 +162,10 @@ struct ChannelStrip: ~Copyable {
       return 0
     }
     let bus = buses.haptics(hapticBus)
-    if let steady = gain.steady {
+    if let steady = gain.constant {
       return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count)
     }
-    let gain = gain.frames
+    let gain = gain.frameGains
     for index in 0..<count {
       mix[index] = bus[index] * (gain[index] * hapticGain)
     }
@@ -178,7 +178,7 @@ struct ChannelStrip: ~Copyable {
   ) -> Bool {
     let left = buses.left
     let right = buses.right
-    let gain = gain.frames
+    let gain = gain.frameGains
     switch audio {
     case .none:
       return false
@@ -202,28 +202,28 @@ struct ChannelStrip: ~Copyable {
 
 /// One channel of the output: a strip's signal, delayed, inverted where asked, interleaved.
 struct OutputChannel: ~Copyable {
-  let strip: Int
+  let mixIndex: Int
   private let sign: Float
-  private let delayed: FixedBuffer<Float>
-  private var place = 0
+  private let delayLine: FixedBuffer<Float>
+  private var delayIndex = 0
   private var peak: Float = 0
 
   /// - Parameter padding: Frames by which its strip is ahead of the one that lags most.
-  init(_ channel: OutputRouting.Channel, strip: Int, padding: Int) {
-    self.strip = strip
+  init(_ channel: OutputRouting.Channel, mixIndex strip: Int, padding: Int) {
+    self.mixIndex = strip
     sign = channel.isInverted ? -1 : 1
-    delayed = FixedBuffer(repeating: 0, count: channel.delay + padding)
+    delayLine = FixedBuffer(repeating: 0, count: channel.delay + padding)
   }
 
   /// The greatest magnitude written since this was last asked.
-  @_noLocks mutating func takePeak() -> Float {
+  @_noLocks mutating func drainPeak() -> Float {
     let taken = peak
     peak = 0
     return taken
   }
 
   @_noLocks mutating func reset() {
-    unsafe delayed.address.update(repeating: 0, count: delayed.count)
+    unsafe delayLine.address.update(repeating: 0, count: delayLine.count)
   }
 
   /// Writes a strip's frames to every `stride`-th sample of a block.
@@ -232,7 +232,7 @@ struct OutputChannel: ~Copyable {
     to block: inout MutableSpan<Float>,
     at start: Int, stride: Int
   ) {
-    if stride == 1, delayed.count == 0, gains == nil {
+    if stride == 1, delayLine.count == 0, gains == nil {
       precondition(start &+ count <= block.count, "frames beyond the block")
       guard let first = unsafe block.address() else { return }
       let highest = unsafe temblor_scale(output.address, sign, first + start, count)
@@ -245,11 +245,11 @@ struct OutputChannel: ~Copyable {
     var highest: Float = 0
     for index in 0..<count {
       var sample = output[index] * sign
-      if delayed.count > 0 {
+      if delayLine.count > 0 {
         let arriving = sample
-        sample = delayed[place]
-        delayed[place] = arriving
-        place = place &+ 1 == delayed.count ? 0 : place &+ 1
+        sample = delayLine[delayIndex]
+        delayLine[delayIndex] = arriving
+        delayIndex = delayIndex &+ 1 == delayLine.count ? 0 : delayIndex &+ 1
       }
       if let gains = gains {
         sample *= gains[index]
@@ -274,7 +274,7 @@ struct BusSet: ~Copyable {
   let hapticCount: Int
   let left, right: BufferView<Float>
   private let capacity: Int
-  private let memory, tails: FixedBuffer<Float>
+  private let samples, tails: FixedBuffer<Float>
   private var tailEnd: Int64 = 0
 
   /// Frames of a tail's ring: more than two of the longest fades at the greatest rate.
@@ -284,27 +284,27 @@ struct BusSet: ~Copyable {
     self.hapticCount = hapticCount
     self.capacity = capacity
     let busCount = hapticCount + 2
-    memory = FixedBuffer(repeating: 0, count: busCount * capacity)
+    samples = FixedBuffer(repeating: 0, count: busCount * capacity)
     tails = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
-    left = unsafe memory.view.part(from: hapticCount * capacity, count: capacity)
-    right = unsafe memory.view.part(from: (hapticCount + 1) * capacity, count: capacity)
+    left = unsafe samples.view.slice(from: hapticCount * capacity, count: capacity)
+    right = unsafe samples.view.slice(from: (hapticCount + 1) * capacity, count: capacity)
   }
 
   @_noLocks func haptics(_ index: Int) -> BufferView<Float> {
-    unsafe memory.view.part(from: index &* capacity, count: capacity)
+    unsafe samples.view.slice(from: index &* capacity, count: capacity)
   }
 
   /// Begins a sub-block: silence, or what is left of tails.
-  @_noLocks mutating func clear(at position: Int64, count: Int) {
+  @_noLocks mutating func beginBlock(at position: Int64, count: Int) {
     for bus in 0..<hapticCount &+ 2 {
       let start = bus &* capacity
-      unsafe (memory.address + start).update(repeating: 0, count: count)
+      unsafe (samples.address + start).update(repeating: 0, count: count)
       if position < tailEnd {
         let tail = bus &* Self.tailCapacity
         var index = 0
         while index < count, position &+ Int64(index) < tailEnd {
           let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
-          memory[start &+ index] = tails[place]
+          samples[start &+ index] = tails[place]
           tails[place] = 0
           index &+= 1
         }
@@ -313,8 +313,8 @@ struct BusSet: ~Copyable {
   }
 
   /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
-  @_noLocks mutating func leave(
-    _ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64
+  @_noLocks mutating func addTail(
+    _ frames: BufferView<Float>, count: Int, toBus bus: Int, from position: Int64
   ) {
     let tail = bus &* Self.tailCapacity
     for index in 0..<count {
@@ -334,7 +334,7 @@ struct BusSet: ~Copyable {
 }
 
 /// Memory in which one player is rendered apart: to be faded, or to be heard at another gain.
-struct FadeOutBuffer: ~Copyable {
+struct CrossfadeBuffer: ~Copyable {
   /// Seconds of a fade between silence and sound at a start in the middle, a stop, a pause, a mute.
   static let duration = 0.002
 
@@ -342,28 +342,28 @@ struct FadeOutBuffer: ~Copyable {
   let fadeLength: Int
   /// Samples, and the gain of each frame.
   let haptics, left, right, gain: BufferView<Float>
-  private let memory: FixedBuffer<Float>
+  private let samples: FixedBuffer<Float>
 
   init(rate: Double, subBlockLength: Int) {
     fadeLength = max(2, Int((Self.duration * rate).rounded()))
     let capacity = max(subBlockLength, fadeLength)
-    memory = FixedBuffer(repeating: 0, count: capacity * 4)
-    let all = unsafe memory.view
-    haptics = all.part(from: 0, count: capacity)
-    left = all.part(from: capacity, count: capacity)
-    right = all.part(from: capacity * 2, count: capacity)
-    gain = all.part(from: capacity * 3, count: capacity)
+    samples = FixedBuffer(repeating: 0, count: capacity * 4)
+    let all = unsafe samples.view
+    haptics = all.slice(from: 0, count: capacity)
+    left = all.slice(from: capacity, count: capacity)
+    right = all.slice(from: capacity * 2, count: capacity)
+    gain = all.slice(from: capacity * 3, count: capacity)
   }
 
   @_noLocks func clear(count: Int) {
     for buffer in 0..<3 {
-      unsafe (memory.address + buffer &* haptics.count).update(repeating: 0, count: count)
+      unsafe (samples.address + buffer &* haptics.count).update(repeating: 0, count: count)
     }
   }
 
   /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a send gain
   /// too.
-  @_noLocks func fade(isIn: Bool, gain: Float, share: Float) {
+  @_noLocks func applyFade(isFadeIn isIn: Bool, gain: Float, sendGain share: Float) {
     let perFrame = 1 / Float(fadeLength)
     for index in 0..<fadeLength {
       let x = Float(isIn ? index : fadeLength &- index) * perFrame
@@ -392,11 +392,11 @@ public enum ChannelFilter: Equatable, Sendable {
   case highPass(hertz: Double)
 
   /// The frequencies a filter can have, in hertz, as far as they lie below half of the rate.
-  public static let frequencies = 1.0...20_000
+  public static let frequencyRange = 1.0...20_000
   /// The supported gains of a band, in decibels.
-  public static let gains = -48.0...24.0
+  public static let gainRange = -48.0...24.0
   /// The supported quality factors of a band.
-  public static let qualityFactors = 0.1...30.0
+  public static let qualityFactorRange = 0.1...30.0
   /// The most filters of a channel.
   public static let maximumCount = 16
 
@@ -408,11 +408,11 @@ public enum ChannelFilter: Equatable, Sendable {
   }
 
   /// The part of half the rate that no frequency passes.
-  private static let highest = 0.98
+  private static let maximumNyquistFraction = 0.98
 
   /// The filters of second order, one behind the other.
   func sections(rate: Double) -> [Biquad] {
-    let omega = 2 * Double.pi * min(hertz, Self.highest * rate / 2) / rate
+    let omega = 2 * Double.pi * min(hertz, Self.maximumNyquistFraction * rate / 2) / rate
     switch self {
     case .band(_, let decibels, let quality):
       let root = raised(10, to: decibels / 40)
@@ -425,7 +425,7 @@ public enum ChannelFilter: Equatable, Sendable {
   }
 
   /// The motions of the filter, whose decays lengthen a tail.
-  fileprivate var motions: [TransducerModel] {
+  fileprivate var decayModels: [TransducerModel] {
     switch self {
     case .band(_, let decibels, let quality):
       return [
@@ -445,7 +445,7 @@ public enum ChannelFilter: Equatable, Sendable {
 
 extension OutputRouting.Channel {
   /// Nepers a second of each filter of second order.
-  var filterDecays: [Double] { filters.flatMap { $0.motions.map { $0.decay } } }
+  var filterDecayRates: [Double] { filters.flatMap { $0.decayModels.map { $0.decayRate } } }
 }
 
 extension Biquad {
@@ -455,8 +455,8 @@ extension Biquad {
     let bottom = 1 + slope / root
     self.init(
       gain: top / bottom,
-      undoing: Resonance(first: -2 * cos(omega) / top, second: (1 - slope * root) / top),
-      making: Resonance(first: -2 * cos(omega) / bottom, second: (1 - slope / root) / bottom))
+      zeros: Polynomial(first: -2 * cos(omega) / top, second: (1 - slope * root) / top),
+      poles: Polynomial(first: -2 * cos(omega) / bottom, second: (1 - slope / root) / bottom))
   }
 
   /// Butterworth's filter at an angle, with two zeros at frequency 0 (`edge` 1) or at half the rate
@@ -465,8 +465,8 @@ extension Biquad {
     let slope = sin(omega) * 0.5.squareRoot()
     self.init(
       gain: (1 + edge * cos(omega)) / 2 / (1 + slope),
-      undoing: Resonance(first: -2 * edge, second: 1),
-      making: Resonance(first: -2 * cos(omega) / (1 + slope), second: (1 - slope) / (1 + slope)))
+      zeros: Polynomial(first: -2 * edge, second: 1),
+      poles: Polynomial(first: -2 * cos(omega) / (1 + slope), second: (1 - slope) / (1 + slope)))
   }
 }
 
@@ -475,12 +475,12 @@ extension Biquad {
 struct ChannelFilters: ~Copyable {
   struct Section: BitwiseCopyable {
     var filter: Biquad
-    var memory = Biquad.Memory()
+    var state = Biquad.State()
   }
 
   private let sections: FixedBuffer<Section>
-  private let atRest = Biquad.Memory()
-  private var isOdd = false
+  private let initialState = Biquad.State()
+  private var isOddFrame = false
 
   init(_ filters: [ChannelFilter], rate: Double) {
     let all = filters.prefix(ChannelFilter.maximumCount).flatMap { $0.sections(rate: rate) }
@@ -492,7 +492,7 @@ struct ChannelFilters: ~Copyable {
   /// Filters the first frames of a buffer in place, all finite; returns their greatest magnitude.
   @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) -> Float {
     precondition(count <= block.count, "frames beyond the block")
-    let dither = TransducerStage.dither(isOdd: isOdd)
+    let dither = TransducerFilter.dither(isOddFrame: isOddFrame)
     var peak: Float = 0
     var frame = 0
     while frame < count {
@@ -500,32 +500,32 @@ struct ChannelFilters: ~Copyable {
       var pair = SIMD2(Double(block[frame]), isPair ? Double(block[frame &+ 1]) : 0) + dither
       for index in 0..<sections.count {
         if isPair {
-          pair = sections[index].filter.next(pair, &sections[index].memory)
+          pair = sections[index].filter.next(pair, &sections[index].state)
         } else {
-          pair.x = sections[index].filter.next(pair.x, &sections[index].memory)
+          pair.x = sections[index].filter.next(pair.x, &sections[index].state)
         }
       }
-      block[frame] = Self.held(pair.x)
+      block[frame] = Self.clamped(pair.x)
       peak = max(peak, abs(block[frame]))
       if isPair {
-        block[frame &+ 1] = Self.held(pair.y)
+        block[frame &+ 1] = Self.clamped(pair.y)
         peak = max(peak, abs(block[frame &+ 1]))
       } else {
-        isOdd.toggle()
+        isOddFrame.toggle()
       }
       frame &+= 2
     }
     return peak
   }
 
-  @_noLocks @inline(__always) private static func held(_ value: Double) -> Float {
-    let greatest = Double(TransducerStage.greatest)
-    return TransducerStage.sample(max(-greatest, min(greatest, value)))
+  @_noLocks @inline(__always) private static func clamped(_ value: Double) -> Float {
+    let greatest = Double(TransducerFilter.maximumLevel)
+    return TransducerFilter.gatedSample(max(-greatest, min(greatest, value)))
   }
 
   @_noLocks mutating func reset() {
     for index in 0..<sections.count {
-      sections[index].memory = atRest
+      sections[index].state = initialState
     }
   }
 }

@@ -16,7 +16,7 @@ public struct PatternTimeline: Sendable {
   /// One event in time.
   public struct Event: Equatable, Sendable {
     /// Its place among the pattern's events.
-    public let index: Int
+    public let eventIndex: Int
     /// The second of its onset.
     public let onset: Double
     /// Its envelope by rising time; empty for an event that is never heard.
@@ -49,18 +49,18 @@ public struct PatternTimeline: Sendable {
     var controls = EventControls(of: pattern, rate: rate)
     var events: [Event] = []
     events.reserveCapacity(pattern.events.count)
-    for index in pattern.orderOfTime {
+    for index in pattern.indicesByTime {
       let event = pattern.events[index]
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
-      controls.move(to: onset)
+      controls.advance(to: onset)
       let corners = Self.corners(
         of: event, onset: onset, controls: controls, samples: samples, draft: &draft)
-      events.append(Event(index: index, onset: Double(onset) / rate, corners: corners))
+      events.append(Event(eventIndex: index, onset: Double(onset) / rate, corners: corners))
     }
     self.events = events
     let heard = events.map { $0.end }.max() ?? 0
     duration = max(Double(max(draft.loopLength, draft.soundEnd)) / rate, heard)
-    self.controls = Self.controls(of: pattern, moving: controls.moving, rate: rate)
+    self.controls = Self.controls(of: pattern, moving: controls.liveTimelines, rate: rate)
   }
 
   /// A control over the pattern in seconds that lie on frames, or nil for one that the pattern does
@@ -78,7 +78,7 @@ public struct PatternTimeline: Sendable {
     let sample = samples[event.waveform?.path ?? ""]
     if event.kind.playsFile, sample == nil {
       let start = Double(onset) / draft.rate
-      return event.length.map {
+      return event.holdDuration.map {
         [Corner(time: start, level: 1), Corner(time: start + $0, level: 1)]
       } ?? []
     }
@@ -109,12 +109,12 @@ public struct PatternTimeline: Sendable {
   {
     let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     var controls: [DynamicParameterID: ControlTimeline] = [:]
-    for (id, control) in zip(LiveControlID.allCases, moving) where used.contains(id.id) {
-      controls[id.id] = control.mapping { segment in
+    for (id, control) in zip(LiveControlID.allCases, moving) where used.contains(id.parameterID) {
+      controls[id.parameterID] = control.mappingSegments { segment in
         [
           .init(
             start: segment.start / rate, value: segment.value, slope: segment.slope * rate,
-            origin: segment.origin.map { $0 / rate })
+            sourceStart: segment.sourceStart.map { $0 / rate })
         ]
       }
     }
@@ -131,16 +131,16 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   /// where it does not.
   var value, slope, framesPerUnit: Float
   /// The frame at which its step or curve came into force, or `ControlSegment.neutral`.
-  var origin: Int64
+  var sourceStart: Int64
 
   /// The origin of what holds before the first step or curve.
-  static var neutral: Int64 { @_noLocks get { .min } }
+  static var noSource: Int64 { @_noLocks get { .min } }
 
-  @_noLocks init(start: Int64, value: Float, slope: Float, origin: Int64 = neutral) {
+  @_noLocks init(start: Int64, value: Float, slope: Float, sourceStart origin: Int64 = noSource) {
     self.start = start
     self.value = value
     self.slope = slope
-    self.origin = origin
+    self.sourceStart = origin
     let steepness = slope < 0 ? -slope : slope
     framesPerUnit = steepness > 1e-12 ? 1 / steepness : 0
   }
@@ -148,7 +148,9 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 
   /// The value at a frame; a segment without a slope may begin at the beginning of time.
-  @_noLocks func valueFromStart(at frame: Int64) -> Float { slope == 0 ? value : value(at: frame) }
+  @_noLocks func valueWithOpenStart(at frame: Int64) -> Float {
+    slope == 0 ? value : value(at: frame)
+  }
 }
 
 extension ControlTimeline {
@@ -164,7 +166,7 @@ extension ControlTimeline {
       ramped.append(
         ControlSegment(
           start: Int64(start), value: Float(value), slope: Float(slope),
-          origin: origin.map { Int64($0) } ?? ControlSegment.neutral))
+          sourceStart: origin.map { Int64($0) } ?? ControlSegment.noSource))
     }
     var rest = 0.0
     var rampStart = 0.0
@@ -180,15 +182,15 @@ extension ControlTimeline {
         }
       }
       guard rampEnd > segment.start else {
-        append(segment.start, segment.value, segment.slope, segment.origin)
+        append(segment.start, segment.value, segment.slope, segment.sourceStart)
         continue
       }
       let fall = rest / rampLength
       let left = rest - fall * (segment.start - rampStart)
-      append(segment.start, segment.value + left, segment.slope - fall, segment.origin)
+      append(segment.start, segment.value + left, segment.slope - fall, segment.sourceStart)
       let end = index + 1 < segments.count ? segments[index + 1].start : .infinity
       if rampEnd < end {
-        append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.origin)
+        append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.sourceStart)
       }
     }
     return ramped
@@ -200,7 +202,7 @@ extension ControlTimeline {
     var edges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
     var isInside = false
     var ends = segments.dropFirst().map { $0.start }[...]
-    return mapping { segment in
+    return mappingSegments { segment in
       let end = ends.popFirst() ?? .infinity
       var parts: [Segment] = []
       var start = segment.start
@@ -213,7 +215,7 @@ extension ControlTimeline {
         parts.append(
           Segment(
             start: start, value: segment.value(at: start) * scale, slope: segment.slope * scale,
-            origin: segment.origin)
+            sourceStart: segment.sourceStart)
         )
         start = min(end, edges.first ?? .infinity)
       }
@@ -232,12 +234,12 @@ public struct SendAutomation: Equatable, Sendable {
     /// The frame of the pattern.
     public var frame: Int64
     /// The factor from this frame on.
-    public var share: Double
+    public var gain: Double
 
     /// Makes a corner.
-    public init(frame: Int64, share: Double) {
+    public init(frame: Int64, gain share: Double) {
       self.frame = frame
-      self.share = share
+      self.gain = share
     }
   }
 
@@ -253,15 +255,15 @@ public struct SendAutomation: Equatable, Sendable {
     }
   }
 
-  var pieces: [ControlSegment] {
+  var segments: [ControlSegment] {
     guard let first = points.first, let last = points.last else { return [] }
-    var pieces = [ControlSegment(start: .min, value: Float(first.share), slope: 0)]
+    var pieces = [ControlSegment(start: .min, value: Float(first.gain), slope: 0)]
     for (point, next) in zip(points, points.dropFirst()) where next.frame > point.frame {
-      let slope = (next.share - point.share) / Double(next.frame - point.frame)
+      let slope = (next.gain - point.gain) / Double(next.frame - point.frame)
       pieces.append(
-        ControlSegment(start: point.frame, value: Float(point.share), slope: Float(slope)))
+        ControlSegment(start: point.frame, value: Float(point.gain), slope: Float(slope)))
     }
-    pieces.append(ControlSegment(start: last.frame, value: Float(last.share), slope: 0))
+    pieces.append(ControlSegment(start: last.frame, value: Float(last.gain), slope: 0))
     return pieces
   }
 }

@@ -10,13 +10,13 @@ final class PlanMemory {
   private let layers: FixedBuffer<LayerTracks>
   private let envelopes: FixedBuffer<PlannedEnvelope>
   private let tables: LevelTables?
-  private let samples: [AudioBuffer]
+  private let soundBuffers: [AudioBuffer]
   private let bytes: FixedBuffer<UInt8>
 
   init(_ draft: consuming RenderPlanBuilder) {
     tables = draft.tables
-    samples = draft.samples
-    let edge = draft.edge
+    soundBuffers = draft.sounds
+    let edge = draft.minimumRampLength
     let mappings = draft.mappings
     let rate = draft.rate
     let loopLength = draft.loopLength
@@ -25,7 +25,7 @@ final class PlanMemory {
     layers = FixedBuffer(draft.layerTracks)
     envelopes = FixedBuffer(draft.envelopes)
     sounds = FixedBuffer(
-      samples.map { sample in
+      soundBuffers.map { sample in
         unsafe AudioBufferView(
           frames: sample.frames.view, frameCount: sample.frameCount,
           channelCount: sample.channelCount)
@@ -39,14 +39,17 @@ final class PlanMemory {
     view = unsafe PlanView(
       voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
       envelopes: envelopes.view,
-      mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate,
-      longestHold: longestHold)
+      mappings: mappings, loopLength: loopLength, length: length, minimumRampLength: edge,
+      rate: rate,
+      maximumHoldLength: longestHold)
   }
 
   /// Memory that holds the bytes of a plan; nil where they are not those of a plan of this build.
   init?(_ bytes: consuming FixedBuffer<UInt8>, count: Int, _ header: PlanHeader) {
     let sections = PlanSections(header)
-    guard header.isOfThisBuild, sections.count == count, count <= bytes.count else { return nil }
+    guard header.matchesThisBuild, sections.byteCount == count, count <= bytes.count else {
+      return nil
+    }
     let start = unsafe UnsafeMutableRawPointer(bytes.address)
     func place<Element: BitwiseCopyable>(_ section: PlanSections.Section, _ type: Element.Type)
       -> BufferView<Element>
@@ -55,55 +58,57 @@ final class PlanMemory {
         start: (start + section.offset).assumingMemoryBound(to: Element.self),
         count: section.elementCount)
     }
-    let lengths = place(sections.sounds, PlanSound.self)
-    let frames = place(sections.frames, Float.self)
+    let lengths = place(sections.sounds, StoredSoundSize.self)
+    let frames = place(sections.samples, Float.self)
     var next = 0
     sounds = FixedBuffer(count: lengths.count) { index in
       let sound = lengths[index]
       let count = Int(sound.frameCount) * Int(sound.channelCount)
       defer { next += count }
       return AudioBufferView(
-        frames: frames.part(
+        frames: frames.slice(
           from: min(next, frames.count), count: min(count, frames.count - min(next, frames.count))),
         frameCount: Int(sound.frameCount), channelCount: Int(sound.channelCount))
     }
     guard next == frames.count else { return nil }
     var mappings = header.mappings
-    mappings.place(place(sections.tables, Float.self))
+    mappings.setTables(place(sections.tables, Float.self))
     view = unsafe PlanView(
       voices: place(sections.voices, PlannedVoice.self),
       segments: place(sections.segments, ControlSegment.self),
       sounds: sounds.view, layers: place(sections.layers, LayerTracks.self),
       envelopes: place(sections.envelopes, PlannedEnvelope.self), mappings: mappings,
       loopLength: header.loopLength,
-      length: max(header.loopLength, header.soundEnd), edge: header.edge, rate: header.rate,
-      longestHold: header.longestHold)
+      length: max(header.loopLength, header.soundEnd), minimumRampLength: header.minimumRampLength,
+      rate: header.rate,
+      maximumHoldLength: header.maximumHoldLength)
     unsafe voices = FixedBuffer(uninitialized: 0)
     unsafe segments = FixedBuffer(uninitialized: 0)
     unsafe layers = FixedBuffer(uninitialized: 0)
     unsafe envelopes = FixedBuffer(uninitialized: 0)
     tables = nil
-    samples = []
+    soundBuffers = []
     self.bytes = bytes
   }
 }
 
 /// What stands in front of a plan's bytes.
 struct PlanHeader: BitwiseCopyable {
-  private static let mark: UInt32 = 0x4D45_5450
+  private static let magicNumber: UInt32 = 0x4D45_5450
 
-  private var mark = Self.mark
+  private var magicNumber = Self.magicNumber
   private var version = Int32(clamping: RenderPlan.modelVersion)
   /// The size of a voice and of this, which differ between machines.
-  private var sizes = PlanHeader.sizes
+  private var layoutSignature = PlanHeader.layoutSignature
   let rate: Double
-  let loopLength, loopStart, loopEnd, soundEnd, edge, longestHold: Int64
-  let eventCount, maximumVoiceCount, voiceCapacity, voices, segments, layers, envelopes, sounds,
-    frames: Int32
+  let loopLength, loopStart, loopEnd, soundEnd, minimumRampLength, maximumHoldLength: Int64
+  let eventCount, maximumVoiceCount, voiceCapacity, voiceCount, segmentCount, layerCount,
+    envelopeCount, soundCount,
+    sampleCount: Int32
   let hasHaptics, hasAudio: Bool
   let mappings: VoiceMappings
 
-  private static var sizes: UInt32 {
+  private static var layoutSignature: UInt32 {
     UInt32(
       truncatingIfNeeded: MemoryLayout<PlannedVoice>.stride << 16 | MemoryLayout<PlanHeader>.stride)
   }
@@ -113,19 +118,19 @@ struct PlanHeader: BitwiseCopyable {
     rate = plan.rate
     loopLength = plan.loopLength
     soundEnd = plan.soundEnd
-    edge = view.edge
+    minimumRampLength = view.minimumRampLength
     loopStart = plan.loopRange?.lowerBound ?? 0
     loopEnd = plan.loopRange?.upperBound ?? 0
-    longestHold = view.longestHold
+    maximumHoldLength = view.maximumHoldLength
     eventCount = Int32(clamping: plan.eventCount)
     maximumVoiceCount = Int32(clamping: plan.maximumVoiceCount)
-    voiceCapacity = Int32(clamping: plan.voiceCapacity(passCount: nil, isSent: true))
-    voices = Int32(clamping: view.voices.count)
-    segments = Int32(clamping: view.segments.count)
-    layers = Int32(clamping: view.layers.count)
-    envelopes = Int32(clamping: view.envelopes.count)
-    sounds = Int32(clamping: view.sounds.count)
-    frames = Int32(
+    voiceCapacity = Int32(clamping: plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true))
+    voiceCount = Int32(clamping: view.voices.count)
+    segmentCount = Int32(clamping: view.segments.count)
+    layerCount = Int32(clamping: view.layers.count)
+    envelopeCount = Int32(clamping: view.envelopes.count)
+    soundCount = Int32(clamping: view.sounds.count)
+    sampleCount = Int32(
       clamping: (0..<view.sounds.count).reduce(0) {
         $0 + view.sounds[$1].frameCount * view.sounds[$1].channelCount
       })
@@ -135,20 +140,23 @@ struct PlanHeader: BitwiseCopyable {
   }
 
   /// Whether the bytes behind it are laid out as this build has them.
-  var isOfThisBuild: Bool {
-    mark == Self.mark && version == Int32(clamping: RenderPlan.modelVersion) && sizes == Self.sizes
-      && [voices, segments, layers, envelopes, sounds, frames].allSatisfy { $0 >= 0 }
+  var matchesThisBuild: Bool {
+    magicNumber == Self.magicNumber && version == Int32(clamping: RenderPlan.modelVersion)
+      && layoutSignature == Self.layoutSignature
+      && [voiceCount, segmentCount, layerCount, envelopeCount, soundCount, sampleCount].allSatisfy {
+        $0 >= 0
+      }
   }
 }
 
 /// The size of a sound among a plan's bytes.
-struct PlanSound: BitwiseCopyable { let frameCount, channelCount: Int32 }
+struct StoredSoundSize: BitwiseCopyable { let frameCount, channelCount: Int32 }
 
 struct PlanSections {
   struct Section { let offset, elementCount, byteCount: Int }
 
-  private(set) var count: Int
-  let voices, segments, layers, envelopes, tables, sounds, frames: Section
+  private(set) var byteCount: Int
+  let voices, segments, layers, envelopes, tables, sounds, samples: Section
 
   init(_ header: PlanHeader) {
     var end = Self.aligned(MemoryLayout<PlanHeader>.size)
@@ -158,14 +166,14 @@ struct PlanSections {
       end += Self.aligned(section.byteCount)
       return section
     }
-    voices = section(header.voices, PlannedVoice.self)
-    segments = section(header.segments, ControlSegment.self)
-    layers = section(header.layers, LayerTracks.self)
-    envelopes = section(header.envelopes, PlannedEnvelope.self)
+    voices = section(header.voiceCount, PlannedVoice.self)
+    segments = section(header.segmentCount, ControlSegment.self)
+    layers = section(header.layerCount, LayerTracks.self)
+    envelopes = section(header.envelopeCount, PlannedEnvelope.self)
     tables = section(Int32(4 * LevelTables.pointCount), Float.self)
-    sounds = section(header.sounds, PlanSound.self)
-    frames = section(header.frames, Float.self)
-    count = end
+    sounds = section(header.soundCount, StoredSoundSize.self)
+    samples = section(header.sampleCount, Float.self)
+    byteCount = end
   }
 
   private static func aligned(_ count: Int) -> Int { (count + 15) / 16 * 16 }
@@ -174,10 +182,10 @@ struct PlanSections {
 extension RenderPlan {
   /// The plan as bytes that another instance of the same build places as they are, with none of the
   /// work of compiling: about as many as the plan takes of memory.
-  package func bytes() -> FixedBuffer<UInt8> {
+  package func serialized() -> FixedBuffer<UInt8> {
     let header = PlanHeader(self)
     let sections = PlanSections(header)
-    let bytes = FixedBuffer<UInt8>(repeating: 0, count: sections.count)
+    let bytes = FixedBuffer<UInt8>(repeating: 0, count: sections.byteCount)
     let start = unsafe UnsafeMutableRawPointer(bytes.address)
     func copy<Element: BitwiseCopyable>(_ elements: BufferView<Element>, to offset: Int) {
       guard elements.count > 0 else { return }
@@ -191,14 +199,15 @@ extension RenderPlan {
     copy(view.layers, to: sections.layers.offset)
     copy(view.envelopes, to: sections.envelopes.offset)
     copy(view.mappings.tables, to: sections.tables.offset)
-    var frame = sections.frames.offset
+    var frame = sections.samples.offset
     for index in 0..<view.sounds.count {
       let sound = view.sounds[index]
-      let size = PlanSound(
+      let size = StoredSoundSize(
         frameCount: Int32(clamping: sound.frameCount),
         channelCount: Int32(clamping: sound.channelCount))
-      unsafe (start + sections.sounds.offset + index * MemoryLayout<PlanSound>.stride).storeBytes(
-        of: size, as: PlanSound.self)
+      unsafe (start + sections.sounds.offset + index * MemoryLayout<StoredSoundSize>.stride)
+        .storeBytes(
+          of: size, as: StoredSoundSize.self)
       copy(sound.frames, to: frame)
       frame += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
     }
@@ -212,7 +221,9 @@ extension RenderPlan {
   /// alone.
   ///
   /// - Parameter bytes: Memory aligned to 8 bytes.
-  package static func placed(in bytes: consuming FixedBuffer<UInt8>, count: Int) -> RenderPlan? {
+  package static func deserialized(from bytes: consuming FixedBuffer<UInt8>, count: Int)
+    -> RenderPlan?
+  {
     guard count >= MemoryLayout<PlanHeader>.size, count <= bytes.count else { return nil }
     let header = unsafe UnsafeRawPointer(bytes.address).load(as: PlanHeader.self)
     guard let memory = PlanMemory(bytes, count: count, header) else { return nil }
@@ -222,7 +233,7 @@ extension RenderPlan {
 
 extension BufferView<PlannedVoice> {
   /// The index of the first voice that does not begin before a frame: O(log n).
-  func firstIndex(from frame: Int64) -> Int {
+  func firstIndex(startingAt frame: Int64) -> Int {
     var low = 0
     var high = count
     while low < high {

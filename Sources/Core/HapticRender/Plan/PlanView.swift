@@ -17,12 +17,12 @@ struct PlanView: BitwiseCopyable {
   /// the pattern has ended.
   let loopLength, length: Int64
   /// Frames of the shortest edge.
-  let edge: Int64
+  let minimumRampLength: Int64
   let rate: Double
   /// The most frames from the onset to the end of a voice that is not a burst.
-  let longestHold: Int64
+  let maximumHoldLength: Int64
 
-  @_noLocks func tracks(of voice: PlannedVoice) -> TrackCursors {
+  @_noLocks func trackCursors(of voice: PlannedVoice) -> TrackCursors {
     let layer = layers[Int(voice.layer)]
     return voice.source.isHaptic ? layer.haptic : layer.audio
   }
@@ -38,14 +38,14 @@ struct AudioBufferView: BitwiseCopyable {
 /// A haptic voice has no brightness and pan; it never reads these two.
 struct TrackCursors: BitwiseCopyable, Sendable {
   /// Intensity or volume, and sharpness or pitch.
-  var strength, tone, brightness, pan: Int32
+  var intensityIndex, pitchIndex, brightnessIndex, panIndex: Int32
 
-  @_noLocks func cursor(_ id: LiveControlID) -> Int {
+  @_noLocks func segmentIndex(of id: LiveControlID) -> Int {
     switch id {
-    case .hapticIntensity, .audioVolume: Int(strength)
-    case .hapticSharpness, .audioPitch: Int(tone)
-    case .audioBrightness: Int(brightness)
-    case .audioPan: Int(pan)
+    case .hapticIntensity, .audioVolume: Int(intensityIndex)
+    case .hapticSharpness, .audioPitch: Int(pitchIndex)
+    case .audioBrightness: Int(brightnessIndex)
+    case .audioPan: Int(panIndex)
     }
   }
 }
@@ -58,12 +58,13 @@ struct LayerTracks: BitwiseCopyable, Sendable {
   init(starts: [Int32]) {
     func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
     haptic = TrackCursors(
-      strength: start(.hapticIntensity), tone: start(.hapticSharpness),
-      brightness: start(.audioBrightness),
-      pan: start(.audioPan))
+      intensityIndex: start(.hapticIntensity), pitchIndex: start(.hapticSharpness),
+      brightnessIndex: start(.audioBrightness),
+      panIndex: start(.audioPan))
     audio = TrackCursors(
-      strength: start(.audioVolume), tone: start(.audioPitch), brightness: start(.audioBrightness),
-      pan: start(.audioPan))
+      intensityIndex: start(.audioVolume), pitchIndex: start(.audioPitch),
+      brightnessIndex: start(.audioBrightness),
+      panIndex: start(.audioPan))
   }
 }
 
@@ -94,7 +95,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
       }
     }
 
-    var isSample: Bool {
+    var readsSamples: Bool {
       @_noLocks get {
         switch self {
         case .sample, .recording, .signal: true
@@ -138,8 +139,8 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   /// The envelope, in frames from the onset.
   var envelope: Envelope
   /// The event's intensity or volume, and its sharpness or pitch.
-  var strength: Float = 1
-  var tone: Float = 0
+  var level: Float = 1
+  var pitch: Float = 0
   var brightness: Float = 1
   var pan: Float = 0
   /// The amplitude of the partial at full strength.
@@ -147,17 +148,17 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   /// The partial's frequency as a multiple of the event's.
   var ratio: Float = 1
   /// How often brightness is a factor of the partial's amplitude.
-  var brightnessPower: Int32 = 0
+  var brightnessExponent: Int32 = 0
   /// A burst's amplitude at full intensity; what its onset's controls made of it is in `gain`.
-  var weight: Float = 0
+  var fullIntensityGain: Float = 0
   var sine = SineSegment()
   /// The index of the sound file in the plan.
-  var sample: Int32 = 0
+  var soundIndex: Int32 = 0
   var isLooping = false
   /// Frames of the sound file's end that are faded; 0 leaves the file's own edge.
   var fadeLength: Int32 = 0
   /// The index in the plan of what its envelope is made of, or −1 where it is fixed.
-  var plannedEnvelope: Int32 = -1
+  var envelopeIndex: Int32 = -1
 }
 
 /// What the envelope of a continuous event is made of: it is made again at the onset where a player
@@ -165,25 +166,27 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// One of the event's envelope times, normalised.
   struct Time: BitwiseCopyable, Sendable {
-    var event, control: Float
+    var eventValue, controlValue: Float
     /// The frame at which that came into force, or `ControlSegment.neutral`.
-    var origin: Int64
+    var sourceStart: Int64
   }
 
   /// Frames from the onset to the event's end.
-  var hold: Int64
+  var holdLength: Int64
   /// Whether the level stays behind the attack, rather than decay.
   var isSustained: Bool
   var attack, decay, release: Time
 
   /// The envelope with times in seconds; every edge lasts at least the shortest edge.
-  @_noLocks func envelope(attack: Double, decay: Double, release: Double, rate: Double, edge: Int64)
+  @_noLocks func envelope(
+    attack: Double, decay: Double, release: Double, rate: Double, minimumRampLength edge: Int64
+  )
     -> Envelope
   {
     let shape = EnvelopeShape(
-      hold: Double(hold), attack: Self.frames(attack, rate: rate, edge: edge),
-      decay: Self.frames(decay, rate: rate, edge: edge),
-      release: Self.frames(release, rate: rate, edge: edge),
+      hold: Double(holdLength), attack: Self.frameCount(attack, rate: rate, minimum: edge),
+      decay: Self.frameCount(decay, rate: rate, minimum: edge),
+      release: Self.frameCount(release, rate: rate, minimum: edge),
       isSustained: isSustained)
     return Envelope(
       riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel),
@@ -201,15 +204,20 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   ) -> Envelope {
     envelope(
       attack: Self.seconds(
-        attack, live.value.time(isHaptic ? .hapticAttack : .audioAttack), at: frame, passOrigin),
+        attack, live.value.envelopeTime(isHaptic ? .hapticAttack : .audioAttack), at: frame,
+        passOrigin),
       decay: Self.seconds(
-        decay, live.value.time(isHaptic ? .hapticDecay : .audioDecay), at: frame, passOrigin),
+        decay, live.value.envelopeTime(isHaptic ? .hapticDecay : .audioDecay), at: frame, passOrigin
+      ),
       release: Self.seconds(
-        release, live.value.time(isHaptic ? .hapticRelease : .audioRelease), at: frame, passOrigin),
-      rate: plan.value.rate, edge: plan.value.edge)
+        release, live.value.envelopeTime(isHaptic ? .hapticRelease : .audioRelease), at: frame,
+        passOrigin),
+      rate: plan.value.rate, minimumRampLength: plan.value.minimumRampLength)
   }
 
-  @_noLocks private static func frames(_ seconds: Double, rate: Double, edge: Int64) -> Double {
+  @_noLocks private static func frameCount(_ seconds: Double, rate: Double, minimum edge: Int64)
+    -> Double
+  {
     Double(max(edge, Int64(seconds * rate + 0.5)))
   }
 
@@ -219,8 +227,8 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   )
     -> Double
   {
-    let isSent = live.outranks(origin: time.origin, passOrigin: passOrigin)
-    let sum = time.event + (isSent ? live.value(at: frame) : time.control)
+    let isSent = live.overrides(sourceStart: time.sourceStart, passOrigin: passOrigin)
+    let sum = time.eventValue + (isSent ? live.value(at: frame) : time.controlValue)
     let bounded = sum < 0 ? 0 : (sum > 1 ? 1 : sum)
     return EnvelopeTimes.seconds(
       ofGrowth: Double(RealtimeMath.exp2(bounded * EnvelopeTimes.growthOctaves)))
@@ -233,26 +241,28 @@ final class LevelTables {
   static let pointCount = 33
 
   /// Whether all factors of continuous events, and all of bursts, are 1.
-  let areEven: (levels: Bool, bursts: Bool)
+  let areUniform: (levels: Bool, bursts: Bool)
   /// Whether sensation grows alike everywhere.
-  let isGrowthEven: Bool
+  let areExponentsUniform: Bool
   /// The greatest exponent of continuous events.
-  let steepest: Double
+  let maximumExponent: Double
   /// The factors of continuous events, those of bursts, then what the amplitudes of each are raised
   /// to.
-  fileprivate let memory: FixedBuffer<Float>
+  fileprivate let values: FixedBuffer<Float>
 
   /// Tables of factors and of exponents, by default all 1.
-  init(levels: [Double], bursts: [Double], growths: [Double] = even, burstGrowths: [Double] = even)
-  {
-    areEven = (!levels.contains { $0 != 1 }, !bursts.contains { $0 != 1 })
-    isGrowthEven = !(growths + burstGrowths).contains { $0 != 1 }
-    steepest = growths.max() ?? 1
-    memory = FixedBuffer((levels + bursts + growths + burstGrowths).map { Float($0) })
+  init(
+    levels: [Double], burstLevels bursts: [Double], exponents growths: [Double] = uniform,
+    burstExponents burstGrowths: [Double] = uniform
+  ) {
+    areUniform = (!levels.contains { $0 != 1 }, !bursts.contains { $0 != 1 })
+    areExponentsUniform = !(growths + burstGrowths).contains { $0 != 1 }
+    maximumExponent = growths.max() ?? 1
+    values = FixedBuffer((levels + bursts + growths + burstGrowths).map { Float($0) })
   }
 
   /// A table of which nothing depends on sharpness.
-  static let even = [Double](repeating: 1, count: pointCount)
+  static let uniform = [Double](repeating: 1, count: pointCount)
 }
 
 /// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2
@@ -266,14 +276,14 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var shape: Shape
   private var exponent: Float
   /// How much of its value intensity may move along a straight line: a tenth under the square law.
-  private(set) var levelShare: Float
-  private var lowIncrement, incrementRange, octaves, middlePitchIncrement, highestIncrement,
-    darkestShare: Float
-  private var burstOctaves, burstRise, burstFloor: Float
+  private(set) var levelTolerance: Float
+  private var lowIncrement, incrementRange, octaves, centerPitchIncrement, maximumIncrement,
+    minimumSmoothing: Float
+  private var burstOctaves, burstRange, burstFloor: Float
   /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
   private(set) var isLogarithmic: Bool
-  private var isBurstLogarithmic, isLevelEven, isBurstLevelEven, isGrowthEven: Bool
-  private var levels, burstLevels, growths, burstGrowths: BufferView<Float>
+  private var isBurstLogarithmic, isLevelUniform, isBurstLevelUniform, areExponentsUniform: Bool
+  private var levels, burstLevels, exponents, burstExponents: BufferView<Float>
 
   /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness,
   /// which the caller keeps alive.
@@ -284,42 +294,42 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     incrementRange = Float((law.high - law.low) * step)
     octaves = Float(logarithm2(law.high / law.low))
     isLogarithmic = law.scale == .logarithmic
-    middlePitchIncrement = Float(AudioTone.middleHertz(of: profile) * step)
-    highestIncrement = Float(4_294_967_296 * AudioTone.highestShareOfRate)
-    darkestShare = Float(2 * Double.pi * 200 / rate)
+    centerPitchIncrement = Float(AudioTone.centerHertz(of: profile) * step)
+    maximumIncrement = Float(4_294_967_296 * AudioTone.maximumRateFraction)
+    minimumSmoothing = Float(2 * Double.pi * 200 / rate)
     let burst = profile.transient.frequency
     burstOctaves = Float(logarithm2(burst.high / burst.low))
-    burstRise = Float(burst.high / burst.low - 1)
+    burstRange = Float(burst.high / burst.low - 1)
     isBurstLogarithmic = burst.scale == .logarithmic
     burstFloor = Float(profile.transient.floor)
-    let steepest = tables.steepest
+    let steepest = tables.maximumExponent
     switch profile.intensity {
     case .power(let exponent):
       shape = exponent == 1 ? .linear : (exponent == 2 ? .square : .power)
       self.exponent = Float(exponent)
-      levelShare = Float(0.2 / max(exponent * steepest, 2))
+      levelTolerance = Float(0.2 / max(exponent * steepest, 2))
     case .sensation(let decibels):
       shape = .sensation
       exponent = Float(decibels * logarithm2(10) / 20)
       // As many decibels as the square law moves in a tenth.
-      levelShare = Float(1.7 / max(decibels * steepest, 17))
+      levelTolerance = Float(1.7 / max(decibels * steepest, 17))
     }
-    (isLevelEven, isBurstLevelEven) = tables.areEven
-    isGrowthEven = tables.isGrowthEven
-    let all = unsafe tables.memory.view
+    (isLevelUniform, isBurstLevelUniform) = tables.areUniform
+    areExponentsUniform = tables.areExponentsUniform
+    let all = unsafe tables.values.view
     levels = all
     burstLevels = all
-    growths = all
-    burstGrowths = all
-    place(all)
+    exponents = all
+    burstExponents = all
+    setTables(all)
   }
 
-  mutating func place(_ tables: BufferView<Float>) {
+  mutating func setTables(_ tables: BufferView<Float>) {
     let count = LevelTables.pointCount
-    levels = tables.part(from: 0, count: count)
-    burstLevels = tables.part(from: count, count: count)
-    growths = tables.part(from: 2 * count, count: count)
-    burstGrowths = tables.part(from: 3 * count, count: count)
+    levels = tables.slice(from: 0, count: count)
+    burstLevels = tables.slice(from: count, count: count)
+    exponents = tables.slice(from: 2 * count, count: count)
+    burstExponents = tables.slice(from: 3 * count, count: count)
   }
 
   var tables: BufferView<Float> {
@@ -335,55 +345,58 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   /// The phase step of a pitch in −1…1, an octave to each side.
   @_noLocks @inline(__always) func increment(pitch: Float) -> Float {
-    middlePitchIncrement * RealtimeMath.exp2(pitch)
+    centerPitchIncrement * RealtimeMath.exp2(pitch)
   }
 
   /// A phase step times a partial's ratio, kept below the frequencies that would alias.
-  @_noLocks @inline(__always) func bounded(_ increment: Float) -> UInt32 {
-    UInt32(increment < highestIncrement ? increment : highestIncrement)
+  @_noLocks @inline(__always) func clampedIncrement(_ increment: Float) -> UInt32 {
+    UInt32(increment < maximumIncrement ? increment : maximumIncrement)
   }
 
   /// The low-pass of a brightness in 0…1: from 200 Hz, four octaves and more each way, to no filter
   /// at 1.
   @_noLocks func smoothing(brightness: Float) -> Float {
     guard brightness < 1 else { return 1 }
-    let share = darkestShare * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
+    let share = minimumSmoothing * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
     return share < 1 ? share : 1
   }
 
   /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
   @_noLocks @inline(__always) func amplitude(intensity: Float, sharpness: Float) -> Float {
     let shaped =
-      isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
-    if isLevelEven { return shaped }
-    let amplitude = shaped * Self.value(of: levels, at: sharpness)
+      areExponentsUniform
+      ? shapedIntensity(intensity)
+      : raisedAmplitude(shapedIntensity(intensity), by: exponents, at: sharpness)
+    if isLevelUniform { return shaped }
+    let amplitude = shaped * Self.interpolatedValue(of: levels, at: sharpness)
     return amplitude < 1 ? amplitude : 1
   }
 
   /// The factor of an intensity in 0…1 on a sampled signal's level: 1 at full intensity, at any
   /// sharpness.
-  @_noLocks @inline(__always) func share(ofIntensity intensity: Float) -> Float {
-    intensity < 1 ? shaped(intensity) : 1
+  @_noLocks @inline(__always) func signalGain(intensity: Float) -> Float {
+    intensity < 1 ? shapedIntensity(intensity) : 1
   }
 
   /// The amplitude of a burst of weight 1.
   @_noLocks func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
-    var amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
-    if !isGrowthEven {
-      amplitude = grown(amplitude, by: burstGrowths, at: sharpness)
+    var amplitude = burstFloor + (1 - burstFloor) * shapedIntensity(intensity)
+    if !areExponentsUniform {
+      amplitude = raisedAmplitude(amplitude, by: burstExponents, at: sharpness)
     }
-    return isBurstLevelEven ? amplitude : amplitude * Self.value(of: burstLevels, at: sharpness)
+    return isBurstLevelUniform
+      ? amplitude : amplitude * Self.interpolatedValue(of: burstLevels, at: sharpness)
   }
 
   /// The factor between a burst's frequencies at two sharpnesses in 0…1.
   @_noLocks func burstRatio(from planned: Float, to wanted: Float) -> Float {
     isBurstLogarithmic
       ? RealtimeMath.exp2(burstOctaves * (wanted - planned))
-      : (1 + burstRise * wanted) / (1 + burstRise * planned)
+      : (1 + burstRange * wanted) / (1 + burstRange * planned)
   }
 
-  @_noLocks @inline(__always) private func shaped(_ intensity: Float) -> Float {
+  @_noLocks @inline(__always) private func shapedIntensity(_ intensity: Float) -> Float {
     switch shape {
     case .linear: intensity
     case .square: intensity * intensity
@@ -392,15 +405,17 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     }
   }
 
-  @_noLocks private func grown(
+  @_noLocks private func raisedAmplitude(
     _ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float
   ) -> Float {
     guard amplitude > 0 else { return 0 }
-    let growth = Self.value(of: growths, at: sharpness)
+    let growth = Self.interpolatedValue(of: growths, at: sharpness)
     return RealtimeMath.exp2(growth * RealtimeMath.log2(amplitude))
   }
 
-  @_noLocks private static func value(of levels: BufferView<Float>, at sharpness: Float) -> Float {
+  @_noLocks private static func interpolatedValue(of levels: BufferView<Float>, at sharpness: Float)
+    -> Float
+  {
     let place = sharpness * Float(levels.count &- 1)
     var index = Int(place)
     if index > levels.count &- 2 {

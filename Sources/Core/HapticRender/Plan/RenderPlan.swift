@@ -26,7 +26,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// How many events the pattern had.
   public let eventCount: Int
   /// How many places the pattern has, whether all or one of them sound; 0 for none.
-  public private(set) var placeCount = 0
+  public private(set) var bodyLocationCount = 0
   /// The most voices that sound within one sub-block of a renderer.
   public let maximumVoiceCount: Int
   /// Whether any event sounds on the haptic bus, or on the audio bus.
@@ -37,7 +37,7 @@ public final class RenderPlan: @unchecked Sendable {
   private let memory: PlanMemory
   /// How many voices a player needs that may be sent other envelope times, where that is known
   /// already.
-  private let knownVoiceCapacity: Int?
+  private let storedVoiceCapacity: Int?
 
   /// The number of sines and sounds the pattern became.
   public var voiceCount: Int { view.value.voices.count }
@@ -56,8 +56,8 @@ public final class RenderPlan: @unchecked Sendable {
     hasHaptics = draft.hasHaptics
     hasAudio = draft.hasAudio
     memory = PlanMemory(draft)
-    maximumVoiceCount = Self.greatestCount(of: memory.view.voices) { $0.envelope.end }
-    knownVoiceCapacity = nil
+    maximumVoiceCount = Self.maximumSimultaneousCount(of: memory.view.voices) { $0.envelope.end }
+    storedVoiceCapacity = nil
     view = Cell(memory.view)
   }
 
@@ -68,7 +68,7 @@ public final class RenderPlan: @unchecked Sendable {
     soundEnd = header.soundEnd
     loopRange = header.loopEnd > header.loopStart ? header.loopStart..<header.loopEnd : nil
     maximumVoiceCount = Int(header.maximumVoiceCount)
-    knownVoiceCapacity = Int(header.voiceCapacity)
+    storedVoiceCapacity = Int(header.voiceCapacity)
     hasHaptics = header.hasHaptics
     hasAudio = header.hasAudio
     self.memory = memory
@@ -85,41 +85,44 @@ public final class RenderPlan: @unchecked Sendable {
   }
 
   /// The most voices that overlapping passes of a loop may have together.
-  private static let mostLoopedVoices = 1 << 18
+  private static let maximumLoopedVoiceCount = 1 << 18
 
   /// How many voices a renderer must hold: the most at once in every pass that can overlap.
   ///
   /// - Parameters:
   ///   - passCount: How often the pattern is played, or nil for endlessly.
   ///   - isSent: Whether a player may be sent other envelope times, up to the longest releases.
-  func voiceCapacity(passCount: Int?, isSent: Bool = false) -> Int {
-    if let knownVoiceCapacity, isSent, passCount == nil {
-      return knownVoiceCapacity
+  func voiceCapacity(passCount: Int?, allowsLiveEnvelopes isSent: Bool = false) -> Int {
+    if let storedVoiceCapacity, isSent, passCount == nil {
+      return storedVoiceCapacity
     }
     let voices = memory.view.voices
     let envelopes = memory.view.envelopes
     let isLonger = isSent && envelopes.count > 0
-    let longestRelease = isLonger ? Int64((EnvelopeTimes.longest * rate).rounded()) : 0
+    let longestRelease = isLonger ? Int64((EnvelopeTimes.maximumSeconds * rate).rounded()) : 0
     // A renderer starts all passes of a sub-block before it releases those that end in it.
     let reach = soundEnd + longestRelease + Int64(Renderer.subBlockLength)
     var count = maximumVoiceCount
     if isLonger {
-      count = Self.greatestCount(of: voices) { voice in
-        guard voice.plannedEnvelope >= 0 else { return voice.envelope.end }
-        return max(voice.envelope.end, envelopes[Int(voice.plannedEnvelope)].hold + longestRelease)
+      count = Self.maximumSimultaneousCount(of: voices) { voice in
+        guard voice.envelopeIndex >= 0 else { return voice.envelope.end }
+        return max(
+          voice.envelope.end, envelopes[Int(voice.envelopeIndex)].holdLength + longestRelease)
       }
     }
     let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
     let passes = min(overlapping, max(1, passCount ?? overlapping))
     // Loops of a few frames with long releases overlap without end; memory must not.
     let (product, overflow) = count.multipliedReportingOverflow(by: passes)
-    return max(1, count, overflow ? Self.mostLoopedVoices : min(product, Self.mostLoopedVoices))
+    return max(
+      1, count, overflow ? Self.maximumLoopedVoiceCount : min(product, Self.maximumLoopedVoiceCount)
+    )
   }
 
   /// The most voices within one sub-block that last as long as a function says, in frames from
   /// their onset: O(n log n).
-  private static func greatestCount(
-    of voices: BufferView<PlannedVoice>, _ length: (PlannedVoice) -> Int64
+  private static func maximumSimultaneousCount(
+    of voices: BufferView<PlannedVoice>, length: (PlannedVoice) -> Int64
   ) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
     let subBlock = Int64(Renderer.subBlockLength)
@@ -156,12 +159,12 @@ public final class RenderPlan: @unchecked Sendable {
       draft.voices.append(
         PlannedVoice(source: .recording, onset: 0, envelope: .hold(length), gain: 1))
     }
-    draft.samples = [mono]
+    draft.sounds = [mono]
     draft.eventCount = draft.voices.count
     draft.hasHaptics = true
     draft.loopLength = length
     draft.soundEnd = length
-    draft.add(tracks: EventControls(of: HapticPattern(), rate: rate).moving)
+    draft.add(tracks: EventControls(of: HapticPattern(), rate: rate).liveTimelines)
     self.init(draft)
   }
 
@@ -169,7 +172,7 @@ public final class RenderPlan: @unchecked Sendable {
   public static let supportedSampleRates: ClosedRange<Double> = 8_000...192_000
 
   /// Seconds a continuous event without a duration lasts: the documented limit of Core Haptics.
-  public static let unlimitedDuration = HapticEvent.unlimitedDuration
+  public static let defaultDuration = HapticEvent.defaultDuration
 
   /// The most layers of a composition.
   public static let maximumLayerCount = 65_535
@@ -212,19 +215,19 @@ public final class RenderPlan: @unchecked Sendable {
     var tracks: [[ControlTimeline]] = []
     for (layer, pattern) in layers.enumerated() {
       draft.layer = UInt16(layer)
-      let isFelt = composition.layers[layer].isFelt(at: profile.place)
+      let isFelt = composition.layers[layer].isFelt(at: profile.bodyLocation)
       var controls = EventControls(of: pattern, rate: rate)
       try draft.add(
         eventsOf: pattern, controls: &controls, samples: samples, leavesOutHaptics: !isFelt
       ) { event in
-        Self.name(of: "event", event, layer: layers.count > 1 ? layer : nil)
+        Self.elementName("event", event, layer: layers.count > 1 ? layer : nil)
       }
       if isFelt {
         for signal in composition.layers[layer].signals {
           draft.addSignal(signal)
         }
       }
-      tracks.append(controls.moving)
+      tracks.append(controls.liveTimelines)
     }
     let hasSignals = composition.layers.contains { !$0.signals.isEmpty }
     if layers.count > 1 || hasSignals {
@@ -243,17 +246,20 @@ public final class RenderPlan: @unchecked Sendable {
       }
     }
     self.init(draft)
-    placeCount = composition.placeCount
+    bodyLocationCount = composition.bodyLocationCount
   }
 
   static func check(rate: Double) throws(RenderError) {
     guard supportedSampleRates.contains(rate) else {
       throw RenderError(
-        kind: .rateOutOfRange, description: invalid(rate: rate, supportedSampleRates))
+        kind: .rateOutOfRange,
+        description: invalidRateMessage(rate, supportedRates: supportedSampleRates))
     }
   }
 
-  private static func invalid(rate: Double, _ rates: ClosedRange<Double>) -> String {
+  private static func invalidRateMessage(_ rate: Double, supportedRates rates: ClosedRange<Double>)
+    -> String
+  {
     "invalid sample rate \(rate) Hz; must be \(Int(rates.lowerBound)) to \(Int(rates.upperBound))"
   }
 
@@ -294,20 +300,21 @@ public final class RenderPlan: @unchecked Sendable {
     var seconds = 0.0
     for (index, signal) in signals.enumerated() {
       func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
-        RenderError(kind: kind, description: "\(name(of: "signal", index, layer: layer)): \(text)")
+        RenderError(
+          kind: kind, description: "\(elementName("signal", index, layer: layer)): \(text)")
       }
       guard signal.time.isFinite, signal.time >= 0 else {
         throw refusal(.timeOutOfRange, "time is negative or not finite")
       }
-      let rates = SampledSignal.rates
+      let rates = SampledSignal.supportedRates
       guard rates.contains(signal.rate) else {
-        throw refusal(.rateOutOfRange, invalid(rate: signal.rate, rates))
+        throw refusal(.rateOutOfRange, invalidRateMessage(signal.rate, supportedRates: rates))
       }
       seconds += signal.duration
-      guard signal.time + signal.duration <= FrameConversion.longest,
-        seconds <= SampledSignal.longestTotal
+      guard signal.time + signal.duration <= FrameConversion.maximumSeconds,
+        seconds <= SampledSignal.maximumTotalDuration
       else {
-        let most = Int(SampledSignal.longestTotal)
+        let most = Int(SampledSignal.maximumTotalDuration)
         throw refusal(
           .patternTooLong,
           "the signals of a layer may last \(most) s together, within one day (86400 s)")
@@ -321,13 +328,13 @@ public final class RenderPlan: @unchecked Sendable {
     func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
       RenderError(
         kind: kind, event: reference,
-        description: name(of: "event", reference.event, layer: layer) + text)
+        description: elementName("event", reference.event, layer: layer) + text)
     }
     let duration = event.duration ?? 0
     guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
       throw refusal(.timeOutOfRange, ": time or duration is negative or NaN")
     }
-    guard event.time + duration <= FrameConversion.longest else {
+    guard event.time + duration <= FrameConversion.maximumSeconds else {
       throw refusal(
         .patternTooLong,
         " ends at \(event.time + duration) s; patterns are limited to one day (86400 s)")
@@ -339,17 +346,17 @@ public final class RenderPlan: @unchecked Sendable {
     throws(RenderError)
   {
     func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
-      RenderError(kind: kind, description: name(of: noun, index, layer: layer) + text)
+      RenderError(kind: kind, description: elementName(noun, index, layer: layer) + text)
     }
     guard time.isFinite else { throw refusal(.timeOutOfRange, ": time is NaN or infinite") }
-    guard time <= FrameConversion.longest else {
+    guard time <= FrameConversion.maximumSeconds else {
       throw refusal(
         .patternTooLong, " starts at \(time) s; patterns are limited to one day (86400 s)")
     }
   }
 
   /// What a message calls an element, counted from 1, and its layer where there are several.
-  private static func name(of noun: String, _ index: Int, layer: Int?) -> String {
+  private static func elementName(_ noun: String, _ index: Int, layer: Int?) -> String {
     "\(layer.map { "layer \($0 + 1), " } ?? "")\(noun) \(index + 1)"
   }
 }
@@ -396,11 +403,11 @@ extension RenderPlanBuilder {
     eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer],
     leavesOutHaptics: Bool, name: (Int) -> String
   ) throws(RenderError) {
-    for index in pattern.orderOfTime {
+    for index in pattern.indicesByTime {
       let event = pattern.events[index]
       if leavesOutHaptics, event.kind.isHaptic { continue }
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
-      controls.move(to: onset)
+      controls.advance(to: onset)
       var file: (sample: AudioBuffer, index: Int32)?
       if event.kind.playsFile {
         let path = event.waveform?.path ?? ""
@@ -410,9 +417,9 @@ extension RenderPlanBuilder {
             description: "\(name(index)): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
           )
         }
-        let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
-        if sampleIndices.updateValue(place, forKey: path) == nil {
-          self.samples.append(sample)
+        let place = soundIndices[path] ?? Int32(clamping: self.sounds.count)
+        if soundIndices.updateValue(place, forKey: path) == nil {
+          self.sounds.append(sample)
         }
         file = (sample, place)
       }
@@ -429,14 +436,14 @@ extension RenderPlanBuilder {
 
 extension HapticComposition.Layer {
   fileprivate func isFelt(at place: String?) -> Bool {
-    guard let place, let own = self.place else { return true }
+    guard let place, let own = self.bodyLocation else { return true }
     return own.matches(place)
   }
 }
 
 extension HapticPattern {
   /// The indices of the events in order of time, and of the pattern where times are equal.
-  var orderOfTime: [Int] {
+  var indicesByTime: [Int] {
     let order = Array(events.indices)
     // As most patterns are written.
     if zip(events, events.dropFirst()).allSatisfy({ $0.time <= $1.time }) {
@@ -449,53 +456,55 @@ extension HapticPattern {
 /// The controls in force at an onset, swept forward with the sorted events.
 struct EventControls {
   /// The controls that act while a voice sounds, in the order of `LiveControlID`.
-  let moving: [ControlTimeline]
-  private let changing: [Int]
-  private let times: [DynamicParameterID: ControlTimeline]
-  private var movingCursors: [Int]
-  private var timeCursors: [DynamicParameterID: Int] = [:]
-  private var movingValues: [Double]
-  private var timeValues: [DynamicParameterID: Double] = [:]
+  let liveTimelines: [ControlTimeline]
+  private let changingIndices: [Int]
+  private let envelopeTimelines: [DynamicParameterID: ControlTimeline]
+  private var liveCursors: [Int]
+  private var envelopeCursors: [DynamicParameterID: Int] = [:]
+  private var liveValues: [Double]
+  private var envelopeValues: [DynamicParameterID: Double] = [:]
 
   init(of pattern: HapticPattern, rate: Double) {
-    let grid = ControlTimeline.Grid.frames(rate: rate)
-    let live = LiveControlID.allCases.map { $0.id }
+    let grid = ControlTimeline.TimeGrid.frames(rate: rate)
+    let live = LiveControlID.allCases.map { $0.parameterID }
     let moving = live.map { ControlTimeline(of: $0, in: pattern, grid: grid) }
-    self.moving = moving
-    changing = moving.indices.filter { moving[$0].segments.count > 1 }
-    movingCursors = Array(repeating: 0, count: moving.count)
-    movingValues = moving.map { $0.value(at: 0) }
+    self.liveTimelines = moving
+    changingIndices = moving.indices.filter { moving[$0].segments.count > 1 }
+    liveCursors = Array(repeating: 0, count: moving.count)
+    liveValues = moving.map { $0.value(at: 0) }
     var times: [DynamicParameterID: ControlTimeline] = [:]
     let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     for id in used.subtracting(live) {
       times[id] = ControlTimeline(of: id, in: pattern, grid: grid)
     }
-    self.times = times
+    self.envelopeTimelines = times
   }
 
   /// Moves to an onset, which must not lie before the last one.
-  mutating func move(to frame: Int64) {
+  mutating func advance(to frame: Int64) {
     let frame = Double(frame)
-    for index in changing {
-      movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index])
+    for index in changingIndices {
+      liveValues[index] = liveTimelines[index].value(at: frame, cursor: &liveCursors[index])
     }
-    for (id, track) in times {
-      var cursor = timeCursors[id] ?? 0
-      timeValues[id] = track.value(at: frame, cursor: &cursor)
-      timeCursors[id] = cursor
+    for (id, track) in envelopeTimelines {
+      var cursor = envelopeCursors[id] ?? 0
+      envelopeValues[id] = track.value(at: frame, cursor: &cursor)
+      envelopeCursors[id] = cursor
     }
   }
 
-  func isMoving(_ id: LiveControlID) -> Bool { changing.contains(id.rawValue) }
+  func isChanging(_ id: LiveControlID) -> Bool { changingIndices.contains(id.rawValue) }
 
-  func value(_ id: LiveControlID) -> Double { movingValues[id.rawValue] }
+  func value(_ id: LiveControlID) -> Double { liveValues[id.rawValue] }
 
-  func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID)
+  func envelopeTime(
+    of event: HapticEvent, parameter id: EventParameterID, control: DynamicParameterID
+  )
     -> PlannedEnvelope.Time
   {
-    let origin = times[control]?.segments[timeCursors[control] ?? 0].origin
+    let origin = envelopeTimelines[control]?.segments[envelopeCursors[control] ?? 0].sourceStart
     return PlannedEnvelope.Time(
-      event: event.value(of: id), control: Float(timeValues[control] ?? 0),
-      origin: origin.map { Int64($0) } ?? ControlSegment.neutral)
+      eventValue: event.value(of: id), controlValue: Float(envelopeValues[control] ?? 0),
+      sourceStart: origin.map { Int64($0) } ?? ControlSegment.noSource)
   }
 }

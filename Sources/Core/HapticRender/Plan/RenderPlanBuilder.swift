@@ -11,7 +11,7 @@ struct RenderPlanBuilder: ~Copyable {
   let tables: LevelTables
   /// The profile's factor on the amplitude of bursts over sharpness, and what that, as intensity
   /// makes it, is raised to.
-  let burstLevels, burstGrowths: [Double]
+  let burstLevels, burstExponents: [Double]
   var eventCount = 0
   var loopLength = Int64(0)
   var soundEnd = Int64(0)
@@ -24,31 +24,34 @@ struct RenderPlanBuilder: ~Copyable {
   var layer: UInt16 = 0
   /// Where the tracks of each layer start in `segments`.
   var layerTracks: [LayerTracks] = []
-  var samples: [AudioBuffer] = []
-  var sampleIndices: [String: Int32] = [:]
+  var sounds: [AudioBuffer] = []
+  var soundIndices: [String: Int32] = [:]
 
-  let edge: Int64
+  let minimumRampLength: Int64
 
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
     let drive = profile.transducerSettings(rate: rate)
     let asked = profile
-    let profile = profile.bandMapped(before: drive)
+    let profile = profile.bandMapped(settings: drive)
     self.profile = profile
     self.rate = rate
-    edge =
-      isRaw ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.shortestEdge, rate: rate))
+    minimumRampLength =
+      isRaw
+      ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.minimumRampSeconds, rate: rate))
     let levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
-    burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
-    burstGrowths = profile.growthsOverSharpness(
+    burstLevels = profile.burstLevels(
+      steadyLevels: levels, requestedShape: asked.transient, drive: drive)
+    burstExponents = profile.amplitudeExponentsOverSharpness(
       count: LevelTables.pointCount, of: profile.transient.frequency)
-    let growths = profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.frequency)
+    let growths = profile.amplitudeExponentsOverSharpness(
+      count: LevelTables.pointCount, of: profile.frequency)
     tables = LevelTables(
-      levels: levels, bursts: burstLevels, growths: growths, burstGrowths: burstGrowths)
+      levels: levels, burstLevels: burstLevels, exponents: growths, burstExponents: burstExponents)
     mappings = VoiceMappings(profile, tables: tables, rate: rate)
   }
 
   /// Frames of a span of time, at least one.
-  func frames(_ seconds: Double) -> Int64 {
+  func frameCount(seconds: Double) -> Int64 {
     max(1, FrameConversion.frame(seconds: seconds, rate: rate))
   }
 
@@ -59,7 +62,7 @@ struct RenderPlanBuilder: ~Copyable {
     for (id, track) in zip(LiveControlID.allCases, tracks) {
       starts.append(Int32(clamping: segments.count))
       let heard = id == .hapticIntensity ? ducked(track) : track
-      segments += heard.segments(rampedOver: max(1, edge))
+      segments += heard.segments(rampedOver: max(1, minimumRampLength))
       // A segment that is never reached ends the track.
       segments.append(ControlSegment(start: .max, value: 0, slope: 0))
     }
@@ -71,7 +74,7 @@ struct RenderPlanBuilder: ~Copyable {
   /// The profile's duck is a factor on amplitude; the control carries intensity, so the factor goes
   /// through the inverse of the intensity law. Call it when all bursts are planned.
   func ducked(_ track: ControlTimeline) -> ControlTimeline {
-    guard profile.duck < 1, case .power(let exponent) = profile.intensity else { return track }
+    guard profile.ducking < 1, case .power(let exponent) = profile.intensity else { return track }
     var spans: [Range<Int64>] = []
     for voice in voices where voice.source == .burst && voice.gain > 0 {
       let span = voice.onset..<(voice.onset + voice.envelope.end)
@@ -81,7 +84,7 @@ struct RenderPlanBuilder: ~Copyable {
         spans.append(span)
       }
     }
-    return track.scaled(by: raised(profile.duck, to: 1 / exponent), within: spans)
+    return track.scaled(by: raised(profile.ducking, to: 1 / exponent), within: spans)
   }
 
   mutating func add(
@@ -111,9 +114,9 @@ struct RenderPlanBuilder: ~Copyable {
       var voice = PlannedVoice(
         source: .vibration, onset: onset, envelope: envelope,
         gain: Float(profile.level * partial.gain))
-      setValues(of: event, on: &voice)
+      setParameters(of: event, on: &voice)
       voice.ratio = Float(partial.ratio)
-      voice.plannedEnvelope = index
+      voice.envelopeIndex = index
       add(voice)
     }
     hasHaptics = true
@@ -125,15 +128,15 @@ struct RenderPlanBuilder: ~Copyable {
       return
     }
     for harmonic in 1...AudioTone.harmonicCount {
-      let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
-      guard harmonic == 1 || highest <= AudioTone.highestShareOfRate * rate else { break }
+      let highest = 2 * AudioTone.centerHertz(of: profile) * Double(harmonic)
+      guard harmonic == 1 || highest <= AudioTone.maximumRateFraction * rate else { break }
       var voice = PlannedVoice(
         source: .tone, onset: onset, envelope: envelope,
         gain: Float(AudioTone.level / Double(harmonic)))
       voice.ratio = Float(harmonic)
-      voice.plannedEnvelope = index
-      voice.brightnessPower = Int32(harmonic - 1)
-      setValues(of: event, on: &voice)
+      voice.envelopeIndex = index
+      voice.brightnessExponent = Int32(harmonic - 1)
+      setParameters(of: event, on: &voice)
       add(voice)
     }
     hasAudio = true
@@ -147,17 +150,17 @@ struct RenderPlanBuilder: ~Copyable {
     let usesEnvelope = event.waveform?.usesVolumeEnvelope ?? true
     let pitch = Double(event.value(of: .audioPitch)) + controls.value(.audioPitch)
     // Where pitch moves, the file may last as long as at the lowest; it falls silent by itself.
-    let slowness = raised(2, to: controls.isMoving(.audioPitch) ? 1 : -min(max(pitch, -1), 1))
+    let slowness = raised(2, to: controls.isChanging(.audioPitch) ? 1 : -min(max(pitch, -1), 1))
     let count = Int64((Double(sample.frameCount) * slowness).rounded(.up))
     let natural = Double(count) / rate
     let given = event.duration ?? 0
     let duration =
       given > 0
       ? (isLooping ? given : min(given, natural))
-      : (isLooping ? RenderPlan.unlimitedDuration : natural)
+      : (isLooping ? RenderPlan.defaultDuration : natural)
     guard duration > 0, sample.frameCount > 0 else { return }
     if given == 0 {
-      extendLoop(to: event.time + duration)
+      extendLoop(toSeconds: event.time + duration)
     }
     // Played unmodified, the file's own first and last frames are its edges.
     let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
@@ -167,12 +170,12 @@ struct RenderPlanBuilder: ~Copyable {
         : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
     else { return }
     var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
-    voice.plannedEnvelope = planned
-    setValues(of: event, on: &voice)
-    voice.sample = index
+    voice.envelopeIndex = planned
+    setParameters(of: event, on: &voice)
+    voice.soundIndex = index
     voice.isLooping = isLooping
     if usesEnvelope, !isLooping {
-      voice.fadeLength = Int32(min(edge, Int64(sample.frameCount)))
+      voice.fadeLength = Int32(min(minimumRampLength, Int64(sample.frameCount)))
     }
     add(voice)
     hasAudio = true
@@ -188,8 +191,8 @@ struct RenderPlanBuilder: ~Copyable {
       Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
     let law = profile.transient
     let shaped = profile.intensity.amplitude(atIntensity: intensity)
-    let even = Self.value(of: burstLevels, at: sharpness)
-    let growth = Self.value(of: burstGrowths, at: sharpness)
+    let even = Self.interpolatedValue(of: burstLevels, at: sharpness)
+    let growth = Self.interpolatedValue(of: burstExponents, at: sharpness)
     let full = law.floor + (1 - law.floor) * shaped
     let share = growth == 1 ? full : raised(full, to: growth)
     let amplitude = intensity > 0 ? law.level * share * even : 0
@@ -199,7 +202,8 @@ struct RenderPlanBuilder: ~Copyable {
       * sharpness
     hasHaptics = true
     for partial in law.partials {
-      let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.durationRatio))
+      let length = max(
+        4, frameCount(seconds: law.seconds(atSharpness: sharpness) * partial.durationRatio))
       loopLength = max(loopLength, onset + length)
       soundEnd = max(soundEnd, onset + length)
       // A burst that a control of the pattern silences is planned too: a live one may wake it.
@@ -208,8 +212,8 @@ struct RenderPlanBuilder: ~Copyable {
         var voice = PlannedVoice(
           source: .burst, onset: onset, envelope: burstEnvelope(length: length, law: law),
           gain: Float(amplitude * partial.gain * weight))
-        setValues(of: event, on: &voice)
-        voice.weight = Float(law.level * partial.gain * weight)
+        setParameters(of: event, on: &voice)
+        voice.fullIntensityGain = Float(law.level * partial.gain * weight)
         voice.sine = Self.sine(
           hertz: hertz * partial.ratio * harmonic, glide: partial.glide, length: length, rate: rate)
         add(voice)
@@ -223,12 +227,12 @@ struct RenderPlanBuilder: ~Copyable {
     let series = 4 / Double.pi
     let odd = stride(from: 3.0, through: share > 0 ? 15 : 0, by: 2)
     return [(1, 1 - share + share * series)]
-      + odd.prefix { $0 * hertz < AudioTone.highestShareOfRate * rate }.map {
+      + odd.prefix { $0 * hertz < AudioTone.maximumRateFraction * rate }.map {
         ($0, share * series / $0)
       }
   }
 
-  private static func value(of table: [Double], at sharpness: Double) -> Double {
+  private static func interpolatedValue(of table: [Double], at sharpness: Double) -> Double {
     let place = sharpness * Double(table.count - 1)
     let index = min(Int(place), table.count - 2)
     return table[index] + (table[index + 1] - table[index]) * (place - Double(index))
@@ -237,7 +241,7 @@ struct RenderPlanBuilder: ~Copyable {
   /// A sine that passes zero, rising, in the middle of a burst.
   private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double) -> SineSegment
   {
-    let highest = AudioTone.highestShareOfRate * 4_294_967_296
+    let highest = AudioTone.maximumRateFraction * 4_294_967_296
     let increment = UInt32(min(hertz / rate * 4_294_967_296, highest))
     // What glides up stays below the frequencies that would alias.
     let last = min(Double(increment) * glide, highest)
@@ -249,13 +253,13 @@ struct RenderPlanBuilder: ~Copyable {
 
   private func burstEnvelope(length: Int64, law: TransientShape) -> Envelope {
     let eighth = max(1, (length + 4) / 8)
-    let rise = min(law.attack.map({ frames($0) }) ?? eighth, length / 2)
-    let fall = min(law.release.map({ frames($0) }) ?? eighth, length - rise)
+    let rise = min(law.attack.map({ frameCount(seconds: $0) }) ?? eighth, length / 2)
+    let fall = min(law.release.map({ frameCount(seconds: $0) }) ?? eighth, length - rise)
     return .hold(length, rise: rise, fall: fall)
   }
 
   /// Counts an event without a duration towards the length of a loop.
-  private mutating func extendLoop(to seconds: Double) {
+  private mutating func extendLoop(toSeconds seconds: Double) {
     loopLength = max(loopLength, FrameConversion.frame(seconds: seconds, rate: rate))
   }
 
@@ -266,10 +270,10 @@ struct RenderPlanBuilder: ~Copyable {
     soundEnd = max(soundEnd, voice.onset + voice.envelope.end)
   }
 
-  private func setValues(of event: HapticEvent, on voice: inout PlannedVoice) {
+  private func setParameters(of event: HapticEvent, on voice: inout PlannedVoice) {
     let isHaptic = voice.source.isHaptic
-    voice.strength = event.value(of: isHaptic ? .hapticIntensity : .audioVolume)
-    voice.tone = event.value(of: isHaptic ? .hapticSharpness : .audioPitch)
+    voice.level = event.value(of: isHaptic ? .hapticIntensity : .audioVolume)
+    voice.pitch = event.value(of: isHaptic ? .hapticSharpness : .audioPitch)
     if isHaptic { return }
     voice.brightness = event.value(of: .audioBrightness)
     voice.pan = event.value(of: .audioPan)
@@ -280,28 +284,33 @@ struct RenderPlanBuilder: ~Copyable {
   private mutating func envelope(
     of event: HapticEvent, onset: Int64, lasting seconds: Double? = nil, controls: EventControls
   ) -> (Envelope, Int32)? {
-    let duration = seconds ?? event.duration ?? RenderPlan.unlimitedDuration
+    let duration = seconds ?? event.duration ?? RenderPlan.defaultDuration
     let hold = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
     guard hold > 0 else { return nil }
     if seconds == nil, event.duration == nil {
-      extendLoop(to: event.time + duration)
+      extendLoop(toSeconds: event.time + duration)
     }
     let isHaptic = event.kind.isHaptic
-    let attack = controls.time(
-      event, .attackTime, isHaptic ? .hapticAttackTimeControl : .audioAttackTimeControl)
-    let decay = controls.time(
-      event, .decayTime, isHaptic ? .hapticDecayTimeControl : .audioDecayTimeControl)
-    let release = controls.time(
-      event, .releaseTime, isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
+    let attack = controls.envelopeTime(
+      of: event, parameter: .attackTime,
+      control: isHaptic ? .hapticAttackTimeControl : .audioAttackTimeControl)
+    let decay = controls.envelopeTime(
+      of: event, parameter: .decayTime,
+      control: isHaptic ? .hapticDecayTimeControl : .audioDecayTimeControl)
+    let release = controls.envelopeTime(
+      of: event, parameter: .releaseTime,
+      control: isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
     let planned = PlannedEnvelope(
-      hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay,
+      holdLength: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack,
+      decay: decay,
       release: release)
     envelopes.append(planned)
     let envelope = planned.envelope(
-      attack: EnvelopeTimes.seconds(normalised: attack.event + attack.control),
-      decay: EnvelopeTimes.seconds(normalised: decay.event + decay.control),
-      release: EnvelopeTimes.seconds(normalised: release.event + release.control), rate: rate,
-      edge: edge)
+      attack: EnvelopeTimes.seconds(normalized: attack.eventValue + attack.controlValue),
+      decay: EnvelopeTimes.seconds(normalized: decay.eventValue + decay.controlValue),
+      release: EnvelopeTimes.seconds(normalized: release.eventValue + release.controlValue),
+      rate: rate,
+      minimumRampLength: minimumRampLength)
     return (envelope, Int32(clamping: envelopes.count - 1))
   }
 
@@ -316,22 +325,22 @@ struct RenderPlanBuilder: ~Copyable {
     guard !frames.isEmpty else { return }
     let onset = FrameConversion.frame(seconds: signal.time, rate: rate)
     let length = Int64(frames.count)
-    let longestEdge = min(edge, length / 2)
-    let rise = Self.isNearZero(frames[0]) ? 0 : longestEdge
-    let fall = Self.isNearZero(frames[frames.count - 1]) ? 0 : longestEdge
+    let longestEdge = min(minimumRampLength, length / 2)
+    let rise = Self.isNearSilence(frames[0]) ? 0 : longestEdge
+    let fall = Self.isNearSilence(frames[frames.count - 1]) ? 0 : longestEdge
     var voice = PlannedVoice(
       source: .signal, onset: onset, envelope: .hold(length, rise: rise, fall: fall),
       gain: Float(profile.level))
-    voice.sample = Int32(clamping: samples.count)
+    voice.soundIndex = Int32(clamping: sounds.count)
     voice.layer = layer
-    samples.append(AudioBuffer(interleaved: frames, channelCount: 1))
+    sounds.append(AudioBuffer(interleaved: frames, channelCount: 1))
     voices.append(voice)
     soundEnd = max(soundEnd, onset + length)
     hasHaptics = true
   }
 
   /// Whether a step from silence to a sample is 40 dB below a full one.
-  private static func isNearZero(_ sample: Float) -> Bool { abs(sample) <= 0.01 }
+  private static func isNearSilence(_ sample: Float) -> Bool { abs(sample) <= 0.01 }
 }
 
 /// The synthetic tone of `AudioContinuous`: four harmonics above the haptic band.
@@ -341,10 +350,10 @@ enum AudioTone {
   /// Harmonics; each has 1/n of the fundamental's amplitude, times brightnessⁿ⁻¹.
   static let harmonicCount = 4
   /// The highest frequency a partial may reach, as a share of the rate, so that nothing aliases.
-  static let highestShareOfRate = 0.45
+  static let maximumRateFraction = 0.45
 
   /// The frequency at pitch 0: an octave above the top of the haptic band; pitch ±1 is an octave.
-  static func middleHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }
+  static func centerHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }
 }
 
 /// Moves a signal to another rate by band-limited interpolation.
@@ -353,26 +362,27 @@ enum AudioTone {
 /// widened where the rate falls. The signal counts as zero before its start and behind its end.
 package enum SignalResampler {
   /// Zero crossings of the sinc to each side.
-  private static let reach = 24.0
+  private static let zeroCrossingCount = 24.0
   /// The window's shape: side lobes below −80 dB.
-  private static let beta = 8.0
+  private static let kaiserBeta = 8.0
   /// Points of the table for each zero crossing.
-  private static let resolution = 512
+  private static let pointsPerZeroCrossing = 512
 
   /// The windowed sinc from 0 to `reach` zero crossings, with one point behind.
   private static let kernel: [Float] = {
-    let count = Int(reach) * resolution
+    let count = Int(zeroCrossingCount) * pointsPerZeroCrossing
     return (0...count + 1).map { index in
-      let x = Double(index) / Double(resolution)
-      guard x < reach else { return 0 }
+      let x = Double(index) / Double(pointsPerZeroCrossing)
+      guard x < zeroCrossingCount else { return 0 }
       let sinc = x == 0 ? 1 : sin(.pi * x) / (.pi * x)
-      let place = x / reach
-      return Float(sinc * bessel(beta * (1 - place * place).squareRoot()) / bessel(beta))
+      let place = x / zeroCrossingCount
+      return Float(
+        sinc * besselI0(kaiserBeta * (1 - place * place).squareRoot()) / besselI0(kaiserBeta))
     }
   }()
 
   /// The modified Bessel function of the first kind and order 0, by its power series.
-  private static func bessel(_ x: Double) -> Double {
+  private static func besselI0(_ x: Double) -> Double {
     var term = 1.0
     var sum = 1.0
     for n in 1...40 {
@@ -390,7 +400,7 @@ package enum SignalResampler {
     let count = Int((Double(samples.count) / step).rounded(.up))
     // Below 1 where the rate falls: the cutoff falls with it.
     let cutoff = min(1, wanted / rate)
-    let width = reach / cutoff
+    let width = zeroCrossingCount / cutoff
     let scale = Float(cutoff)
     return (0..<count).map { frame in
       let position = Double(frame) * step
@@ -399,7 +409,7 @@ package enum SignalResampler {
       guard first <= last else { return 0 }
       var sum: Float = 0
       for index in first...last {
-        let place = abs(position - Double(index)) * cutoff * Double(resolution)
+        let place = abs(position - Double(index)) * cutoff * Double(pointsPerZeroCrossing)
         let entry = Int(place)
         let part = Float(place - Double(entry))
         sum += samples[index] * (kernel[entry] + (kernel[entry + 1] - kernel[entry]) * part)

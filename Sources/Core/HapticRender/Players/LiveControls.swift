@@ -5,7 +5,7 @@ internal import RealtimeMemory
 enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   case hapticIntensity, hapticSharpness, audioVolume, audioPitch, audioBrightness, audioPan
 
-  private static let ids: [DynamicParameterID] = [
+  private static let parameterIDs: [DynamicParameterID] = [
     .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl,
     .audioBrightnessControl,
     .audioPanControl,
@@ -13,11 +13,11 @@ enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
 
   /// The control of a dynamic parameter, or nil for envelope times, which act at onsets alone.
   init?(_ id: DynamicParameterID) {
-    guard let place = Self.ids.firstIndex(of: id) else { return nil }
+    guard let place = Self.parameterIDs.firstIndex(of: id) else { return nil }
     self = Self.allCases[place]
   }
 
-  var id: DynamicParameterID { Self.ids[rawValue] }
+  var parameterID: DynamicParameterID { Self.parameterIDs[rawValue] }
   var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }
 
@@ -26,7 +26,7 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
   // Each is added to a time, −1…1.
   case hapticAttack, hapticDecay, hapticRelease, audioAttack, audioDecay, audioRelease
 
-  private static let ids: [DynamicParameterID] = [
+  private static let parameterIDs: [DynamicParameterID] = [
     .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl,
     .audioAttackTimeControl,
     .audioDecayTimeControl, .audioReleaseTimeControl,
@@ -34,7 +34,7 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
 
   /// The envelope time of a dynamic parameter, or nil for what acts while a voice sounds.
   init?(_ id: DynamicParameterID) {
-    guard let place = Self.ids.firstIndex(of: id) else { return nil }
+    guard let place = Self.parameterIDs.firstIndex(of: id) else { return nil }
     self = Self.allCases[place]
   }
 }
@@ -47,7 +47,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
   /// What it grows by with each frame of the output.
   var slope: Float = 0
   /// The pattern position at which it came into force; what starts later replaces it.
-  var position = Int64.min
+  var patternPosition = Int64.min
   var isSet = false
 
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
@@ -55,45 +55,45 @@ struct LiveControl: BitwiseCopyable, Sendable {
   /// Whether this, and not what came into force at a frame of the pattern, is in force.
   ///
   /// - Parameter passOrigin: The pattern position of the pass's frame 0.
-  @_noLocks func outranks(origin: Int64, passOrigin: Int64) -> Bool {
-    isSet && (origin == ControlSegment.neutral || passOrigin &+ origin <= position)
+  @_noLocks func overrides(sourceStart origin: Int64, passOrigin: Int64) -> Bool {
+    isSet && (origin == ControlSegment.noSource || passOrigin &+ origin <= patternPosition)
   }
 }
 
 /// The controls a player was sent, in the orders of `LiveControlID` and `EnvelopeTimeID`.
 struct LiveControls: BitwiseCopyable, Sendable {
   private var controls = InlineArray<6, LiveControl>(repeating: LiveControl())
-  private var times = InlineArray<6, LiveControl>(repeating: LiveControl())
+  private var envelopeTimes = InlineArray<6, LiveControl>(repeating: LiveControl())
   /// Whether anything was sent that acts while voices sound.
   private(set) var isActive = false
-  private(set) var hasTimes = false
+  private(set) var hasEnvelopeTimes = false
 
   @_noLocks init() {}
 
   @_noLocks func control(_ id: LiveControlID) -> LiveControl { controls[id.rawValue] }
 
-  @_noLocks func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.rawValue] }
+  @_noLocks func envelopeTime(_ id: EnvelopeTimeID) -> LiveControl { envelopeTimes[id.rawValue] }
 
   @_noLocks mutating func set(
     _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
     controls[id.rawValue] = LiveControl(
-      start: frame, value: value, slope: slope, position: position, isSet: true)
+      start: frame, value: value, slope: slope, patternPosition: position, isSet: true)
     isActive = true
   }
 
-  @_noLocks mutating func setTime(
+  @_noLocks mutating func setEnvelopeTime(
     _ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
-    times[id.rawValue] = LiveControl(
-      start: frame, value: value, slope: slope, position: position, isSet: true)
-    hasTimes = true
+    envelopeTimes[id.rawValue] = LiveControl(
+      start: frame, value: value, slope: slope, patternPosition: position, isSet: true)
+    hasEnvelopeTimes = true
   }
 
-  @_noLocks mutating func move(to position: Int64) {
+  @_noLocks mutating func setPatternPosition(_ position: Int64) {
     for index in 0..<6 {
-      controls[index].position = position
-      times[index].position = position
+      controls[index].patternPosition = position
+      envelopeTimes[index].patternPosition = position
     }
   }
 }
@@ -104,12 +104,12 @@ struct LiveControls: BitwiseCopyable, Sendable {
 /// Pattern positions go on through all passes of a loop. At rate 1 everything is whole numbers.
 struct TempoMap: BitwiseCopyable, Sendable {
   /// The rates a player can have.
-  static var slowest: Double { @_noLocks get { 1.0 / 64 } }
-  static var fastest: Double { @_noLocks get { 64 } }
+  static var minimumRate: Double { @_noLocks get { 1.0 / 64 } }
+  static var maximumRate: Double { @_noLocks get { 64 } }
 
   private var anchorFrame: Int64 = 0
   private var anchorPosition: Int64 = 0
-  private var fraction = 0.0
+  private var anchorFraction = 0.0
   /// Frames of the pattern for each frame of the output.
   private(set) var rate = 1.0
   /// Whether the rate is 1 and the pattern's frames are whole ones of the output.
@@ -117,22 +117,24 @@ struct TempoMap: BitwiseCopyable, Sendable {
 
   @_noLocks init() {}
 
-  @_noLocks mutating func anchor(position: Int64, at frame: Int64) {
+  @_noLocks mutating func setAnchor(position: Int64, at frame: Int64) {
     anchorFrame = frame
     anchorPosition = position
-    fraction = 0
+    anchorFraction = 0
     isUnity = rate == 1
   }
 
   /// Changes the rate from a frame on; the place at that frame stays.
   @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
-    let place = fraction + Double(frame &- anchorFrame) * rate
+    let place = anchorFraction + Double(frame &- anchorFrame) * rate
     let whole = Int64(place)
     anchorPosition = anchorPosition &+ whole
-    fraction = place - Double(whole)
+    anchorFraction = place - Double(whole)
     anchorFrame = frame
-    rate = newRate < Self.slowest ? Self.slowest : (newRate > Self.fastest ? Self.fastest : newRate)
-    isUnity = rate == 1 && fraction == 0
+    rate =
+      newRate < Self.minimumRate
+      ? Self.minimumRate : (newRate > Self.maximumRate ? Self.maximumRate : newRate)
+    isUnity = rate == 1 && anchorFraction == 0
   }
 
   /// Lets the place of one frame fall on a later one, as if the time between had not been.
@@ -142,7 +144,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
 
   @_noLocks func position(at frame: Int64) -> Int64 {
     if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
-    return anchorPosition &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
+    return anchorPosition &+ Int64(anchorFraction + Double(frame &- anchorFrame) * rate)
   }
 
   /// The first frame, not before the anchor, at which the pattern has come to a place.
@@ -151,7 +153,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
     // anchor.
     if position <= anchorPosition { return anchorFrame }
     if isUnity { return anchorFrame &+ (position &- anchorPosition) }
-    let distance = (Double(position &- anchorPosition) - fraction) / rate
+    let distance = (Double(position &- anchorPosition) - anchorFraction) / rate
     // Too far away to be met, and to be counted.
     if distance > 4e15 { return .max / 2 }
     var frame = anchorFrame &+ Int64(distance)
@@ -171,18 +173,18 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   package var frame: Int64 = 0
   package var phase = PlayerStatus.Phase.playing
   /// Grows with each start, seek and return that cuts off what sounds.
-  package var entryCount = 0
+  package var jumpCount = 0
   /// The frame of the pattern at which the last of these went on.
-  package var entryFrame: Int64 = 0
+  package var jumpFrame: Int64 = 0
   /// Grows with each pass that begins while the last one sounds on.
-  package var passCount = 0
+  package var overlapCount = 0
   /// The pattern position at which the running pass began.
   package var passOrigin: Int64 = 0
   /// Whether no mute keeps its haptic events, or its audio events, from being heard.
-  package var hearsHaptics = true
-  package var hearsAudio = true
+  package var playsHaptics = true
+  package var playsAudio = true
   private var tempoMap = TempoMap()
-  private var live = LiveControls()
+  private var liveControls = LiveControls()
 
   /// A player that starts at frame 0.
   package init() {}
@@ -190,14 +192,14 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   @_noLocks init(_ player: Player, at frame: Int64, in context: MixContext) {
     self.frame = frame
     phase = player.phase
-    entryCount = player.entryCount
-    entryFrame = player.entryFrame
-    passCount = player.overlappingPassCount
+    jumpCount = player.jumpCount
+    jumpFrame = player.jumpFrame
+    overlapCount = player.overlapCount
     passOrigin = player.passOrigin
-    hearsHaptics = context.hearsHaptics && !player.gain.leadsToSilence
-    hearsAudio = context.hearsAudio && !player.gain.leadsToSilence
+    playsHaptics = context.playsHaptics && !player.gain.endsInSilence
+    playsAudio = context.playsAudio && !player.gain.endsInSilence
     tempoMap = player.tempoMap
-    live = player.live.value
+    liveControls = player.liveControls.value
   }
 
   /// The pattern position at a frame of the output.
@@ -208,14 +210,15 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
 
   /// What was sent of a control: its value at a frame, and the pattern position at which it came
   /// into force.
-  package func sent(_ id: DynamicParameterID, at frame: Int64) -> (value: Double, position: Int64)?
-  {
-    guard let control = LiveControlID(id).map({ live.control($0) }), control.isSet else {
+  package func liveValue(of id: DynamicParameterID, at frame: Int64) -> (
+    value: Double, position: Int64
+  )? {
+    guard let control = LiveControlID(id).map({ liveControls.control($0) }), control.isSet else {
       return nil
     }
     return (
       Double(control.value) + Double(control.slope) * Double(frame - control.start),
-      control.position
+      control.patternPosition
     )
   }
 }
@@ -229,7 +232,9 @@ struct PlayerChanges: ~Copyable {
   private var count = 0
 
   /// A period of a virtual device has fewer frames than this.
-  init(isKept: Bool) { changes = FixedBuffer(repeating: PlayerChange(), count: isKept ? 72 : 0) }
+  init(isEnabled isKept: Bool) {
+    changes = FixedBuffer(repeating: PlayerChange(), count: isKept ? 72 : 0)
+  }
 
   @_noLocks mutating func add(_ player: Player, at frame: Int64, in context: MixContext) {
     guard changes.count > 0 else { return }
@@ -239,7 +244,7 @@ struct PlayerChanges: ~Copyable {
     changes[count &- 1] = PlayerChange(player, at: frame, in: context)
   }
 
-  mutating func take() -> [PlayerChange] {
+  mutating func drain() -> [PlayerChange] {
     defer { count = 0 }
     return (0..<count).map { changes[$0] }
   }

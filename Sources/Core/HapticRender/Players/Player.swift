@@ -6,7 +6,7 @@ internal import Synchronization
 /// The memory belongs to the control side, the contents to the render thread.
 struct Player: BitwiseCopyable {
   let plan: Reference<PlanView>
-  let live: Reference<LiveControls>
+  let liveControls: Reference<LiveControls>
   let status: Reference<PlayerStatus>
   let changes: Reference<PlayerChanges>
   let voices: BufferView<Voice>
@@ -16,23 +16,23 @@ struct Player: BitwiseCopyable {
 
   var phase = PlayerStatus.Phase.idle
   var tempoMap = TempoMap()
-  var activeCount = 0
+  var activeVoiceCount = 0
   /// The frame of the output at which the last voice ended since the player's start.
   var lastVoiceEnd = Int64.min
-  var nextVoice = 0
+  var nextVoiceIndex = 0
   /// The pattern position at which the running pass began.
   var passOrigin: Int64 = 0
   /// Passes to come, the running one included.
-  var passesLeft = 1
+  var remainingPassCount = 1
   /// How often a new start runs through the pattern.
   var passCount = 1
   /// The frame of the pattern at which a loop returns, or 0 for the plan's own.
   var loopEnd: Int64 = 0
   /// Where a loop returns to, or nothing for the beginning.
-  var loopEntry: Reference<CuePoint>?
+  var loopCue: Reference<CuePoint>?
   var pauseFrame: Int64 = 0
   /// Where the next start begins, or nothing for the beginning.
-  var entry: Reference<CuePoint>?
+  var startCue: Reference<CuePoint>?
   var gain = GainRamp(1)
   var sendGain = GainRamp(1)
   /// The order that last moved it.
@@ -43,24 +43,24 @@ struct Player: BitwiseCopyable {
 
   /// Starts, seeks and returns that cut off what sounded, and the frame of the pattern where the
   /// last went on.
-  var entryCount = 0
-  var entryFrame: Int64 = 0
+  var jumpCount = 0
+  var jumpFrame: Int64 = 0
   /// Passes that began while the last one sounded on.
-  var overlappingPassCount = 0
+  var overlapCount = 0
 
   var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
-  var isLastPass: Bool { @_noLocks get { passesLeft <= 1 || passLength <= 0 } }
+  var isLastPass: Bool { @_noLocks get { remainingPassCount <= 1 || passLength <= 0 } }
 
-  @_noLocks func voiceContext(isPanned: Bool) -> VoiceContext {
-    VoiceContext(plan: plan, live: live, tempoMap: tempoMap, isPanned: isPanned)
+  @_noLocks func voiceContext(isStereo isPanned: Bool) -> VoiceContext {
+    VoiceContext(plan: plan, liveControls: liveControls, tempoMap: tempoMap, isStereo: isPanned)
   }
 
-  var hasUnitySend: Bool { @_noLocks get { sendGain.isUnity && sendSegments.count == 0 } }
+  var hasUnitySendGain: Bool { @_noLocks get { sendGain.isUnity && sendSegments.count == 0 } }
 
   @_noLocks func currentSendGain(at position: Int64) -> Float {
     guard sendSegments.count > 0 else { return sendGain.value }
     let frame = patternFrame(at: position)
-    return sendGain.value * sendSegments[sendSegment(at: frame)].valueFromStart(at: frame)
+    return sendGain.value * sendSegments[sendSegment(at: frame)].valueWithOpenStart(at: frame)
   }
 
   @_noLocks mutating func nextSendGain(at position: Int64) -> Float {
@@ -68,7 +68,7 @@ struct Player: BitwiseCopyable {
     guard sendSegments.count > 0 else { return sent }
     let frame = patternFrame(at: position)
     sendCursor = sendSegment(at: frame)
-    return sent * sendSegments[sendCursor].valueFromStart(at: frame)
+    return sent * sendSegments[sendCursor].valueWithOpenStart(at: frame)
   }
 
   /// Moves the factor, unless a later order for it has been given by now.
@@ -113,33 +113,33 @@ struct Player: BitwiseCopyable {
   /// The frame at which a loop cuts off what sounds, or the end of time.
   ///
   /// It does where it ends before its pattern, and where it returns into the middle of it.
-  var nextWrap: Int64 {
+  var nextLoopJump: Int64 {
     @_noLocks get {
-      guard phase.isPlaying, !isLastPass, loopEntry != nil || passLength < plan.value.loopLength
+      guard phase.isPlaying, !isLastPass, loopCue != nil || passLength < plan.value.loopLength
       else { return .max }
       return tempoMap.frame(at: passOrigin &+ passLength)
     }
   }
 
-  @_noLocks mutating func wrap(in context: MixContext) {
-    cut(in: context)
-    if passesLeft != .max {
-      passesLeft &-= 1
+  @_noLocks mutating func jumpToLoopStart(in context: MixContext) {
+    fadeOutVoices(in: context)
+    if remainingPassCount != .max {
+      remainingPassCount &-= 1
     }
-    if let entry = loopEntry {
-      live.value.move(to: entry.value.frame)
-      enter(entry, in: context)
+    if let entry = loopCue {
+      liveControls.value.setPatternPosition(entry.value.frame)
+      start(at: entry, in: context)
     } else {
       passOrigin &+= passLength
-      nextVoice = 0
-      noteEntry(at: 0)
+      nextVoiceIndex = 0
+      recordJump(to: 0)
     }
     changes.value.add(self, at: context.position, in: context)
   }
 
-  @_noLocks mutating func noteEntry(at frame: Int64) {
-    entryCount &+= 1
-    entryFrame = frame
+  @_noLocks mutating func recordJump(to frame: Int64) {
+    jumpCount &+= 1
+    jumpFrame = frame
   }
 
   /// Adds a sub-block of the player to the buses; returns whether it ended in it.
@@ -150,51 +150,55 @@ struct Player: BitwiseCopyable {
       return false
     }
     let buses = context.buses
-    let scratch = context.scratch
+    let scratch = context.crossfadeBuffer
     let hapticBus = max(0, bus)
-    let isApart = !gain.isUnity || !hasUnitySend
+    let isApart = !gain.isUnity || !hasUnitySendGain
     let isSilent = gain.isSilent
     let target = MixTarget(
       haptics: isApart ? scratch.value.haptics : buses.value.haptics(hapticBus),
       left: isApart ? scratch.value.left : buses.value.left,
       right: isApart ? scratch.value.right : buses.value.right,
-      isHeard: context.isHeard && !isSilent)
+      isAudible: context.isAudible && !isSilent)
     if isApart && !isSilent {
       scratch.value.clear(count: count)
     }
     mixVoices(count: count, to: target, in: context)
     if isApart && !isSilent {
-      addScratch(count: count, hapticBus: hapticBus, in: context)
+      addCrossfadeBuffer(count: count, hapticBus: hapticBus, in: context)
     } else {
       gain.advance(by: count)
       sendGain.advance(by: count)
     }
     let end = context.position &+ Int64(count)
     status.value.position.store(tempoMap.position(at: end) &- passOrigin, ordering: .relaxed)
-    return endIfOver(before: end, in: context)
+    return endIfFinished(before: end, in: context)
   }
 
-  @_noLocks private mutating func endIfOver(before end: Int64, in context: MixContext) -> Bool {
-    guard activeCount == 0, isLastPass, nextVoice >= plan.value.voices.count else { return false }
+  @_noLocks private mutating func endIfFinished(before end: Int64, in context: MixContext) -> Bool {
+    guard activeVoiceCount == 0, isLastPass, nextVoiceIndex >= plan.value.voices.count else {
+      return false
+    }
     let last = tempoMap.frame(at: passOrigin &+ plan.value.length)
     guard last <= end else { return false }
     // A release that was sent may be longer than the planned one.
-    let frame = live.value.hasTimes ? max(last, lastVoiceEnd) : last
+    let frame = liveControls.value.hasEnvelopeTimes ? max(last, lastVoiceEnd) : last
     self.end(at: frame)
     changes.value.add(self, at: frame, in: context)
     return true
   }
 
   /// Adds what was rendered apart, at the player's gain, and of the haptics what the bus gets.
-  @_noLocks private mutating func addScratch(count: Int, hapticBus: Int, in context: MixContext) {
+  @_noLocks private mutating func addCrossfadeBuffer(
+    count: Int, hapticBus: Int, in context: MixContext
+  ) {
     let buses = context.buses
     let haptics = buses.value.haptics(hapticBus)
     let left = buses.value.left
     let right = buses.value.right
-    let apart = context.scratch.value.haptics
-    let gains = context.scratch.value.gain
-    let apartLeft = context.scratch.value.left
-    let apartRight = context.scratch.value.right
+    let apart = context.crossfadeBuffer.value.haptics
+    let gains = context.crossfadeBuffer.value.gain
+    let apartLeft = context.crossfadeBuffer.value.left
+    let apartRight = context.crossfadeBuffer.value.right
     gain.fill(gains, count: count)
     let isHaptic = bus >= 0
     for index in 0..<count {
@@ -208,41 +212,42 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  @_noLocks mutating func cut(in context: MixContext) {
+  @_noLocks mutating func fadeOutVoices(in context: MixContext) {
     if phase.isPlaying {
-      preRenderFades(isIn: false, in: context)
+      preRenderFades(isFadeIn: false, in: context)
     }
-    activeCount = 0
+    activeVoiceCount = 0
   }
 
   /// Renders each voice's fade from silence, behind which the voices go on, or to it: then they
   /// stay where they are, as copies sound on.
-  @_noLocks mutating func preRenderFades(isIn: Bool, in context: MixContext) {
-    guard context.isHeard && !gain.isSilent else { return }
+  @_noLocks mutating func preRenderFades(isFadeIn isIn: Bool, in context: MixContext) {
+    guard context.isAudible && !gain.isSilent else { return }
     let buses = context.buses
-    let scratch = context.scratch
-    let count = context.scratch.value.fadeLength
+    let scratch = context.crossfadeBuffer
+    let count = context.crossfadeBuffer.value.fadeLength
     let target = MixTarget(
       haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right,
-      isHeard: true)
-    for index in 0..<activeCount {
+      isAudible: true)
+    for index in 0..<activeVoiceCount {
       var voice = voices[index]
-      let next = max(context.position, voice.start &+ voice.frame)
+      let next = max(context.position, voice.startFrame &+ voice.frame)
       scratch.value.clear(count: count)
       _ = voice.add(
-        plan.value.voices[voice.planned], position: next, end: count,
-        in: voiceContext(isPanned: context.isPanned),
+        plan.value.voices[voice.plannedIndex], position: next, end: count,
+        in: voiceContext(isStereo: context.isStereo),
         to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
       if isIn {
         voices[index] = voice
       }
-      scratch.value.fade(isIn: isIn, gain: gain.value, share: currentSendGain(at: next))
+      scratch.value.applyFade(isFadeIn: isIn, gain: gain.value, sendGain: currentSendGain(at: next))
       if bus >= 0 {
-        buses.value.leave(target.haptics, count: count, onBus: bus, from: next)
+        buses.value.addTail(target.haptics, count: count, toBus: bus, from: next)
       }
       guard rendersAudio else { continue }
-      buses.value.leave(target.left, count: count, onBus: buses.value.hapticCount, from: next)
-      buses.value.leave(target.right, count: count, onBus: buses.value.hapticCount &+ 1, from: next)
+      buses.value.addTail(target.left, count: count, toBus: buses.value.hapticCount, from: next)
+      buses.value.addTail(
+        target.right, count: count, toBus: buses.value.hapticCount &+ 1, from: next)
     }
   }
 
@@ -250,25 +255,25 @@ struct Player: BitwiseCopyable {
   struct MixTarget: BitwiseCopyable {
     let haptics, left, right: BufferView<Float>
     /// Whether samples are wanted at all.
-    let isHeard: Bool
+    let isAudible: Bool
   }
 
   @_noLocks mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
     let position = context.position
     startVoices(before: position &+ Int64(count), in: context)
-    let voiceContext = self.voiceContext(isPanned: context.isPanned)
+    let voiceContext = self.voiceContext(isStereo: context.isStereo)
     let planned = plan.value.voices
     let voices = self.voices
     var kept = 0
-    for index in 0..<activeCount {
-      let place = voices[index].planned
+    for index in 0..<activeVoiceCount {
+      let place = voices[index].plannedIndex
       let isDone = voices[index].add(
         planned[place], position: position, end: count, in: voiceContext, to: target,
         isHapticHeard: bus >= 0,
         isAudioHeard: rendersAudio)
       // Voices keep their order, so that sums do not depend on where blocks end.
       if isDone {
-        lastVoiceEnd = max(lastVoiceEnd, voices[index].start &+ voices[index].frame)
+        lastVoiceEnd = max(lastVoiceEnd, voices[index].startFrame &+ voices[index].frame)
       } else {
         if kept != index {
           voices[kept] = voices[index]
@@ -276,7 +281,7 @@ struct Player: BitwiseCopyable {
         kept &+= 1
       }
     }
-    activeCount = kept
+    activeVoiceCount = kept
   }
 
   /// Makes the voices active whose onset lies before a frame, pass after pass.
@@ -285,64 +290,66 @@ struct Player: BitwiseCopyable {
     let planned = plan.value.voices
     let reached = tempoMap.position(at: end &- 1)
     while true {
-      if nextVoice < planned.count {
-        let onset = planned[nextVoice].onset
+      if nextVoiceIndex < planned.count {
+        let onset = planned[nextVoiceIndex].onset
         if passOrigin &+ onset > reached { return }
         if isLastPass || onset < passLength {
           // A slow pattern may have come to a place some frames ago at which a pass begins just
           // now.
           let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
-          start(nextVoice, at: frame)
+          startVoice(nextVoiceIndex, at: frame)
         }
-        nextVoice &+= 1
+        nextVoiceIndex &+= 1
         continue
       }
       let next = passOrigin &+ passLength
       if isLastPass || next > reached { return }
       passOrigin = next
-      if passesLeft != .max {
-        passesLeft &-= 1
+      if remainingPassCount != .max {
+        remainingPassCount &-= 1
       }
-      nextVoice = 0
-      overlappingPassCount &+= 1
+      nextVoiceIndex = 0
+      overlapCount &+= 1
       changes.value.add(self, at: max(position, tempoMap.frame(at: next)), in: context)
     }
   }
 
-  @_noLocks private mutating func start(_ index: Int, at frame: Int64) {
+  @_noLocks private mutating func startVoice(_ index: Int, at frame: Int64) {
     // The pool holds the plan's most; a loop that needs more keeps the first ones.
-    guard activeCount < voices.count else {
+    guard activeVoiceCount < voices.count else {
       _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
       return
     }
     let planned = plan.value.voices[index]
-    let tracks = plan.value.tracks(of: planned)
+    let tracks = plan.value.trackCursors(of: planned)
     var envelope = planned.envelope
-    if live.value.hasTimes && planned.plannedEnvelope >= 0 {
-      envelope = plan.value.envelopes[Int(planned.plannedEnvelope)].envelope(
-        with: live, isHaptic: planned.source.isHaptic, at: frame, passOrigin: passOrigin, in: plan)
+    if liveControls.value.hasEnvelopeTimes && planned.envelopeIndex >= 0 {
+      envelope = plan.value.envelopes[Int(planned.envelopeIndex)].envelope(
+        with: liveControls, isHaptic: planned.source.isHaptic, at: frame, passOrigin: passOrigin,
+        in: plan)
     }
-    voices[activeCount] = Voice(
-      planned: index, origin: passOrigin, start: frame, envelope: envelope, sine: planned.sine,
+    voices[activeVoiceCount] = Voice(
+      plannedIndex: index, passOrigin: passOrigin, startFrame: frame, envelope: envelope,
+      sine: planned.sine,
       gain: planned.gain,
       cursors: tracks)
-    activeCount &+= 1
+    activeVoiceCount &+= 1
   }
 
   /// Plays from the beginning, from an entry, or from where the last seek led.
   @_noLocks mutating func start(from wanted: Reference<CuePoint>?, in context: MixContext) {
-    cut(in: context)
-    let sought = entry
-    entry = nil
-    passesLeft = passCount
-    live.value.move(to: -1)
+    fadeOutVoices(in: context)
+    let sought = startCue
+    startCue = nil
+    remainingPassCount = passCount
+    liveControls.value.setPatternPosition(-1)
     setPhase(.playing)
     status.value.startFrame.store(context.position, ordering: .relaxed)
     _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
     let begin = wanted ?? sought
     // In a loop, what lies behind its end is its beginning.
     let isBeyond = !isLastPass && (begin?.value.frame ?? 0) >= passLength
-    enter(isBeyond ? loopEntry : begin, in: context)
+    start(at: isBeyond ? loopCue : begin, in: context)
     sought?.release()
     wanted?.release()
   }
@@ -350,7 +357,7 @@ struct Player: BitwiseCopyable {
   /// Ends playing; returns whether it played.
   @_noLocks mutating func stop(in context: MixContext) -> Bool {
     guard !phase.isIdle else { return false }
-    cut(in: context)
+    fadeOutVoices(in: context)
     end(at: context.position)
     return true
   }
@@ -358,7 +365,7 @@ struct Player: BitwiseCopyable {
   /// Pauses the pattern; what sounds fades out and keeps its position.
   @_noLocks mutating func pause(in context: MixContext) {
     guard phase.isPlaying else { return }
-    preRenderFades(isIn: false, in: context)
+    preRenderFades(isFadeIn: false, in: context)
     pauseFrame = context.position
     setPhase(.paused)
   }
@@ -367,42 +374,42 @@ struct Player: BitwiseCopyable {
   @_noLocks mutating func resume(in context: MixContext) {
     guard phase.isPaused else { return }
     tempoMap.shift(from: pauseFrame, to: context.position)
-    for index in 0..<activeCount {
-      voices[index].start &+= context.position &- pauseFrame
+    for index in 0..<activeVoiceCount {
+      voices[index].startFrame &+= context.position &- pauseFrame
     }
     setPhase(.playing)
-    preRenderFades(isIn: true, in: context)
+    preRenderFades(isFadeIn: true, in: context)
   }
 
   /// Continues at a cue point; returns whether that ended the player.
   @_noLocks mutating func seek(to wanted: Reference<CuePoint>, in context: MixContext) -> Bool {
     if phase.isIdle {
-      entry?.release()
-      entry = wanted
+      startCue?.release()
+      startCue = wanted
       return false
     }
     let isPaused = phase.isPaused
     if !isPaused {
-      cut(in: context)
+      fadeOutVoices(in: context)
     }
     let isBeyond = wanted.value.frame >= (isLastPass ? plan.value.length : passLength)
     if isBeyond && isLastPass {
-      activeCount = 0
+      activeVoiceCount = 0
       wanted.release()
       end(at: context.position)
       return true
     }
     // In a loop, what lies behind its end is its beginning.
-    let target = isBeyond ? loopEntry : wanted
-    live.value.move(to: target?.value.frame ?? 0)
+    let target = isBeyond ? loopCue : wanted
+    liveControls.value.setPatternPosition(target?.value.frame ?? 0)
     if isPaused {
       pauseFrame = context.position
     }
     var context = context
     if isPaused {
-      context.isHeard = false
+      context.isAudible = false
     }
-    enter(target, in: context)
+    start(at: target, in: context)
     wanted.release()
     return false
   }
@@ -411,17 +418,17 @@ struct Player: BitwiseCopyable {
   ///
   /// One that has run beyond its new end is over now.
   @_noLocks mutating func setLoop(
-    passCount: Int, end: Int64, entry: Reference<CuePoint>?, at position: Int64
+    passCount: Int, end: Int64, cue entry: Reference<CuePoint>?, at position: Int64
   ) {
     self.passCount = passCount
-    passesLeft = passCount
+    remainingPassCount = passCount
     loopEnd = end
-    loopEntry?.release()
-    loopEntry = entry
+    loopCue?.release()
+    loopCue = entry
     // A loop without a frame would never let a sub-block begin.
     if let entry = entry, entry.value.frame >= passLength {
       entry.release()
-      loopEntry = nil
+      loopCue = nil
     }
     guard !phase.isIdle, !isLastPass else { return }
     let patternPosition = tempoMap.position(at: phase.isPaused ? pauseFrame : position)
@@ -433,21 +440,21 @@ struct Player: BitwiseCopyable {
   @_noLocks mutating func setPlaybackRate(_ rate: Double, at position: Int64) {
     guard rate > 0 else { return }
     tempoMap.setPlaybackRate(rate, at: phase.isPaused ? pauseFrame : position)
-    settleVoices()
+    interruptSegments()
   }
 
   @_noLocks mutating func setControl(
     _ id: LiveControlID, value: Float, slope: Float, at position: Int64
   ) {
-    live.value.set(
+    liveControls.value.set(
       id, value: value, slope: slope, at: position, position: patternPosition(at: position))
-    settleVoices()
+    interruptSegments()
   }
 
-  @_noLocks mutating func setTime(
+  @_noLocks mutating func setEnvelopeTime(
     _ id: EnvelopeTimeID, value: Float, slope: Float, at position: Int64
   ) {
-    live.value.setTime(
+    liveControls.value.setEnvelopeTime(
       id, value: value, slope: slope, at: position, position: patternPosition(at: position))
   }
 
@@ -456,9 +463,9 @@ struct Player: BitwiseCopyable {
     phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
   }
 
-  @_noLocks private mutating func settleVoices() {
-    for index in 0..<activeCount {
-      voices[index].cutSegment(plan.value.voices[voices[index].planned])
+  @_noLocks private mutating func interruptSegments() {
+    for index in 0..<activeVoiceCount {
+      voices[index].interruptSegment(plan.value.voices[voices[index].plannedIndex])
     }
   }
 
@@ -474,35 +481,36 @@ struct Player: BitwiseCopyable {
   }
 
   /// Begins at a place: voices that sound there fade in, the others come at their time.
-  @_noLocks mutating func enter(_ entry: Reference<CuePoint>?, in context: MixContext) {
+  @_noLocks mutating func start(at entry: Reference<CuePoint>?, in context: MixContext) {
     passOrigin = 0
-    activeCount = 0
+    activeVoiceCount = 0
     lastVoiceEnd = .min
-    noteEntry(at: entry?.value.frame ?? 0)
+    recordJump(to: entry?.value.frame ?? 0)
     guard let entry = entry else {
-      nextVoice = 0
-      tempoMap.anchor(position: 0, at: context.position)
+      nextVoiceIndex = 0
+      tempoMap.setAnchor(position: 0, at: context.position)
       return
     }
-    nextVoice = entry.value.nextVoice
-    tempoMap.anchor(position: entry.value.frame, at: context.position)
+    nextVoiceIndex = entry.value.nextVoiceIndex
+    tempoMap.setAnchor(position: entry.value.frame, at: context.position)
     var index = 0
-    while index < entry.value.sounding.count, activeCount < voices.count {
-      let number = Int(entry.value.sounding[index])
+    while index < entry.value.soundingVoiceIndices.count, activeVoiceCount < voices.count {
+      let number = Int(entry.value.soundingVoiceIndices[index])
       let planned = plan.value.voices[number]
-      let tracks = plan.value.tracks(of: planned)
+      let tracks = plan.value.trackCursors(of: planned)
       var voice = Voice(
-        planned: number, origin: 0, start: context.position, envelope: planned.envelope,
+        plannedIndex: number, passOrigin: 0, startFrame: context.position,
+        envelope: planned.envelope,
         sine: planned.sine,
         gain: planned.gain, cursors: tracks)
-      if planned.source.isSample {
+      if planned.source.readsSamples {
         voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32
       }
-      voices[activeCount] = voice
-      activeCount &+= 1
+      voices[activeVoiceCount] = voice
+      activeVoiceCount &+= 1
       index &+= 1
     }
-    preRenderFades(isIn: true, in: context)
+    preRenderFades(isFadeIn: true, in: context)
   }
 }
 
@@ -510,8 +518,8 @@ struct Player: BitwiseCopyable {
 /// sent.
 struct VoiceContext: BitwiseCopyable {
   let plan: Reference<PlanView>
-  let live: Reference<LiveControls>
+  let liveControls: Reference<LiveControls>
   let tempoMap: TempoMap
   /// Whether there are two sides; one channel hears all of a voice at any pan.
-  let isPanned: Bool
+  let isStereo: Bool
 }

@@ -10,14 +10,14 @@ public final class RenderPlayer: @unchecked Sendable {
   public static let maximumVoiceCount = 4_096
 
   /// How fast a pattern can run, as a multiple of its own speed.
-  public static let playbackRates = TempoMap.slowest...TempoMap.fastest
+  public static let playbackRates = TempoMap.minimumRate...TempoMap.maximumRate
 
   /// What is played.
   public let plan: RenderPlan
   let player: Cell<Player>
   var reference: Reference<Player> { unsafe player.reference }
-  private let live = Cell(LiveControls())
-  private let state = Cell(PlayerStatus())
+  private let liveControls = Cell(LiveControls())
+  private let status = Cell(PlayerStatus())
   private let changes: Cell<PlayerChanges>
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
@@ -28,45 +28,48 @@ public final class RenderPlayer: @unchecked Sendable {
   ///   - hapticBus: The bus its haptics sound on, or nothing for none.
   ///   - share: The send gain of the bus, or nil for 1.
   public convenience init(
-    plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
+    plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true,
+    sendGain share: SendAutomation? = nil
   ) {
     self.init(
-      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share,
-      keepsChanges: false)
+      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, sendGain: share,
+      recordsChanges: false)
   }
 
   /// - Parameters:
   ///   - voiceCapacity: How many voices may sound at once, or nil for what the plan may need live.
   ///   - keepsChanges: Whether `takeChanges` reports what it does.
   package init(
-    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?,
+    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, sendGain share: SendAutomation?,
     voiceCapacity: Int? = nil,
-    keepsChanges: Bool
+    recordsChanges keepsChanges: Bool
   ) {
     let voiceCapacity =
       voiceCapacity
-      ?? min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
+      ?? min(
+        max(64, plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true)),
+        Self.maximumVoiceCount)
     self.plan = plan
-    changes = Cell(PlayerChanges(isKept: keepsChanges))
-    voices = FixedBuffer(repeating: Voice.unused, count: voiceCapacity)
-    sendSegments = FixedBuffer(share?.pieces ?? [])
+    changes = Cell(PlayerChanges(isEnabled: keepsChanges))
+    voices = FixedBuffer(repeating: Voice.placeholder, count: voiceCapacity)
+    sendSegments = FixedBuffer(share?.segments ?? [])
     unsafe player = Cell(
       Player(
-        plan: plan.view.reference, live: live.reference, status: state.reference,
+        plan: plan.view.reference, liveControls: liveControls.reference, status: status.reference,
         changes: changes.reference,
         voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio,
         sendSegments: sendSegments.view))
   }
 
   /// Whether the render thread has released it for good.
-  public var isReleased: Bool { state.value.isReleased.load(ordering: .acquiring) }
+  public var isReleased: Bool { status.value.isReleased.load(ordering: .acquiring) }
 
   /// Takes what it has done since the last call: [between blocks].
-  package func takeChanges() -> [PlayerChange] { changes.value.take() }
+  package func drainChanges() -> [PlayerChange] { changes.value.drain() }
 
   /// Reads what the player last reported: [any thread].
   public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
-    body(state.value)
+    body(status.value)
   }
 }
 
@@ -114,7 +117,7 @@ public struct PlayerStatus: ~Copyable, Sendable {
   /// How many starts were dropped before their frame.
   public let droppedStartCount = Atomic<Int>(0)
   /// How many commands have been done or dropped.
-  public let commandCount = Atomic<Int>(0)
+  public let completedCommandCount = Atomic<Int>(0)
   /// The frame of the last start.
   public let startFrame = Atomic<Int64>(0)
   /// The frame of the pattern at the end of the last block.
@@ -134,8 +137,8 @@ public struct PlayerStatus: ~Copyable, Sendable {
 /// A place in the middle of a plan to start from: the voices that sound there.
 struct CuePoint: ~Copyable {
   let frame: Int64
-  let nextVoice: Int
-  let sounding: FixedBuffer<Int32>
+  let nextVoiceIndex: Int
+  let soundingVoiceIndices: FixedBuffer<Int32>
   let isReleased = Atomic<Bool>(false)
 }
 
@@ -143,8 +146,8 @@ struct CuePoint: ~Copyable {
 ///
 /// It must live until the render thread has released it.
 public final class SharedCuePoint: @unchecked Sendable {
-  let entry: Cell<CuePoint>
-  var cue: Reference<CuePoint> { unsafe entry.reference }
+  let cell: Cell<CuePoint>
+  var reference: Reference<CuePoint> { unsafe cell.reference }
 
   /// Finds the continuous voices that sound at a frame: a look at every voice that may have begun
   /// and not ended.
@@ -154,7 +157,7 @@ public final class SharedCuePoint: @unchecked Sendable {
     let frame = max(0, frame)
     let planned = plan.view.value.voices
     // Voices before it have ended.
-    var next = planned.firstIndex(from: frame - plan.view.value.longestHold)
+    var next = planned.firstIndex(startingAt: frame - plan.view.value.maximumHoldLength)
     var found: [Int32] = []
     while next < planned.count && planned[next].onset < frame {
       let voice = planned[next]
@@ -163,11 +166,12 @@ public final class SharedCuePoint: @unchecked Sendable {
       }
       next += 1
     }
-    entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: FixedBuffer(found)))
+    cell = Cell(
+      CuePoint(frame: frame, nextVoiceIndex: next, soundingVoiceIndices: FixedBuffer(found)))
   }
 
   /// Whether the render thread has released it.
-  public var isReleased: Bool { entry.value.isReleased.load(ordering: .acquiring) }
+  public var isReleased: Bool { cell.value.isReleased.load(ordering: .acquiring) }
 }
 
 /// Frames that are made elsewhere while they sound, as of a sound that is followed: added to all
@@ -180,10 +184,10 @@ public final class LiveVoice: @unchecked Sendable {
   /// The most voices of a renderer.
   public static let maximumCount = 8
   /// Seconds in which a voice sets in and fades out.
-  static let fade = 0.005
+  static let fadeDuration = 0.005
 
-  let frames: Cell<LiveFrames>
-  var reference: Reference<LiveFrames> { unsafe frames.reference }
+  let state: Cell<LiveVoiceState>
+  var reference: Reference<LiveVoiceState> { unsafe state.reference }
 
   /// A voice that waits for frames.
   ///
@@ -192,17 +196,19 @@ public final class LiveVoice: @unchecked Sendable {
   ///   - capacity: Frames that may wait; 4 bytes each.
   ///   - reserve: Frames that must wait before the first sounds, at the beginning and behind a gap.
   public init(rate: Double, capacity: Int, reserve: Int) {
-    frames = Cell(
-      LiveFrames(capacity: capacity, reserve: reserve, step: Float(1 / max(1, Self.fade * rate))))
+    state = Cell(
+      LiveVoiceState(
+        capacity: capacity, reserve: reserve, fadeStep: Float(1 / max(1, Self.fadeDuration * rate)))
+    )
   }
 
   /// Frames that must wait before the first sounds, at the beginning and behind a gap; it may grow
   /// up to the capacity.
   public var reserve: Int {
-    get { frames.value.reserve.load(ordering: .relaxed) }
+    get { state.value.reserve.load(ordering: .relaxed) }
     set {
-      frames.value.reserve.store(
-        max(1, min(newValue, frames.value.queue.capacity)), ordering: .relaxed)
+      state.value.reserve.store(
+        max(1, min(newValue, state.value.queue.capacity)), ordering: .relaxed)
     }
   }
 
@@ -210,64 +216,64 @@ public final class LiveVoice: @unchecked Sendable {
   ///
   /// - Parameter samples: One for each frame, in −1…1.
   /// - Returns: Whether there was space.
-  public func write(_ samples: Span<Float>) -> Bool { frames.value.queue.write(samples) }
+  public func write(_ samples: Span<Float>) -> Bool { state.value.queue.write(samples) }
 
   /// Frames that wait: [any thread].
-  public var waitingFrameCount: Int { frames.value.queue.count }
+  public var queuedFrameCount: Int { state.value.queue.count }
   /// Frames that were due and not there since the first that sounded: [any thread].
-  public var missedFrameCount: Int64 { frames.value.missedCount.load(ordering: .relaxed) }
+  public var underrunFrameCount: Int64 { state.value.underrunFrameCount.load(ordering: .relaxed) }
   /// Whether the render thread has released it for good: [any thread].
-  public var isReleased: Bool { frames.value.isReleased.load(ordering: .acquiring) }
+  public var isReleased: Bool { state.value.isReleased.load(ordering: .acquiring) }
 }
 
-struct LiveFrames: ~Copyable {
+struct LiveVoiceState: ~Copyable {
   let queue: RingQueue<Float>
-  let missedCount = Atomic<Int64>(0)
+  let underrunFrameCount = Atomic<Int64>(0)
   let isReleased = Atomic<Bool>(false)
   /// Whether it fades out for good.
-  var isLeaving = false
+  var isDetached = false
   let reserve: Atomic<Int>
-  private let step: Float
-  private var hasBegun = false
-  private var isRunning = false
+  private let fadeStep: Float
+  private var hasStarted = false
+  private var isPlaying = false
   /// The last frame, which is held while it fades, and how much of it sounds.
-  private var last: Float = 0
-  private var presence: Float = 0
+  private var latestSample: Float = 0
+  private var fadeGain: Float = 0
 
-  init(capacity: Int, reserve: Int, step: Float) {
+  init(capacity: Int, reserve: Int, fadeStep step: Float) {
     queue = RingQueue(capacity: max(capacity, reserve), filler: 0)
     self.reserve = Atomic(max(1, reserve))
-    self.step = step
+    self.fadeStep = step
   }
 
   /// Adds the next frames to all haptic buses; false once it has left.
   @_noLocks mutating func mix(count: Int, into buses: Reference<BusSet>) -> Bool {
     var missed: Int64 = 0
     for index in 0..<count {
-      if !isRunning, presence == 0 {
-        isRunning = queue.count >= reserve.load(ordering: .relaxed)
+      if !isPlaying, fadeGain == 0 {
+        isPlaying = queue.count >= reserve.load(ordering: .relaxed)
       }
-      if isRunning {
-        isRunning = queue.take(&last)
-        hasBegun = true
+      if isPlaying {
+        isPlaying = queue.pop(&latestSample)
+        hasStarted = true
       }
-      if isRunning, !isLeaving {
-        presence = min(1, presence + step)
+      if isPlaying, !isDetached {
+        fadeGain = min(1, fadeGain + fadeStep)
       } else {
-        presence = max(0, presence - step)
+        fadeGain = max(0, fadeGain - fadeStep)
       }
-      if !isRunning, hasBegun {
+      if !isPlaying, hasStarted {
         missed &+= 1
       }
-      let sample = last * presence
+      let sample = latestSample * fadeGain
       for bus in 0..<buses.value.hapticCount {
         let frames = buses.value.haptics(bus)
         frames[index] = frames[index] + sample
       }
     }
-    if missed > 0, !isLeaving {
-      _ = missedCount.wrappingAdd(missed, ordering: .relaxed)
+    if missed > 0, !isDetached {
+      _ = underrunFrameCount.wrappingAdd(missed, ordering: .relaxed)
     }
-    return !isLeaving || presence > 0
+    return !isDetached || fadeGain > 0
   }
 }

@@ -43,7 +43,7 @@ public struct TransducerProfile: Equatable, Sendable {
   /// The bursts of transients.
   public var transient: TransientShape
   /// What continuous events are multiplied by while a transient sounds.
-  public var duck: Double
+  public var ducking: Double
   /// The threshold curve of `IntensityMapping.sensation`, by rising frequency; else empty.
   public var thresholds: [Threshold]
   /// What is known of the hardware; without it the signal is for review, and nothing is fitted to
@@ -58,7 +58,7 @@ public struct TransducerProfile: Equatable, Sendable {
   /// The place of patterns that is felt here, by its number or its name; nil for all.
   ///
   /// A pattern without places is felt at each.
-  public var place: String?
+  public var bodyLocation: String?
 
   /// The amplitude of a full-strength event in our own profiles: two of them fit below the ceiling.
   public static let defaultLevel = 0.44
@@ -68,7 +68,7 @@ public struct TransducerProfile: Equatable, Sendable {
     name: String, summary: String, frequency: FrequencyMapping,
     intensity: IntensityMapping = .power(exponent: 1),
     level: Double = defaultLevel, partials: [Partial] = [Partial()],
-    transient: TransientShape? = nil, duck: Double = 1,
+    transient: TransientShape? = nil, ducking duck: Double = 1,
     thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
     drive: DriveSettings = DriveSettings(),
     amplifier: AmplifierParameters = AmplifierParameters(), sources: [String] = []
@@ -80,7 +80,7 @@ public struct TransducerProfile: Equatable, Sendable {
     self.level = level
     self.partials = partials
     self.transient = transient ?? TransientShape(frequency: frequency, level: level)
-    self.duck = duck
+    self.ducking = duck
     self.thresholds = thresholds
     self.hardware = hardware
     self.drive = drive
@@ -88,7 +88,9 @@ public struct TransducerProfile: Equatable, Sendable {
     self.sources = sources
   }
 
-  package func scale(of kind: HapticEvent.Kind) -> (frequency: FrequencyMapping, level: Double) {
+  package func frequencyAndLevel(of kind: HapticEvent.Kind) -> (
+    frequency: FrequencyMapping, level: Double
+  ) {
     kind.isTransient ? (transient.frequency, transient.level) : (frequency, level)
   }
 
@@ -244,7 +246,7 @@ public struct DriveSettings: Equatable, Sendable {
   /// no.
   public var hasTemporalSummation: Bool?
   /// What of the body feels it, which decides the thresholds where the profile names none.
-  public var feltBy: FeelingBody
+  public var contactSite: ContactSite
   /// The corner of the high-pass in hertz; absent: half the lowest frequency.
   public var highPass: Double?
 
@@ -252,7 +254,8 @@ public struct DriveSettings: Equatable, Sendable {
   public init(
     isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6,
     damping: Double = 5,
-    hasEqualSensation: Bool? = nil, highPass: Double? = nil, feltBy: FeelingBody = .hand,
+    hasEqualSensation: Bool? = nil, highPass: Double? = nil,
+    contactSite feltBy: ContactSite = .hand,
     contours: SensationContours = .parallel, hasTemporalSummation: Bool? = nil
   ) {
     self.isBandMapped = isBandMapped
@@ -262,7 +265,7 @@ public struct DriveSettings: Equatable, Sendable {
     self.damping = damping
     self.hasEqualSensation = hasEqualSensation
     self.highPass = highPass
-    self.feltBy = feltBy
+    self.contactSite = feltBy
     self.contours = contours
     self.hasTemporalSummation = hasTemporalSummation
   }
@@ -284,7 +287,7 @@ public enum SensationContours: String, CaseIterable, Sendable {
 }
 
 /// What of the body feels a transducer.
-public enum FeelingBody: String, CaseIterable, Sendable {
+public enum ContactSite: String, CaseIterable, Sendable {
   /// A hand that holds it: `TransducerProfile.defaultThresholds`.
   case hand
   /// A seated body, by the weighting Wk of ISO 2631-1 for vertical vibration of a seat.
@@ -398,7 +401,7 @@ public struct TransducerUncertainty: Equatable, Sendable {
 
   /// What travel is held for: mounting and heat may move a measured resonance as far as that of a
   /// data sheet is off.
-  var ofTravel: Self {
+  var forExcursion: Self {
     self == .none
       ? self
       : Self(resonance: max(resonance, Self.estimated.resonance), qualityFactor: qualityFactor)

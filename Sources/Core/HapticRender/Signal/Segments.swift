@@ -19,10 +19,10 @@ struct GainRamp: BitwiseCopyable, Sendable {
   /// The gain of the next frame.
   private(set) var value: Float
   private var target, start: Float
-  private var perFrame: Float = 0
-  private var frame = 0
+  private var progressPerFrame: Float = 0
+  private var elapsedFrameCount = 0
   /// Frames until the gain rests.
-  private(set) var framesLeft = 0
+  private(set) var remainingFrameCount = 0
 
   @_noLocks init(_ value: Float) {
     self.value = value
@@ -30,35 +30,35 @@ struct GainRamp: BitwiseCopyable, Sendable {
     start = value
   }
 
-  var isSettled: Bool { @_noLocks get { framesLeft == 0 } }
+  var isSettled: Bool { @_noLocks get { remainingFrameCount == 0 } }
   /// Whether the gain is 1 and stays so.
-  var isUnity: Bool { @_noLocks get { framesLeft == 0 && value == 1 } }
+  var isUnity: Bool { @_noLocks get { remainingFrameCount == 0 && value == 1 } }
   /// Whether the gain is 0 and stays so.
-  var isSilent: Bool { @_noLocks get { framesLeft == 0 && value == 0 } }
+  var isSilent: Bool { @_noLocks get { remainingFrameCount == 0 && value == 0 } }
   /// Whether it is, or is on the way to, 0.
-  var leadsToSilence: Bool { @_noLocks get { target == 0 } }
+  var endsInSilence: Bool { @_noLocks get { target == 0 } }
 
   @_noLocks mutating func move(to target: Float, over frameCount: Int) {
     self.target = target
     guard frameCount > 0 else {
       value = target
-      framesLeft = 0
+      remainingFrameCount = 0
       return
     }
     start = value
-    perFrame = 1 / Float(frameCount)
-    frame = 0
-    framesLeft = frameCount
+    progressPerFrame = 1 / Float(frameCount)
+    elapsedFrameCount = 0
+    remainingFrameCount = frameCount
   }
 
   @_noLocks mutating func next() -> Float {
-    guard framesLeft > 0 else { return value }
+    guard remainingFrameCount > 0 else { return value }
     let now = value
-    framesLeft &-= 1
-    frame &+= 1
+    remainingFrameCount &-= 1
+    elapsedFrameCount &+= 1
     // 3x² − 2x³: its slope is zero at both ends, so that nothing clicks.
-    let x = Float(frame) * perFrame
-    value = framesLeft == 0 ? target : start + (target - start) * (x * x * (3 - 2 * x))
+    let x = Float(elapsedFrameCount) * progressPerFrame
+    value = remainingFrameCount == 0 ? target : start + (target - start) * (x * x * (3 - 2 * x))
     return now
   }
 
@@ -69,7 +69,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
   }
 
   @_noLocks mutating func advance(by count: Int) {
-    guard framesLeft > 0 else { return }
+    guard remainingFrameCount > 0 else { return }
     for _ in 0..<count {
       _ = next()
     }
@@ -102,7 +102,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
     Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
 
-  @_noLocks func corner(after frame: Int64) -> Int64 {
+  @_noLocks func nextCorner(after frame: Int64) -> Int64 {
     if frame < riseEnd { return riseEnd }
     if frame < releaseStart { return releaseStart }
     return end
@@ -125,7 +125,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
     return releaseLevel * (Float(end &- frame) / Float(end &- releaseStart))
   }
 
-  @_noLocks func isMoving(at frame: Int64) -> Bool {
+  @_noLocks func isChanging(at frame: Int64) -> Bool {
     frame < riseEnd || frame >= releaseStart || riseLevel != releaseLevel
   }
 }
@@ -153,7 +153,9 @@ struct SineSegment: BitwiseCopyable, Sendable {
   /// difference, over the middle; and a whole-number slope does not quite arrive. Both would add up
   /// to a phase that drifts for as long as the frequency moves, so the line starts lower by as
   /// much.
-  @_noLocks mutating func move(from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool) {
+  @_noLocks mutating func setFrequencyRamp(
+    from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool
+  ) {
     let difference = Int64(to) &- Int64(from)
     let half = difference < 0 ? -frameCount / 2 : frameCount / 2
     let slope = (difference &+ half) / frameCount

@@ -19,30 +19,31 @@ struct TransducerLimiter: ~Copyable {
   private var thermal: ThermalLimiter
   private let stepLength: Int
   private let weights: StepWeights
-  private let perStep: Float
+  private let inverseStepLength: Float
   /// Two steps and what is read behind the second: in the place of what leaves goes what arrives.
-  private let frames: FixedBuffer<Float>
+  private let delayLine: FixedBuffer<Float>
   /// Room for a step on its way from one to the other.
-  private let spare: FixedBuffer<Float>
+  private let exchangeBuffer: FixedBuffer<Float>
   /// The gain at the beginning of the step that leaves.
-  private var lastGain: Float = 1
-  private var powerGain: Float = 1
+  private var previousGain: Float = 1
+  private var thermalGain: Float = 1
   /// The step that has arrived last.
-  private var latest = StepMoments()
+  private var latestMoments = StepMoments()
   /// Where the step that leaves begins.
-  private var start = 0
-  private var place = 0
+  private var stepStart = 0
+  private var stepIndex = 0
 
   init(_ settings: TransducerSettings, temperatureRise: TransducerThermalState) {
     excursion = ExcursionLimiter(settings)
     stepLength = excursion.stepLength
     delay = 2 * stepLength
-    perStep = 1 / Float(stepLength)
+    inverseStepLength = 1 / Float(stepLength)
     weights = StepWeights(stepLength: stepLength)
-    frames = FixedBuffer(repeating: 0, count: stepLength + weights.readCount)
-    spare = FixedBuffer(repeating: 0, count: stepLength)
+    delayLine = FixedBuffer(repeating: 0, count: stepLength + weights.paddedLength)
+    exchangeBuffer = FixedBuffer(repeating: 0, count: stepLength)
     thermal = ThermalLimiter(
-      settings.limits, seconds: Double(stepLength) / settings.rate, temperatureRise: temperatureRise
+      settings.limits, stepSeconds: Double(stepLength) / settings.rate,
+      temperatureRise: temperatureRise
     )
   }
 
@@ -55,61 +56,64 @@ struct TransducerLimiter: ~Copyable {
     precondition(count <= block.count, "frames beyond the block")
     var frame = 0
     while frame < count {
-      let run = min(stepLength &- place, count &- frame)
-      exchange(&block, in: frame..<frame &+ run)
+      let run = min(stepLength &- stepIndex, count &- frame)
+      processFrames(&block, in: frame..<frame &+ run)
       frame &+= run
-      place &+= run
-      if place == stepLength {
-        endStep(&statistics)
+      stepIndex &+= run
+      if stepIndex == stepLength {
+        finishStep(&statistics)
       }
     }
   }
 
   /// Forgets what is buffered and every motion; the temperature rise stays.
   @_noLocks mutating func reset() {
-    unsafe frames.address.update(repeating: 0, count: frames.count)
+    unsafe delayLine.address.update(repeating: 0, count: delayLine.count)
     excursion.reset()
-    latest = StepMoments()
+    latestMoments = StepMoments()
     gain = 1
-    lastGain = 1
-    powerGain = 1
-    start = 0
-    place = 0
+    previousGain = 1
+    thermalGain = 1
+    stepStart = 0
+    stepIndex = 0
   }
 
-  @_noLocks private mutating func exchange(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
-    let first = start &+ place
-    if lastGain == 1, gain == 1 {
+  @_noLocks private mutating func processFrames(
+    _ block: inout MutableSpan<Float>, in run: Range<Int>
+  ) {
+    let first = stepStart &+ stepIndex
+    if previousGain == 1, gain == 1 {
       guard let samples = unsafe block.address() else { return }
       let given = unsafe UnsafeMutableRawPointer(samples + run.lowerBound)
-      let kept = unsafe UnsafeMutableRawPointer(frames.address + first)
-      let passing = unsafe UnsafeMutableRawPointer(spare.address)
+      let kept = unsafe UnsafeMutableRawPointer(delayLine.address + first)
+      let passing = unsafe UnsafeMutableRawPointer(exchangeBuffer.address)
       unsafe passing.copyMemory(from: given, byteCount: run.count &* 4)
       unsafe given.copyMemory(from: kept, byteCount: run.count &* 4)
       unsafe kept.copyMemory(from: passing, byteCount: run.count &* 4)
       return
     }
-    let slope = (gain - lastGain) * perStep
+    let slope = (gain - previousGain) * inverseStepLength
     for index in 0..<run.count {
       let arriving = unsafe block[unchecked: run.lowerBound &+ index]
-      let factor = lastGain + slope * Float(place &+ index &+ 1)
-      unsafe block[unchecked: run.lowerBound &+ index] = frames[first &+ index] * factor
-      frames[first &+ index] = arriving
+      let factor = previousGain + slope * Float(stepIndex &+ index &+ 1)
+      unsafe block[unchecked: run.lowerBound &+ index] = delayLine[first &+ index] * factor
+      delayLine[first &+ index] = arriving
     }
   }
 
-  @_noLocks private mutating func endStep(_ statistics: inout RenderStatistics) {
-    let arrived = unsafe weights.moments(of: frames.address + start)
-    let leaving = latest
-    latest = arrived
-    place = 0
-    start = start == 0 ? stepLength : 0
-    lastGain = gain
-    gain = excursion.advance(gain: lastGain, bound: powerGain, step: leaving, next: arrived)
-    if gain < powerGain {
+  @_noLocks private mutating func finishStep(_ statistics: inout RenderStatistics) {
+    let arrived = unsafe weights.moments(of: delayLine.address + stepStart)
+    let leaving = latestMoments
+    latestMoments = arrived
+    stepIndex = 0
+    stepStart = stepStart == 0 ? stepLength : 0
+    previousGain = gain
+    gain = excursion.advance(
+      gain: previousGain, maximumGain: thermalGain, step: leaving, next: arrived)
+    if gain < thermalGain {
       statistics.excursionLimitedFrameCount &+= Int64(stepLength)
     }
-    if powerGain < 1 {
+    if thermalGain < 1 {
       statistics.powerLimitedFrameCount &+= Int64(stepLength)
     }
     if gain < statistics.minimumProtectionGain {
@@ -120,9 +124,11 @@ struct TransducerLimiter: ~Copyable {
       statistics.peakExcursion = moved
     }
     // The mean of the square of a gain that moves along a straight line.
-    let passed = (lastGain * lastGain + lastGain * gain + gain * gain) / 3
-    powerGain = Float(
-      thermal.advance(spent: Double(leaving.square * passed), asked: Double(leaving.square)))
+    let passed = (previousGain * previousGain + previousGain * gain + gain * gain) / 3
+    thermalGain = Float(
+      thermal.advance(
+        outputPower: Double(leaving.meanSquare * passed), requestedPower: Double(leaving.meanSquare)
+      ))
     let rise = Float(thermal.temperatureRise.total)
     if rise > statistics.peakTemperatureRise {
       statistics.peakTemperatureRise = rise
@@ -134,15 +140,15 @@ struct TransducerLimiter: ~Copyable {
 struct StepMoments: BitwiseCopyable, Sendable {
   /// The sum of the drive, and the sum weighted by the place from −½ to ½.
   var sum: Float = 0
-  var tilt: Float = 0
+  var firstMoment: Float = 0
   /// The same of the drive weighted by a ramp from 0 to 1.
-  var risingSum: Float = 0
-  var risingTilt: Float = 0
-  var square: Float = 0
+  var rampedSum: Float = 0
+  var rampedFirstMoment: Float = 0
+  var meanSquare: Float = 0
 
   /// What is left beside the rising part.
-  var fallingSum: Float { @_noLocks get { sum - risingSum } }
-  var fallingTilt: Float { @_noLocks get { tilt - risingTilt } }
+  var fallingSum: Float { @_noLocks get { sum - rampedSum } }
+  var fallingFirstMoment: Float { @_noLocks get { firstMoment - rampedFirstMoment } }
 }
 
 /// The places of a step's frames, which its moments are weighted by.
@@ -150,36 +156,37 @@ struct StepWeights: ~Copyable {
   /// Frames of a step.
   let stepLength: Int
   /// Frames that are read, of which those behind the step count nothing.
-  let readCount: Int
+  let paddedLength: Int
   /// One row behind another: 1 for each frame, and its place.
-  let rows: FixedBuffer<Float>
-  private let scale: Float
+  let weights: FixedBuffer<Float>
+  private let inverseStepLength: Float
 
   init(stepLength: Int) {
     self.stepLength = stepLength
     let length = (stepLength + 3) / 4 * 4
-    readCount = length
-    scale = 1 / Float(stepLength)
+    paddedLength = length
+    inverseStepLength = 1 / Float(stepLength)
     var values = [Float](repeating: 0, count: 2 * length)
-    var places = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * scale - 0.5
+    var places = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * inverseStepLength - 0.5
     for frame in 0..<stepLength {
       values[frame] = 1
       values[length + frame] = places[frame % 4]
       if frame % 4 == 3 {
-        places += 4 * scale
+        places += 4 * inverseStepLength
       }
     }
-    rows = FixedBuffer(values)
+    weights = FixedBuffer(values)
   }
 
   /// Measures a step; `readCount` finite frames must exist.
   @_noLocks @unsafe func moments(of frames: UnsafePointer<Float>) -> StepMoments {
-    let sums = unsafe temblor_moments(frames, rows.address, readCount)
+    let sums = unsafe temblor_moments(frames, weights.address, paddedLength)
     // The ramp is 1 behind the last frame's place by half a frame.
-    let middle = 0.5 + 0.5 * scale
+    let middle = 0.5 + 0.5 * inverseStepLength
     return StepMoments(
-      sum: sums.sum, tilt: sums.tilt, risingSum: sums.tilt + middle * sums.sum,
-      risingTilt: sums.bend + middle * sums.tilt, square: sums.square * scale)
+      sum: sums.sum, firstMoment: sums.tilt, rampedSum: sums.tilt + middle * sums.sum,
+      rampedFirstMoment: sums.bend + middle * sums.tilt, meanSquare: sums.square * inverseStepLength
+    )
   }
 }
 
@@ -207,11 +214,11 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   }
 
   /// Both parts in one word, in steps of Float, so that they can be handed between threads.
-  var bits: UInt64 {
+  var bitPattern: UInt64 {
     @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) }
   }
 
-  init(bits: UInt64) {
+  init(bitPattern bits: UInt64) {
     coil = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits >> 32)))
     magnet = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
   }
@@ -226,33 +233,38 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   private(set) var temperatureRise: TransducerThermalState
 
   /// How much more power is allowed for each unit of temperature rise that is left.
-  private static let headroom = 20.0
+  private static let powerPerHeadroom = 20.0
   /// The time over which the requested power is averaged, as a fraction of the coil's.
-  private static let averaging = 0.05
+  private static let averagingFraction = 0.05
 
   /// The power of a drive whose square has a mean of 1.
-  private let power: Double
-  private let coilFraction, coilStep, magnetStep, averagingStep: Double
+  private let fullScalePower: Double
+  private let coilFraction, coilSmoothing, magnetSmoothing, requestSmoothing: Double
   /// The requested power, averaged.
-  private var asked = 0.0
+  private var requestedPower = 0.0
 
-  init(_ limits: TransducerLimits, seconds: Double, temperatureRise: TransducerThermalState) {
+  init(
+    _ limits: TransducerLimits, stepSeconds seconds: Double, temperatureRise: TransducerThermalState
+  ) {
     let thermal = limits.thermal
     self.temperatureRise = temperatureRise
     // A sine has half the power of its peak.
-    power = 2 * (limits.power ?? 0)
+    fullScalePower = 2 * (limits.power ?? 0)
     coilFraction = thermal.coilFraction
-    coilStep = seconds / thermal.coilTimeConstant
-    magnetStep = seconds / thermal.magnetTimeConstant
-    averagingStep = min(1, seconds / (Self.averaging * thermal.coilTimeConstant))
+    coilSmoothing = seconds / thermal.coilTimeConstant
+    magnetSmoothing = seconds / thermal.magnetTimeConstant
+    requestSmoothing = min(1, seconds / (Self.averagingFraction * thermal.coilTimeConstant))
   }
 
   /// Takes the mean squares of a step with and without the gain, and returns the gain that comes.
-  @_noLocks mutating func advance(spent square: Double, asked: Double) -> Double {
-    let spent = square * power
-    temperatureRise.coil += (coilFraction * spent - temperatureRise.coil) * coilStep
-    temperatureRise.magnet += ((1 - coilFraction) * spent - temperatureRise.magnet) * magnetStep
-    self.asked += (asked * power - self.asked) * averagingStep
+  @_noLocks mutating func advance(outputPower square: Double, requestedPower asked: Double)
+    -> Double
+  {
+    let spent = square * fullScalePower
+    temperatureRise.coil += (coilFraction * spent - temperatureRise.coil) * coilSmoothing
+    temperatureRise.magnet +=
+      ((1 - coilFraction) * spent - temperatureRise.magnet) * magnetSmoothing
+    self.requestedPower += (asked * fullScalePower - self.requestedPower) * requestSmoothing
     return gain
   }
 
@@ -260,10 +272,10 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   private var gain: Double {
     @_noLocks get {
       let allowed =
-        TransducerLimits.powerAim + Self.headroom
-        * (TransducerLimits.powerAim - temperatureRise.total)
-      if asked <= allowed { return 1 }
-      return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(asked / allowed)) : 0
+        TransducerLimits.targetTemperatureRise + Self.powerPerHeadroom
+        * (TransducerLimits.targetTemperatureRise - temperatureRise.total)
+      if requestedPower <= allowed { return 1 }
+      return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(requestedPower / allowed)) : 0
     }
   }
 }
@@ -281,72 +293,74 @@ struct ExcursionLimiter: ~Copyable {
   let stepLength: Int
 
   /// Seconds of the longest step.
-  private static let longestStep = 0.000_7
+  private static let maximumStepSeconds = 0.000_7
   /// The most radians of the highest resonance in a step, and its most for small limits: what
   /// happens within a step is then a small share of the limit.
-  private static let mostTurn = 0.2
-  private static let mostTurnOfRoot = 0.49
+  private static let maximumPhasePerStep = 0.2
+  private static let maximumPhasePerRootLimit = 0.49
   /// Seconds in which the gain returns by a factor e.
-  private static let recovery = 0.2
+  private static let recoverySeconds = 0.2
   /// What the soft gain aims for, as a share of the limit.
-  private static let aim: Float = 0.97
+  private static let targetFraction: Float = 0.97
   /// The shares of the limit between which the soft gain is eased towards where the movement will
   /// end.
-  private static let easingStart: Float = 0.6
-  private static let easingEnd: Float = 0.9
+  private static let proximityStart: Float = 0.6
+  private static let proximityEnd: Float = 0.9
   /// What rounding may add, as a share of the limit.
-  private static let rounding = 1e-4
+  private static let roundingMargin = 1e-4
   /// Motions below this are dropped, so that no arithmetic becomes slow.
-  private static let negligible: Float = 1e-24
+  private static let negligibleNormSquare: Float = 1e-24
 
   private let lanes: FixedBuffer<ModelLanes>
   private let limit, limitSquare: Float
   /// What the movement of each resonance, which the first lanes follow, adds to that of all as a
   /// share of the limit.
-  private let shares: SIMD4<Float>
+  private let modeWeights: SIMD4<Float>
   /// A norm below which a step of any drive leaves everything allowed.
-  private let quietSquare: Float
-  private let recoveryStep: Float
+  private let quietNormSquare: Float
+  private let recoveryFraction: Float
   /// Steps of a period of the lowest resonance.
-  private let bucketLength: Int
+  private let periodLength: Int
   /// How much further than in a period a growing movement ends.
-  private let growth: Float
+  private let growthFactor: Float
   /// Steps after which no model remembers a gain.
-  private let ringLength: Int
+  private let settlingLength: Int
 
   /// The greatest norms, squared, of this period and the two before.
-  private var newest: Float = 0
-  private var newer: Float = 0
-  private var older: Float = 0
-  private var bucketPlace = 0
+  private var currentPeak: Float = 0
+  private var previousPeak: Float = 0
+  private var olderPeak: Float = 0
+  private var periodIndex = 0
   /// The gains towards what moves now and towards where it will end, and how much the second
   /// counts.
-  private var now: Float = 1
-  private var eased: Float = 1
-  private var near: Float = 0
+  private var peakGain: Float = 1
+  private var steadyStateGain: Float = 1
+  private var proximity: Float = 0
   /// Steps since the gain was last below 1; the motions without gain are kept apart until it is
   /// forgotten.
-  private var freedSteps = Int.max
+  private var stepsSinceLimiting = Int.max
 
   /// Models at rest; without a model or a limit there are none, and the gain is what others allow.
   init(_ settings: TransducerSettings) {
     let limit = settings.limits.excursion
     guard let model = settings.model, let limit else {
       lanes = FixedBuffer(repeating: ModelLanes(), count: 0)
-      stepLength = max(1, Int(Self.longestStep * settings.rate))
+      stepLength = max(1, Int(Self.maximumStepSeconds * settings.rate))
       self.limit = .infinity
       limitSquare = .infinity
-      shares = SIMD4()
-      quietSquare = 0
-      recoveryStep = 0
-      bucketLength = 1
-      growth = 0
-      ringLength = 1
+      modeWeights = SIMD4()
+      quietNormSquare = 0
+      recoveryFraction = 0
+      periodLength = 1
+      growthFactor = 0
+      settlingLength = 1
       return
     }
-    let transducers = TransducerFamily(model, modes: settings.modes, settings.uncertainty.ofTravel)
-    let turn = min(Self.mostTurn, Self.mostTurnOfRoot * limit.squareRoot())
-    let longest = min(Self.longestStep, turn / (2 * Double.pi * transducers.highest))
+    let transducers = TransducerTolerance(
+      model, modes: settings.excursionModes, settings.uncertainty.forExcursion)
+    let turn = min(Self.maximumPhasePerStep, Self.maximumPhasePerRootLimit * limit.squareRoot())
+    let longest = min(
+      Self.maximumStepSeconds, turn / (2 * Double.pi * transducers.maximumResonance))
     let length = max(1, Int(longest * settings.rate))
     let seconds = Double(length) / settings.rate
     stepLength = length
@@ -365,43 +379,45 @@ struct ExcursionLimiter: ~Copyable {
       }.max() ?? 0
     let kick =
       models.map { 2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor }.max() ?? 0
-    let held = limit * transducers.margin * (1 - Self.rounding) - within * Renderer.ceiling
+    let held =
+      limit * transducers.limitFactor * (1 - Self.roundingMargin) - within * Renderer.ceiling
     self.limit = Float(max(held, 0))
     limitSquare = self.limit * self.limit
     var shares = SIMD4<Float>()
-    for (lane, displacement) in ([1] + settings.modes.map { $0.displacement }).enumerated() {
-      shares[lane] = Float(displacement / (limit * transducers.share))
+    for (lane, displacement) in ([1] + settings.excursionModes.map { $0.displacement }).enumerated()
+    {
+      shares[lane] = Float(displacement / (limit * transducers.totalDisplacement))
     }
-    self.shares = shares
-    let quiet = max(0, min(Double(Self.easingStart), 0.95 - kick * Renderer.ceiling / held))
-    quietSquare = limitSquare * Float(quiet * quiet)
-    recoveryStep = Float(1 - exp(-seconds / Self.recovery))
-    bucketLength = max(1, Int(1 / (transducers.lowest * seconds)))
-    growth = Float(1 / expm1(Double(bucketLength) * seconds * transducers.slowestDecay))
+    self.modeWeights = shares
+    let quiet = max(0, min(Double(Self.proximityStart), 0.95 - kick * Renderer.ceiling / held))
+    quietNormSquare = limitSquare * Float(quiet * quiet)
+    recoveryFraction = Float(1 - exp(-seconds / Self.recoverySeconds))
+    periodLength = max(1, Int(1 / (transducers.minimumResonance * seconds)))
+    growthFactor = Float(1 / expm1(Double(periodLength) * seconds * transducers.minimumDecayRate))
     // ln 10⁴ time constants of the slowest.
     let slowest = models.map { $0.qualityFactor / (Double.pi * $0.resonance) }.max() ?? 0
-    ringLength = Int(max(Self.recovery, 9.2 * slowest) / seconds) + 1
+    settlingLength = Int(max(Self.recoverySeconds, 9.2 * slowest) / seconds) + 1
   }
 
   var isIdle: Bool { @_noLocks get { lanes.count == 0 } }
 
   @_noLocks mutating func reset() {
-    stop()
-    newest = 0
-    newer = 0
-    older = 0
-    bucketPlace = 0
-    now = 1
-    eased = 1
-    near = 0
-    freedSteps = .max
+    clearMotion()
+    currentPeak = 0
+    previousPeak = 0
+    olderPeak = 0
+    periodIndex = 0
+    peakGain = 1
+    steadyStateGain = 1
+    proximity = 0
+    stepsSinceLimiting = .max
   }
 
   var excursion: Float {
     @_noLocks get {
       if lanes.count == 0 { return 0 }
       let x = lanes[0].x
-      return abs((x[0] * shares[0] + x[1] * shares[1]) + x[2] * shares[2])
+      return abs((x[0] * modeWeights[0] + x[1] * modeWeights[1]) + x[2] * modeWeights[2])
     }
   }
 
@@ -410,73 +426,81 @@ struct ExcursionLimiter: ~Copyable {
   /// - Parameters:
   ///   - bound: The greatest gain that others allow.
   ///   - next: The drive of the one behind it.
-  @_noLocks mutating func advance(gain: Float, bound: Float, step: StepMoments, next: StepMoments)
+  @_noLocks mutating func advance(
+    gain: Float, maximumGain bound: Float, step: StepMoments, next: StepMoments
+  )
     -> Float
   {
     if lanes.count == 0 { return bound }
-    if freedSteps >= ringLength {
-      let greatest = unsafe ModelLanes.move(
-        lanes.address, count: lanes.count, sum: step.sum, tilt: step.tilt)
-      if greatest <= quietSquare, bound == 1 {
-        if greatest < Self.negligible {
-          stop()
+    if stepsSinceLimiting >= settlingLength {
+      let greatest = unsafe ModelLanes.advance(
+        lanes.address, count: lanes.count, sum: step.sum, firstMoment: step.firstMoment)
+      if greatest <= quietNormSquare, bound == 1 {
+        if greatest < Self.negligibleNormSquare {
+          clearMotion()
         }
-        remember(greatest)
+        recordPeak(greatest)
         return 1
       }
-      prepare(after: step, next: next)
+      predict(after: step, next: next)
     } else {
-      prepare(gain: gain, step: step, next: next)
+      predict(gain: gain, step: step, next: next)
     }
     let wanted = min(smoothedGain(gain: gain), bound)
-    let allowed = isAllowed(wanted, next: next) ? wanted : min(wanted, guaranteedGain(next: next))
-    finish(allowed)
-    freedSteps = allowed < 1 ? 0 : (freedSteps == .max ? .max : freedSteps &+ 1)
-    if freedSteps == ringLength {
-      now = 1
-      eased = 1
-      near = 0
+    let allowed =
+      isAllowed(wanted, next: next) ? wanted : min(wanted, maximumAllowedGain(next: next))
+    commit(gain: allowed)
+    stepsSinceLimiting =
+      allowed < 1 ? 0 : (stepsSinceLimiting == .max ? .max : stepsSinceLimiting &+ 1)
+    if stepsSinceLimiting == settlingLength {
+      peakGain = 1
+      steadyStateGain = 1
+      proximity = 0
     }
     return allowed
   }
 
   /// Splits what a step at a gain of 1 led to, and moves the motion without gain over the next.
-  @_noLocks private mutating func prepare(after step: StepMoments, next: StepMoments) {
+  @_noLocks private mutating func predict(after step: StepMoments, next: StepMoments) {
     for index in 0..<lanes.count {
       var lane = lanes[index]
-      lane.riseX = lane.sumX * step.risingSum + lane.tiltX * step.risingTilt
-      lane.riseY = lane.sumY * step.risingSum + lane.tiltY * step.risingTilt
-      lane.restX = lane.x - lane.riseX
-      lane.restY = lane.y - lane.riseY
-      lane.freeX = lane.x
-      lane.freeY = lane.y
-      Self.moveFreely(&lane, over: next)
+      lane.gainSlopeX = lane.sumX * step.rampedSum + lane.firstMomentX * step.rampedFirstMoment
+      lane.gainSlopeY = lane.sumY * step.rampedSum + lane.firstMomentY * step.rampedFirstMoment
+      lane.constantX = lane.x - lane.gainSlopeX
+      lane.constantY = lane.y - lane.gainSlopeY
+      lane.unlimitedX = lane.x
+      lane.unlimitedY = lane.y
+      Self.advanceUnlimited(&lane, over: next)
       lanes[index] = lane
     }
   }
 
   /// The same where the gain was not always 1.
-  @_noLocks private mutating func prepare(gain: Float, step: StepMoments, next: StepMoments) {
+  @_noLocks private mutating func predict(gain: Float, step: StepMoments, next: StepMoments) {
     let sum = gain * step.fallingSum
-    let tilt = gain * step.fallingTilt
+    let tilt = gain * step.fallingFirstMoment
     for index in 0..<lanes.count {
       var lane = lanes[index]
-      lane.riseX = lane.sumX * step.risingSum + lane.tiltX * step.risingTilt
-      lane.riseY = lane.sumY * step.risingSum + lane.tiltY * step.risingTilt
-      lane.restX = (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * sum + lane.tiltX * tilt)
-      lane.restY = (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.tiltY * tilt)
-      Self.moveFreely(&lane, over: next)
+      lane.gainSlopeX = lane.sumX * step.rampedSum + lane.firstMomentX * step.rampedFirstMoment
+      lane.gainSlopeY = lane.sumY * step.rampedSum + lane.firstMomentY * step.rampedFirstMoment
+      lane.constantX =
+        (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * sum + lane.firstMomentX * tilt)
+      lane.constantY =
+        (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.firstMomentY * tilt)
+      Self.advanceUnlimited(&lane, over: next)
       lanes[index] = lane
     }
   }
 
-  @_noLocks @inline(__always) private static func moveFreely(
+  @_noLocks @inline(__always) private static func advanceUnlimited(
     _ lane: inout ModelLanes, over next: StepMoments
   ) {
-    let x = lane.freeX
-    let y = lane.freeY
-    lane.freeX = (lane.xx * x + lane.xy * y) + (lane.sumX * next.sum + lane.tiltX * next.tilt)
-    lane.freeY = (lane.yx * x + lane.yy * y) + (lane.sumY * next.sum + lane.tiltY * next.tilt)
+    let x = lane.unlimitedX
+    let y = lane.unlimitedY
+    lane.unlimitedX =
+      (lane.xx * x + lane.xy * y) + (lane.sumX * next.sum + lane.firstMomentX * next.firstMoment)
+    lane.unlimitedY =
+      (lane.yx * x + lane.yy * y) + (lane.sumY * next.sum + lane.firstMomentY * next.firstMoment)
   }
 
   /// The gain that is constant while the drive is steady: towards what moves without any gain in
@@ -486,49 +510,49 @@ struct ExcursionLimiter: ~Copyable {
     var went = SIMD16<Float>()
     for index in 0..<lanes.count {
       let lane = lanes[index]
-      let norm = lane.freeX * lane.freeX + lane.freeY * lane.freeY
+      let norm = lane.unlimitedX * lane.unlimitedX + lane.unlimitedY * lane.unlimitedY
       free.replace(with: norm, where: norm .> free)
-      let x = lane.restX + lane.riseX * gain
-      let y = lane.restY + lane.riseY * gain
+      let x = lane.constantX + lane.gainSlopeX * gain
+      let y = lane.constantY + lane.gainSlopeY * gain
       let reached = x * x + y * y
       went.replace(with: reached, where: reached .> went)
     }
-    remember(Self.greatest(of: free))
-    let top = Self.root(max(newest, newer))
-    let end = top + max(0, top - Self.root(older)) * growth
-    let room = Self.aim * limit
-    eased = moved(eased, to: min(1, room / max(end, 1e-6)))
-    now = moved(now, to: min(1, room / max(top, 1e-6)))
-    let share = Self.root(Self.greatest(of: went)) / max(limit, 1e-6)
-    let width = Self.easingEnd - Self.easingStart
-    let wanted = min(1, max(0, (share - Self.easingStart) / width))
-    near = wanted > near ? wanted : near + (wanted - near) * recoveryStep
-    let soft = min(now, 1 - (1 - eased) * near)
+    recordPeak(Self.maximum(of: free))
+    let top = Self.squareRoot(max(currentPeak, previousPeak))
+    let end = top + max(0, top - Self.squareRoot(olderPeak)) * growthFactor
+    let room = Self.targetFraction * limit
+    steadyStateGain = smoothed(steadyStateGain, toward: min(1, room / max(end, 1e-6)))
+    peakGain = smoothed(peakGain, toward: min(1, room / max(top, 1e-6)))
+    let share = Self.squareRoot(Self.maximum(of: went)) / max(limit, 1e-6)
+    let width = Self.proximityEnd - Self.proximityStart
+    let wanted = min(1, max(0, (share - Self.proximityStart) / width))
+    proximity = wanted > proximity ? wanted : proximity + (wanted - proximity) * recoveryFraction
+    let soft = min(peakGain, 1 - (1 - steadyStateGain) * proximity)
     return soft > 0.9999 ? 1 : soft
   }
 
   /// A gain that is lowered at once and raised slowly.
-  @_noLocks private func moved(_ gain: Float, to wanted: Float) -> Float {
-    wanted < gain ? wanted : gain + (wanted - gain) * recoveryStep
+  @_noLocks private func smoothed(_ gain: Float, toward wanted: Float) -> Float {
+    wanted < gain ? wanted : gain + (wanted - gain) * recoveryFraction
   }
 
-  @_noLocks private static func root(_ square: Float) -> Float {
+  @_noLocks private static func squareRoot(_ square: Float) -> Float {
     Float(RealtimeMath.squareRoot(Double(square)))
   }
 
-  @_noLocks @inline(__always) private static func greatest(of lanes: SIMD16<Float>) -> Float {
+  @_noLocks @inline(__always) private static func maximum(of lanes: SIMD16<Float>) -> Float {
     lanes.max()
   }
 
-  @_noLocks private mutating func remember(_ square: Float) {
-    if bucketPlace == 0 {
-      older = newer
-      newer = newest
-      newest = 0
+  @_noLocks private mutating func recordPeak(_ square: Float) {
+    if periodIndex == 0 {
+      olderPeak = previousPeak
+      previousPeak = currentPeak
+      currentPeak = 0
     }
-    bucketPlace = bucketPlace &+ 1 == bucketLength ? 0 : bucketPlace &+ 1
-    if square > newest {
-      newest = square
+    periodIndex = periodIndex &+ 1 == periodLength ? 0 : periodIndex &+ 1
+    if square > currentPeak {
+      currentPeak = square
     }
   }
 
@@ -537,47 +561,51 @@ struct ExcursionLimiter: ~Copyable {
     var greatest = SIMD16<Float>()
     for index in 0..<lanes.count {
       let lane = lanes[index]
-      let x = lane.restX + lane.riseX * gain
-      let y = lane.restY + lane.riseY * gain
+      let x = lane.constantX + lane.gainSlopeX * gain
+      let y = lane.constantY + lane.gainSlopeY * gain
       let norm = x * x + y * y
       greatest.replace(with: norm, where: norm .> greatest)
-      let later = Self.later(lane, x, y, next, share: gain)
+      let later = Self.statesAfterFade(lane, x, y, next, gain: gain)
       let laterNorm = later.x * later.x + later.y * later.y
       greatest.replace(with: laterNorm, where: laterNorm .> greatest)
     }
-    return Self.greatest(of: greatest) <= limitSquare
+    return Self.maximum(of: greatest) <= limitSquare
   }
 
   /// Where models are after the next step, in which a gain falls to 0.
-  @_noLocks @inline(__always) private static func later(
-    _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments, share: Float
+  @_noLocks @inline(__always) private static func statesAfterFade(
+    _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments,
+    gain share: Float
   ) -> (x: SIMD16<Float>, y: SIMD16<Float>) {
     let sum = share * next.fallingSum
-    let tilt = share * next.fallingTilt
+    let tilt = share * next.fallingFirstMoment
     return (
-      (lane.xx * x + lane.xy * y) + (lane.sumX * sum + lane.tiltX * tilt),
-      (lane.yx * x + lane.yy * y) + (lane.sumY * sum + lane.tiltY * tilt)
+      (lane.xx * x + lane.xy * y) + (lane.sumX * sum + lane.firstMomentX * tilt),
+      (lane.yx * x + lane.yy * y) + (lane.sumY * sum + lane.firstMomentY * tilt)
     )
   }
 
   /// The greatest gain that is allowed: each model's is the root of a quadratic.
-  @_noLocks private func guaranteedGain(next: StepMoments) -> Float {
+  @_noLocks private func maximumAllowedGain(next: StepMoments) -> Float {
     var least: Float = 1
     for index in 0..<lanes.count {
       let lane = lanes[index]
-      let rest = Self.later(lane, lane.restX, lane.restY, next, share: 0)
-      let rise = Self.later(lane, lane.riseX, lane.riseY, next, share: 1)
+      let rest = Self.statesAfterFade(lane, lane.constantX, lane.constantY, next, gain: 0)
+      let rise = Self.statesAfterFade(lane, lane.gainSlopeX, lane.gainSlopeY, next, gain: 1)
       for place in 0..<ModelLanes.count {
         least = min(
-          least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
-        least = min(least, root(rest.x[place], rest.y[place], rise.x[place], rise.y[place]))
+          least,
+          maximumGain(
+            lane.constantX[place], lane.constantY[place], lane.gainSlopeX[place],
+            lane.gainSlopeY[place]))
+        least = min(least, maximumGain(rest.x[place], rest.y[place], rise.x[place], rise.y[place]))
       }
     }
     return max(0, least)
   }
 
   /// The greatest g for which (x + g·dx)² + (y + g·dy)² is at most the square of the limit.
-  @_noLocks private func root(_ x: Float, _ y: Float, _ dx: Float, _ dy: Float) -> Float {
+  @_noLocks private func maximumGain(_ x: Float, _ y: Float, _ dx: Float, _ dy: Float) -> Float {
     let x = Double(x)
     let y = Double(y)
     let dx = Double(dx)
@@ -592,14 +620,14 @@ struct ExcursionLimiter: ~Copyable {
     return half + reach > 0 ? Float(min(1, -left / (half + reach))) : 0
   }
 
-  @_noLocks private mutating func finish(_ gain: Float) {
+  @_noLocks private mutating func commit(gain: Float) {
     for index in 0..<lanes.count {
-      lanes[index].x = lanes[index].restX + lanes[index].riseX * gain
-      lanes[index].y = lanes[index].restY + lanes[index].riseY * gain
+      lanes[index].x = lanes[index].constantX + lanes[index].gainSlopeX * gain
+      lanes[index].y = lanes[index].constantY + lanes[index].gainSlopeY * gain
     }
   }
 
-  @_noLocks private mutating func stop() {
+  @_noLocks private mutating func clearMotion() {
     for index in 0..<lanes.count {
       // Not in place, which the compiler of 6.3 gets wrong for the thread sanitizer.
       var lane = lanes[index]
@@ -618,7 +646,7 @@ struct ExcursionLimiter: ~Copyable {
 /// each: held to its share of the limit, which is as great as its displacement, so that the sum is
 /// within it. Resonances are so close that the one between two moves hardly further than both;
 /// `margin` is what is taken off the limit for that, found by a search for the worst drive.
-struct TransducerFamily {
+struct TransducerTolerance {
   /// One of them.
   struct Model: Equatable {
     var resonance, qualityFactor: Double
@@ -630,29 +658,29 @@ struct TransducerFamily {
   let models: [Model]
   /// What the displacements of all resonances at full scale add up to, where that of the main one
   /// is 1.
-  let share: Double
+  let totalDisplacement: Double
   /// The slowest decay in nepers a second.
-  let slowestDecay: Double
+  let minimumDecayRate: Double
   /// The factor on the limit.
-  let margin: Double
+  let limitFactor: Double
   /// The most resonances at the greatest quality.
   private static let maximumCount = 24
   /// Resonances at the least quality, which are broad.
-  private static let broadCount = 4
+  private static let minimumQualityCount = 4
   /// The most widths of a resonance between two.
-  private static let spacing = 0.3
-  private static let searchMargin = 0.94
+  private static let maximumSpacing = 0.3
+  private static let searchedLimitFactor = 0.94
 
   init(_ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty)
   {
     let share = modes.reduce(1) { $0 + abs($1.displacement) }
-    self.share = share
+    self.totalDisplacement = share
     let parts = ([model] + modes.map { $0.model }).map {
       Self.models(around: $0, uncertainty, gain: share)
     }
     models = parts.map { $0.models[0] } + parts.flatMap { $0.models.dropFirst() }
-    margin = parts.map { $0.margin }.min() ?? 1
-    slowestDecay = models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
+    limitFactor = parts.map { $0.margin }.min() ?? 1
+    minimumDecayRate = models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
   }
 
   private static func models(
@@ -671,22 +699,23 @@ struct TransducerFamily {
         model.resonance * (1 - uncertainty.resonance) * exp(span * Double($0) / Double(count - 1))
       }
     }
-    let count = span > 0 ? min(maximumCount, Int((span * ringing / spacing).rounded(.up)) + 1) : 1
+    let count =
+      span > 0 ? min(maximumCount, Int((span * ringing / maximumSpacing).rounded(.up)) + 1) : 1
     var models = [nominal]
     models += resonances(count).map {
       Model(resonance: $0, qualityFactor: ringing, gain: gain * factor)
     }
     if factor > 1 {
-      models += resonances(span > 0 ? broadCount : 1).map {
+      models += resonances(span > 0 ? minimumQualityCount : 1).map {
         Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: gain)
       }
     }
     let widths = count > 1 ? ringing * span / Double(count - 1) : 0
-    return (models, searchMargin / (1 + widths * widths))
+    return (models, searchedLimitFactor / (1 + widths * widths))
   }
 
-  var highest: Double { models.map { $0.resonance }.max() ?? 1 }
-  var lowest: Double { models.map { $0.resonance }.min() ?? 1 }
+  var maximumResonance: Double { models.map { $0.resonance }.max() ?? 1 }
+  var minimumResonance: Double { models.map { $0.resonance }.min() ?? 1 }
 }
 
 /// Sixteen models in step, each in coordinates x, y in which x² + y² never grows without drive.
@@ -706,24 +735,24 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   /// What the sum of the drive over a step adds, and the sum weighted by the place from −½ to ½.
   var sumX = SIMD16<Float>()
   var sumY = SIMD16<Float>()
-  var tiltX = SIMD16<Float>()
-  var tiltY = SIMD16<Float>()
+  var firstMomentX = SIMD16<Float>()
+  var firstMomentY = SIMD16<Float>()
   /// Where the models are at the end of the step that is on its way out.
   var x = SIMD16<Float>()
   var y = SIMD16<Float>()
   /// Where they would be a step later, had the gain always been 1.
-  var freeX = SIMD16<Float>()
-  var freeY = SIMD16<Float>()
+  var unlimitedX = SIMD16<Float>()
+  var unlimitedY = SIMD16<Float>()
   /// The end of the next step as constant + gain · slope.
-  var restX = SIMD16<Float>()
-  var restY = SIMD16<Float>()
-  var riseX = SIMD16<Float>()
-  var riseY = SIMD16<Float>()
+  var constantX = SIMD16<Float>()
+  var constantY = SIMD16<Float>()
+  var gainSlopeX = SIMD16<Float>()
+  var gainSlopeY = SIMD16<Float>()
 
   @_noLocks init() {}
 
   /// Lanes of models for steps of some frames; the last model fills what is left.
-  init(_ models: [TransducerFamily.Model], stepLength: Int, rate: Double) {
+  init(_ models: [TransducerTolerance.Model], stepLength: Int, rate: Double) {
     for lane in 0..<Self.count {
       let model = models[min(lane, models.count - 1)]
       let damping = 1 / (2 * model.qualityFactor)
@@ -734,8 +763,8 @@ struct ModelLanes: BitwiseCopyable, Sendable {
         [motion.x, (damping * motion.x + motion.y) / (1 + damping)]
       }
       /// Back: x = 1, v = −ζ and x = 0, v = 1 + ζ.
-      let first = turned(step.next([1, -damping]))
-      let second = turned(step.next([0, 1 + damping]))
+      let first = turned(step.advanced([1, -damping]))
+      let second = turned(step.advanced([0, 1 + damping]))
       xx[lane] = Float(first.x)
       yx[lane] = Float(first.y)
       xy[lane] = Float(second.x)
@@ -743,14 +772,14 @@ struct ModelLanes: BitwiseCopyable, Sendable {
       var sum = SIMD2<Double>()
       var tilt = SIMD2<Double>()
       var squares = 0.0
-      var motion = frame.drive * model.gain
+      var motion = frame.driveColumn * model.gain
       for index in (0..<stepLength).reversed() {
         let place = (Double(index) + 0.5) / Double(stepLength) - 0.5
         let weight = turned(motion)
         sum += weight
         tilt += weight * place
         squares += place * place
-        motion = frame.next(motion)
+        motion = frame.advanced(motion)
       }
       sum /= Double(stepLength)
       if squares > 0 {
@@ -760,21 +789,21 @@ struct ModelLanes: BitwiseCopyable, Sendable {
       }
       sumX[lane] = Float(sum.x)
       sumY[lane] = Float(sum.y)
-      tiltX[lane] = Float(tilt.x)
-      tiltY[lane] = Float(tilt.y)
+      firstMomentX[lane] = Float(tilt.x)
+      firstMomentY[lane] = Float(tilt.y)
     }
   }
 
   @_noLocks mutating func reset() {
     x = SIMD16()
     y = SIMD16()
-    freeX = SIMD16()
-    freeY = SIMD16()
+    unlimitedX = SIMD16()
+    unlimitedY = SIMD16()
   }
 
   /// Moves models over a step at a gain of 1 and returns the greatest norm, squared.
-  @_noLocks @unsafe static func move(
-    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float
+  @_noLocks @unsafe static func advance(
+    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, firstMoment tilt: Float
   )
     -> Float
   {

@@ -24,15 +24,15 @@ extension TransducerProfile {
   /// They are a hand's, and count from the threshold, so the acceleration of a full-scale sine must
   /// be known.
   public var hasConvergingContours: Bool {
-    drive.contours == .converging && isFeltByHand && hasEqualSensation
+    drive.contours == .converging && isHandHeld && hasEqualSensation
       && fullScaleAcceleration != nil
   }
 
   /// Whether the levels of bursts follow their lengths.
   public var hasTemporalSummation: Bool {
-    drive.hasTemporalSummation ?? false && isFeltByHand && hasEqualSensation
+    drive.hasTemporalSummation ?? false && isHandHeld && hasEqualSensation
   }
-  private var isFeltByHand: Bool { hardware != nil && drive.feltBy == .hand }
+  private var isHandHeld: Bool { hardware != nil && drive.contactSite == .hand }
 
   /// The acceleration of a full-scale sine at resonance in g, where resonance, quality and
   /// acceleration are known.
@@ -46,16 +46,17 @@ extension TransducerProfile {
 
   /// The exponent with which sensation grows at a frequency; 1 where the exponent is not reckoned
   /// with.
-  func growth(atHertz hertz: Double) -> Double {
+  func sensationExponent(atHertz hertz: Double) -> Double {
     hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1
   }
 
   /// What an amplitude, as intensity makes it, is raised to over sharpness, so that equal intensity
   /// stays felt equally below full intensity: 1 in the middle of the scale of continuous events.
-  func growthsOverSharpness(count: Int, of mapping: FrequencyMapping) -> [Double] {
-    let middle = growth(atHertz: frequency.hertz(atSharpness: 0.5))
+  func amplitudeExponentsOverSharpness(count: Int, of mapping: FrequencyMapping) -> [Double] {
+    let middle = sensationExponent(atHertz: frequency.hertz(atSharpness: 0.5))
     return (0..<count).map { index in
-      middle / growth(atHertz: mapping.hertz(atSharpness: Double(index) / Double(count - 1)))
+      middle
+        / sensationExponent(atHertz: mapping.hertz(atSharpness: Double(index) / Double(count - 1)))
     }
   }
 
@@ -70,41 +71,44 @@ extension TransducerProfile {
   public func hardwareDecibels(atHertz hertz: Double) -> Double {
     guard let hardware else { return 0 }
     guard let model = hardware.levelModel else {
-      return Self.line(through: hardware.response.map { ($0.hertz, $0.decibels) }, at: hertz)
+      return Self.interpolatedDecibels(
+        hardware.response.map { ($0.hertz, $0.decibels) }, atHertz: hertz)
     }
     let moved =
       hardware.modes.isEmpty
       ? model.accelerationDecibels(atHertz: hertz)
-      : decibels(ofAmplitude: max(1e-15, hardware.magnitude(atHertz: hertz)))
-    return moved + Self.line(through: hardware.corrections, at: hertz)
+      : decibels(ofAmplitude: max(1e-15, hardware.accelerationMagnitude(atHertz: hertz)))
+    return moved + Self.interpolatedDecibels(hardware.measuredCorrections, atHertz: hertz)
   }
 
   /// The threshold of feeling at a frequency in decibels relative to 1 g; for ears a contour of
   /// sound pressure.
-  func threshold(atHertz hertz: Double) -> Double {
+  func thresholdDecibels(atHertz hertz: Double) -> Double {
     let usual =
-      switch drive.feltBy {
+      switch drive.contactSite {
       case .hand: Self.defaultThresholds
-      case .seat: SeatSensitivity.thresholds
+      case .seat: SeatWeighting.thresholds
       case .ear: EqualLoudness.contour
       }
     let curve = thresholds.count > 1 ? thresholds : usual
-    return Self.line(through: curve.map { ($0.hertz, $0.decibels) }, at: hertz)
+    return Self.interpolatedDecibels(curve.map { ($0.hertz, $0.decibels) }, atHertz: hertz)
   }
 
   /// How far above the threshold a full-scale sine lies behind a drive, but for a constant.
   ///
   /// The acceleration itself where equal sensation is not requested.
-  func feltDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
+  func sensationDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
     var felt = hardwareDecibels(atHertz: hertz)
     if let drive {
       felt += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz)))
     }
-    return hasEqualSensation ? felt - threshold(atHertz: hertz) : felt
+    return hasEqualSensation ? felt - thresholdDecibels(atHertz: hertz) : felt
   }
 
   /// Linear between points on a logarithmic axis, and level outside; points rise in frequency.
-  private static func line(through points: [(hertz: Double, decibels: Double)], at hertz: Double)
+  private static func interpolatedDecibels(
+    _ points: [(hertz: Double, decibels: Double)], atHertz hertz: Double
+  )
     -> Double
   {
     guard let first = points.first, let last = points.last else { return 0 }
@@ -117,7 +121,7 @@ extension TransducerProfile {
   }
 
   /// Points at which a law is looked at; a step is below a hundredth of an octave in usual bands.
-  private static let placementCount = 513
+  private static let bandSearchPointCount = 513
 
   /// The band-mapped profile: its frequency mappings stay within what its hardware can make felt.
   ///
@@ -127,19 +131,22 @@ extension TransducerProfile {
   ///
   /// - Parameter rate: Frames per second, which the filters depend on.
   public func bandMapped(rate: Double) -> TransducerProfile {
-    bandMapped(before: transducerSettings(rate: rate))
+    bandMapped(settings: transducerSettings(rate: rate))
   }
 
-  func bandMapped(before settings: TransducerSettings?) -> TransducerProfile {
+  func bandMapped(settings: TransducerSettings?) -> TransducerProfile {
     guard isBandMapped else { return self }
     var placed = self
-    placed.frequency = place(frequency, settings)
+    placed.frequency = bandMapped(frequency, settings: settings)
     placed.transient.frequency =
-      transient.frequency == frequency ? placed.frequency : place(transient.frequency, settings)
+      transient.frequency == frequency
+      ? placed.frequency : bandMapped(transient.frequency, settings: settings)
     return placed
   }
 
-  private func place(_ law: FrequencyMapping, _ settings: TransducerSettings?) -> FrequencyMapping {
+  private func bandMapped(_ law: FrequencyMapping, settings: TransducerSettings?)
+    -> FrequencyMapping
+  {
     var law = law
     if let band = hardware?.band {
       law.low = min(max(law.low, band.lowerBound), band.upperBound)
@@ -147,10 +154,10 @@ extension TransducerProfile {
     }
     guard hasKnownResponse, law.high > law.low else { return law }
     let span = logarithm2(law.high / law.low)
-    let points = (0..<Self.placementCount).map { index in
-      law.low * raised(2, to: span * Double(index) / Double(Self.placementCount - 1))
+    let points = (0..<Self.bandSearchPointCount).map { index in
+      law.low * raised(2, to: span * Double(index) / Double(Self.bandSearchPointCount - 1))
     }
-    let felt = points.map { feltDecibels(atHertz: $0, drive: settings) }
+    let felt = points.map { sensationDecibels(atHertz: $0, drive: settings) }
     guard let most = felt.max(), let best = felt.firstIndex(of: most) else { return law }
     let least = most - drive.reach
     if let below = felt[..<best].lastIndex(where: { !($0 >= least) }) {
@@ -163,7 +170,7 @@ extension TransducerProfile {
   }
 
   /// Decibels by which a factor may pass the reach.
-  private static let slack = 0.25
+  private static let reachToleranceDecibels = 0.25
 
   /// The factor on amplitude over sharpness, at evenly spaced points, each at most 1.
   ///
@@ -182,8 +189,8 @@ extension TransducerProfile {
     let points = (0..<count).map { index in
       let hertz = frequency.hertz(atSharpness: Double(index) / Double(count - 1))
       return (
-        felt: feltDecibels(atHertz: hertz, drive: settings) + decibels(ofAmplitude: full),
-        growth: growth(atHertz: hertz)
+        felt: sensationDecibels(atHertz: hertz, drive: settings) + decibels(ofAmplitude: full),
+        growth: sensationExponent(atHertz: hertz)
       )
     }
     let sensation =
@@ -193,7 +200,8 @@ extension TransducerProfile {
     let contours =
       max(0, points.map { $0.felt }.max() ?? 0) * (1 - (growths.min() ?? 1) / (growths.max() ?? 1))
     // What lies between two points of the table is a little further down than they are.
-    let least = hasKnownResponse ? -(drive.reach + Self.slack + contours) : -Double.infinity
+    let least =
+      hasKnownResponse ? -(drive.reach + Self.reachToleranceDecibels + contours) : -Double.infinity
     return points.map { point in
       let wanted = SensationGrowth.decibels(ofSensation: sensation, exponent: point.growth)
       return raised(10, to: max(least, wanted - point.felt) / 20)
@@ -223,7 +231,7 @@ extension TransducerProfile {
 extension TransducerHardware {
   /// How far measured points may lie from the model, as a root mean square in decibels, to correct
   /// it.
-  private static let agreement = 3.0
+  private static let maximumDisagreementDecibels = 3.0
 
   /// What the measured points add to the model in decibels; none where they are coarser than it or
   /// contradict it.
@@ -231,7 +239,7 @@ extension TransducerHardware {
   /// Straight lines between points are wrong by several decibels within a resonance that is
   /// narrower than their distance, so points count only if none are further apart than half of its
   /// width, half an octave around it.
-  fileprivate var corrections: [(hertz: Double, decibels: Double)] {
+  fileprivate var measuredCorrections: [(hertz: Double, decibels: Double)] {
     guard let model, response.count > 1 else { return [] }
     let reach = 2.0.squareRoot()
     let near = (model.resonance / reach)...(model.resonance * reach)
@@ -250,7 +258,10 @@ extension TransducerHardware {
     }
     let mean = differences.reduce(0) { $0 + $1.1 } / Double(differences.count)
     let square = differences.reduce(0) { $0 + ($1.1 - mean) * ($1.1 - mean) }
-    guard square <= Self.agreement * Self.agreement * Double(differences.count) else { return [] }
+    guard
+      square <= Self.maximumDisagreementDecibels * Self.maximumDisagreementDecibels
+        * Double(differences.count)
+    else { return [] }
     return differences.map { ($0.0, $0.1 - mean) }
   }
 }
@@ -269,12 +280,12 @@ enum SensationGrowth {
   /// Where the exponent is greatest and least, by roughly 2 : 1: S. S. Stevens, "Tactile vibration:
   /// Change of exponent with frequency", Perception & Psychophysics 3, 1968, 223–228. The line
   /// through the two exponents makes 1.87 : 1.
-  private static let turns = 30.0...250
+  private static let frequencyRange = 30.0...250
 
   /// The exponent n of sensation = (amplitude / threshold)ⁿ: a line over the logarithm of
   /// frequency.
   static func exponent(atHertz hertz: Double) -> Double {
-    let held = min(max(hertz, turns.lowerBound), turns.upperBound)
+    let held = min(max(hertz, frequencyRange.lowerBound), frequencyRange.upperBound)
     let low = exponents[0]
     let high = exponents[1]
     let part = logarithm2(held / low.hertz) / logarithm2(high.hertz / low.hertz)
@@ -296,11 +307,11 @@ enum TemporalSummation {
   /// The time over which a Pacinian channel sums energy, in seconds: J. J. Zwislocki, "Theory of
   /// Temporal Auditory Summation", JASA 32, 1960, 1046–1060, which predicts the thresholds of
   /// Pacinian channels: G. A. Gescheider et al., JASA 95, 1994, 1006–1016.
-  private static let time = 0.2
+  private static let timeConstant = 0.2
   /// Where a Pacinian channel becomes the more sensitive one, and by how many decibels an octave:
   /// R. T. Verrillo, JASA 35, 1963, as G. A. Gescheider and R. T. Verrillo repeat it in "Sensory
   /// Functions of the Skin", 1979.
-  private static let crossing = (hertz: 40.0, perOctave: 12.0)
+  private static let crossover = (hertz: 40.0, perOctave: 12.0)
 
   /// Decibels by which the threshold lies above that of a long vibration, 0 or more.
   ///
@@ -308,10 +319,10 @@ enum TemporalSummation {
   /// (G. A. Gescheider, Sensory Processes 1, 1976, 68–76; 1994), so they feel what has become too
   /// short for it: the shift ends at their threshold, 12 dB an octave above the Pacinian one from
   /// 40 Hz on.
-  static func decibels(seconds: Double, hertz: Double) -> Double {
-    guard hertz > crossing.hertz, seconds > 0 else { return 0 }
-    let summed = -10 * logarithm2(1 - exp(-seconds / time)) / logarithm2(10)
-    return min(summed, crossing.perOctave * logarithm2(hertz / crossing.hertz))
+  static func thresholdShift(seconds: Double, hertz: Double) -> Double {
+    guard hertz > crossover.hertz, seconds > 0 else { return 0 }
+    let summed = -10 * logarithm2(1 - exp(-seconds / timeConstant)) / logarithm2(10)
+    return min(summed, crossover.perOctave * logarithm2(hertz / crossover.hertz))
   }
 }
 
@@ -321,14 +332,14 @@ enum TemporalSummation {
 /// qualities of its table A.1. Its band limits at 0.4 and 100 Hz are left out: they end the range
 /// of a measurement, not what is felt. The standard covers 0.5–80 Hz; beyond, the weighting goes on
 /// as it falls, in proportion to 1/f.
-enum SeatSensitivity {
+enum SeatWeighting {
   /// The transition from acceleration to velocity.
   private static let transition = (corner: 12.5, quality: 0.63)
   /// The upward step.
   private static let step = (from: 2.37, to: 3.35, quality: 0.91)
   /// The peak acceleration in m/s² that half of the people notice, weighted by Wk: ISO 2631-1:1997,
   /// annex C.
-  private static let noticed = 0.015
+  private static let perceptionThreshold = 0.015
 
   static func weight(atHertz hertz: Double) -> Double {
     func square(_ corner: Double, _ quality: Double) -> Double {
@@ -350,7 +361,7 @@ enum SeatSensitivity {
   /// from 0.5 to 400 Hz.
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
-    let acceleration = noticed / weight(atHertz: hertz) / 9.80665
+    let acceleration = perceptionThreshold / weight(atHertz: hertz) / 9.80665
     return TransducerProfile.Threshold(hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
   }
 }
@@ -360,15 +371,15 @@ enum SeatSensitivity {
 extension TransducerProfile {
   /// What of full scale a burst's drive may reach: the ceiling, less what a low rate of simulation
   /// leaves out.
-  private static let greatestDrive = 0.87
+  private static let maximumBurstDrive = 0.87
   /// What of the excursion limit a burst may reach: below it protection leaves the drive alone.
-  private static let greatestStroke = 0.66
+  private static let maximumExcursionFraction = 0.66
   /// By how many decibels a burst in the middle of the scale is stronger than on bare hardware.
-  private static let advantage = 0.5
+  private static let burstAdvantageDecibels = 0.5
   /// Frames that are simulated in a cycle of the highest frequency, where the rate has as many.
-  private static let framesPerCycle = 64.0
+  private static let simulatedFramesPerCycle = 64.0
   /// Cycles of the resonance that are simulated behind a burst; the greatest movement comes before.
-  private static let cyclesBehind = 2.0
+  private static let trailingCycleCount = 2.0
 
   /// The factor on the amplitude of bursts over sharpness, at evenly spaced points of this
   /// band-mapped profile.
@@ -382,17 +393,18 @@ extension TransducerProfile {
   ///
   /// - Parameter settings: The filters between the plan and the hardware.
   func burstLevels(
-    like levels: [Double], asked: TransientShape, drive settings: TransducerSettings?
+    steadyLevels levels: [Double], requestedShape asked: TransientShape,
+    drive settings: TransducerSettings?
   ) -> [Double] {
     let top = Double(levels.count - 1)
     let burst = transient
     let shifts = levels.indices.map { index in
       hasTemporalSummation
-        ? TemporalSummation.decibels(
+        ? TemporalSummation.thresholdShift(
           seconds: burst.seconds(atSharpness: Double(index) / top),
           hertz: burst.frequency.hertz(atSharpness: Double(index) / top)) : 0
     }
-    guard let settings, settings.equaliser != nil, let model = settings.model, transient.level > 0,
+    guard let settings, settings.equalizer != nil, let model = settings.model, transient.level > 0,
       levels.count > 2
     else {
       // The shortest stay as they are, and longer ones come down to them.
@@ -401,32 +413,35 @@ extension TransducerProfile {
     }
     let bursts = levels.indices.map { index in
       let hertz = burst.frequency.hertz(atSharpness: Double(index) / top)
-      let drive = Self.drive(
-        burst, atSharpness: Double(index) / top, model, settings, limit: settings.rate)
-      let moved = Self.peak(drive.samples, of: model, rate: drive.rate)
+      let drive = Self.burstDrive(
+        burst, atSharpness: Double(index) / top, model, settings, maximumRate: settings.rate)
+      let moved = Self.peakAcceleration(drive.samples, of: model, rate: drive.rate)
       let felt =
-        hasEqualSensation ? raised(10, to: (threshold(atHertz: hertz) + shifts[index]) / 20) : 1
+        hasEqualSensation
+        ? raised(10, to: (thresholdDecibels(atHertz: hertz) + shifts[index]) / 20) : 1
       let stroke = settings.limits.excursion.map { limit in
-        Self.greatestStroke * limit
+        Self.maximumExcursionFraction * limit
           / max(
-            Self.stroke(drive.samples, model, settings.uncertainty.ofTravel, rate: drive.rate), 1e-9
+            Self.peakExcursion(
+              drive.samples, model, settings.uncertainty.forExcursion, rate: drive.rate), 1e-9
           )
       }
       return (
         drive: drive, stroke: max(stroke ?? .infinity, levels[index]),
         even: felt / max(moved, 1e-9),
-        growth: growth(atHertz: hertz), greatest: drive.samples.reduce(0) { max($0, abs($1)) }
+        growth: sensationExponent(atHertz: hertz),
+        greatest: drive.samples.reduce(0) { max($0, abs($1)) }
       )
     }
     let middle = levels.count / 2
-    let bare = Self.drive(asked, atSharpness: 0.5, model, nil, limit: settings.rate)
+    let bare = Self.burstDrive(asked, atSharpness: 0.5, model, nil, maximumRate: settings.rate)
     let own = bursts[middle].drive
     let needed =
-      settings.uncertainty.corners(of: model).map {
-        Self.peak(bare.samples, of: $0, rate: bare.rate)
-          / max(Self.peak(own.samples, of: $0, rate: own.rate), 1e-9)
+      settings.uncertainty.extremeModels(of: model).map {
+        Self.peakAcceleration(bare.samples, of: $0, rate: bare.rate)
+          / max(Self.peakAcceleration(own.samples, of: $0, rate: own.rate), 1e-9)
       }.max() ?? 1
-    let wanted = max(needed * raised(10, to: Self.advantage / 20), levels[middle])
+    let wanted = max(needed * raised(10, to: Self.burstAdvantageDecibels / 20), levels[middle])
     let scale = wanted / bursts[middle].even
     // How far above the threshold the one in the middle is felt, and how far others must be to be
     // felt alike.
@@ -436,26 +451,26 @@ extension TransducerProfile {
       let alike = SensationGrowth.decibels(ofSensation: sensation, exponent: burst.growth)
       let even =
         hasConvergingContours ? burst.even * raised(10, to: (alike - felt) / 20) : burst.even
-      return min(scale * even, burst.stroke, Self.greatestDrive / max(burst.greatest, 1e-9))
+      return min(scale * even, burst.stroke, Self.maximumBurstDrive / max(burst.greatest, 1e-9))
     }
   }
 
-  private static func drive(
+  private static func burstDrive(
     _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
     _ settings: TransducerSettings?,
-    limit: Double
+    maximumRate limit: Double
   ) -> (samples: [Double], rate: Double) {
     let highest = burst.partials.map { $0.ratio * max(1, $0.glide) }.max() ?? 1
     let hertz = burst.frequency.hertz(atSharpness: sharpness)
-    let rate = min(limit, framesPerCycle * max(highest * hertz, model.resonance))
+    let rate = min(limit, simulatedFramesPerCycle * max(highest * hertz, model.resonance))
     var samples = burst.samples(atSharpness: sharpness, rate: rate)
-    samples += [Double](repeating: 0, count: Int(cyclesBehind * rate / model.resonance))
+    samples += [Double](repeating: 0, count: Int(trailingCycleCount * rate / model.resonance))
     guard let settings else { return (samples, rate) }
     let filters =
-      [Biquad(highPassHertz: min(settings.highPass, rate / 4), rate: rate)]
-      + (settings.equaliser.map { [$0.filter(rate: rate)] } ?? [])
+      [Biquad(highPassHertz: min(settings.highPassHertz, rate / 4), rate: rate)]
+      + (settings.equalizer.map { [$0.filter(rate: rate)] } ?? [])
     for filter in filters {
-      var memory = Biquad.Memory()
+      var memory = Biquad.State()
       for index in samples.indices {
         samples[index] = filter.next(samples[index], &memory)
       }
@@ -463,16 +478,18 @@ extension TransducerProfile {
     return (samples, rate)
   }
 
-  private static func peak(_ drive: [Double], of model: TransducerModel, rate: Double) -> Double {
+  private static func peakAcceleration(_ drive: [Double], of model: TransducerModel, rate: Double)
+    -> Double
+  {
     var peak = 0.0
-    follow(drive, model, rate: rate) { sample, motion in
+    simulate(drive, model, rate: rate) { sample, motion in
       // By the equation of motion: what the drive, the spring and the damping leave.
       peak = max(peak, abs((sample - motion.y) / model.qualityFactor - motion.x))
     }
     return peak
   }
 
-  private static func stroke(
+  private static func peakExcursion(
     _ drive: [Double], _ model: TransducerModel, _ doubt: TransducerUncertainty, rate: Double
   )
     -> Double
@@ -483,21 +500,22 @@ extension TransducerProfile {
       let worst = TransducerModel(
         resonance: model.resonance * moved, qualityFactor: model.qualityFactor * doubt.qualityFactor
       )
-      follow(drive, worst, rate: rate) { peak = max(peak, doubt.qualityFactor * abs($1.x)) }
+      simulate(drive, worst, rate: rate) { peak = max(peak, doubt.qualityFactor * abs($1.x)) }
     }
     return peak
   }
 
   /// Drives a model from rest, and hands over each sample with the displacement and velocity in
   /// front of it.
-  private static func follow(
-    _ drive: [Double], _ model: TransducerModel, rate: Double, each: (Double, SIMD2<Double>) -> Void
+  private static func simulate(
+    _ drive: [Double], _ model: TransducerModel, rate: Double,
+    body each: (Double, SIMD2<Double>) -> Void
   ) {
     let step = MotionStateTransition(model, seconds: 1 / rate)
     var motion = SIMD2<Double>()
     for sample in drive {
       each(sample, motion)
-      motion = step.next(motion) + step.drive * sample
+      motion = step.advanced(motion) + step.driveColumn * sample
     }
   }
 }
@@ -534,7 +552,7 @@ extension TransientShape {
 }
 
 extension TransducerUncertainty {
-  fileprivate func corners(of model: TransducerModel) -> [TransducerModel] {
+  fileprivate func extremeModels(of model: TransducerModel) -> [TransducerModel] {
     [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonance }.flatMap { moved in
       [1 / qualityFactor, 1, qualityFactor].map {
         TransducerModel(resonance: model.resonance * moved, qualityFactor: model.qualityFactor * $0)
@@ -550,7 +568,7 @@ extension TransducerUncertainty {
 /// of the range that the standard covers down to 20 Hz. From 20 to 80 Hz it falls by 23.8 dB; those
 /// of 60 and 90 phon by 27.5 and 22.0 dB.
 enum EqualLoudness {
-  private static let phon = 80.0
+  private static let loudnessLevelPhon = 80.0
   /// Hertz, the exponent of loudness, and decibels: the transfer function relative to 1 kHz, and
   /// the threshold of hearing.
   private static let table:
@@ -568,7 +586,7 @@ enum EqualLoudness {
   static let contour: [TransducerProfile.Threshold] = table.map { row in
     let heard = raised(
       0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)
-    let sum = 4.47e-3 * (raised(10, to: 0.025 * phon) - 1.15) + heard
+    let sum = 4.47e-3 * (raised(10, to: 0.025 * loudnessLevelPhon) - 1.15) + heard
     let level = 10 / row.exponent * logarithm2(sum) / logarithm2(10) - row.transfer + 94
     return TransducerProfile.Threshold(hertz: row.hertz, decibels: level)
   }

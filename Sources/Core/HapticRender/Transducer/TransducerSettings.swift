@@ -4,9 +4,9 @@ public struct TransducerSettings: Equatable, Sendable {
   /// Frames per second.
   public let rate: Double
   /// The corner of the high-pass in hertz; below it nothing is felt, and much is moved.
-  public let highPass: Double
+  public let highPassHertz: Double
   /// The filter against the resonance, where one is wanted and the resonance is known.
-  public let equaliser: EqualizerDesign?
+  public let equalizer: EqualizerDesign?
   /// The resonance that protection follows, where it is known.
   public let model: TransducerModel?
   /// How far the true figures may be from the model's.
@@ -15,36 +15,37 @@ public struct TransducerSettings: Equatable, Sendable {
   public let limits: TransducerLimits
 
   /// The lowest corner of the high-pass in hertz.
-  private static let lowestCorner = 0.1
+  private static let minimumCornerHertz = 0.1
 
   /// How far the transducer moves in each of its further resonances, relative to the main one.
-  let modes: [ExcursionMode]
+  let excursionModes: [ExcursionMode]
 
-  let highPassFilter, equaliserFilter: Biquad
+  let highPassFilter, equalizerFilter: Biquad
   let modeFilters: [ModeDamping]
 
   /// The settings of a profile as it stands; nothing where it has no hardware.
   init?(_ profile: TransducerProfile, rate: Double) {
     guard let hardware = profile.hardware else { return nil }
-    let lowest = profile.lowestHertz
+    let lowest = profile.minimumHertz
     self.rate = rate
-    highPass = min(max(profile.drive.highPass ?? lowest / 2, Self.lowestCorner), rate / 4)
-    highPassFilter = Biquad(highPassHertz: highPass, rate: rate)
+    highPassHertz = min(
+      max(profile.drive.highPass ?? lowest / 2, Self.minimumCornerHertz), rate / 4)
+    highPassFilter = Biquad(highPassHertz: highPassHertz, rate: rate)
     model = hardware.model
-    uncertainty = hardware.uncertainty ?? hardware.assumedUncertainty
+    uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
     limits = TransducerLimits(hardware, amplifier: profile.amplifier)
-    modes = hardware.excursionModes
-    if let model = hardware.certainModel, profile.drive.isEqualized ?? true {
+    excursionModes = hardware.excursionModes
+    if let model = hardware.equalizerModel, profile.drive.isEqualized ?? true {
       let design = EqualizerDesign(
-        model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
-      equaliser = design
-      equaliserFilter = design.filter(rate: rate)
+        model, settings: profile.drive, minimumHertz: lowest, highPass: highPassFilter, rate: rate)
+      equalizer = design
+      equalizerFilter = design.filter(rate: rate)
       modeFilters = hardware.modes.prefix(TransducerMode.maximumCount).map {
         ModeDamping($0, of: hardware, damping: profile.drive.damping, rate: rate)
       }
     } else {
-      equaliser = nil
-      equaliserFilter = Biquad()
+      equalizer = nil
+      equalizerFilter = Biquad()
       modeFilters = []
     }
   }
@@ -53,12 +54,12 @@ public struct TransducerSettings: Equatable, Sendable {
   public func driveResponse(atHertz hertz: Double) -> Double {
     modeFilters.reduce(
       highPassFilter.response(atHertz: hertz, rate: rate)
-        * equaliserFilter.response(atHertz: hertz, rate: rate)
+        * equalizerFilter.response(atHertz: hertz, rate: rate)
     ) { $0 * $1.filter.response(atHertz: hertz, rate: rate) }
   }
 
   /// How far the drive has fallen behind the tail, in decibels.
-  private static let tailDecibels = 60.0
+  private static let tailAttenuationDecibels = 60.0
 
   /// Seconds behind the last sound until the drive that brakes the transducer has come to rest: 60
   /// dB down.
@@ -67,19 +68,21 @@ public struct TransducerSettings: Equatable, Sendable {
   /// σᵢ the others.
   ///
   /// - Parameter isRinging: Whether the transducer's own decay counts too.
-  public func tail(isRinging: Bool = false) -> Double {
-    Self.tail(of: decays(isRinging: isRinging))
+  public func tail(includesTransducer isRinging: Bool = false) -> Double {
+    Self.tail(of: decayRates(includesTransducer: isRinging))
   }
 
   /// Nepers a second of each filter, and with `isRinging` of the transducer.
-  fileprivate func decays(isRinging: Bool) -> [Double] {
-    var decays = [TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay]
-    if let equaliser {
-      decays.append(equaliser.apparent.decay)
+  fileprivate func decayRates(includesTransducer isRinging: Bool) -> [Double] {
+    var decays = [
+      TransducerModel(resonance: highPassHertz, qualityFactor: 0.5.squareRoot()).decayRate
+    ]
+    if let equalizer {
+      decays.append(equalizer.targetModel.decayRate)
     }
-    decays += modeFilters.map { $0.apparent.decay }
+    decays += modeFilters.map { $0.targetModel.decayRate }
     if isRinging, let model {
-      decays += [model.decay] + modes.map { $0.model.decay }
+      decays += [model.decayRate] + excursionModes.map { $0.model.decayRate }
     }
     return decays
   }
@@ -87,7 +90,8 @@ public struct TransducerSettings: Equatable, Sendable {
   fileprivate static func tail(of decays: [Double]) -> Double {
     let sorted = decays.sorted()
     guard let slowest = sorted.first else { return 0 }
-    return tailDecibels / 8.686 / slowest + sorted.dropFirst().reduce(0) { $0 + 1.5 / $1 }
+    return tailAttenuationDecibels / 8.686 / slowest
+      + sorted.dropFirst().reduce(0) { $0 + 1.5 / $1 }
   }
 }
 
@@ -99,14 +103,15 @@ extension OutputRouting {
   /// as they need.
   ///
   /// - Parameter isRinging: Whether the transducers' own decay counts too.
-  public func tail(rate: Double, isRinging: Bool = false) -> Double {
+  public func tail(rate: Double, includesTransducer isRinging: Bool = false) -> Double {
     var longest = OfflineRenderer.defaultTail
     for channel in channels {
       let own =
-        channel.transducer?.transducerSettings(rate: rate)?.decays(isRinging: isRinging) ?? []
-      let decays = own + channel.filterDecays
+        channel.transducer?.transducerSettings(rate: rate)?.decayRates(
+          includesTransducer: isRinging) ?? []
+      let decays = own + channel.filterDecayRates
       if !decays.isEmpty {
-        longest = max(longest, TransducerSettings.tail(of: decays) + OfflineRenderer.fade)
+        longest = max(longest, TransducerSettings.tail(of: decays) + OfflineRenderer.fadeDuration)
       }
     }
     return longest
@@ -115,13 +120,13 @@ extension OutputRouting {
 
 extension TransducerModel {
   /// Nepers a second of a free motion; of two real poles the slower.
-  var decay: Double {
+  var decayRate: Double {
     let damping = 1 / (2 * qualityFactor)
     let slowness = damping <= 1 ? damping : damping - (damping * damping - 1).squareRoot()
     return 2 * Double.pi * resonance * slowness
   }
 
-  package func greatestDisplacement(in band: ClosedRange<Double>) -> Double {
+  package func maximumDisplacement(in band: ClosedRange<Double>) -> Double {
     // The top of the curve lies a little below resonance, and at 0 where the damping is strong.
     let top = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
     return displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
@@ -136,7 +141,7 @@ extension TransducerProfile {
     TransducerSettings(self, rate: rate)
   }
 
-  var lowestHertz: Double {
+  var minimumHertz: Double {
     let continuous = min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
     let burst =
       min(transient.frequency.low, transient.frequency.high)
@@ -157,10 +162,10 @@ public struct TransducerLimits: Equatable, Sendable {
   public let thermal: ThermalParameters
 
   /// The temperature rise at which a sustained signal is held, a little below the limit of 1.
-  public static var powerAim: Double { @_noLocks get { 0.96 } }
+  public static var targetTemperatureRise: Double { @_noLocks get { 0.96 } }
 
   /// How many times the continuous power the peak power is taken for.
-  private static let peakFactor = 2.0
+  private static let peakPowerRatio = 2.0
 
   /// Finds the limits from what is known.
   ///
@@ -169,8 +174,8 @@ public struct TransducerLimits: Equatable, Sendable {
   /// measured excursion the limit is what a sine of peak power reaches anywhere in the published
   /// band, which the maker allows.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
-    let continuous = hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakFactor }
-    let peak = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakFactor }
+    let continuous = hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakPowerRatio }
+    let peak = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakPowerRatio }
     let fullScale = amplifier.power ?? peak
     thermal = hardware.thermal ?? ThermalParameters()
     if let continuous, let fullScale {
@@ -189,21 +194,22 @@ public struct TransducerLimits: Equatable, Sendable {
     } else {
       let room = if let peak, let fullScale { (peak / fullScale).squareRoot() } else { 1.0 }
       let band = hardware.band ?? model.resonance / 2...Double.infinity
-      excursion = room * model.greatestDisplacement(in: band)
+      excursion = room * model.maximumDisplacement(in: band)
     }
   }
 }
 
 extension TransducerHardware {
   /// How uncertain a resonance may be for levels to take its figures as they are.
-  private static let certainty = 0.05
+  private static let maximumLevelUncertainty = 0.05
 
   /// The model that levels and frequencies follow: the figures where they are certain, else as wide
   /// as the filter's.
   ///
   /// A filter rings where its figures are wrong; a level is only as wrong as they are.
   var levelModel: TransducerModel? {
-    (uncertainty ?? assumedUncertainty).resonance <= Self.certainty ? model : certainModel
+    (uncertainty ?? defaultUncertainty).resonance <= Self.maximumLevelUncertainty
+      ? model : equalizerModel
   }
 
   /// The model that the filter is designed for: as wide as the resonance and the doubt about it.
@@ -211,7 +217,7 @@ extension TransducerHardware {
   /// Its quality is Q / √(1 + (2δQ)²) for a resonance known to ±δ. The factor 2 makes the worst of
   /// burst and ring within the doubt least, by a search over zeros and poles; with it the filter
   /// leaves none of these transducers worse than without it.
-  public var certainModel: TransducerModel? { model.map(certain) }
+  public var equalizerModel: TransducerModel? { model.map(widened) }
 
   /// Its resonance, where that and the quality are known.
   public var model: TransducerModel? {
@@ -221,7 +227,7 @@ extension TransducerHardware {
 
   /// How far the figures may be off where the data sheet does not say: measured ones by 3 % of the
   /// resonance and 10 % of the quality, all others as far as estimates.
-  public var assumedUncertainty: TransducerUncertainty { measured == nil ? .estimated : .measured }
+  public var defaultUncertainty: TransducerUncertainty { measured == nil ? .estimated : .measured }
 
   var excursionModes: [ExcursionMode] {
     guard let model else { return [] }
@@ -232,8 +238,8 @@ extension TransducerHardware {
     }
   }
 
-  func certain(_ model: TransducerModel) -> TransducerModel {
-    let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
+  func widened(_ model: TransducerModel) -> TransducerModel {
+    let width = 2 * (uncertainty ?? defaultUncertainty).resonance * model.qualityFactor
     return TransducerModel(
       resonance: model.resonance,
       qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
@@ -241,14 +247,15 @@ extension TransducerHardware {
 
   /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for
   /// one of them.
-  func magnitude(atHertz hertz: Double, without left: TransducerMode? = nil) -> Double {
+  func accelerationMagnitude(atHertz hertz: Double, excluding left: TransducerMode? = nil) -> Double
+  {
     guard let main = levelModel, let model else { return 0 }
     // Levels follow further resonances as far as they follow the main one.
     let isWidened = main != model
     var sum = main.accelerationPhasor(atHertz: hertz)
     for mode in modes.prefix(TransducerMode.maximumCount) where mode != left {
       let own = mode.model
-      sum += mode.gain * (isWidened ? certain(own) : own).accelerationPhasor(atHertz: hertz)
+      sum += mode.gain * (isWidened ? widened(own) : own).accelerationPhasor(atHertz: hertz)
     }
     return (sum * sum).sum().squareRoot()
   }
@@ -260,7 +267,7 @@ extension TransducerHardware {
 /// at onsets, and brakes what would ring on after them, for everything that is played.
 public struct EqualizerDesign: Equatable, Sendable {
   /// The resonance that is undone, and the one that appears instead.
-  public let model, apparent: TransducerModel
+  public let model, targetModel: TransducerModel
   /// The factor at high frequencies, by which the drive nowhere rises above the law's boost.
   public let gain: Double
 
@@ -268,8 +275,10 @@ public struct EqualizerDesign: Equatable, Sendable {
   ///
   /// Below resonance the drive must rise to flatten, so the resonance is lowered towards the lowest
   /// frequency, by half of the boost's decibels at most.
-  init(_ model: TransducerModel, law: DriveSettings, lowest: Double, highPass: Biquad, rate: Double)
-  {
+  init(
+    _ model: TransducerModel, settings law: DriveSettings, minimumHertz lowest: Double,
+    highPass: Biquad, rate: Double
+  ) {
     let boost = raised(10, to: law.boost / 20)
     let resonance = model.resonance
     let qualityFactor = min(
@@ -277,21 +286,21 @@ public struct EqualizerDesign: Equatable, Sendable {
     let lowered = min(max(lowest, resonance / boost.squareRoot()), resonance)
     let apparent = TransducerModel(resonance: lowered, qualityFactor: qualityFactor)
     self.model = model
-    self.apparent = apparent
+    self.targetModel = apparent
     let unscaled = Self.filter(from: model, to: apparent, gain: 1, rate: rate)
     func response(_ hertz: Double) -> Double {
       highPass.response(atHertz: hertz, rate: rate) * unscaled.response(atHertz: hertz, rate: rate)
     }
-    let greatest = Self.greatest(of: response, near: lowered, below: rate / 2)
+    let greatest = Self.maximum(of: response, near: lowered, below: rate / 2)
     // At resonance, where it is loudest by itself, it becomes no louder.
     gain = min(boost / greatest, 1 / response(resonance))
   }
 
   func filter(rate: Double) -> Biquad {
-    Self.filter(from: model, to: apparent, gain: gain, rate: rate)
+    Self.filter(from: model, to: targetModel, gain: gain, rate: rate)
   }
 
-  private static func greatest(
+  private static func maximum(
     of response: (Double) -> Double, near peak: Double, below highest: Double
   ) -> Double {
     let ratio = raised(highest, to: 1 / 64)
@@ -317,8 +326,8 @@ public struct EqualizerDesign: Equatable, Sendable {
     -> Biquad
   {
     Biquad(
-      gain: gain, undoing: Biquad.Resonance(model, rate: rate),
-      making: Biquad.Resonance(apparent, rate: rate))
+      gain: gain, zeros: Biquad.Polynomial(model, rate: rate),
+      poles: Biquad.Polynomial(apparent, rate: rate))
   }
 }
 
@@ -333,7 +342,7 @@ struct ExcursionMode: Equatable {
 /// The filter that damps a further resonance: it only cuts, so the drive nowhere rises.
 struct ModeDamping: Equatable, Sendable {
   /// The resonance that appears instead.
-  let apparent: TransducerModel
+  let targetModel: TransducerModel
   let filter: Biquad
 
   /// Designs the filter for a resonance of some hardware, as deep as the resonance stands out of
@@ -341,16 +350,16 @@ struct ModeDamping: Equatable, Sendable {
   ///
   /// - Parameter damping: The most times as damped it appears.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
-    let undone = hardware.certain(mode.model)
-    let others = hardware.magnitude(atHertz: mode.resonance, without: mode)
+    let undone = hardware.widened(mode.model)
+    let others = hardware.accelerationMagnitude(atHertz: mode.resonance, excluding: mode)
     let depth = min(max(damping, 1), 1 + abs(mode.gain) / max(others, 1e-9))
-    apparent = TransducerModel(
+    targetModel = TransducerModel(
       resonance: mode.resonance,
       qualityFactor: min(undone.qualityFactor, max(0.5.squareRoot(), undone.qualityFactor / depth)))
-    let zeros = Biquad.Resonance(undone, rate: rate)
-    let poles = Biquad.Resonance(apparent, rate: rate)
+    let zeros = Biquad.Polynomial(undone, rate: rate)
+    let poles = Biquad.Polynomial(targetModel, rate: rate)
     // Low frequencies pass as they are.
     let gain = (1 + poles.first + poles.second) / (1 + zeros.first + zeros.second)
-    filter = Biquad(gain: gain, undoing: zeros, making: poles)
+    filter = Biquad(gain: gain, zeros: zeros, poles: poles)
   }
 }

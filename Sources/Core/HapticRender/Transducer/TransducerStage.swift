@@ -4,68 +4,70 @@ internal import CMath
 /// resonances.
 ///
 /// It adds no delay. Any split into blocks gives the same samples.
-struct TransducerStage: BitwiseCopyable {
+struct TransducerFilter: BitwiseCopyable {
   /// Samples beyond this are held to it, so that nothing can overflow: 72 dB above full scale.
-  static var greatest: Float { @_noLocks get { 4_096 } }
+  static var maximumLevel: Float { @_noLocks get { 4_096 } }
 
   /// Anti-denormal dither: added with alternating sign, so that no filter ever decays into numbers
   /// too small for the fast path.
-  private static let dither = 1e-30
+  private static let ditherLevel = 1e-30
   /// Magnitudes below this leave as silence, −140 dBFS: what no converter of 24 bits plays, so that
   /// a file is silent soon behind a sound, and the chain at rest.
-  private static let silence = 1e-7
+  private static let silenceThreshold = 1e-7
 
-  private let highPass, equaliser: Biquad
-  private var highPassMemory = Biquad.Memory()
-  private var equaliserMemory = Biquad.Memory()
-  private var isOdd = false
+  private let highPass, equalizer: Biquad
+  private var highPassState = Biquad.State()
+  private var equalizerState = Biquad.State()
+  private var isOddFrame = false
   /// Filters of further resonances, and how many there are.
-  private let modes: (Biquad, Biquad)
-  private let modeCount: Int
-  private var modeMemories = (Biquad.Memory(), Biquad.Memory())
+  private let modeFilters: (Biquad, Biquad)
+  private let modeFilterCount: Int
+  private var modeStates = (Biquad.State(), Biquad.State())
 
   init(_ settings: TransducerSettings) {
     highPass = settings.highPassFilter
-    equaliser = settings.equaliserFilter
+    equalizer = settings.equalizerFilter
     let filters = settings.modeFilters.map { $0.filter }
-    modeCount = min(filters.count, 2)
-    modes = (modeCount > 0 ? filters[0] : Biquad(), modeCount > 1 ? filters[1] : Biquad())
+    modeFilterCount = min(filters.count, 2)
+    modeFilters = (
+      modeFilterCount > 0 ? filters[0] : Biquad(), modeFilterCount > 1 ? filters[1] : Biquad()
+    )
   }
 
   /// Filters the first frames of a buffer in place; every sample is finite.
   @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
     precondition(count <= block.count, "frames beyond the block")
     let highPass = self.highPass
-    let equaliser = self.equaliser
-    var first = highPassMemory
-    var second = equaliserMemory
-    let dither = Self.dither(isOdd: isOdd)
-    if modeCount > 0 {
-      Self.filter(&block, count: count, by: modes.0, &modeMemories.0, dither)
+    let equaliser = self.equalizer
+    var first = highPassState
+    var second = equalizerState
+    let dither = Self.dither(isOddFrame: isOddFrame)
+    if modeFilterCount > 0 {
+      Self.filter(&block, count: count, by: modeFilters.0, &modeStates.0, dither)
     }
-    if modeCount > 1 {
-      Self.filter(&block, count: count, by: modes.1, &modeMemories.1, dither)
+    if modeFilterCount > 1 {
+      Self.filter(&block, count: count, by: modeFilters.1, &modeStates.1, dither)
     }
     var frame = 0
     while frame &+ 2 <= count {
       let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
       let driven = equaliser.next(highPass.next(pair + dither, &first), &second)
-      unsafe block[unchecked: frame] = Self.sample(driven.x)
-      unsafe block[unchecked: frame &+ 1] = Self.sample(driven.y)
+      unsafe block[unchecked: frame] = Self.gatedSample(driven.x)
+      unsafe block[unchecked: frame &+ 1] = Self.gatedSample(driven.y)
       frame &+= 2
     }
     if frame < count {
       let sample = unsafe Double(block[unchecked: frame]) + dither.x
-      unsafe block[unchecked: frame] = Self.sample(
+      unsafe block[unchecked: frame] = Self.gatedSample(
         equaliser.next(highPass.next(sample, &first), &second))
-      isOdd.toggle()
+      isOddFrame.toggle()
     }
-    highPassMemory = first
-    equaliserMemory = second
+    highPassState = first
+    equalizerState = second
   }
 
   @_noLocks private static func filter(
-    _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad, _ memory: inout Biquad.Memory,
+    _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad, _ memory: inout Biquad.State,
     _ dither: SIMD2<Double>
   ) {
     var frame = 0
@@ -83,16 +85,16 @@ struct TransducerStage: BitwiseCopyable {
   }
 
   @_noLocks mutating func reset() {
-    modeMemories = (Biquad.Memory(), Biquad.Memory())
-    (highPassMemory, equaliserMemory) = modeMemories
+    modeStates = (Biquad.State(), Biquad.State())
+    (highPassState, equalizerState) = modeStates
   }
 
-  @_noLocks @inline(__always) static func sample(_ value: Double) -> Float {
-    abs(value) < silence ? 0 : Float(value)
+  @_noLocks @inline(__always) static func gatedSample(_ value: Double) -> Float {
+    abs(value) < silenceThreshold ? 0 : Float(value)
   }
 
-  @_noLocks @inline(__always) static func dither(isOdd: Bool) -> SIMD2<Double> {
-    isOdd ? SIMD2(-dither, dither) : SIMD2(dither, -dither)
+  @_noLocks @inline(__always) static func dither(isOddFrame isOdd: Bool) -> SIMD2<Double> {
+    isOdd ? SIMD2(-ditherLevel, ditherLevel) : SIMD2(ditherLevel, -ditherLevel)
   }
 }
 
@@ -107,7 +109,7 @@ struct TransducerStage: BitwiseCopyable {
 /// percents.
 struct Biquad: Equatable, Sendable, BitwiseCopyable {
   /// The polynomial 1 + first · z⁻¹ + second · z⁻² of a resonance.
-  struct Resonance {
+  struct Polynomial {
     var first, second: Double
 
     init(first: Double, second: Double) {
@@ -128,40 +130,40 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   }
 
   /// Weights of the input, from the frame itself to four frames before.
-  private let inputs: (Double, Double, Double, Double, Double)
+  private let feedforward: (Double, Double, Double, Double, Double)
   /// Weights of the output two and four frames before.
-  private let outputs: (Double, Double)
+  private let feedback: (Double, Double)
 
   /// What went in and came out before the frame that is next.
-  struct Memory: BitwiseCopyable, Sendable {
+  struct State: BitwiseCopyable, Sendable {
     /// The inputs two and one frame back, three and two, four and three.
-    fileprivate var inputs = (SIMD2<Double>(), SIMD2<Double>(), SIMD2<Double>())
+    fileprivate var inputHistory = (SIMD2<Double>(), SIMD2<Double>(), SIMD2<Double>())
     /// The outputs two and one frame back, four and three.
-    fileprivate var outputs = (SIMD2<Double>(), SIMD2<Double>())
+    fileprivate var outputHistory = (SIMD2<Double>(), SIMD2<Double>())
   }
 
   init() {
-    inputs = (1, 0, 0, 0, 0)
-    outputs = (0, 0)
+    feedforward = (1, 0, 0, 0, 0)
+    feedback = (0, 0)
   }
 
-  init(gain: Double, undoing zeros: Resonance, making poles: Resonance) {
+  init(gain: Double, zeros: Polynomial, poles: Polynomial) {
     let n1 = zeros.first
     let n2 = zeros.second
     let a1 = poles.first
     let a2 = poles.second
-    inputs = (
+    feedforward = (
       gain, gain * (n1 - a1), gain * (n2 - a1 * n1 + a2), gain * (a2 * n1 - a1 * n2), gain * a2 * n2
     )
-    outputs = (a1 * a1 - 2 * a2, -a2 * a2)
+    feedback = (a1 * a1 - 2 * a2, -a2 * a2)
   }
 
   init(highPassHertz hertz: Double, rate: Double) {
-    let poles = Resonance(
+    let poles = Polynomial(
       TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
     self.init(
-      gain: (1 - poles.first + poles.second) / 4, undoing: Resonance(first: -2, second: 1),
-      making: poles)
+      gain: (1 - poles.first + poles.second) / 4, zeros: Polynomial(first: -2, second: 1),
+      poles: poles)
   }
 
   func response(atHertz hertz: Double, rate: Double) -> Double {
@@ -177,42 +179,45 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
       }
       return (sum.real * sum.real + sum.imaginary * sum.imaginary).squareRoot()
     }
-    return magnitude([inputs.0, inputs.1, inputs.2, inputs.3, inputs.4])
-      / magnitude([1, 0, -outputs.0, 0, -outputs.1])
+    return magnitude([feedforward.0, feedforward.1, feedforward.2, feedforward.3, feedforward.4])
+      / magnitude([1, 0, -feedback.0, 0, -feedback.1])
   }
 
-  @_noLocks @inline(__always) func next(_ pair: SIMD2<Double>, _ memory: inout Memory) -> SIMD2<
+  @_noLocks @inline(__always) func next(_ pair: SIMD2<Double>, _ memory: inout State) -> SIMD2<
     Double
   > {
-    let between = SIMD2(memory.inputs.0.y, pair.x)
+    let between = SIMD2(memory.inputHistory.0.y, pair.x)
     let output = output(of: pair, between, memory)
-    memory.inputs = (pair, between, memory.inputs.0)
-    memory.outputs = (output, memory.outputs.0)
+    memory.inputHistory = (pair, between, memory.inputHistory.0)
+    memory.outputHistory = (output, memory.outputHistory.0)
     return output
   }
 
-  @_noLocks @inline(__always) func next(_ sample: Double, _ memory: inout Memory) -> Double {
-    let between = SIMD2(memory.inputs.0.y, sample)
-    let (newer, older) = memory.outputs
+  @_noLocks @inline(__always) func next(_ sample: Double, _ memory: inout State) -> Double {
+    let between = SIMD2(memory.inputHistory.0.y, sample)
+    let (newer, older) = memory.outputHistory
     let output = output(of: SIMD2(sample, 0), between, memory).x
-    memory.inputs = (between, memory.inputs.0, memory.inputs.1)
-    memory.outputs = (SIMD2(newer.y, output), SIMD2(older.y, newer.x))
+    memory.inputHistory = (between, memory.inputHistory.0, memory.inputHistory.1)
+    memory.outputHistory = (SIMD2(newer.y, output), SIMD2(older.y, newer.x))
     return output
   }
 
   @_noLocks @inline(__always) private func output(
-    of pair: SIMD2<Double>, _ between: SIMD2<Double>, _ memory: Memory
+    of pair: SIMD2<Double>, _ between: SIMD2<Double>, _ memory: State
   )
     -> SIMD2<Double>
   {
     let ahead =
-      (pair * inputs.0 + between * inputs.1)
-      + (memory.inputs.0 * inputs.2 + memory.inputs.1 * inputs.3) + memory.inputs
-      .2 * inputs.4
-    return (ahead + memory.outputs.1 * outputs.1) + memory.outputs.0 * outputs.0
+      (pair * feedforward.0 + between * feedforward.1)
+      + (memory.inputHistory.0 * feedforward.2 + memory.inputHistory.1 * feedforward.3) + memory
+      .inputHistory
+      .2 * feedforward.4
+    return (ahead + memory.outputHistory.1 * feedback.1) + memory.outputHistory.0 * feedback.0
   }
 
-  static func == (a: Biquad, b: Biquad) -> Bool { a.inputs == b.inputs && a.outputs == b.outputs }
+  static func == (a: Biquad, b: Biquad) -> Bool {
+    a.feedforward == b.feedforward && a.feedback == b.feedback
+  }
 }
 
 /// A transducer as a mass on a damped spring, driven by a voltage: one resonance.
@@ -260,7 +265,7 @@ public struct TransducerModel: Equatable, Sendable {
 /// both 1. With ω the resonance in radians per second, Q the quality and u the drive:
 /// x′ = ω·w, and w′ = −ω·x − (ω/Q)·w + (ω/Q)·u.
 struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
-  let displacement, velocity, drive: SIMD2<Double>
+  let displacementRow, velocityRow, driveColumn: SIMD2<Double>
 
   init(_ model: TransducerModel, seconds: Double) {
     let omega = 2 * Double.pi * model.resonance
@@ -277,16 +282,18 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
       swing = (1, seconds)
     }
     let left = exp(-decay * seconds)
-    displacement = [left * (swing.along + decay * swing.across), left * omega * swing.across]
-    velocity = [-displacement.y, left * (swing.along - decay * swing.across)]
-    drive = [(1 - displacement.x) / model.qualityFactor, displacement.y / model.qualityFactor]
+    displacementRow = [left * (swing.along + decay * swing.across), left * omega * swing.across]
+    velocityRow = [-displacementRow.y, left * (swing.along - decay * swing.across)]
+    driveColumn = [
+      (1 - displacementRow.x) / model.qualityFactor, displacementRow.y / model.qualityFactor,
+    ]
   }
 
   /// Displacement and velocity a step later, without drive.
-  @_noLocks func next(_ motion: SIMD2<Double>) -> SIMD2<Double> {
+  @_noLocks func advanced(_ motion: SIMD2<Double>) -> SIMD2<Double> {
     SIMD2(
-      displacement.x * motion.x + displacement.y * motion.y,
-      velocity.x * motion.x + velocity.y * motion.y)
+      displacementRow.x * motion.x + displacementRow.y * motion.y,
+      velocityRow.x * motion.x + velocityRow.y * motion.y)
   }
 }
 
@@ -298,8 +305,8 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
 /// sine makes there, of that resonance alone.
 public struct TransducerSimulation: BitwiseCopyable, Sendable {
   /// The greatest magnitude of the displacement so far.
-  public private(set) var greatestDisplacement = 0.0
-  private var lastDrive = 0.0
+  public private(set) var peakDisplacement = 0.0
+  private var previousDrive = 0.0
   private var resonances: InlineArray<3, SimulatedResonance>
   private let count: Int
 
@@ -312,31 +319,31 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     let all =
       [SimulatedResonance(model, rate: rate)]
       + modes.prefix(TransducerMode.maximumCount).map {
-        SimulatedResonance($0, beside: model, rate: rate)
+        SimulatedResonance($0, relativeTo: model, rate: rate)
       }
     count = min(all.count, 3)
     resonances = InlineArray { all[min($0, all.count - 1)] }
   }
 
   /// The displacement: 1 is the peak of a full-scale sine at resonance.
-  public var displacement: Double { sum { $0.displacement * $0.motion.x } }
+  public var displacement: Double { total { $0.displacementGain * $0.motion.x } }
   /// The velocity, in the same measure.
-  public var velocity: Double { sum { $0.velocity * $0.motion.y } }
+  public var velocity: Double { total { $0.velocityGain * $0.motion.y } }
 
   /// Takes the next sample of the drive and returns the acceleration: 1 is the peak of a full-scale
   /// sine at resonance.
-  public mutating func acceleration(drive sample: Float) -> Float {
+  public mutating func nextAcceleration(drive sample: Float) -> Float {
     let drive = Double(sample)
     var acceleration = 0.0
     for index in 0..<count {
-      acceleration += resonances[index].acceleration(from: lastDrive, to: drive)
+      acceleration += resonances[index].nextAcceleration(from: previousDrive, to: drive)
     }
-    lastDrive = drive
-    greatestDisplacement = max(greatestDisplacement, abs(displacement))
+    previousDrive = drive
+    peakDisplacement = max(peakDisplacement, abs(displacement))
     return Float(acceleration)
   }
 
-  private func sum(_ part: (SimulatedResonance) -> Double) -> Double {
+  private func total(of part: (SimulatedResonance) -> Double) -> Double {
     var sum = part(resonances[0])
     for index in 1..<count {
       sum += part(resonances[index])
@@ -349,34 +356,36 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
 private struct SimulatedResonance: BitwiseCopyable, Sendable {
   /// Displacement and velocity, each 1 for a full-scale sine at this resonance.
   var motion = SIMD2<Double>()
-  let displacement, velocity: Double
+  let displacementGain, velocityGain: Double
   private let gain: Double
-  private let step: MotionStateTransition
+  private let transition: MotionStateTransition
   /// What the drive at a step's end adds, above a constant one.
-  private let arriving: SIMD2<Double>
+  private let driveEndColumn: SIMD2<Double>
   private let qualityFactor: Double
 
   init(_ model: TransducerModel, gain: Double = 1, ratio: Double = 1, rate: Double) {
     let seconds = 1 / rate
     let omega = 2 * Double.pi * model.resonance
-    step = MotionStateTransition(model, seconds: seconds)
+    transition = MotionStateTransition(model, seconds: seconds)
     // The integral of what a rising drive leaves, by parts; `short` is what a constant one lacks to
     // a force alone.
-    let short = step.drive - SIMD2(0, omega / model.qualityFactor * seconds)
-    arriving = SIMD2(-short.x / model.qualityFactor - short.y, short.x) / (omega * seconds)
+    let short = transition.driveColumn - SIMD2(0, omega / model.qualityFactor * seconds)
+    driveEndColumn = SIMD2(-short.x / model.qualityFactor - short.y, short.x) / (omega * seconds)
     qualityFactor = model.qualityFactor
     self.gain = gain
     // Acceleration is displacement times the square of the frequency.
-    velocity = gain * ratio
-    displacement = gain * ratio * ratio
+    velocityGain = gain * ratio
+    displacementGain = gain * ratio * ratio
   }
 
-  init(_ mode: TransducerMode, beside main: TransducerModel, rate: Double) {
+  init(_ mode: TransducerMode, relativeTo main: TransducerModel, rate: Double) {
     self.init(mode.model, gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
   }
 
-  mutating func acceleration(from lastDrive: Double, to drive: Double) -> Double {
-    motion = step.next(motion) + (step.drive - arriving) * lastDrive + arriving * drive
+  mutating func nextAcceleration(from lastDrive: Double, to drive: Double) -> Double {
+    motion =
+      transition.advanced(motion) + (transition.driveColumn - driveEndColumn) * lastDrive
+      + driveEndColumn * drive
     return gain * ((drive - motion.y) / qualityFactor - motion.x)
   }
 }

@@ -7,9 +7,9 @@ internal import RealtimeMemory
 /// closely enough. Segments depend on the plan alone, so any split into blocks gives the same
 /// samples.
 struct Voice: BitwiseCopyable, Sendable {
-  var planned: Int
+  var plannedIndex: Int
   /// The pattern position of frame 0 in the voice's pass, and the output's frame of the onset.
-  var origin, start: Int64
+  var passOrigin, startFrame: Int64
   /// In frames from the onset.
   var envelope: Envelope
   /// The sine, at the next frame.
@@ -20,12 +20,12 @@ struct Voice: BitwiseCopyable, Sendable {
   var frame: Int64 = 0
   var segmentStart: Int64 = 0
   var segmentEnd: Int64 = 0
-  var left = LinearRamp(from: 0, to: 0, frameCount: 1)
-  var right = LinearRamp(from: 0, to: 0, frameCount: 1)
-  var leftEnd: Float = 0
-  var rightEnd: Float = 0
-  var stepEnd: Float = 0
-  var nextStart = SegmentStart.fresh
+  var leftLevel = LinearRamp(from: 0, to: 0, frameCount: 1)
+  var rightLevel = LinearRamp(from: 0, to: 0, frameCount: 1)
+  var leftLevelEnd: Float = 0
+  var rightLevelEnd: Float = 0
+  var incrementEnd: Float = 0
+  var nextSegmentStart = SegmentStart.initial
   /// Which controls were sent from outside the pattern in the segment, by their bits.
   var liveMask: UInt8 = 0
   /// The fraction of a sound file's movement that its low-pass follows; 1 means no filter.
@@ -35,53 +35,57 @@ struct Voice: BitwiseCopyable, Sendable {
   /// How a segment follows the one before it.
   enum SegmentStart: UInt8, BitwiseCopyable, Sendable {
     /// There was none: it starts at the level of the laws.
-    case fresh
+    case initial
     /// It starts at the level of the one before.
-    case steady
+    case continuing
     /// A control was changed: it starts at the level of the one before and is as short as an edge.
-    case settling
+    case interrupted
   }
 
   @_noLocks init(
-    planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment, gain: Float,
+    plannedIndex planned: Int, passOrigin origin: Int64, startFrame start: Int64,
+    envelope: Envelope, sine: SineSegment, gain: Float,
     cursors: TrackCursors
   ) {
-    self.planned = planned
-    self.origin = origin
-    self.start = start
+    self.plannedIndex = planned
+    self.passOrigin = origin
+    self.startFrame = start
     self.envelope = envelope
     self.sine = sine
     self.gain = gain
     self.cursors = cursors
   }
 
-  static var unused: Voice {
+  static var placeholder: Voice {
     Voice(
-      planned: 0, origin: 0, start: 0, envelope: .hold(0), sine: SineSegment(), gain: 0,
-      cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
+      plannedIndex: 0, passOrigin: 0, startFrame: 0, envelope: .hold(0), sine: SineSegment(),
+      gain: 0,
+      cursors: TrackCursors(intensityIndex: 0, pitchIndex: 0, brightnessIndex: 0, panIndex: 0))
   }
 
   /// The controls of a voice at a frame; a haptic one has no brightness and pan.
   struct Controls: BitwiseCopyable {
-    var strength: Float = 0
-    var tone: Float = 0
+    var level: Float = 0
+    var pitch: Float = 0
     var brightness: Float = 0
     var pan: Float = 0
   }
 
   /// Moves the cursors to a frame of the pattern and returns which controls were sent from outside
   /// it.
-  @_noLocks @inline(__always) mutating func moveCursors(
+  @_noLocks @inline(__always) mutating func advanceCursors(
     to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> UInt8 {
     let segments = context.plan.value.segments
-    cursors.strength = Self.move(cursors.strength, to: patternFrame, in: segments)
-    cursors.tone = Self.move(cursors.tone, to: patternFrame, in: segments)
+    cursors.intensityIndex = Self.advancedCursor(
+      cursors.intensityIndex, to: patternFrame, in: segments)
+    cursors.pitchIndex = Self.advancedCursor(cursors.pitchIndex, to: patternFrame, in: segments)
     if !isHaptic {
-      cursors.brightness = Self.move(cursors.brightness, to: patternFrame, in: segments)
-      cursors.pan = Self.move(cursors.pan, to: patternFrame, in: segments)
+      cursors.brightnessIndex = Self.advancedCursor(
+        cursors.brightnessIndex, to: patternFrame, in: segments)
+      cursors.panIndex = Self.advancedCursor(cursors.panIndex, to: patternFrame, in: segments)
     }
-    guard context.live.value.isActive else { return 0 }
+    guard context.liveControls.value.isActive else { return 0 }
     if isHaptic {
       return liveBit(.hapticIntensity, in: context) | liveBit(.hapticSharpness, in: context)
     }
@@ -93,8 +97,9 @@ struct Voice: BitwiseCopyable, Sendable {
   @_noLocks @inline(__always) private func liveBit(_ id: LiveControlID, in context: VoiceContext)
     -> UInt8
   {
-    let segment = context.plan.value.segments[cursors.cursor(id)]
-    return context.live.value.control(id).outranks(origin: segment.origin, passOrigin: origin)
+    let segment = context.plan.value.segments[cursors.segmentIndex(of: id)]
+    return context.liveControls.value.control(id).overrides(
+      sourceStart: segment.sourceStart, passOrigin: passOrigin)
       ? id.bit : 0
   }
 
@@ -104,9 +109,9 @@ struct Voice: BitwiseCopyable, Sendable {
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> Controls {
     var values = Controls()
-    values.strength = value(
+    values.level = value(
       isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
-    values.tone = value(
+    values.pitch = value(
       isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
     if !isHaptic {
       values.brightness = value(.audioBrightness, at: patternFrame, outputFrame, in: context)
@@ -119,9 +124,9 @@ struct Voice: BitwiseCopyable, Sendable {
     _ id: LiveControlID, at patternFrame: Int64, _ outputFrame: Int64, in context: VoiceContext
   ) -> Float {
     if liveMask & id.bit != 0 {
-      return context.live.value.control(id).value(at: outputFrame)
+      return context.liveControls.value.control(id).value(at: outputFrame)
     }
-    return context.plan.value.segments[cursors.cursor(id)].value(at: patternFrame)
+    return context.plan.value.segments[cursors.segmentIndex(of: id)].value(at: patternFrame)
   }
 
   /// Frames of the output in which a control moves by 1, or 0 where it is constant.
@@ -129,22 +134,22 @@ struct Voice: BitwiseCopyable, Sendable {
     -> Float
   {
     if liveMask & id.bit != 0 {
-      let slope = context.live.value.control(id).slope
+      let slope = context.liveControls.value.control(id).slope
       let steepness = slope < 0 ? -slope : slope
       return steepness > 1e-12 ? 1 / steepness : 0
     }
-    let frames = context.plan.value.segments[cursors.cursor(id)].framesPerUnit
+    let frames = context.plan.value.segments[cursors.segmentIndex(of: id)].framesPerUnit
     return context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate)
   }
 
   @_noLocks @inline(__always) func isRising(_ id: LiveControlID, in context: VoiceContext) -> Bool {
     if liveMask & id.bit != 0 {
-      return context.live.value.control(id).slope > 0
+      return context.liveControls.value.control(id).slope > 0
     }
-    return context.plan.value.segments[cursors.cursor(id)].slope > 0
+    return context.plan.value.segments[cursors.segmentIndex(of: id)].slope > 0
   }
 
-  @_noLocks private static func move(
+  @_noLocks private static func advancedCursor(
     _ cursor: Int32, to frame: Int64, in segments: BufferView<ControlSegment>
   ) -> Int32 {
     var cursor = cursor
@@ -157,89 +162,93 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The frame of the envelope that is played at a frame from the onset.
   ///
   /// A burst keeps its own time at any rate.
-  @_noLocks @inline(__always) func place(
+  @_noLocks @inline(__always) func envelopePosition(
     at frame: Int64, of voice: PlannedVoice, in context: VoiceContext
   ) -> Int64 {
     if voice.source.isBurst { return frame }
-    let place = context.tempoMap.position(at: start &+ frame) &- origin &- voice.onset
+    let place = context.tempoMap.position(at: startFrame &+ frame) &- passOrigin &- voice.onset
     return place < 0 ? 0 : place
   }
 
   /// Goes on to the next segment; the voice must not have ended.
   @_noLocks mutating func beginSegment(_ voice: PlannedVoice, in context: VoiceContext) {
-    let nextStart = self.nextStart
-    self.nextStart = .steady
+    let nextStart = self.nextSegmentStart
+    self.nextSegmentStart = .continuing
     segmentStart = frame
     if voice.source.isBurst {
-      if nextStart == .fresh {
-        fix(voice, in: context)
+      if nextStart == .initial {
+        applyLiveControls(to: voice, in: context)
       }
       beginBurstSegment(voice)
       return
     }
     let isHaptic = voice.source.isHaptic
-    let place = place(at: frame, of: voice, in: context)
-    let mask = moveCursors(to: voice.onset &+ place, isHaptic: isHaptic, in: context)
-    let isSettling = nextStart == .settling || (nextStart != .fresh && mask != liveMask)
+    let place = envelopePosition(at: frame, of: voice, in: context)
+    let mask = advanceCursors(to: voice.onset &+ place, isHaptic: isHaptic, in: context)
+    let isSettling = nextStart == .interrupted || (nextStart != .initial && mask != liveMask)
     liveMask = mask
-    var length = segmentLength(voice, place: place, in: context)
-    let edge = context.plan.value.edge
+    var length = segmentLength(voice, position: place, in: context)
+    let edge = context.plan.value.minimumRampLength
     if isSettling && length > edge {
       length = edge
     }
-    if nextStart == .fresh {
-      aim(voice, at: frame, place: place, in: context)
+    if nextStart == .initial {
+      setSegmentEnd(voice, at: frame, position: place, in: context)
     }
-    let leftStart = leftEnd
-    let rightStart = rightEnd
-    let stepStart = stepEnd
+    let leftStart = leftLevelEnd
+    let rightStart = rightLevelEnd
+    let stepStart = incrementEnd
     segmentEnd = frame &+ length
-    aim(
-      voice, at: segmentEnd, place: self.place(at: segmentEnd, of: voice, in: context), in: context)
-    left = LinearRamp(from: leftStart, to: leftEnd, frameCount: Int(length))
+    setSegmentEnd(
+      voice, at: segmentEnd,
+      position: self.envelopePosition(at: segmentEnd, of: voice, in: context), in: context)
+    leftLevel = LinearRamp(from: leftStart, to: leftLevelEnd, frameCount: Int(length))
     if !isHaptic {
-      right = LinearRamp(from: rightStart, to: rightEnd, frameCount: Int(length))
+      rightLevel = LinearRamp(from: rightStart, to: rightLevelEnd, frameCount: Int(length))
     }
-    if voice.source.isSample {
-      let middle = (stepStart + stepEnd) * 0.5
-      reader.speed = middle == 1 ? SampleReader.one : UInt64(middle * Float(SampleReader.one))
+    if voice.source.readsSamples {
+      let middle = (stepStart + incrementEnd) * 0.5
+      reader.speed =
+        middle == 1 ? SampleReader.oneFrame : UInt64(middle * Float(SampleReader.oneFrame))
     } else {
-      let from = context.plan.value.mappings.bounded(stepStart * voice.ratio)
-      let to = context.plan.value.mappings.bounded(stepEnd * voice.ratio)
+      let from = context.plan.value.mappings.clampedIncrement(stepStart * voice.ratio)
+      let to = context.plan.value.mappings.clampedIncrement(incrementEnd * voice.ratio)
       let isExponential = !isHaptic || context.plan.value.mappings.isLogarithmic
-      sine.move(from: from, to: to, frameCount: length, isExponential: isExponential)
+      sine.setFrequencyRamp(from: from, to: to, frameCount: length, isExponential: isExponential)
     }
   }
 
   /// Ends the segment at the next frame, because a control was changed.
-  @_noLocks mutating func cutSegment(_ voice: PlannedVoice) {
-    guard !voice.source.isBurst, nextStart != .fresh, frame < segmentEnd else { return }
+  @_noLocks mutating func interruptSegment(_ voice: PlannedVoice) {
+    guard !voice.source.isBurst, nextSegmentStart != .initial, frame < segmentEnd else { return }
     let played = Float(frame &- segmentStart)
-    leftEnd = left.start + left.slope * played
-    rightEnd = right.start + right.slope * played
-    if !voice.source.isSample {
-      stepEnd = Float(sine.increment) / voice.ratio
+    leftLevelEnd = leftLevel.start + leftLevel.slope * played
+    rightLevelEnd = rightLevel.start + rightLevel.slope * played
+    if !voice.source.readsSamples {
+      incrementEnd = Float(sine.increment) / voice.ratio
     }
     segmentEnd = frame
-    nextStart = .settling
+    nextSegmentStart = .interrupted
   }
 
   /// Lets the controls that were sent act on a burst, as the pattern's own did when it was planned.
-  @_noLocks private mutating func fix(_ voice: PlannedVoice, in context: VoiceContext) {
-    let mask = moveCursors(to: voice.onset, isHaptic: true, in: context)
+  @_noLocks private mutating func applyLiveControls(
+    to voice: PlannedVoice, in context: VoiceContext
+  ) {
+    let mask = advanceCursors(to: voice.onset, isHaptic: true, in: context)
     guard mask != 0 else { return }
-    let planned = controls(at: voice.onset, outputFrame: start, isHaptic: true, in: context)
+    let planned = controls(at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
     liveMask = mask
-    let wanted = controls(at: voice.onset, outputFrame: start, isHaptic: true, in: context)
-    let sharpness = Self.clamp(voice.tone + wanted.tone, 0, 1)
-    let intensity = Self.clamp(voice.strength * wanted.strength, 0, 1)
+    let wanted = controls(at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
+    let sharpness = Self.clamp(voice.pitch + wanted.pitch, 0, 1)
+    let intensity = Self.clamp(voice.level * wanted.level, 0, 1)
     gain =
-      voice.weight
+      voice.fullIntensityGain
       * context.plan.value.mappings.burstAmplitude(intensity: intensity, sharpness: sharpness)
     let ratio = context.plan.value.mappings.burstRatio(
-      from: Self.clamp(voice.tone + planned.tone, 0, 1), to: sharpness)
+      from: Self.clamp(voice.pitch + planned.pitch, 0, 1), to: sharpness)
     guard ratio != 1 else { return }
-    let increment = context.plan.value.mappings.bounded(Float(sine.increment) * ratio)
+    let increment = context.plan.value.mappings.clampedIncrement(Float(sine.increment) * ratio)
     let glide = Float(Int32(bitPattern: sine.glide)) * ratio
     // A steady sine passes zero in the middle of its burst, so that the burst has no mean.
     let half = UInt32(truncatingIfNeeded: (Int64(increment) &* envelope.end) / 2)
@@ -249,8 +258,8 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   @_noLocks private mutating func beginBurstSegment(_ voice: PlannedVoice) {
-    let end = envelope.corner(after: frame)
-    left = LinearRamp(
+    let end = envelope.nextCorner(after: frame)
+    leftLevel = LinearRamp(
       from: envelope.level(at: frame) * gain, to: envelope.level(at: end) * gain,
       frameCount: Int(end &- frame))
     segmentEnd = end
@@ -260,116 +269,117 @@ struct Voice: BitwiseCopyable, Sendable {
   ///
   /// Mutating, so that the voice is not copied for the call.
   @_noLocks private mutating func segmentLength(
-    _ voice: PlannedVoice, place: Int64, in context: VoiceContext
+    _ voice: PlannedVoice, position place: Int64, in context: VoiceContext
   ) -> Int64 {
     let segments = context.plan.value.segments
     let isHaptic = voice.source.isHaptic
     let controls = controls(
-      at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
-    var end = voice.onset &+ envelope.corner(after: place)
-    end = min(end, segments[Int(cursors.strength) &+ 1].start)
-    end = min(end, segments[Int(cursors.tone) &+ 1].start)
+      at: voice.onset &+ place, outputFrame: startFrame &+ frame, isHaptic: isHaptic, in: context)
+    var end = voice.onset &+ envelope.nextCorner(after: place)
+    end = min(end, segments[Int(cursors.intensityIndex) &+ 1].start)
+    end = min(end, segments[Int(cursors.pitchIndex) &+ 1].start)
     if !isHaptic {
-      end = min(end, segments[Int(cursors.brightness) &+ 1].start)
-      end = min(end, segments[Int(cursors.pan) &+ 1].start)
+      end = min(end, segments[Int(cursors.brightnessIndex) &+ 1].start)
+      end = min(end, segments[Int(cursors.panIndex) &+ 1].start)
     }
-    var length = frames(to: end, from: voice.onset &+ place, in: context)
+    var length = outputFrameCount(to: end, from: voice.onset &+ place, in: context)
     let strength = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
     if strength > 0 {
-      let share = context.plan.value.mappings.levelShare
+      let share = context.plan.value.mappings.levelTolerance
       length = min(
-        length, SegmentLength.forLevel(controls.strength, share: share, framesPerUnit: strength))
-      if envelope.isMoving(at: place) {
-        length = min(length, envelopeLength(voice, place: place, in: context))
+        length, SegmentLength.forLevel(controls.level, tolerance: share, framesPerUnit: strength))
+      if envelope.isChanging(at: place) {
+        length = min(length, envelopeSegmentLength(voice, position: place, in: context))
       }
     }
     let toneID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
     let tone = framesPerUnit(toneID, in: context)
     if tone > 0 {
       let bound = SegmentLength.untilBound(
-        voice.tone + controls.tone, isRising: isRising(toneID, in: context), framesPerUnit: tone,
+        voice.pitch + controls.pitch, isRising: isRising(toneID, in: context), framesPerUnit: tone,
         low: isHaptic ? 0 : -1, high: 1)
-      length = min(length, min(SegmentLength.forTone(framesPerUnit: tone), bound))
+      length = min(length, min(SegmentLength.forPitch(framesPerUnit: tone), bound))
     }
     if isHaptic { return length }
     let brightness = framesPerUnit(.audioBrightness, in: context)
     if brightness > 0 {
-      length = min(length, SegmentLength.forTone(framesPerUnit: brightness))
+      length = min(length, SegmentLength.forPitch(framesPerUnit: brightness))
     }
     let pan = framesPerUnit(.audioPan, in: context)
-    return pan > 0 ? min(length, SegmentLength.forTone(framesPerUnit: pan)) : length
+    return pan > 0 ? min(length, SegmentLength.forPitch(framesPerUnit: pan)) : length
   }
 
   /// Frames of the output to a frame of the pattern, at least 1 and at most the longest segment.
-  @_noLocks @inline(__always) private func frames(
+  @_noLocks @inline(__always) private func outputFrameCount(
     to end: Int64, from now: Int64, in context: VoiceContext
   ) -> Int64 {
     var length = end &- now
-    if !context.tempoMap.isUnity && length < SegmentLength.longest &* 64 {
-      length = context.tempoMap.frame(at: origin &+ end) &- start &- frame
+    if !context.tempoMap.isUnity && length < SegmentLength.maximum &* 64 {
+      length = context.tempoMap.frame(at: passOrigin &+ end) &- startFrame &- frame
       if length < 1 {
         length = 1
       }
     }
-    return min(length, SegmentLength.longest)
+    return min(length, SegmentLength.maximum)
   }
 
   /// Frames until the envelope has moved by a share of its level.
-  @_noLocks @inline(__always) private func envelopeLength(
-    _ voice: PlannedVoice, place: Int64, in context: VoiceContext
+  @_noLocks @inline(__always) private func envelopeSegmentLength(
+    _ voice: PlannedVoice, position place: Int64, in context: VoiceContext
   )
     -> Int64
   {
-    let corner = envelope.corner(after: place)
+    let corner = envelope.nextCorner(after: place)
     let level = envelope.level(at: place)
     let move = envelope.level(at: corner) - level
     let steepness = (move < 0 ? -move : move) / Float(corner &- place)
-    guard steepness > 0 else { return SegmentLength.longest }
+    guard steepness > 0 else { return SegmentLength.maximum }
     let frames = 1 / steepness
-    let share = context.plan.value.mappings.levelShare
+    let share = context.plan.value.mappings.levelTolerance
     return SegmentLength.forLevel(
-      level, share: share,
+      level, tolerance: share,
       framesPerUnit: context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate))
   }
 
-  @_noLocks private mutating func aim(
-    _ voice: PlannedVoice, at frame: Int64, place: Int64, in context: VoiceContext
+  @_noLocks private mutating func setSegmentEnd(
+    _ voice: PlannedVoice, at frame: Int64, position place: Int64, in context: VoiceContext
   ) {
     let isHaptic = voice.source.isHaptic
     let controls = controls(
-      at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
-    let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
+      at: voice.onset &+ place, outputFrame: startFrame &+ frame, isHaptic: isHaptic, in: context)
+    let strength = Self.clamp(voice.level * controls.level, 0, 1)
     let envelopeLevel = envelope.level(at: place) * voice.gain
-    if isHaptic, voice.source.isSample {
-      stepEnd = 1
-      leftEnd =
+    if isHaptic, voice.source.readsSamples {
+      incrementEnd = 1
+      leftLevelEnd =
         voice.source.isSignal
-        ? envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength) : envelopeLevel
+        ? envelopeLevel * context.plan.value.mappings.signalGain(intensity: strength)
+        : envelopeLevel
       return
     }
     if isHaptic {
-      let sharpness = Self.clamp(voice.tone + controls.tone, 0, 1)
-      stepEnd = context.plan.value.mappings.increment(sharpness: sharpness)
-      leftEnd =
+      let sharpness = Self.clamp(voice.pitch + controls.pitch, 0, 1)
+      incrementEnd = context.plan.value.mappings.increment(sharpness: sharpness)
+      leftLevelEnd =
         envelopeLevel
         * context.plan.value.mappings.amplitude(intensity: strength, sharpness: sharpness)
       return
     }
-    let pitch = Self.clamp(voice.tone + controls.tone, -1, 1)
+    let pitch = Self.clamp(voice.pitch + controls.pitch, -1, 1)
     let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
     let pan = Self.clamp(voice.pan + controls.pan, -1, 1)
     var level = envelopeLevel * strength
-    if !voice.source.isSample {
-      stepEnd = context.plan.value.mappings.increment(pitch: pitch)
-      for _ in 0..<voice.brightnessPower {
+    if !voice.source.readsSamples {
+      incrementEnd = context.plan.value.mappings.increment(pitch: pitch)
+      for _ in 0..<voice.brightnessExponent {
         level *= brightness
       }
     } else {
-      stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
+      incrementEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       smoothing = context.plan.value.mappings.smoothing(brightness: brightness)
     }
-    leftEnd = context.isPanned && pan > 0 ? level * (1 - pan) : level
-    rightEnd = context.isPanned && pan < 0 ? level * (1 + pan) : level
+    leftLevelEnd = context.isStereo && pan > 0 ? level * (1 - pan) : level
+    rightLevelEnd = context.isStereo && pan < 0 ? level * (1 + pan) : level
   }
 
   @_noLocks private static func clamp(_ value: Float, _ low: Float, _ high: Float) -> Float {
@@ -382,7 +392,7 @@ struct Voice: BitwiseCopyable, Sendable {
     to target: Player.MixTarget,
     isHapticHeard: Bool, isAudioHeard: Bool
   ) -> Bool {
-    var index = Int(start &+ frame &- position)
+    var index = Int(startFrame &+ frame &- position)
     while index < end {
       if frame >= segmentEnd {
         if hasEnded(planned, in: context) { return true }
@@ -390,9 +400,9 @@ struct Voice: BitwiseCopyable, Sendable {
       }
       let length = Int(min(Int64(end &- index), segmentEnd &- frame))
       let isHeard = planned.source.isHaptic ? isHapticHeard : isAudioHeard
-      if target.isHeard && isHeard {
-        sound(planned, at: index..<(index &+ length), in: context, to: target)
-      } else if planned.source.isSample {
+      if target.isAudible && isHeard {
+        mix(planned, at: index..<(index &+ length), in: context, to: target)
+      } else if planned.source.readsSamples {
         reader.advance(by: length)
       } else {
         sine.advance(by: length)
@@ -406,10 +416,10 @@ struct Voice: BitwiseCopyable, Sendable {
   @_noLocks @inline(__always) private func hasEnded(
     _ planned: PlannedVoice, in context: VoiceContext
   ) -> Bool {
-    place(at: frame, of: planned, in: context) >= envelope.end
+    envelopePosition(at: frame, of: planned, in: context) >= envelope.end
   }
 
-  @_noLocks private mutating func sound(
+  @_noLocks private mutating func mix(
     _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext,
     to target: Player.MixTarget
   ) {
@@ -419,24 +429,26 @@ struct Voice: BitwiseCopyable, Sendable {
     var rightBus = target.right.mutableSpan
     switch planned.source {
     case .vibration, .burst:
-      sine.add(level: left, first: first, to: &haptics, at: range)
+      sine.add(level: leftLevel, first: first, to: &haptics, at: range)
       sine.advance(by: range.count)
     case .tone:
-      sine.add(level: left, first: first, to: &leftBus, at: range)
-      sine.add(level: right, first: first, to: &rightBus, at: range)
+      sine.add(level: leftLevel, first: first, to: &leftBus, at: range)
+      sine.add(level: rightLevel, first: first, to: &rightBus, at: range)
       sine.advance(by: range.count)
     case .sample:
-      let sound = context.plan.value.sounds[Int(planned.sample)]
+      let sound = context.plan.value.sounds[Int(planned.soundIndex)]
       reader.add(
         sound.frames, count: sound.frameCount, channelCount: sound.channelCount,
         isLooping: planned.isLooping,
-        fadeLength: Int(planned.fadeLength), left: left, right: right, smoothing: smoothing,
+        fadeLength: Int(planned.fadeLength), left: leftLevel, right: rightLevel,
+        smoothing: smoothing,
         first: first, to: &leftBus,
         &rightBus, at: range)
     case .recording, .signal:
-      let sound = context.plan.value.sounds[Int(planned.sample)]
+      let sound = context.plan.value.sounds[Int(planned.soundIndex)]
       reader.add(
-        sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
+        sound.frames, count: sound.frameCount, level: leftLevel, first: first, to: &haptics,
+        at: range)
     }
   }
 }
@@ -449,19 +461,21 @@ struct Voice: BitwiseCopyable, Sendable {
 /// two-octave band within 0.04 %.
 enum SegmentLength {
   /// The longest segment in frames: short enough for a 32-bit phase to follow a glide.
-  static var longest: Int64 { @_noLocks get { 2_048 } }
+  static var maximum: Int64 { @_noLocks get { 2_048 } }
   /// The shortest segment in frames that is not cut by a corner.
-  static var shortest: Int64 { @_noLocks get { 8 } }
-  static var toneShare: Float { @_noLocks get { 0.04 } }
+  static var minimum: Int64 { @_noLocks get { 8 } }
+  static var pitchTolerance: Float { @_noLocks get { 0.04 } }
 
   /// Frames until a line has moved by a share of its value.
-  @_noLocks static func forLevel(_ value: Float, share: Float, framesPerUnit: Float) -> Int64 {
-    bounded((value < 0 ? -value : value) * share * framesPerUnit)
+  @_noLocks static func forLevel(_ value: Float, tolerance share: Float, framesPerUnit: Float)
+    -> Int64
+  {
+    clamped((value < 0 ? -value : value) * share * framesPerUnit)
   }
 
   /// Frames until a line has moved by a share of its range.
-  @_noLocks static func forTone(framesPerUnit: Float) -> Int64 {
-    bounded(toneShare * framesPerUnit)
+  @_noLocks static func forPitch(framesPerUnit: Float) -> Int64 {
+    clamped(pitchTolerance * framesPerUnit)
   }
 
   /// Frames until a moving tone meets the next bound of its range, where it stops or starts to
@@ -478,12 +492,12 @@ enum SegmentLength {
       distance = value - (value > high ? high : low)
     }
     let frames = distance * framesPerUnit
-    return distance <= 0 || frames >= Float(longest) ? longest : Int64(frames) &+ 1
+    return distance <= 0 || frames >= Float(maximum) ? maximum : Int64(frames) &+ 1
   }
 
-  @_noLocks private static func bounded(_ frames: Float) -> Int64 {
-    if frames >= Float(longest) { return longest }
-    if frames <= Float(shortest) { return shortest }
+  @_noLocks private static func clamped(_ frames: Float) -> Int64 {
+    if frames >= Float(maximum) { return maximum }
+    if frames <= Float(minimum) { return minimum }
     return Int64(frames)
   }
 }
@@ -517,14 +531,14 @@ public final class AudioBuffer: @unchecked Sendable {
 /// Reads a sound at a moving speed, in whole-number position, through a low-pass for brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// Frames in parts of 2³².
-  static var one: UInt64 { @_noLocks get { 4_294_967_296 } }
+  static var oneFrame: UInt64 { @_noLocks get { 4_294_967_296 } }
 
   /// The next frame to read.
   var position: UInt64 = 0
   /// Frames read for each frame played.
   var speed: UInt64 = 4_294_967_296
-  private var lowLeft: Float = 0
-  private var lowRight: Float = 0
+  private var filteredLeft: Float = 0
+  private var filteredRight: Float = 0
 
   @_noLocks init() {}
 
@@ -568,13 +582,14 @@ struct SampleReader: BitwiseCopyable, Sendable {
         let rNext = frames[next &* 2 &+ 1]
         sampleRight = r + (rNext - r) * part
       }
-      lowLeft += smoothing * (sampleLeft - lowLeft)
-      lowRight += smoothing * (sampleRight - lowRight)
+      filteredLeft += smoothing * (sampleLeft - filteredLeft)
+      filteredRight += smoothing * (sampleRight - filteredRight)
       let filtered = smoothing < 1
       let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * perFade : 1
-      leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n) * fade
+      leftBus[frame] +=
+        (filtered ? filteredLeft : sampleLeft) * (left.start + left.slope * n) * fade
       rightBus[frame] +=
-        (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
+        (filtered ? filteredRight : sampleRight) * (right.start + right.slope * n) * fade
       position = position &+ speed
       frame &+= 1
       n += 1

@@ -23,8 +23,8 @@ public struct ALSABackend: OutputBackend {
     var devices = [
       OutputListing(name: "default", description: "Default device of the ALSA configuration")
     ]
-    for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices()
-    where !Self.plumbing.contains(device.name) {
+    for device in DeviceNameBindings.namedDevices() + DeviceNameBindings.cardDevices()
+    where !Self.conversionPlugins.contains(device.name) {
       if let index = devices.firstIndex(where: { $0.name == device.name }) {
         if devices[index].name == "default" {
           devices[index] = device
@@ -39,7 +39,9 @@ public struct ALSABackend: OutputBackend {
     }
     // Sorting keeps no order of equals.
     return devices.enumerated().sorted {
-      (Self.rank($0.element.name), $0.offset) < (Self.rank($1.element.name), $1.offset)
+      (Self.sortRank(of: $0.element.name), $0.offset) < (
+        Self.sortRank(of: $1.element.name), $1.offset
+      )
     }.map(\.element)
   }
 
@@ -52,42 +54,42 @@ public struct ALSABackend: OutputBackend {
     var failed = listing
     do throws(PlaybackError) {
       let thread = try BackgroundThread { box.withLock { Self.probe(&$0) } }
-      if thread.wait(within: Self.probeLimit) { return box.withLock { $0 } }
-      failed.problem = OutputError(
+      if thread.wait(within: Self.probeTimeout) { return box.withLock { $0 } }
+      failed.probeError = OutputError(
         .unresponsive, output: listing.name, "the device does not respond")
     } catch {
-      failed.problem = OutputError(.other, output: listing.name, error.description)
+      failed.probeError = OutputError(.other, output: listing.name, error.description)
     }
     return failed
   }
 
   /// Plug-ins of the configuration that convert for other devices: nobody plays on them by their
   /// name.
-  private static let plumbing: Set<String> = [
+  private static let conversionPlugins: Set<String> = [
     "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss",
   ]
 
   /// How long a device may take to say what it can do; a sound server that is asleep needs a
   /// second.
-  private static let probeLimit = Duration.seconds(2)
+  private static let probeTimeout = Duration.seconds(2)
 
   private static func probe(_ device: inout OutputListing) {
     do throws(PCMFailure) {
-      let pcm = try PCMBindings(opening: device.name, interception: nil)
+      let pcm = try PCM(opening: device.name, interception: nil)
       try pcm.startNegotiation()
       device.capabilities = OutputListing.Capabilities(
         rates: try PCMNegotiation.rates(of: pcm),
         channelCounts: PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts()),
-        encodings: SampleEncoding.allCases.filter { pcm.offers($0) }.map(\.rawValue),
-        periodSizes: try pcm.periodLengths(),
-        isHardware: pcm.isCard || pcm.anatomy().mentions("Hardware PCM card"))
+        encodings: SampleEncoding.allCases.filter { pcm.supports($0) }.map(\.rawValue),
+        periodSizes: try pcm.periodSizes(),
+        isHardware: pcm.isSoundCard || pcm.dumpText().mentions("Hardware PCM card"))
     } catch {
-      device.problem = OutputError(error, device: device.name)
+      device.probeError = OutputError(error, device: device.name)
     }
   }
 
   /// Where a name belongs in the list; the smallest comes first.
-  private static func rank(_ name: String) -> Int {
+  private static func sortRank(of name: String) -> Int {
     switch name.prefix(while: { $0 != ":" }) {
     case "default": 0
     case "pipewire", "pulse", "jack": 1
@@ -103,7 +105,7 @@ public struct ALSABackend: OutputBackend {
   }
 
   /// The silence before the first frame: several times what PulseAudio was seen to swallow.
-  private static let leadIn = Duration.milliseconds(50)
+  private static let warmUpDuration = Duration.milliseconds(50)
 
   /// Opens a device; the sink goes by the device's clock as far as it has one.
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
@@ -130,22 +132,22 @@ public struct ALSABackend: OutputBackend {
         device: name, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
         channels: request.channels,
         encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize,
-        leadIn: Self.leadIn),
-      timekeeper: time)
+        warmUpDuration: Self.warmUpDuration),
+      clock: time)
     if let namedSink {
       try SinkPinning.checkPinned(namedSink, since: pinnedStreamCount, device: name)
     }
     return OpenedOutput(
-      sink: sink, name: name, encoding: sink.granted.encoding.rawValue,
-      isHardware: sink.granted.isHardware,
-      isServerStream: sink.granted.isServerStream)
+      sink: sink, name: name, encoding: sink.configuration.encoding.rawValue,
+      isHardware: sink.configuration.isHardware,
+      isServerStream: sink.configuration.isServerStream)
   }
 }
 
 /// The funnel to the library's lists of names: one function for each list.
 enum DeviceNameBindings {
   /// `snd_device_name_hint`: what the configuration has names for and can play.
-  static func hints() -> [OutputListing] {
+  static func namedDevices() -> [OutputListing] {
     LibraryErrors.silence()
     var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     guard unsafe snd_device_name_hint(-1, "pcm", &list) == 0, let list = unsafe list else {
@@ -157,13 +159,13 @@ enum DeviceNameBindings {
     while let hint = unsafe list[index] {
       index += 1
       // A name without a direction goes both ways.
-      guard let name = unsafe text("NAME", of: hint),
-        unsafe text("IOID", of: hint) ?? "Output" == "Output"
+      guard let name = unsafe hintText("NAME", of: hint),
+        unsafe hintText("IOID", of: hint) ?? "Output" == "Output"
       else {
         continue
       }
-      let description = unsafe text("DESC", of: hint) ?? name
-      devices.append(OutputListing(name: name, description: line(description)))
+      let description = unsafe hintText("DESC", of: hint) ?? name
+      devices.append(OutputListing(name: name, description: singleLine(description)))
     }
     return devices
   }
@@ -190,22 +192,24 @@ enum DeviceNameBindings {
         // A device that only records has no such stream.
         guard unsafe snd_ctl_pcm_info(control, information) == 0 else { continue }
         let name = unsafe snd_pcm_info_get_name(information).map { unsafe String(cString: $0) }
-        let lasting = LastingName.name(ofCard: Int(card)).map { ", also \($0)" } ?? ""
+        let lasting =
+          PersistentDeviceName.persistentName(ofCard: Int(card)).map { ", also \($0)" } ?? ""
         devices.append(
           OutputListing(
-            name: "hw:\(card),\(number)", description: line(name ?? "A sound card") + lasting))
+            name: "hw:\(card),\(number)", description: singleLine(name ?? "A sound card") + lasting)
+        )
       }
     }
     return devices
   }
 
-  private static func text(_ key: String, of hint: UnsafeMutableRawPointer) -> String? {
+  private static func hintText(_ key: String, of hint: UnsafeMutableRawPointer) -> String? {
     guard let text = unsafe snd_device_name_get_hint(hint, key) else { return nil }
     defer { unsafe free(text) }
     return unsafe String(cString: text)
   }
 
-  private static func line(_ text: String) -> String {
+  private static func singleLine(_ text: String) -> String {
     text.split(separator: "\n").joined(separator: ", ")
   }
 }
@@ -214,41 +218,41 @@ enum DeviceNameBindings {
 /// card by the kernel's
 /// `id`, `usb:VENDOR:PRODUCT` the first one by its numbers in hexadecimal, and
 /// `usb:VENDOR:PRODUCT:SERIAL` the one with that serial number.
-enum LastingName {
+enum PersistentDeviceName {
   /// The name by which ALSA opens the card that is meant now; nil where it is away, the name itself
   /// for another one.
   ///
   /// - Parameter root: In front of `/proc` and `/sys`.
-  static func resolved(_ name: String, root: String = "") -> String? {
+  static func alsaName(for name: String, root: String = "") -> String? {
     if name.hasPrefix("card:") { return "plughw:CARD=" + name.dropFirst(5) }
     guard name.hasPrefix("usb:") else { return name }
     let parts = name.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count >= 3 else { return nil }
     let numbers = parts[1...2].joined(separator: ":").lowercased()
-    return cards(root: root).first { card in
-      text("\(root)/proc/asound/card\(card)/usbid") == numbers
-        && (parts.count < 4 || serial(card, root) == String(parts[3]))
+    return cardNumbers(root: root).first { card in
+      firstLine(ofFile: "\(root)/proc/asound/card\(card)/usbid") == numbers
+        && (parts.count < 4 || serialNumber(ofCard: card, root: root) == String(parts[3]))
     }.map { "plughw:\($0)" }
   }
 
   /// What a USB card is called here; nil for another one.
-  static func name(ofCard card: Int, root: String = "") -> String? {
-    text("\(root)/proc/asound/card\(card)/usbid").map {
-      "usb:" + $0 + (serial(card, root).map { ":" + $0 } ?? "")
+  static func persistentName(ofCard card: Int, root: String = "") -> String? {
+    firstLine(ofFile: "\(root)/proc/asound/card\(card)/usbid").map {
+      "usb:" + $0 + (serialNumber(ofCard: card, root: root).map { ":" + $0 } ?? "")
     }
   }
 
-  private static func cards(root: String) -> [Int] {
+  private static func cardNumbers(root: String) -> [Int] {
     let names = (try? FileSystem.names(in: root + "/proc/asound")) ?? []
     return names.compactMap { $0.hasPrefix("card") ? Int($0.dropFirst(4)) : nil }.sorted()
   }
 
   /// The card's device is an interface of what has the number.
-  private static func serial(_ card: Int, _ root: String) -> String? {
-    text("\(root)/sys/class/sound/card\(card)/device/../serial")
+  private static func serialNumber(ofCard card: Int, root: String) -> String? {
+    firstLine(ofFile: "\(root)/sys/class/sound/card\(card)/device/../serial")
   }
 
-  private static func text(_ path: String) -> String? {
+  private static func firstLine(ofFile path: String) -> String? {
     guard let bytes = try? FileSystem.read(path, limit: 4_096) else { return nil }
     return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }

@@ -15,32 +15,33 @@ public final class ALSACapture {
   public private(set) var frameCount = 0
 
   private let device: String
-  private let pcm: PCMBindings
-  private let timekeeper: any TimeSource
+  private let pcm: PCM
+  private let clock: any TimeSource
   private let decoder: SampleDecoder
   private let frameSize: Int
-  private let isPaced: Bool
+  private let isFasterThanRealTime: Bool
   private var bytes: [UInt8]
-  private var started: Duration?
+  private var startTime: Duration?
 
   /// Opens a device; it records from `start()` on, delivers about every period, and holds what
   /// comes in the time of patience, both in seconds: a busy machine has that long to come back.
   package init(
-    _ device: String, rate: Int, channelCount: Int, period: Double = 0.01, patience: Double = 2,
-    timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+    _ device: String, rate: Int, channelCount: Int, periodSeconds period: Double = 0.01,
+    bufferSeconds patience: Double = 2,
+    clock timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
   ) throws(OutputError) {
     do {
-      let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
+      let pcm = try PCM(opening: device, for: .capture, interception: interception)
       let granted = try Self.negotiate(
-        pcm, device: device, rate: rate, channelCount: channelCount, period: period,
-        patience: patience)
+        pcm, device: device, rate: rate, channelCount: channelCount, periodSeconds: period,
+        bufferSeconds: patience)
       self.pcm = pcm
       decoder = SampleDecoder(encoding: granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
-      isPaced = pcm.anatomy().mentions("Null PCM")
+      isFasterThanRealTime = pcm.dumpText().mentions("Null PCM")
     } catch let failure as PCMFailure {
-      throw Self.error(failure, device: device)
+      throw Self.captureError(failure, device: device)
     } catch let error as OutputError {
       throw error
     } catch {
@@ -49,16 +50,16 @@ public final class ALSACapture {
     self.device = device
     self.rate = rate
     self.channelCount = channelCount
-    self.timekeeper = timekeeper
+    self.clock = timekeeper
   }
 
   /// Begins to record.
   public func start() throws(OutputError) {
     do {
       try pcm.start()
-      started = timekeeper.now
+      startTime = clock.now
     } catch {
-      throw Self.error(error, device: device)
+      throw Self.captureError(error, device: device)
     }
   }
 
@@ -68,7 +69,7 @@ public final class ALSACapture {
   public func read(into samples: inout [Float]) throws(OutputError) {
     do {
       while true {
-        let most = min(bytes.count / frameSize, room)
+        let most = min(bytes.count / frameSize, readableFrameCount)
         guard most > 0 else { return }
         var span = bytes.mutableSpan
         let count = try pcm.read(into: &span, frameCount: most)
@@ -77,16 +78,16 @@ public final class ALSACapture {
         frameCount += count
       }
     } catch {
-      throw Self.error(error, device: device)
+      throw Self.captureError(error, device: device)
     }
   }
 
   /// The moment at which the first frame was recorded, by the device's own account, or nothing yet.
   public func firstFrameTime() -> Duration? {
-    guard let started else { return nil }
-    if isPaced { return started }
+    guard let startTime else { return nil }
+    if isFasterThanRealTime { return startTime }
     guard frameCount > 0, let waiting = try? pcm.delay() else { return nil }
-    return timekeeper.now - .seconds(Double(frameCount + waiting) / Double(rate))
+    return clock.now - .seconds(Double(frameCount + waiting) / Double(rate))
   }
 
   /// Stops at once.
@@ -94,48 +95,48 @@ public final class ALSACapture {
 
   /// Frames that may be read: all there are, or those of the time that went by where nothing else
   /// paces.
-  private var room: Int {
-    guard isPaced else { return .max }
-    guard let started else { return 0 }
-    return FrameTime(rate: Double(rate)).frameCount(in: timekeeper.now - started) - frameCount
+  private var readableFrameCount: Int {
+    guard isFasterThanRealTime else { return .max }
+    guard let startTime else { return 0 }
+    return FrameTime(rate: Double(rate)).frameCount(in: clock.now - startTime) - frameCount
   }
 
   private static func negotiate(
-    _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int, period: Double,
-    patience: Double
+    _ pcm: PCM, device: String, rate: Int, channelCount: Int, periodSeconds period: Double,
+    bufferSeconds patience: Double
   ) throws -> (encoding: SampleEncoding, periodSize: Int) {
     func refusal(_ text: String) -> OutputError {
       OutputError(.unsupportedFormat, output: device, text)
     }
     try pcm.startNegotiation()
-    guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
+    guard pcm.supports(.readWrite) else { throw refusal("does not support interleaved capture") }
     try pcm.set(PCMAccess.readWrite)
-    guard pcm.offers(channelCount: channelCount) else {
+    guard pcm.supports(channelCount: channelCount) else {
       let offered = PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts())
       throw refusal(
         "does not record \(channelCount == 1 ? "one channel" : "\(channelCount) channels"); it "
-          + "records \(PCMNegotiation.list(offered))")
+          + "records \(PCMNegotiation.listText(offered))")
     }
     try pcm.set(channelCount: channelCount)
-    guard pcm.offers(rate: rate) else {
+    guard pcm.supports(rate: rate) else {
       let offered = try PCMNegotiation.rates(of: pcm)
       throw refusal(
-        "does not support capture at \(rate) Hz; supported: \(PCMNegotiation.list(offered)) Hz")
+        "does not support capture at \(rate) Hz; supported: \(PCMNegotiation.listText(offered)) Hz")
     }
     try pcm.set(rate: rate)
-    guard let encoding = SampleEncoding.allCases.first(where: { pcm.offers($0) }) else {
+    guard let encoding = SampleEncoding.allCases.first(where: { pcm.supports($0) }) else {
       throw refusal("does not support 16-, 24- or 32-bit capture")
     }
     try pcm.set(encoding)
-    try pcm.set(periodLengthNear: max(16, Int(period * Double(rate))))
-    try pcm.set(bufferLengthNear: Int(patience * Double(rate)))
+    try pcm.set(periodSizeNear: max(16, Int(period * Double(rate))))
+    try pcm.set(bufferSizeNear: Int(patience * Double(rate)))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
     return (encoding, max(1, periodSize))
   }
 
-  private static func error(_ failure: PCMFailure, device: String) -> OutputError {
+  private static func captureError(_ failure: PCMFailure, device: String) -> OutputError {
     var error = OutputError(failure, device: device)
     switch error.kind {
     case .busy:
@@ -172,11 +173,11 @@ struct SampleDecoder {
           number = number << 8 | UInt32(bytes[start + index])
         #endif
       }
-      samples.append(sample(number))
+      samples.append(sample(fromBits: number))
     }
   }
 
-  private func sample(_ number: UInt32) -> Float {
+  private func sample(fromBits number: UInt32) -> Float {
     switch encoding {
     case .float: Float(bitPattern: number)
     case .s32: Float(Int32(bitPattern: number)) / 2_147_483_648
@@ -197,22 +198,23 @@ public final class LiveCapture: CaptureSource {
   /// Interleaved channels: 2, or 1.
   public let channelCount: Int
 
-  private let make: () throws(OutputError) -> ALSACapture
-  private let time: any TimeSource
+  private let reopen: () throws(OutputError) -> ALSACapture
+  private let clock: any TimeSource
   private var capture: ALSACapture?
-  private var lost: Duration?
-  private var nextTry: Duration = .zero
+  private var lossTime: Duration?
+  private var nextAttempt: Duration = .zero
 
-  private static let pause = Duration.milliseconds(500)
+  private static let retryInterval = Duration.milliseconds(500)
   /// Seconds that the device may hold.
-  private static let patience = 0.25
+  private static let bufferSeconds = 0.25
 
   /// Opens a device with two channels, or one where it has no other, at the first of the rates that
   /// it has, and begins to record; it delivers about every period, in seconds.
   ///
   /// - Throws: `OutputError` of the first rate where no combination is to be had.
   package init(
-    _ device: String, rates: [Int], period: Double, time: any TimeSource = SystemTimeSource(),
+    _ device: String, rates: [Int], periodSeconds period: Double,
+    clock time: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil
   ) throws(OutputError) {
     var refusal: OutputError?
@@ -220,8 +222,9 @@ public final class LiveCapture: CaptureSource {
       do throws(OutputError) {
         let open = { () throws(OutputError) in
           let capture = try ALSACapture(
-            device, rate: rate, channelCount: channelCount, period: period, patience: Self.patience,
-            timekeeper: time,
+            device, rate: rate, channelCount: channelCount, periodSeconds: period,
+            bufferSeconds: Self.bufferSeconds,
+            clock: time,
             interception: interception)
           try capture.start()
           return capture
@@ -229,8 +232,8 @@ public final class LiveCapture: CaptureSource {
         capture = try open()
         self.rate = Double(rate)
         self.channelCount = channelCount
-        self.time = time
-        make = open
+        self.clock = time
+        reopen = open
         return
       } catch {
         refusal = refusal ?? error
@@ -249,16 +252,16 @@ public final class LiveCapture: CaptureSource {
         try capture.read(into: &samples)
         return nil
       }
-      guard time.now >= nextTry else { return nil }
-      nextTry = time.now + Self.pause
-      capture = try make()
-      defer { lost = nil }
-      return .resumed(lost.map { time.now - $0 } ?? .zero)
+      guard clock.now >= nextAttempt else { return nil }
+      nextAttempt = clock.now + Self.retryInterval
+      capture = try reopen()
+      defer { lossTime = nil }
+      return .resumed(lossTime.map { clock.now - $0 } ?? .zero)
     } catch {
       capture?.stop()
       capture = nil
-      guard lost == nil else { return nil }
-      lost = time.now
+      guard lossTime == nil else { return nil }
+      lossTime = clock.now
       return .interrupted(
         error.kind == .overrun ? "overrun: frames of the source were lost" : error.description)
     }

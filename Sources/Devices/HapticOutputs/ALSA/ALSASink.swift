@@ -22,7 +22,7 @@ internal import SoundFile
 public final class ALSASink: AudioSink {
   enum Phase {
     case open
-    case resting
+    case idle
     case suspended(since: Duration, nextAttempt: Duration)
     case disconnected(nextAttempt: Duration)
     case ended
@@ -30,171 +30,172 @@ public final class ALSASink: AudioSink {
 
   enum Discontinuity {
     /// The device stood still or lost what it had: what follows begins from silence.
-    case broken
+    case interrupted
     /// The device plays on late: what it plays has to end before it can catch up.
-    case behind
+    case late
   }
 
   /// What was granted when the sink was made. After a reconnection, periods and buffer may differ
   /// inside.
   public let format: SinkFormat
   /// What the device that is open, or was last, granted.
-  package internal(set) var granted: PCMConfiguration
+  package internal(set) var configuration: PCMConfiguration
   /// What was asked for, at first and at every reconnection.
   package let request: PCMRequest
 
-  let time: FrameTime
-  let timekeeper: any TimeSource
-  let reopening: DeviceReopening
-  var pcm: PCMBindings?
+  let frameTime: FrameTime
+  let clock: any TimeSource
+  let reconnector: DeviceReconnector
+  var pcm: PCM?
   var phase = Phase.open
-  var sinkEvents = SinkEventQueue()
+  var eventQueue = SinkEventQueue()
   var encoder: SampleEncoder
-  var staged: PendingFrames
+  var pendingFrames: PendingFrames
   /// The wake signal first, then the device's descriptors.
-  var watched: [PollDescriptor]
+  var watchedDescriptors: [PollDescriptor]
 
   /// The moment at which all that the device took will have been heard; nothing before the first
   /// start.
-  var end: Duration?
+  var playbackEnd: Duration?
   /// Whether the device has run steadily since its first start.
-  var isSettled = false
-  var settlingSince: Duration?
+  var isSteady = false
+  var steadySince: Duration?
   /// Whether the device runs; until it does, what it took only waits.
   var isStarted = false
   /// Frames taken since the device was last prepared, until it is started.
-  var waitingCount = 0
+  var prefillCount = 0
   /// How much later than due the device plays, as far as that is not yet made good.
   var lag = Duration.zero
   /// What is known of a lead-in; nil when it is over, or there is none.
-  var leadInState: LeadInState?
-  var lastFollowed = Duration.zero
+  var warmUp: WarmUp?
+  var lastTrackingTime = Duration.zero
   /// What was not yet reported of the last interruption.
-  var interruption: Discontinuity?
+  var pendingDiscontinuity: Discontinuity?
   /// Frames that went by unheard and are not yet reported.
-  var missedCount = 0
+  var missedFrameCount = 0
   /// Frames of silence to hand over first: because the device is ahead of time, or to lead in.
-  var owedSilence = 0
+  var pendingSilence = 0
   /// The moment until which the device plays silence of ours, or what is counted as lost.
   var silenceEnd = Duration.zero
   /// Frames of silence the device took before it was started.
-  var silentWaitingCount = 0
+  var silentPrefillCount = 0
   /// Frames that were not heard since the device went away.
-  var lostCount = 0
+  var lostFrameCount = 0
   /// What went wrong in a call that could not tell.
-  var trouble: PCMFailure?
+  var deferredError: PCMFailure?
   /// By how much the last wait was longer than asked for, and when it ended.
   var oversleep = (length: Duration.zero, end: Duration.zero)
   /// When the last call of `wait` returned.
-  var lastReturn: Duration?
+  var lastWaitEnd: Duration?
   /// The longest that calls of the device have kept the thread between two waits for it.
-  public internal(set) var longestCall = Duration.zero
+  public internal(set) var maximumCallDuration = Duration.zero
   /// When the last such wait ended.
   var workStart = Duration.zero
   /// When the device last took or freed frames.
   var lastProgress = Duration.zero
   /// When the device was last asked how many frames are free.
-  var lastLook = Duration.zero
+  var lastPollTime = Duration.zero
   /// Whether the device was opened again and has not yet played a period.
-  var isFresh = false
+  var hasJustReconnected = false
   /// From when to when sound was interrupted, without a longer pause between.
-  var quiet: (since: Duration, until: Duration)?
+  var interruptedInterval: (since: Duration, until: Duration)?
   /// Whether the device had no space when the sink looked with at most half a period left: it
   /// then comes too late by its own doing.
-  var isOverdue = false
+  var isDeviceLate = false
   /// Frames that were free when last asked.
-  var lastAvailable = 0
+  var lastAvailableCount = 0
   /// Recoveries in a row that led to nothing.
   var recoveryCount = 0
-  var recoveriesSince = Duration.zero
-  var lastAttempt: Duration?
-  var lostMoment = Duration.zero
+  var recoveryWindowStart = Duration.zero
+  var lastReconnectionAttempt: Duration?
+  var disconnectionTime = Duration.zero
   /// What was last reported about a device that does not come back.
-  var lastAbsence: OutputError?
+  var lastReportedError: OutputError?
 
   /// Opens a device; priorities and locked memory are matters of the thread that renders.
   package init(
-    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource(),
+    _ request: PCMRequest, clock timekeeper: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil
   ) throws(OutputError) {
     let (pcm, granted) = try PCMNegotiation(request: request).open(interception: interception)
     self.request = request
-    self.granted = granted
-    self.timekeeper = timekeeper
-    reopening = DeviceReopening(request, interception: interception)
+    self.configuration = granted
+    self.clock = timekeeper
+    reconnector = DeviceReconnector(request, interception: interception)
     format = SinkFormat(
       rate: Double(granted.rate), channelCount: granted.channelCount,
       periodSize: granted.periodSize,
       bufferSize: granted.bufferSize)
-    time = FrameTime(rate: Double(granted.rate))
+    frameTime = FrameTime(rate: Double(granted.rate))
     encoder = SampleEncoder(granted.encoding)
-    staged = Self.stage(for: granted, format: format)
-    watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
+    pendingFrames = Self.makePendingFrames(for: granted, format: format)
+    watchedDescriptors = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     lastProgress = timekeeper.now
-    lastAvailable = granted.bufferSize
+    lastAvailableCount = granted.bufferSize
     self.pcm = pcm
-    beginLeadIn()
+    beginWarmUp()
   }
 
   /// A sink in the place of one whose calls do not return: its device is away until it can be
   /// opened again.
   init(
-    succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat,
-    timekeeper: any TimeSource,
-    due: Duration, lostCount: Int, interception: PCMInterception? = nil
+    replacing request: PCMRequest, configuration granted: PCMConfiguration, format: SinkFormat,
+    clock timekeeper: any TimeSource,
+    due: Duration, lostFrameCount lostCount: Int, interception: PCMInterception? = nil
   ) {
     self.request = request
-    self.granted = granted
+    self.configuration = granted
     self.format = format
-    self.timekeeper = timekeeper
-    reopening = DeviceReopening(request, interception: interception)
-    time = FrameTime(rate: format.rate)
+    self.clock = timekeeper
+    reconnector = DeviceReconnector(request, interception: interception)
+    frameTime = FrameTime(rate: format.rate)
     encoder = SampleEncoder(granted.encoding)
-    staged = Self.stage(for: granted, format: format)
-    watched = [PollDescriptor(-1)]
-    end = due
-    self.lostCount = lostCount
-    isSettled = true
-    lastAttempt = timekeeper.now
+    pendingFrames = Self.makePendingFrames(for: granted, format: format)
+    watchedDescriptors = [PollDescriptor(-1)]
+    playbackEnd = due
+    self.lostFrameCount = lostCount
+    isSteady = true
+    lastReconnectionAttempt = timekeeper.now
     phase = .disconnected(nextAttempt: timekeeper.now + Self.retryInterval)
   }
 
   /// Goes on with the same device, which it opens again.
-  public var successor: SinkSuccessor? {
+  public var makeReplacement: SinkReplacement? {
     let request = request
-    let granted = granted
+    let granted = configuration
     let format = format
-    let timekeeper = timekeeper
+    let timekeeper = clock
     return { due, lostFrameCount in
       ALSASink(
-        succeeding: request, granted: granted, format: format, timekeeper: timekeeper, due: due,
-        lostCount: lostFrameCount)
+        replacing: request, configuration: granted, format: format, clock: timekeeper, due: due,
+        lostFrameCount: lostFrameCount)
     }
   }
 
   /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see
   /// to theirs.
-  public var carrierThreadNames: [String] {
-    granted.isHardware || granted.isPaced ? [] : ["threaded-ml"]
+  public var deviceThreadNames: [String] {
+    configuration.isHardware || configuration.isFasterThanRealTime ? [] : ["threaded-ml"]
   }
 
   /// Frames handed over and not yet heard, at most a second more than the buffer holds.
   public var delay: Int {
-    let bound = granted.bufferSize + granted.rate
-    return min(max(0, deviceDelay + owedSilence + staged.count), bound)
+    let bound = configuration.bufferSize + configuration.rate
+    return min(max(0, deviceDelay + pendingSilence + pendingFrames.count), bound)
   }
 
   private var deviceDelay: Int {
     guard case .open = phase, let pcm else { return 0 }
-    guard isStarted else { return waitingCount }
-    if !granted.isPaced, let frames = try? pcm.delay() { return frames }
-    return end.map { time.frameCount(touching: $0 - timekeeper.now) } ?? 0
+    guard isStarted else { return prefillCount }
+    if !configuration.isFasterThanRealTime, let frames = try? pcm.delay() { return frames }
+    return playbackEnd.map { frameTime.frameCount(touching: $0 - clock.now) } ?? 0
   }
 
   /// Takes what happened since the last call, oldest first.
-  public func takeEvents() -> [SinkEvent] { sinkEvents.take() }
+  public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
-  static func stage(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames {
+  static func makePendingFrames(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames
+  {
     PendingFrames(
       capacity: max(granted.bufferSize, format.bufferSize), silenceCapacity: granted.periodSize,
       channelCount: granted.channelCount, encoding: granted.encoding)
@@ -205,69 +206,69 @@ public final class ALSASink: AudioSink {
     guard case .open = phase, let pcm else { return }
     let frameCount = frames.count / format.channelCount
     guard frameCount > 0 else { return }
-    staged.stage(
+    pendingFrames.append(
       frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount,
       with: &encoder)
-    let began = timekeeper.now
+    let began = clock.now
     do {
-      _ = try push(to: pcm)
+      _ = try writePending(to: pcm)
     } catch {
-      trouble = trouble ?? error
+      deferredError = deferredError ?? error
     }
-    noteCall(since: began)
+    recordCall(since: began)
   }
 
   /// Hands over what waits, and starts the device once it is full: the number of frames it took.
-  func push(to pcm: PCMBindings) throws(PCMFailure) -> Int {
+  func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
     var total = 0
-    var isSilence = owedSilence > 0
-    while isSilence || staged.count > 0 {
-      let taken = try staged.push(
-        silentCount: isSilence ? owedSilence : nil, to: pcm, access: granted.access)
+    var isSilence = pendingSilence > 0
+    while isSilence || pendingFrames.count > 0 {
+      let taken = try pendingFrames.write(
+        silentCount: isSilence ? pendingSilence : nil, to: pcm, access: configuration.access)
       if taken == 0 { break }
       if isSilence {
-        owedSilence -= taken
+        pendingSilence -= taken
       }
       total += taken
-      count(taken, isSilence: isSilence)
-      isSilence = owedSilence > 0
+      recordWritten(taken, isSilence: isSilence)
+      isSilence = pendingSilence > 0
       // Full when there is no space for another period.
-      if !isStarted, waitingCount + granted.periodSize > granted.bufferSize {
+      if !isStarted, prefillCount + configuration.periodSize > configuration.bufferSize {
         try start(pcm)
       }
     }
     return total
   }
 
-  private func count(_ frameCount: Int, isSilence: Bool) {
+  private func recordWritten(_ frameCount: Int, isSilence: Bool) {
     if !isStarted {
-      waitingCount += frameCount
+      prefillCount += frameCount
       if isSilence {
-        silentWaitingCount += frameCount
+        silentPrefillCount += frameCount
       }
     }
-    end = end.map { $0 + time.duration(of: frameCount) }
-    if isSilence, let end {
-      silenceEnd = end
+    playbackEnd = playbackEnd.map { $0 + frameTime.duration(of: frameCount) }
+    if isSilence, let playbackEnd {
+      silenceEnd = playbackEnd
     }
-    lastAvailable -= frameCount
-    lastProgress = timekeeper.now
-    isOverdue = false
+    lastAvailableCount -= frameCount
+    lastProgress = clock.now
+    isDeviceLate = false
   }
 
-  func start(_ pcm: PCMBindings) throws(PCMFailure) {
+  func start(_ pcm: PCM) throws(PCMFailure) {
     try pcm.start()
     isStarted = true
-    let now = timekeeper.now
-    let begun = now + time.duration(of: waitingCount)
+    let now = clock.now
+    let begun = now + frameTime.duration(of: prefillCount)
     // After an interruption the buffer took a moment to fill; the next one makes good for it.
-    if let end {
-      lag += begun - end
+    if let playbackEnd {
+      lag += begun - playbackEnd
     }
-    end = begun
-    silenceEnd = begun - time.duration(of: waitingCount - silentWaitingCount)
-    waitingCount = 0
-    silentWaitingCount = 0
+    playbackEnd = begun
+    silenceEnd = begun - frameTime.duration(of: prefillCount - silentPrefillCount)
+    prefillCount = 0
+    silentPrefillCount = 0
     lastProgress = now
   }
 
@@ -277,19 +278,23 @@ public final class ALSASink: AudioSink {
   public func finish(draining: Bool) {
     switch phase {
     case .open:
-      let now = timekeeper.now
-      let isStill = (isSettled || draining) && now - lastProgress > patience
+      let now = clock.now
+      let isStill = (isSteady || draining) && now - lastProgress > stallTolerance
       // A device that fails now has nothing more to be waited for.
-      let overdue = max(0, time.frameCount(in: now - (end ?? now)))
-      var left = droppedCount(now: now) + staged.count
-      if draining, !isStill, trouble == nil, let pcm {
+      let overdue = max(0, frameTime.frameCount(in: now - (playbackEnd ?? now)))
+      var left = droppedFrameCount(now: now) + pendingFrames.count
+      if draining, !isStill, deferredError == nil, let pcm {
         left = min(left, (try? drain(pcm)) ?? left)
       }
       let hasBroken =
-        !isStarted || quiet.map { now - $0.until <= time.duration(of: granted.bufferSize) } ?? false
-      let isQuiet = hasBroken && quiet.map { $0.until - $0.since > patience } ?? false
+        !isStarted
+        || interruptedInterval.map {
+          now - $0.until <= frameTime.duration(of: configuration.bufferSize)
+        } ?? false
+      let isQuiet =
+        hasBroken && interruptedInterval.map { $0.until - $0.since > stallTolerance } ?? false
       if isStill || isQuiet || draining && left > 0 {
-        sinkEvents.add(
+        eventQueue.add(
           .failed, missedFrameCount: left + overdue,
           text:
             """
@@ -298,137 +303,147 @@ public final class ALSASink: AudioSink {
             """
         )
       }
-      if !granted.isPaced {
+      if !configuration.isFasterThanRealTime {
         pcm?.drop()
       }
     case .suspended, .disconnected:
-      lostCount += passOver(now: timekeeper.now)
-      sinkEvents.add(
-        .failed, missedFrameCount: lostCount,
+      lostFrameCount += skipOverdue(now: clock.now)
+      eventQueue.add(
+        .failed, missedFrameCount: lostFrameCount,
         text: "\(request.device): the device did not return until the end")
-    case .resting, .ended:
+    case .idle, .ended:
       break
     }
     pcm = nil
     phase = .ended
   }
 
-  var patience: Duration { time.duration(of: granted.bufferSize) + .milliseconds(250) }
+  var stallTolerance: Duration {
+    frameTime.duration(of: configuration.bufferSize) + .milliseconds(250)
+  }
 
   /// Waits for the end of the sound, and returns how many frames were not heard by then.
-  private func drain(_ pcm: PCMBindings) throws(PCMFailure) -> Int {
-    var now = timekeeper.now
+  private func drain(_ pcm: PCM) throws(PCMFailure) -> Int {
+    var now = clock.now
     // Some devices play whole periods only; servers count what they have taken, not what is heard.
-    let tail = granted.isPaced ? 0 : max(granted.periodSize, leadIn)
+    let tail =
+      configuration.isFasterThanRealTime ? 0 : max(configuration.periodSize, warmUpFrameCount)
     var padding = tail
-    let limit = now + time.duration(of: granted.bufferSize + leadIn) + .milliseconds(100)
+    let limit =
+      now + frameTime.duration(of: configuration.bufferSize + warmUpFrameCount) + .milliseconds(100)
     while now < limit {
-      _ = try push(to: pcm)
-      while staged.count == 0, padding > 0 {
-        let taken = try staged.push(silentCount: padding, to: pcm, access: granted.access)
+      _ = try writePending(to: pcm)
+      while pendingFrames.count == 0, padding > 0 {
+        let taken = try pendingFrames.write(
+          silentCount: padding, to: pcm, access: configuration.access)
         if taken == 0 { break }
         padding -= taken
       }
-      if !isStarted, waitingCount > 0 {
+      if !isStarted, prefillCount > 0 {
         try start(pcm)
       }
-      let left = try remaining(pcm, now: now)
-      guard left > .zero || staged.count > 0 else { return 0 }
-      for index in watched.indices {
-        watched[index].descriptor = -1
+      let left = try remainingDuration(pcm, now: now)
+      guard left > .zero || pendingFrames.count > 0 else { return 0 }
+      for index in watchedDescriptors.indices {
+        watchedDescriptors[index].descriptor = -1
       }
-      timekeeper.wait(
-        for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
-      now = timekeeper.now
+      clock.wait(
+        for: &watchedDescriptors,
+        timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
+      now = clock.now
     }
     // Padding is behind the sound.
     let padded = tail - padding
-    return max(0, time.frameCount(in: try remaining(pcm, now: now)) - padded) + staged.count
+    return max(0, frameTime.frameCount(in: try remainingDuration(pcm, now: now)) - padded)
+      + pendingFrames.count
   }
 
   /// How long the device will still be heard; by the clock where it does not know.
-  private func remaining(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Duration {
-    if granted.isPaced { return (end ?? now) - now }
+  private func remainingDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
+    if configuration.isFasterThanRealTime { return (playbackEnd ?? now) - now }
     guard isStarted, pcm.state == .running else { return .zero }
-    guard let delay = try? pcm.delay(), (0...granted.bufferSize + granted.rate).contains(delay)
+    guard let delay = try? pcm.delay(),
+      (0...configuration.bufferSize + configuration.rate).contains(delay)
     else {
-      return (end ?? now) - now
+      return (playbackEnd ?? now) - now
     }
-    return time.duration(of: delay)
+    return frameTime.duration(of: delay)
   }
 
   /// Stops the device, so that it and its server may sleep; the next wait starts it again.
   ///
   /// Nothing that was handed over is still to be heard. What sounds after a rest is led in like the
   /// first frame.
-  public func rest() -> Bool {
-    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil,
-      staged.count == 0,
-      !granted.isJACKClient
+  public func beginIdle() -> Bool {
+    guard case .open = phase, isStarted, let pcm, deferredError == nil, pendingDiscontinuity == nil,
+      pendingFrames.count == 0,
+      !configuration.isJACKClient
     else { return false }
     pcm.drop()
-    phase = .resting
+    phase = .idle
     return true
   }
 
   /// Makes the device ready to be filled, as if it had just been opened.
-  func resumeFromRest() {
+  func resumeFromIdle() {
     guard let pcm else { return phase = .ended }
-    let now = timekeeper.now
-    end = nil
-    isSettled = false
-    settlingSince = nil
+    let now = clock.now
+    playbackEnd = nil
+    isSteady = false
+    steadySince = nil
     lag = .zero
-    lastReturn = nil
+    lastWaitEnd = nil
     do {
       try pcm.prepare()
-      restart()
-      beginLeadIn()
+      resetDeviceState()
+      beginWarmUp()
     } catch {
-      lose(error, now: now)
+      handleDisconnection(error, now: now)
     }
   }
 
   /// The longest lead-in: what comes then is played however unsteady the device is.
-  private static var longestLeadIn: Duration { .seconds(2) }
+  private static var maximumWarmUp: Duration { .seconds(2) }
 
   /// Frames of silence before the first frame where a sound server may swallow them.
-  var leadIn: Int {
-    granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn)
+  var warmUpFrameCount: Int {
+    configuration.isHardware || configuration.isFasterThanRealTime
+      ? 0 : frameTime.frameCount(in: request.warmUpDuration)
   }
 
   /// Leads in to the first frame of a stream. A buffer that is much longer than the lead-in bridges
   /// what a server swallows, and would make the wait for the first frame long.
-  func beginLeadIn() {
-    owedSilence = leadIn
-    leadInState = leadIn > 0 && granted.bufferSize <= 2 * leadIn ? LeadInState() : nil
+  func beginWarmUp() {
+    pendingSilence = warmUpFrameCount
+    warmUp =
+      warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount ? WarmUp() : nil
   }
 
   /// Notes that the device is not steady yet; only silence was lost.
-  func restartLeadIn(now: Duration) {
-    leadInState?.steadySince = now
-    end = nil
+  func restartWarmUp(now: Duration) {
+    warmUp?.steadySince = now
+    playbackEnd = nil
     lag = .zero
   }
 
   /// Goes on with silence until the device, which has space for some frames, has taken them in time
   /// for long enough.
-  func continueLeadIn(available: Int, now: Duration) {
-    guard var state = leadInState else { return }
+  func continueWarmUp(available: Int, now: Duration) {
+    guard var state = warmUp else { return }
     if isStarted {
-      if state.start == nil {
-        state.start = now
+      if state.startTime == nil {
+        state.startTime = now
         state.steadySince = now
       }
-      let start = state.start ?? now
-      if now - state.steadySince >= request.leadIn || now - start >= Self.longestLeadIn {
-        leadInState = nil
-        owedSilence = 0
+      let start = state.startTime ?? now
+      if now - state.steadySince >= request.warmUpDuration || now - start >= Self.maximumWarmUp {
+        warmUp = nil
+        pendingSilence = 0
         return
       }
-      leadInState = state
+      warmUp = state
     }
-    owedSilence = max(owedSilence, available)
+    pendingSilence = max(pendingSilence, available)
   }
 }
 
@@ -438,8 +453,8 @@ struct SinkEventQueue {
   static let capacity = 16
 
   private var events: [SinkEvent] = []
-  private var surplus = 0
-  private var surplusFrames = 0
+  private var droppedEventCount = 0
+  private var droppedEventFrameCount = 0
 
   init() { events.reserveCapacity(Self.capacity + 1) }
 
@@ -453,36 +468,36 @@ struct SinkEventQueue {
         let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
           ?? events.indices.first
       else {
-        surplus += 1
-        surplusFrames += missedFrameCount
+        droppedEventCount += 1
+        droppedEventFrameCount += missedFrameCount
         return
       }
-      surplus += 1
-      surplusFrames += events.remove(at: index).missedFrameCount
+      droppedEventCount += 1
+      droppedEventFrameCount += events.remove(at: index).missedFrameCount
     }
     events.append(SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
   }
 
   /// Takes all, oldest first; the number of those that found no place comes last.
-  mutating func take() -> [SinkEvent] {
+  mutating func drain() -> [SinkEvent] {
     guard !events.isEmpty else { return [] }
     var taken = events
-    if surplus > 0 {
+    if droppedEventCount > 0 {
       taken.append(
         SinkEvent(
-          .degraded, missedFrameCount: surplusFrames,
-          text: "\(surplus) more interruptions in the same time"))
+          .degraded, missedFrameCount: droppedEventFrameCount,
+          text: "\(droppedEventCount) more interruptions in the same time"))
     }
     events.removeAll(keepingCapacity: true)
-    surplus = 0
-    surplusFrames = 0
+    droppedEventCount = 0
+    droppedEventFrameCount = 0
     return taken
   }
 }
 
-struct LeadInState {
+struct WarmUp {
   /// When the device was first seen to run.
-  var start: Duration?
+  var startTime: Duration?
   /// Since when it has taken frames in time.
   var steadySince = Duration.zero
 }
@@ -490,7 +505,7 @@ struct LeadInState {
 /// Frames in the form a device takes, until it takes them: memory taken once.
 @safe struct PendingFrames: ~Copyable {
   private(set) var count = 0
-  private var first = 0
+  private var firstIndex = 0
   private let bytes: UnsafeMutableRawBufferPointer
   private let silence: UnsafeMutableRawBufferPointer
   private let frameSize: Int
@@ -515,31 +530,32 @@ struct LeadInState {
   }
 
   /// Lays frames down behind those that wait; none are beyond the capacity.
-  mutating func stage(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
+  mutating func append(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
     if count == 0 {
-      first = 0
+      firstIndex = 0
     }
-    precondition(first + count + frameCount <= capacity, "more frames than the buffer holds")
-    let place = (first + count) * frameSize
+    precondition(firstIndex + count + frameCount <= capacity, "more frames than the buffer holds")
+    let place = (firstIndex + count) * frameSize
     unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
     count += frameCount
   }
 
-  mutating func drop(_ frameCount: Int) {
+  mutating func removeFirst(_ frameCount: Int) {
     let dropped = min(frameCount, count)
-    first += dropped
+    firstIndex += dropped
     count -= dropped
   }
 
   /// Hands the oldest frames, or some of silence, to a device: the number it took.
-  mutating func push(silentCount: Int? = nil, to pcm: PCMBindings, access: PCMAccess)
+  mutating func write(silentCount: Int? = nil, to pcm: PCM, access: PCMAccess)
     throws(PCMFailure) -> Int
   {
     let frameCount = silentCount.map { min($0, silenceCapacity) } ?? count
     guard frameCount > 0 else { return 0 }
     let source = unsafe silentCount == nil ? bytes : silence
     let start =
-      unsafe source.baseAddress.unsafelyUnwrapped + (silentCount == nil ? first * frameSize : 0)
+      unsafe source.baseAddress.unsafelyUnwrapped
+      + (silentCount == nil ? firstIndex * frameSize : 0)
     var taken = 0
     switch access {
     case .readWrite:
@@ -551,7 +567,7 @@ struct LeadInState {
       taken = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
     }
     if silentCount == nil {
-      drop(taken)
+      removeFirst(taken)
     }
     return taken
   }

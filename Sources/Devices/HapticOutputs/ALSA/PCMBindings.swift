@@ -7,11 +7,11 @@ internal import Synchronization
 /// An open PCM and the funnel to it: one function for each call of the library, results checked. A
 /// call that a signal interrupted is made again. Nothing here waits, allocates or frees except
 /// where it says.
-@safe final class PCMBindings {
+@safe final class PCM {
   enum State { case prepared, running, underrun, suspended, disconnected, other }
 
-  let pcm: OpaquePointer
-  let parameters: OpaquePointer
+  let handle: OpaquePointer
+  let hardwareParameters: OpaquePointer
   private let interception: PCMInterception?
   private let isClosed = Atomic<Bool>(false)
 
@@ -33,8 +33,8 @@ internal import Synchronization
       unsafe snd_pcm_close(pcm)
       throw PCMFailure(.open, code: ENOMEM)
     }
-    unsafe self.pcm = pcm
-    unsafe self.parameters = parameters
+    unsafe self.handle = pcm
+    unsafe self.hardwareParameters = parameters
     self.interception = interception
   }
 
@@ -44,8 +44,8 @@ internal import Synchronization
   /// do nothing.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    unsafe snd_pcm_hw_params_free(parameters)
-    unsafe snd_pcm_close(pcm)
+    unsafe snd_pcm_hw_params_free(hardwareParameters)
+    unsafe snd_pcm_close(handle)
   }
 
   private static func open(
@@ -53,12 +53,12 @@ internal import Synchronization
   )
     throws(PCMFailure) -> OpaquePointer
   {
-    switch interception?.open(device) ?? .passed {
+    switch interception?.open(device) ?? .notIntercepted {
     case .opened(let pcm):
       return unsafe pcm
     case .refused(let code):
       throw PCMFailure(.open, code: code)
-    case .passed:
+    case .notIntercepted:
       var pcm: OpaquePointer?
       let mode =
         SND_PCM_NONBLOCK | SND_PCM_NO_AUTO_RESAMPLE | SND_PCM_NO_AUTO_CHANNELS
@@ -73,7 +73,7 @@ internal import Synchronization
   }
 
   /// `snd_pcm_open` for capture: whether the device exists for recording.
-  static func records(_ device: String) -> Bool {
+  static func canCapture(_ device: String) -> Bool {
     var pcm: OpaquePointer?
     let result = unsafe snd_pcm_open(&pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
     guard result >= 0, let pcm = unsafe pcm else { return false }
@@ -93,7 +93,7 @@ internal import Synchronization
   }
 
   var state: State {
-    switch unsafe snd_pcm_state(pcm) {
+    switch unsafe snd_pcm_state(handle) {
     case SND_PCM_STATE_PREPARED: .prepared
     case SND_PCM_STATE_RUNNING, SND_PCM_STATE_DRAINING: .running
     case SND_PCM_STATE_XRUN: .underrun
@@ -104,28 +104,32 @@ internal import Synchronization
   }
 
   /// `snd_pcm_avail`: frames that can be written, as exactly as the device knows.
-  func available() throws(PCMFailure) -> Int { try check(.available) { unsafe snd_pcm_avail(pcm) } }
+  func available() throws(PCMFailure) -> Int {
+    try check(.available) { unsafe snd_pcm_avail(handle) }
+  }
 
   /// `snd_pcm_delay`: frames until a frame written now is heard; below zero after an underrun.
   func delay() throws(PCMFailure) -> Int {
     var frames: snd_pcm_sframes_t = 0
-    try check(.delay) { unsafe snd_pcm_delay(pcm, &frames) }
+    try check(.delay) { unsafe snd_pcm_delay(handle, &frames) }
     return frames
   }
 
   /// `snd_pcm_prepare`: empties the buffer and makes the PCM ready to be filled.
-  func prepare() throws(PCMFailure) { try check(.prepare) { unsafe snd_pcm_prepare(pcm) } }
+  func prepare() throws(PCMFailure) { try check(.prepare) { unsafe snd_pcm_prepare(handle) } }
 
-  func start() throws(PCMFailure) { try check(.start) { unsafe snd_pcm_start(pcm) } }
+  func start() throws(PCMFailure) { try check(.start) { unsafe snd_pcm_start(handle) } }
 
   /// `snd_pcm_resume`: goes on after a suspension with what the buffer holds.
-  func resume() throws(PCMFailure) { try check(.resume) { unsafe snd_pcm_resume(pcm) } }
+  func resume() throws(PCMFailure) { try check(.resume) { unsafe snd_pcm_resume(handle) } }
 
-  func drop() { _ = unsafe snd_pcm_drop(pcm) }
+  func drop() { _ = unsafe snd_pcm_drop(handle) }
 
   /// `snd_pcm_writei`: frames taken, none where there is no space.
   func write(_ bytes: UnsafeRawPointer, frameCount: Int) throws(PCMFailure) -> Int {
-    try checkTransfer(.write) { unsafe snd_pcm_writei(pcm, bytes, snd_pcm_uframes_t(frameCount)) }
+    try checkTransfer(.write) {
+      unsafe snd_pcm_writei(handle, bytes, snd_pcm_uframes_t(frameCount))
+    }
   }
 
   /// `snd_pcm_mmap_begin`: where the next frames go, at most as many as asked for.
@@ -135,7 +139,7 @@ internal import Synchronization
     var areas: UnsafePointer<snd_pcm_channel_area_t>?
     var offset: snd_pcm_uframes_t = 0
     var count = snd_pcm_uframes_t(frameCount)
-    try check(.mapBegin) { unsafe snd_pcm_mmap_begin(pcm, &areas, &offset, &count) }
+    try check(.mapBegin) { unsafe snd_pcm_mmap_begin(handle, &areas, &offset, &count) }
     guard count > 0, let area = unsafe areas?.pointee, let start = unsafe area.addr else {
       return nil
     }
@@ -145,7 +149,7 @@ internal import Synchronization
 
   func mapCommit(offset: Int, frameCount: Int) throws(PCMFailure) -> Int {
     try checkTransfer(.mapCommit) {
-      unsafe snd_pcm_mmap_commit(pcm, snd_pcm_uframes_t(offset), snd_pcm_uframes_t(frameCount))
+      unsafe snd_pcm_mmap_commit(handle, snd_pcm_uframes_t(offset), snd_pcm_uframes_t(frameCount))
     }
   }
 
@@ -159,11 +163,11 @@ internal import Synchronization
     }
   }
 
-  var descriptorCount: Int { max(0, Int(unsafe snd_pcm_poll_descriptors_count(pcm))) }
+  var descriptorCount: Int { max(0, Int(unsafe snd_pcm_poll_descriptors_count(handle))) }
 
   /// `snd_pcm_poll_descriptors`: puts what is to be watched at the end of an array, from an index
   /// on.
-  func descriptors(into watched: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
+  func pollDescriptors(into watched: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
     let count = UInt32(clamping: watched.count - start)
     let found = try check(.descriptors) {
       unsafe watched.withUnsafeMutableBytes { bytes -> Int32 in
@@ -171,7 +175,7 @@ internal import Synchronization
         guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
           return 0
         }
-        return unsafe snd_pcm_poll_descriptors(pcm, first + start, count)
+        return unsafe snd_pcm_poll_descriptors(handle, first + start, count)
       }
     }
     // poll(2) passes over a descriptor below zero.
@@ -191,7 +195,7 @@ internal import Synchronization
         guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
           return 0
         }
-        return unsafe snd_pcm_poll_descriptors_revents(pcm, first + start, count, &events)
+        return unsafe snd_pcm_poll_descriptors_revents(handle, first + start, count, &events)
       }
     }
     return Int16(truncatingIfNeeded: events)
@@ -204,110 +208,134 @@ internal import Synchronization
     return try checkTransfer(.read) {
       unsafe bytes.withUnsafeMutableBytes {
         guard let start = $0.baseAddress else { return 0 }
-        return unsafe snd_pcm_readi(pcm, start, frames)
+        return unsafe snd_pcm_readi(handle, start, frames)
       }
     }
   }
 
   /// `snd_pcm_hw_params_any`, then `…_set_rate_resample`: everything the device can do by itself.
   func startNegotiation() throws(PCMFailure) {
-    try check(.hardwareParametersAny) { unsafe snd_pcm_hw_params_any(pcm, parameters) }
-    try check(.setResampling) { unsafe snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0) }
+    try check(.hardwareParametersAny) { unsafe snd_pcm_hw_params_any(handle, hardwareParameters) }
+    try check(.setResampling) {
+      unsafe snd_pcm_hw_params_set_rate_resample(handle, hardwareParameters, 0)
+    }
   }
 
-  func offers(_ access: PCMAccess) -> Bool {
-    unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0
+  func supports(_ access: PCMAccess) -> Bool {
+    unsafe snd_pcm_hw_params_test_access(handle, hardwareParameters, access.code) == 0
   }
 
-  func offers(_ encoding: SampleEncoding) -> Bool {
-    unsafe snd_pcm_hw_params_test_format(pcm, parameters, encoding.code) == 0
+  func supports(_ encoding: SampleEncoding) -> Bool {
+    unsafe snd_pcm_hw_params_test_format(handle, hardwareParameters, encoding.code) == 0
   }
 
-  func offers(rate: Int) -> Bool {
-    unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0
+  func supports(rate: Int) -> Bool {
+    unsafe snd_pcm_hw_params_test_rate(handle, hardwareParameters, UInt32(clamping: rate), 0) == 0
   }
 
-  func offers(channelCount: Int) -> Bool {
-    unsafe snd_pcm_hw_params_test_channels(pcm, parameters, UInt32(clamping: channelCount)) == 0
+  func supports(channelCount: Int) -> Bool {
+    unsafe snd_pcm_hw_params_test_channels(
+      handle, hardwareParameters, UInt32(clamping: channelCount)) == 0
   }
 
   func set(_ access: PCMAccess) throws(PCMFailure) {
-    try check(.setAccess) { unsafe snd_pcm_hw_params_set_access(pcm, parameters, access.code) }
+    try check(.setAccess) {
+      unsafe snd_pcm_hw_params_set_access(handle, hardwareParameters, access.code)
+    }
   }
 
   func set(_ encoding: SampleEncoding) throws(PCMFailure) {
-    try check(.setFormat) { unsafe snd_pcm_hw_params_set_format(pcm, parameters, encoding.code) }
+    try check(.setFormat) {
+      unsafe snd_pcm_hw_params_set_format(handle, hardwareParameters, encoding.code)
+    }
   }
 
   func set(channelCount: Int) throws(PCMFailure) {
     try check(.setChannels) {
-      unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount))
+      unsafe snd_pcm_hw_params_set_channels(
+        handle, hardwareParameters, UInt32(clamping: channelCount))
     }
   }
 
   func set(rate: Int) throws(PCMFailure) {
     try check(.setRate) {
-      unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0)
+      unsafe snd_pcm_hw_params_set_rate(handle, hardwareParameters, UInt32(clamping: rate), 0)
     }
   }
 
   func set(rateNear rate: Int) throws(PCMFailure) -> Int {
     var rate = UInt32(clamping: rate)
-    try check(.setRate) { unsafe snd_pcm_hw_params_set_rate_near(pcm, parameters, &rate, nil) }
+    try check(.setRate) {
+      unsafe snd_pcm_hw_params_set_rate_near(handle, hardwareParameters, &rate, nil)
+    }
     return Int(rate)
   }
 
-  func set(periodLengthNear length: Int) throws(PCMFailure) {
+  func set(periodSizeNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
     try check(.setPeriodSize) {
-      unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil)
+      unsafe snd_pcm_hw_params_set_period_size_near(handle, hardwareParameters, &length, nil)
     }
   }
 
-  func set(bufferLengthNear length: Int) throws(PCMFailure) {
+  func set(bufferSizeNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
     try check(.setBufferSize) {
-      unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length)
+      unsafe snd_pcm_hw_params_set_buffer_size_near(handle, hardwareParameters, &length)
     }
   }
 
-  func preferWholePeriods() { _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters) }
+  func preferWholePeriods() {
+    _ = unsafe snd_pcm_hw_params_set_periods_integer(handle, hardwareParameters)
+  }
 
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
     var least: UInt32 = 0
     var most: UInt32 = 0
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_min(parameters, &least) }
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_max(parameters, &most) }
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_channels_min(hardwareParameters, &least)
+    }
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_channels_max(hardwareParameters, &most)
+    }
     return Int(least)...max(Int(least), Int(most))
   }
 
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
     var least: UInt32 = 0
     var most: UInt32 = 0
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_min(parameters, &least, nil) }
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_max(parameters, &most, nil) }
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_rate_min(hardwareParameters, &least, nil)
+    }
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_rate_max(hardwareParameters, &most, nil)
+    }
     return Int(least)...max(Int(least), Int(most))
   }
 
-  func periodLengths() throws(PCMFailure) -> ClosedRange<Int> {
+  func periodSizes() throws(PCMFailure) -> ClosedRange<Int> {
     var least: snd_pcm_uframes_t = 0
     var most: snd_pcm_uframes_t = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil)
+      unsafe snd_pcm_hw_params_get_period_size_min(hardwareParameters, &least, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_max(parameters, &most, nil)
+      unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &most, nil)
     }
     return Int(clamping: least)...max(Int(clamping: least), Int(clamping: most))
   }
 
   /// `snd_pcm_hw_params`: the parameters become those of the device, which is prepared by it.
   func finishNegotiation() throws(PCMFailure) -> (periodSize: Int, bufferSize: Int) {
-    try check(.hardwareParameters) { unsafe snd_pcm_hw_params(pcm, parameters) }
+    try check(.hardwareParameters) { unsafe snd_pcm_hw_params(handle, hardwareParameters) }
     var period: snd_pcm_uframes_t = 0
     var buffer: snd_pcm_uframes_t = 0
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size(parameters, &period, nil) }
-    try check(.getParameter) { unsafe snd_pcm_hw_params_get_buffer_size(parameters, &buffer) }
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_period_size(hardwareParameters, &period, nil)
+    }
+    try check(.getParameter) {
+      unsafe snd_pcm_hw_params_get_buffer_size(hardwareParameters, &buffer)
+    }
     return (Int(clamping: period), Int(clamping: buffer))
   }
 
@@ -321,40 +349,42 @@ internal import Synchronization
     let period = snd_pcm_uframes_t(periodSize)
     let buffer = snd_pcm_uframes_t(bufferSize)
     var boundary: snd_pcm_uframes_t = 0
-    try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(pcm, software) }
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(handle, software) }
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_get_boundary(software, &boundary) }
     try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary)
+      unsafe snd_pcm_sw_params_set_start_threshold(handle, software, boundary)
     }
     try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, buffer)
+      unsafe snd_pcm_sw_params_set_stop_threshold(handle, software, buffer)
     }
-    try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_avail_min(pcm, software, period) }
+    try check(.softwareParameters) {
+      unsafe snd_pcm_sw_params_set_avail_min(handle, software, period)
+    }
     // The device overwrites what it played with silence, so that a late writer leaves no echo. A
     // plug-in that cannot do this needs it no less, but has no say in it.
-    _ = unsafe snd_pcm_sw_params_set_silence_threshold(pcm, software, 0)
-    _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, boundary)
+    _ = unsafe snd_pcm_sw_params_set_silence_threshold(handle, software, 0)
+    _ = unsafe snd_pcm_sw_params_set_silence_size(handle, software, boundary)
     do {
-      try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) }
+      try check(.softwareParameters) { unsafe snd_pcm_sw_params(handle, software) }
     } catch {
-      _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, 0)
-      try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) }
+      _ = unsafe snd_pcm_sw_params_set_silence_size(handle, software, 0)
+      try check(.softwareParameters) { unsafe snd_pcm_sw_params(handle, software) }
     }
   }
 
   /// `snd_pcm_type`: whether the PCM is a sound card's itself.
-  var isCard: Bool { unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_HW }
+  var isSoundCard: Bool { unsafe snd_pcm_type(handle) == SND_PCM_TYPE_HW }
 
   /// `snd_pcm_type`: whether the PCM is of a plug-in that brings frames elsewhere.
-  var isExternal: Bool { unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_IOPLUG }
+  var isExternalPlugin: Bool { unsafe snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
 
   /// `snd_pcm_dump`: how the library describes a PCM and those beneath it; allocates.
-  func anatomy() -> String {
-    if unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_NULL { return "Null PCM" }
+  func dumpText() -> String {
+    if unsafe snd_pcm_type(handle) == SND_PCM_TYPE_NULL { return "Null PCM" }
     var output: OpaquePointer?
     guard unsafe snd_output_buffer_open(&output) == 0, let output = unsafe output else { return "" }
     defer { unsafe snd_output_close(output) }
-    unsafe snd_pcm_dump(pcm, output)
+    unsafe snd_pcm_dump(handle, output)
     var text: UnsafeMutablePointer<CChar>?
     let length = unsafe snd_output_buffer_string(output, &text)
     guard let text = unsafe text else { return "" }
@@ -407,7 +437,7 @@ package struct PCMFailure: Error, Equatable, Sendable {
 package struct PCMInterception: Sendable {
   /// What became of opening a device.
   @safe package enum Opening {
-    case passed
+    case notIntercepted
     /// A PCM that was made elsewhere and is closed by who asked for it.
     case opened(OpaquePointer)
     /// Refused, with the reason as errno has it.
@@ -418,10 +448,10 @@ package struct PCMInterception: Sendable {
   /// The result of a call instead of calling, as the library gives it: an error below zero.
   package var result: @Sendable (PCMCall) -> Int?
   /// Whether opening again and closing, beside the thread that renders, ever return.
-  package var returns: @Sendable (PCMCall) -> Bool = { _ in true }
+  package var callReturns: @Sendable (PCMCall) -> Bool = { _ in true }
 
   package init(
-    open: @escaping @Sendable (String) -> Opening = { _ in .passed },
+    open: @escaping @Sendable (String) -> Opening = { _ in .notIntercepted },
     result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) {
     self.open = open

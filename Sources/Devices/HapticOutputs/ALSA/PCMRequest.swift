@@ -25,14 +25,14 @@ package struct PCMRequest: Equatable, Sendable {
   /// A sound server that starts a stream reads what it is behind by at once, and drops what comes
   /// too late for that: milliseconds, or half a second on a busy machine. Silence therefore goes on
   /// until the device has taken frames in time for as long as this.
-  package var leadIn: Duration
+  package var warmUpDuration: Duration
 
   /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
   package init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
     access: PCMAccess? = nil,
-    periodSize: Int? = nil, bufferSize: Int? = nil, leadIn: Duration = .zero
+    periodSize: Int? = nil, bufferSize: Int? = nil, warmUpDuration leadIn: Duration = .zero
   ) {
     self.device = device
     self.rate = rate
@@ -42,7 +42,7 @@ package struct PCMRequest: Equatable, Sendable {
     self.access = access
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
-    self.leadIn = leadIn
+    self.warmUpDuration = leadIn
   }
 }
 
@@ -57,7 +57,7 @@ package struct PCMConfiguration: Equatable, Sendable {
   /// Whether a sound card plays the frames without a sound server between.
   package var isHardware: Bool
   /// Whether the device takes frames faster than time goes by, so that the clock holds them back.
-  package var isPaced: Bool
+  package var isFasterThanRealTime: Bool
   /// A Boolean value that indicates whether the device is a stream of PulseAudio or PipeWire.
   package var isServerStream: Bool
   /// Whether the device is a client of JACK, which loses its connections when it is stopped.
@@ -77,15 +77,15 @@ struct PCMNegotiation {
 
   let request: PCMRequest
 
-  func open(interception: PCMInterception?) throws(OutputError) -> DeviceReopening.Opened {
+  func open(interception: PCMInterception?) throws(OutputError) -> DeviceReconnector.OpenedDevice {
     do {
       // Looked for at each opening.
-      guard let name = LastingName.resolved(request.device) else {
+      guard let name = PersistentDeviceName.alsaName(for: request.device) else {
         throw OutputError(PCMFailure(.open, code: ENOENT), device: request.device)
       }
       // A server that lost the sink may accept the stream and play nothing.
       try NamedSink(device: name)?.find(on: .system)
-      let pcm = try PCMBindings(opening: name, interception: interception)
+      let pcm = try PCM(opening: name, interception: interception)
       return (pcm, try negotiate(pcm))
     } catch let failure as PCMFailure {
       throw error(for: failure)
@@ -104,13 +104,13 @@ struct PCMNegotiation {
       // The plug-in tells so of a server that does not run.
       return OutputError(PCMFailure(.open, code: ECONNREFUSED), device: request.device)
     }
-    guard failure.call == .open, error.kind == .notFound, PCMBindings.records(request.device) else {
+    guard failure.call == .open, error.kind == .notFound, PCM.canCapture(request.device) else {
       return error
     }
     return OutputError(.notPlayback, output: request.device, "capture only; choose another device")
   }
 
-  private func negotiate(_ pcm: PCMBindings) throws -> PCMConfiguration {
+  private func negotiate(_ pcm: PCM) throws -> PCMConfiguration {
     try pcm.startNegotiation()
     let access = try chooseAccess(pcm)
     let channelCount = try chooseChannels(pcm)
@@ -119,37 +119,38 @@ struct PCMNegotiation {
     pcm.preferWholePeriods()
     let scale = Double(rate) / Double(max(1, request.rate))
     let wanted = Int((Double(request.periodSize) * scale).rounded())
-    try pcm.set(periodLengthNear: max(1, wanted))
+    try pcm.set(periodSizeNear: max(1, wanted))
     try pcm.set(
-      bufferLengthNear: max(2 * wanted, Int((Double(request.bufferSize) * scale).rounded())))
+      bufferSizeNear: max(2 * wanted, Int((Double(request.bufferSize) * scale).rounded())))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
-      throw refusal("offers an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")
+      throw unsupportedFormat(
+        "offers an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")
     }
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
-    let anatomy = pcm.anatomy()
+    let anatomy = pcm.dumpText()
     return PCMConfiguration(
       rate: rate, channelCount: channelCount, encoding: encoding, access: access,
       periodSize: periodSize,
-      bufferSize: bufferSize, isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"),
-      isPaced: anatomy.mentions("Null PCM"),
+      bufferSize: bufferSize, isHardware: pcm.isSoundCard || anatomy.mentions("Hardware PCM card"),
+      isFasterThanRealTime: anatomy.mentions("Null PCM"),
       isServerStream: anatomy.mentions("PulseAudio PCM") || anatomy.mentions("PipeWire PCM"),
       isJACKClient: anatomy.mentions("JACK"))
   }
 
   /// Mapped memory, but not that of a plug-in, where the library only emulates it.
-  private func chooseAccess(_ pcm: PCMBindings) throws -> PCMAccess {
+  private func chooseAccess(_ pcm: PCM) throws -> PCMAccess {
     let wanted: [PCMAccess] =
       if let access = request.access {
         [access]
-      } else if pcm.isExternal {
+      } else if pcm.isExternalPlugin {
         [.readWrite, .memoryMapped]
       } else {
         [.memoryMapped, .readWrite]
       }
-    guard let access = wanted.first(where: { pcm.offers($0) }) else {
-      throw refusal(
+    guard let access = wanted.first(where: { pcm.supports($0) }) else {
+      throw unsupportedFormat(
         "does not support interleaved playback\(request.access == nil ? "" : " this way"); "
           + "choose another access or the device's 'plughw' name")
     }
@@ -157,45 +158,46 @@ struct PCMNegotiation {
     return access
   }
 
-  private func chooseChannels(_ pcm: PCMBindings) throws -> Int {
+  private func chooseChannels(_ pcm: PCM) throws -> Int {
     let range = try pcm.channelCounts()
     switch request.channels {
     case .exactly(let count):
-      guard pcm.offers(channelCount: count) else {
+      guard pcm.supports(channelCount: count) else {
         let offered = Self.channelCounts(of: pcm, in: range)
         let noun = offered == [1] ? "channel" : "channels"
-        throw refusal(
-          "does not support \(count) channels; supported: \(Self.list(offered)) \(noun)")
+        throw unsupportedFormat(
+          "does not support \(count) channels; supported: \(Self.listText(offered)) \(noun)")
       }
       try pcm.set(channelCount: count)
       return count
     case .atLeast(let count):
       let offered = Self.channelCounts(of: pcm, in: range)
       guard let best = offered.first(where: { $0 >= count }) ?? offered.last else {
-        throw refusal("has no channels")
+        throw unsupportedFormat("has no channels")
       }
       try pcm.set(channelCount: best)
       return best
     }
   }
 
-  private func chooseRate(_ pcm: PCMBindings) throws -> Int {
-    if pcm.offers(rate: request.rate) {
+  private func chooseRate(_ pcm: PCM) throws -> Int {
+    if pcm.supports(rate: request.rate) {
       try pcm.set(rate: request.rate)
       return request.rate
     }
     guard request.allowsOtherRate else {
       let offered = try Self.rates(of: pcm)
-      throw refusal("does not support \(request.rate) Hz; supported: \(Self.list(offered)) Hz")
+      throw unsupportedFormat(
+        "does not support \(request.rate) Hz; supported: \(Self.listText(offered)) Hz")
     }
     return try pcm.set(rateNear: request.rate)
   }
 
-  private func chooseEncoding(_ pcm: PCMBindings) throws -> SampleEncoding {
+  private func chooseEncoding(_ pcm: PCM) throws -> SampleEncoding {
     let wanted = request.encoding.map { [$0] } ?? SampleEncoding.allCases
-    guard let encoding = wanted.first(where: { pcm.offers($0) }) else {
-      let offered = SampleEncoding.allCases.filter { pcm.offers($0) }.map(\.rawValue)
-      throw refusal(
+    guard let encoding = wanted.first(where: { pcm.supports($0) }) else {
+      let offered = SampleEncoding.allCases.filter { pcm.supports($0) }.map(\.rawValue)
+      throw unsupportedFormat(
         offered.isEmpty
           ? "does not support 16-, 24- or 32-bit samples"
           : """
@@ -208,28 +210,28 @@ struct PCMNegotiation {
     return encoding
   }
 
-  private func refusal(_ text: String) -> OutputError {
+  private func unsupportedFormat(_ text: String) -> OutputError {
     OutputError(.unsupportedFormat, output: request.device, text)
   }
 
   /// The counts a device has within a range, up to 64.
-  static func channelCounts(of pcm: PCMBindings, in range: ClosedRange<Int>) -> [Int] {
+  static func channelCounts(of pcm: PCM, in range: ClosedRange<Int>) -> [Int] {
     guard range.lowerBound <= 64 else { return [range.lowerBound] }
     return (max(1, range.lowerBound)...max(1, min(64, range.upperBound))).filter {
-      pcm.offers(channelCount: $0)
+      pcm.supports(channelCount: $0)
     }
   }
 
   /// The common rates a device has, or the ends of its range where it has none of them.
-  static func rates(of pcm: PCMBindings) throws(PCMFailure) -> [Int] {
-    let common = commonRates.filter { pcm.offers(rate: $0) }
+  static func rates(of pcm: PCM) throws(PCMFailure) -> [Int] {
+    let common = commonRates.filter { pcm.supports(rate: $0) }
     guard common.isEmpty else { return common }
     let range = try pcm.rates()
     return range.count == 1 ? [range.lowerBound] : [range.lowerBound, range.upperBound]
   }
 
   /// Numbers as words: 'a, b and c', runs as 'a to b'.
-  static func list(_ numbers: [Int]) -> String {
+  static func listText(_ numbers: [Int]) -> String {
     if numbers.count > 2, let first = numbers.first, let last = numbers.last,
       last - first == numbers.count - 1
     {
@@ -243,11 +245,11 @@ struct PCMNegotiation {
 extension OutputError {
   /// The error that a failed call amounts to; the one place where error numbers get a meaning.
   init(_ failure: PCMFailure, device: String) {
-    let (kind, text) = Self.meaning(of: failure)
+    let (kind, text) = Self.kindAndText(of: failure)
     self.init(kind, output: device, text)
   }
 
-  private static func meaning(of failure: PCMFailure) -> (Kind, String) {
+  private static func kindAndText(of failure: PCMFailure) -> (Kind, String) {
     let isOpening = failure.call == .open
     switch failure.code {
     case EBUSY:

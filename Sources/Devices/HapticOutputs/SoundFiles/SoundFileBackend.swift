@@ -38,12 +38,13 @@ public final class SoundFileBackend: OutputBackend {
         "wav does not hold \(word) samples; use "
           + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
     }
-    let path = numbered(name)
+    let path = numberedPath(name)
     let format = samples ?? Self.defaultFormat
     do throws(SoundFileError) {
       return OpenedOutput(
         sink: try SoundFileSink(
-          request.format, path: path, storedAs: SoundFileFormat(container: .wav, samples: format),
+          request.requestedFormat, path: path,
+          storedAs: SoundFileFormat(container: .wav, sampleFormat: format),
           time: time),
         name: path, encoding: format.rawValue)
     } catch {
@@ -53,7 +54,7 @@ public final class SoundFileBackend: OutputBackend {
     }
   }
 
-  private func numbered(_ path: String) -> String {
+  private func numberedPath(_ path: String) -> String {
     let count = openCounts.withLock { counts in
       counts[path, default: 0] += 1
       return counts[path, default: 0]
@@ -81,7 +82,7 @@ public final class SoundFileSink: AudioSink {
   /// What it takes.
   public let format: SinkFormat
   private let path: String
-  private var pace: SinkPacer
+  private var pacer: SinkPacer
   private var writer: SoundFileWriter?
   private var events: [SinkEvent] = []
   private let silence: [Float]
@@ -95,23 +96,23 @@ public final class SoundFileSink: AudioSink {
       path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount)
     self.format = format
     self.path = path
-    pace = SinkPacer(format, time: time)
+    pacer = SinkPacer(format, time: time)
     silence = Array(repeating: 0, count: format.periodSize * format.channelCount)
   }
 
   /// Frames that the clock has not reached.
-  public var delay: Int { pace.delay }
+  public var delay: Int { pacer.delay }
 
   /// Waits for the clock; frames that were missed are silence in the file.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     guard writer != nil else { return .ended }
-    let readiness = pace.wait(wake)
+    let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
       let silence = silence
       var left = frameCount
       while left > 0 {
         let count = min(left, format.periodSize)
-        store(silence.span.extracting(first: count * format.channelCount))
+        writeToFile(silence.span.extracting(first: count * format.channelCount))
         left -= count
       }
     }
@@ -120,8 +121,8 @@ public final class SoundFileSink: AudioSink {
 
   /// Writes frames.
   public func write(_ frames: Span<Float>) {
-    store(frames)
-    pace.hand(over: frames.count / format.channelCount)
+    writeToFile(frames)
+    pacer.recordWritten(frames.count / format.channelCount)
   }
 
   /// Completes the file.
@@ -129,24 +130,24 @@ public final class SoundFileSink: AudioSink {
     do {
       try writer?.close()
     } catch {
-      note(error)
+      recordFailure(error)
     }
     writer = nil
   }
 
   /// Takes what went wrong.
-  public func takeEvents() -> [SinkEvent] { exchange(&events, with: []) }
+  public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
-  private func store(_ frames: Span<Float>) {
+  private func writeToFile(_ frames: Span<Float>) {
     do {
       try writer?.write(frames)
     } catch {
-      note(error)
+      recordFailure(error)
       writer = nil
     }
   }
 
-  private func note(_ error: SoundFileError) {
+  private func recordFailure(_ error: SoundFileError) {
     events.append(SinkEvent(.failed, text: "\(path): \(error.description)"))
   }
 }
@@ -179,32 +180,32 @@ public final class RecordingWriter: Sendable {
   ///
   /// Returns the descriptor of the file. After an error nothing is written until the next is due.
   /// Called on the writing thread.
-  public typealias FileChange = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
+  public typealias FileRotation = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
 
   /// Time between two looks at the recording: a small part of what it holds.
-  static let interval = Duration.milliseconds(200)
+  static let pollInterval = Duration.milliseconds(200)
   /// Bytes a WAVE can count, without a mebibyte for headers and tags.
   static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
 
   private let shared: Shared
   private let thread: BackgroundThread
-  private let isGivenUp = Atomic<Bool>(false)
+  private let hasGivenUp = Atomic<Bool>(false)
 
   /// What both threads use; one touches the writer, then the other.
   private final class Shared: @unchecked Sendable {
     let recording: RecordingBuffer
-    let wake = WakeSignal.ifPossible()
-    let isEnding = Atomic<Bool>(false)
+    let wake = WakeSignal.makeOrInert()
+    let isFinishing = Atomic<Bool>(false)
     /// Frames of a file, and what is reported where there is no other.
     let limit: (frameCount: Int64, error: SoundFileError)
-    let open: @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter
-    let change: FileChange?
+    let openWriter: @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter
+    let rotateFile: FileRotation?
     let failureHandler: @Sendable (SoundFileError) -> Void
     var writer: SoundFileWriter
     var samples: [Float]
     var outcome = Outcome(frameCount: 0)
     /// Frames since the file was due, written or not.
-    var passed: Int64 = 0
+    var framesInFile: Int64 = 0
     var isStopped = false
     /// Why it is, or was before the first frame of this file.
     var failure: SoundFileError?
@@ -212,26 +213,26 @@ public final class RecordingWriter: Sendable {
     init(
       _ recording: RecordingBuffer, _ descriptor: Int32,
       limit: (frameCount: Int64, error: SoundFileError),
-      open: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter,
-      change: FileChange?,
+      openWriter open: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter,
+      rotateFile change: FileRotation?,
       failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) throws(SoundFileError) {
       self.recording = recording
       self.limit = limit
-      self.open = open
-      self.change = change
+      self.openWriter = open
+      self.rotateFile = change
       self.failureHandler = failureHandler
       writer = try open(descriptor)
       samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
     }
 
     func run() {
-      while !isEnding.load(ordering: .acquiring) {
-        empty()
+      while !isFinishing.load(ordering: .acquiring) {
+        drainRecording()
         var watched = [PollDescriptor(wake.descriptor)]
-        SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.interval)
+        SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.pollInterval)
       }
-      empty()
+      drainRecording()
       do {
         try writer.close()
       } catch {
@@ -239,23 +240,23 @@ public final class RecordingWriter: Sendable {
       }
     }
 
-    private func empty() {
+    private func drainRecording() {
       while true {
-        let count = recording.take(into: &samples) / recording.channelCount
+        let count = recording.drain(into: &samples) / recording.channelCount
         if count == 0 { return }
         var done = 0
-        while done < count, passed < limit.frameCount || beginFile() {
-          let next = min(count, done + Int(limit.frameCount - passed))
+        while done < count, framesInFile < limit.frameCount || beginNextFile() {
+          let next = min(count, done + Int(limit.frameCount - framesInFile))
           write(done..<next)
-          passed += Int64(next - done)
+          framesInFile += Int64(next - done)
           done = next
         }
       }
     }
 
     /// Begins the next file; returns false where there is none.
-    private func beginFile() -> Bool {
-      guard let change else {
+    private func beginNextFile() -> Bool {
+      guard let rotateFile else {
         fail(limit.error)
         return false
       }
@@ -266,11 +267,11 @@ public final class RecordingWriter: Sendable {
       }
       isStopped = false
       do {
-        writer = try open(try change(true))
+        writer = try openWriter(try rotateFile(true))
       } catch {
         fail(error)
       }
-      passed = 0
+      framesInFile = 0
       return true
     }
 
@@ -278,7 +279,7 @@ public final class RecordingWriter: Sendable {
       guard !isStopped else { return }
       let count = recording.channelCount
       do {
-        _ = try change?(false)
+        _ = try rotateFile?(false)
         try writer.write(
           samples.span.extracting(frames.lowerBound * count..<frames.upperBound * count))
         outcome.frameCount += Int64(frames.count)
@@ -314,10 +315,10 @@ public final class RecordingWriter: Sendable {
     storedAs format: SoundFileFormat,
     maximumFrameCount: Int64? = nil, tags: SoundFileTags = SoundFileTags(),
     failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in },
-    change: FileChange? = nil
+    rotateFile change: FileRotation? = nil
   ) throws(SoundFileError) {
     let channelCount = recording.channelCount
-    let frameBytes = Int64(channelCount * format.samples.byteCount)
+    let frameBytes = Int64(channelCount * format.sampleFormat.byteCount)
     let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
     let limitText =
       formatLimit < maximumFrameCount ?? .max
@@ -329,12 +330,12 @@ public final class RecordingWriter: Sendable {
         min(maximumFrameCount ?? .max, formatLimit),
         SoundFileError(kind: .tooLong, path: path, description: limitText)
       ),
-      open: { descriptor throws(SoundFileError) in
+      openWriter: { descriptor throws(SoundFileError) in
         try SoundFileWriter(
           descriptor: descriptor, path: path, format: format, rate: rate,
           channelCount: channelCount, frameCount: 0,
           tags: tags)
-      }, change: change, failureHandler: failureHandler)
+      }, rotateFile: change, failureHandler: failureHandler)
     let shared = shared
     do throws(PlaybackError) {
       thread = try BackgroundThread { shared.run() }
@@ -344,7 +345,7 @@ public final class RecordingWriter: Sendable {
   }
 
   deinit {
-    if !isGivenUp.load(ordering: .relaxed) {
+    if !hasGivenUp.load(ordering: .relaxed) {
       finish()
     }
   }
@@ -356,10 +357,10 @@ public final class RecordingWriter: Sendable {
   /// - Parameter limit: How long the disk may take; nil means no limit.
   /// - Returns: What became of it; nil where the disk took longer.
   @discardableResult public func finish(within limit: Duration? = nil) -> Outcome? {
-    shared.isEnding.store(true, ordering: .releasing)
+    shared.isFinishing.store(true, ordering: .releasing)
     shared.wake.raise()
     guard thread.wait(within: limit) else {
-      isGivenUp.store(true, ordering: .relaxed)
+      hasGivenUp.store(true, ordering: .relaxed)
       return nil
     }
     var outcome = shared.outcome

@@ -10,16 +10,16 @@ internal import Synchronization
 /// its player is released, a loop to the end of its pass; one that is paused is forgotten.
 public final class PatternPlayer: Sendable {
   /// The shortest pass of a loop, in seconds.
-  public static let shortestLoop = 0.01
+  public static let minimumLoopDuration = 0.01
 
-  private let all: PlayerSet
-  var core: PlayerCore { all.cores[0] }
+  private let playerSet: PlayerSet
+  var core: PlayerCore { playerSet.cores[0] }
   /// The part that lays the audio.
-  package var firstPart: RenderPlayer { core.parts[0] }
-  private var engine: PlaybackEngine { all.engine }
+  package var audioRenderPlayer: RenderPlayer { core.renderPlayers[0] }
+  private var engine: PlaybackEngine { playerSet.engine }
 
   init(_ core: PlayerCore, of engine: PlaybackEngine) {
-    all = PlayerSet(cores: [core], engine: engine)
+    playerSet = PlayerSet(cores: [core], engine: engine)
   }
 
   deinit {
@@ -61,21 +61,22 @@ public final class PatternPlayer: Sendable {
     set { core.withState { $0.endHandler = newValue } }
   }
 
-  package func makeWaiter() -> Int {
+  package func makeWaiterID() -> Int {
     core.withState { state in
-      state.waiterSerial += 1
-      return state.waiterSerial
+      state.lastWaiterID += 1
+      return state.lastWaiterID
     }
   }
 
   /// Calls back once: when the player has ended more often than a number of times, when nothing
   /// drives the engine any more, or at `resume(_:)`; at once where that is so.
-  package func wait(_ waiter: Int, after count: Int, resume: @escaping @Sendable () -> Void) {
+  package func wait(_ waiter: Int, afterEndCount count: Int, resume: @escaping @Sendable () -> Void)
+  {
     core.withState { $0.waiters[waiter] = (count, resume) }
     core.resumeWaiters()
   }
 
-  package func resume(_ waiter: Int) {
+  package func resumeWaiter(_ waiter: Int) {
     core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?()
   }
 
@@ -83,22 +84,22 @@ public final class PatternPlayer: Sendable {
   /// restarts where it plays.
   public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError)
   {
-    try all.start(at: time, from: offset)
+    try playerSet.start(at: time, from: offset)
   }
 
   /// Ends playing; what sounds fades out within 2 ms.
   public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try all.send(at: time) { .stop($0, at: $1) }
+    try playerSet.send(at: time) { .stop($0, at: $1) }
   }
 
   /// Pauses the pattern.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try all.send(at: time) { .pause($0, at: $1) }
+    try playerSet.send(at: time) { .pause($0, at: $1) }
   }
 
   /// Resumes a paused pattern.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try all.send(at: time) { .resume($0, at: $1) }
+    try playerSet.send(at: time) { .resume($0, at: $1) }
   }
 
   /// Goes on at a time of the pattern; a player that does not play starts there next.
@@ -106,11 +107,13 @@ public final class PatternPlayer: Sendable {
   /// At or behind the end it ends, or, in a loop, returns to its beginning. Looks at every event
   /// before the place.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
-    try all.seek(to: offset, at: time)
+    try playerSet.seek(to: offset, at: time)
   }
 
   /// Stops at once and forgets every call that waits for its time.
-  public func cancel() throws(PlaybackError) { try all.send(at: .now) { part, _ in .cancel(part) } }
+  public func cancel() throws(PlaybackError) {
+    try playerSet.send(at: .now) { part, _ in .cancel(part) }
+  }
 
   /// Sets how often a start runs through the pattern, the running pass included, or nothing for
   /// endlessly; what sounds where a further pass begins fades in.
@@ -125,8 +128,10 @@ public final class PatternPlayer: Sendable {
   {
     let frame = time.frame(rate: engine.rate)
     let region = LoopRegion(from: start, end: end, of: core, rate: engine.rate)
-    try all.send(keeping: region.entries) {
-      .loop($0.part, passCount: passCount, from: region.entry($0.index), end: region.end, at: frame)
+    try playerSet.send(keeping: region.startCuePoints) {
+      .loop(
+        $0.renderPlayer, passCount: passCount, from: region.startCuePoint(ofPart: $0.index),
+        end: region.endFrame, at: frame)
     }
     core.withState { $0.isEndless = passCount == nil }
   }
@@ -136,7 +141,7 @@ public final class PatternPlayer: Sendable {
   /// A rate that is not positive is ignored.
   public func setPlaybackRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     guard rate > 0 else { return }
-    try all.send(at: time) { .playbackRate($0, rate, at: $1) }
+    try playerSet.send(at: time) { .playbackRate($0, rate, at: $1) }
   }
 
   /// Moves the player's own gain, 0 or more, over some seconds, or over 2 ms, which do not click.
@@ -170,7 +175,7 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let value = id.clamped(value)
-    try all.send(at: time) { .control($0, id, value: value, at: $1) }
+    try playerSet.send(at: time) { .control($0, id, value: value, at: $1) }
   }
 
   /// Runs a parameter curve from a time on; its own time is not regarded.
@@ -196,7 +201,7 @@ public final class PatternPlayer: Sendable {
     try engine.send(
       [core], commandCount: lines.count,
       lines.flatMap { line in
-        core.parts.map {
+        core.renderPlayers.map {
           .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame)
         }
       })
@@ -206,7 +211,7 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let length = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
-    try all.send(at: time) { .gain($0, gain, over: length, at: $1) }
+    try playerSet.send(at: time) { .gain($0, gain, over: length, at: $1) }
   }
 
   /// Moves what each haptic bus gets of the pattern, all in the same frames; audio stays as it is.
@@ -223,14 +228,14 @@ public final class PatternPlayer: Sendable {
     // What is to move now moves with the next block; its steps count from there.
     let start = steps.count > 1 ? max(asked, engine.position) : asked
     let serial = core.withState { state in
-      state.sendSerial += 1
-      return state.sendSerial
+      state.sendGainSerial += 1
+      return state.sendGainSerial
     }
     var commands: [RenderCommand] = []
     for (index, shares) in steps.enumerated() {
       let begin = length * Int64(index) / Int64(steps.count)
       let end = length * Int64(index + 1) / Int64(steps.count)
-      for (bus, part) in core.parts.enumerated() {
+      for (bus, part) in core.renderPlayers.enumerated() {
         let share = bus < shares.count ? shares[bus] : 1
         commands.append(
           .sendGain(
@@ -303,24 +308,26 @@ struct PlayerSet: Sendable {
 
   /// A part with the number of its player, and its own among all parts.
   struct Member {
-    let player: Int
-    let part: RenderPlayer
+    let playerIndex: Int
+    let renderPlayer: RenderPlayer
     let index: Int
   }
 
   var members: [Member] {
-    let all = cores.enumerated().flatMap { player, core in core.parts.map { (player, $0) } }
-    return all.enumerated().map { Member(player: $1.0, part: $1.1, index: $0) }
+    let all = cores.enumerated().flatMap { player, core in core.renderPlayers.map { (player, $0) } }
+    return all.enumerated().map { Member(playerIndex: $1.0, renderPlayer: $1.1, index: $0) }
   }
 
   func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    let entries = offset.map { self.entries(at: $0) }
+    let entries = offset.map { self.cuePoints(at: $0) }
     for core in cores {
       core.withState { $0.startCount += 1 }
     }
     do throws(PlaybackError) {
-      try send(keeping: entries ?? []) { .start($0.part, at: frame, from: entries?[$0.index]) }
+      try send(keeping: entries ?? []) {
+        .start($0.renderPlayer, at: frame, from: entries?[$0.index])
+      }
     } catch {
       for core in cores {
         core.withState { $0.startCount -= 1 }
@@ -331,15 +338,15 @@ struct PlayerSet: Sendable {
 
   func seek(to offset: Double, at time: PlaybackTime) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    let entries = entries(at: offset)
-    try send(keeping: entries) { .seek($0.part, to: entries[$0.index], at: frame) }
+    let entries = cuePoints(at: offset)
+    try send(keeping: entries) { .seek($0.renderPlayer, to: entries[$0.index], at: frame) }
   }
 
   func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand)
     throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
-    try send { command($0.part, frame) }
+    try send { command($0.renderPlayer, frame) }
   }
 
   func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
@@ -348,9 +355,9 @@ struct PlayerSet: Sendable {
     try engine.send(cores, commandCount: 1, members.map(command), keeping: entries)
   }
 
-  private func entries(at offset: Double) -> [SharedCuePoint] {
+  private func cuePoints(at offset: Double) -> [SharedCuePoint] {
     let frame = FrameConversion.frame(seconds: max(0, offset), rate: engine.rate)
-    return cores.flatMap { $0.entries(at: frame) }
+    return cores.flatMap { $0.cuePoints(at: frame) }
   }
 }
 
@@ -362,15 +369,15 @@ struct PlayerSet: Sendable {
 public final class PlayerGroup: Sendable {
   /// The players, in the order of their gains.
   public let players: [PatternPlayer]
-  private let all: PlayerSet
-  private var engine: PlaybackEngine { all.engine }
-  private var cores: [PlayerCore] { all.cores }
+  private let playerSet: PlayerSet
+  private var engine: PlaybackEngine { playerSet.engine }
+  private var cores: [PlayerCore] { playerSet.cores }
 
   /// A group of players of one engine, at least one.
   public init(_ players: [PatternPlayer], of engine: PlaybackEngine) {
     precondition(!players.isEmpty, "a group has a player")
     self.players = players
-    all = PlayerSet(cores: players.map(\.core), engine: engine)
+    playerSet = PlayerSet(cores: players.map(\.core), engine: engine)
   }
 
   /// What the players do, as of the last block.
@@ -384,22 +391,22 @@ public final class PlayerGroup: Sendable {
 
   /// Plays from a time of the patterns; players that play restart.
   public func start(at time: PlaybackTime = .now, from offset: Double = 0) throws(PlaybackError) {
-    try all.start(at: time, from: offset)
+    try playerSet.start(at: time, from: offset)
   }
 
   /// Pauses the patterns.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try all.send(at: time) { .pause($0, at: $1) }
+    try playerSet.send(at: time) { .pause($0, at: $1) }
   }
 
   /// Resumes paused patterns.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try all.send(at: time) { .resume($0, at: $1) }
+    try playerSet.send(at: time) { .resume($0, at: $1) }
   }
 
   /// Goes on at a time of the patterns; behind the end of a loop, at its start.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
-    try all.seek(to: offset, at: time)
+    try playerSet.seek(to: offset, at: time)
   }
 
   /// Repeats a region endlessly; where it lies behind the end of a pattern it is silent.
@@ -410,11 +417,11 @@ public final class PlayerGroup: Sendable {
   {
     let frame = time.frame(rate: engine.rate)
     let regions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
-    let entries = regions.flatMap(\.entries)
-    try all.send(keeping: entries) {
+    let entries = regions.flatMap(\.startCuePoints)
+    try playerSet.send(keeping: entries) {
       .loop(
-        $0.part, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index],
-        end: regions[0].end, at: frame)
+        $0.renderPlayer, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index],
+        end: regions[0].endFrame, at: frame)
     }
     for core in cores {
       core.withState { $0.isEndless = true }
@@ -431,7 +438,7 @@ public final class PlayerGroup: Sendable {
   /// Silences all players and then moves each to its gain, so that no two are ever heard at once;
   /// each of the two moves lasts for the ramp, in seconds. Frames that have been rendered when the
   /// first begins are lost to it.
-  public func setGainsViaSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
+  public func setGainsThroughSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
     throws(PlaybackError)
   {
     let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
@@ -445,10 +452,10 @@ public final class PlayerGroup: Sendable {
     let length = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
     let commands = moves.flatMap { gains, time in
       let frame = time.frame(rate: engine.rate)
-      return all.members.map { member in
-        let gain = gains[member.player]
+      return playerSet.members.map { member in
+        let gain = gains[member.playerIndex]
         return RenderCommand.gain(
-          member.part, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
+          member.renderPlayer, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
       }
     }
     try engine.send(cores, commandCount: moves.count, commands)
@@ -463,17 +470,17 @@ public final class PlayerGroup: Sendable {
 /// together.
 final class PlayerCore: Sendable {
   /// The first lays the audio.
-  let parts: [RenderPlayer]
+  let renderPlayers: [RenderPlayer]
   /// The pattern's duration in seconds.
   let duration: Double
   private let state = Locked(State())
 
   struct State {
     var endHandler: (@Sendable () -> Void)?
-    var toldEndCount = 0
+    var reportedEndCount = 0
     /// Who waits for an end, with the number of ends before it, by their number.
     var waiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
-    var waiterSerial = 0
+    var lastWaiterID = 0
     /// Whether no end comes any more, because nothing drives the engine.
     var isStopped = false
     var commandCount = 1
@@ -484,15 +491,18 @@ final class PlayerCore: Sendable {
     var isEndless = false
     var gain = 1.0
     var isMuted = false
-    var sendSerial: Int64 = 0
+    var sendGainSerial: Int64 = 0
   }
 
-  init(plans: [RenderPlan], duration: Double, shares: [SendAutomation], keepsChanges: Bool) {
-    parts = plans.enumerated().map { bus, plan in
+  init(
+    plans: [RenderPlan], duration: Double, sendGains shares: [SendAutomation],
+    recordsChanges keepsChanges: Bool
+  ) {
+    renderPlayers = plans.enumerated().map { bus, plan in
       RenderPlayer(
         plan: plan, hapticBus: bus, rendersAudio: bus == 0,
-        share: bus < shares.count ? shares[bus] : nil,
-        keepsChanges: keepsChanges && bus == 0)
+        sendGain: bus < shares.count ? shares[bus] : nil,
+        recordsChanges: keepsChanges && bus == 0)
     }
     self.duration = duration
   }
@@ -502,11 +512,11 @@ final class PlayerCore: Sendable {
   }
 
   /// A place in the middle, for each part: a look at every event before it.
-  func entries(at frame: Int64) -> [SharedCuePoint] {
-    parts.map { SharedCuePoint(of: $0.plan, at: frame) }
+  func cuePoints(at frame: Int64) -> [SharedCuePoint] {
+    renderPlayers.map { SharedCuePoint(of: $0.plan, at: frame) }
   }
 
-  var isReleased: Bool { parts.allSatisfy { $0.isReleased } }
+  var isReleased: Bool { renderPlayers.allSatisfy { $0.isReleased } }
 
   func resumeWaiters() {
     let count = endCount
@@ -522,40 +532,40 @@ final class PlayerCore: Sendable {
     }
   }
 
-  func noteStopped() {
+  func markStopped() {
     withState { $0.isStopped = true }
     resumeWaiters()
   }
 
   var endCount: Int {
-    parts.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0
+    renderPlayers.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0
   }
 
   var endFrame: Int64 {
-    parts.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0
+    renderPlayers.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0
   }
 
   /// The frame of the last start, or nothing before the first.
   var startFrame: Int64? {
-    parts.first?.withStatus { status in
+    renderPlayers.first?.withStatus { status in
       status.startCount.load(ordering: .acquiring) == 0
         ? nil : status.startFrame.load(ordering: .relaxed)
     }
   }
 
   var phase: PlayerStatus.Phase {
-    let phases = parts.map { $0.withStatus { $0.phase } }
+    let phases = renderPlayers.map { $0.withStatus { $0.phase } }
     return phases.first { $0 != .idle } ?? .idle
   }
 
   var position: Double {
-    guard let first = parts.first else { return 0 }
+    guard let first = renderPlayers.first else { return 0 }
     return Double(first.withStatus { $0.position.load(ordering: .relaxed) }) / first.plan.rate
   }
 
   var isWaitingToStart: Bool {
     let sent = withState { $0.startCount }
-    return parts.contains { part in
+    return renderPlayers.contains { part in
       part.withStatus { status in
         status.startCount.load(ordering: .acquiring)
           + status.droppedStartCount.load(ordering: .acquiring) < sent
@@ -564,31 +574,31 @@ final class PlayerCore: Sendable {
   }
 
   var droppedVoiceCount: Int {
-    parts.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
+    renderPlayers.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
   }
 
   /// Whether the player was released, has no command to come, and does not play.
-  var isOver: Bool {
+  var canBeRemoved: Bool {
     let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.commandCount) }
     guard isOrphaned, !isRemoved else { return false }
-    return parts.allSatisfy { part in
+    return renderPlayers.allSatisfy { part in
       part.withStatus { status in
-        status.commandCount.load(ordering: .acquiring) >= sent && status.phase != .playing
+        status.completedCommandCount.load(ordering: .acquiring) >= sent && status.phase != .playing
       }
     }
   }
 
-  func noteRemoval() { withState { $0.isRemoved = true } }
+  func markRemoved() { withState { $0.isRemoved = true } }
 
   /// Calls the end handler once for each end since the last call.
-  func tellEnds() {
+  func reportEnds() {
     resumeWaiters()
     let (count, handler) = withState { state in
       // Counted under the lock: several threads report, and an older count must not follow a newer
       // one.
       let ended = endCount
-      let count = ended - state.toldEndCount
-      state.toldEndCount = ended
+      let count = ended - state.reportedEndCount
+      state.reportedEndCount = ended
       return (count, state.endHandler)
     }
     guard count > 0, let handler else { return }
@@ -601,25 +611,28 @@ final class PlayerCore: Sendable {
 /// The part of a pattern that a loop repeats, in frames, with the places where its passes begin.
 struct LoopRegion {
   /// The frame at which a pass ends, or 0 for the pattern's own end, where all parts have the same.
-  let end: Int64
+  let endFrame: Int64
   /// Where further passes begin, one for each part; none for the pattern's beginning.
-  let entries: [SharedCuePoint]
+  let startCuePoints: [SharedCuePoint]
 
   /// A region in seconds; one that is shorter than the shortest loop is made as long. Without a
   /// start or an end it has that of the composition's loop points, if there are any.
   init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
-    let range = core.parts.first?.plan.loopRange
+    let range = core.renderPlayers.first?.plan.loopRange
     let begin = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
     let start = begin.isFinite ? max(0, begin) : 0
     let close = end ?? range.map { Double($0.upperBound) / rate }
-    let last = close.map { max($0, start + PatternPlayer.shortestLoop) }
-    self.end =
+    let last = close.map { max($0, start + PatternPlayer.minimumLoopDuration) }
+    self.endFrame =
       last.map { FrameConversion.frame(seconds: $0, rate: rate) }
-      ?? RenderPlan.commonLoopLength(of: core.parts.map(\.plan))
-    entries = start > 0 ? core.entries(at: FrameConversion.frame(seconds: start, rate: rate)) : []
+      ?? RenderPlan.commonLoopLength(of: core.renderPlayers.map(\.plan))
+    startCuePoints =
+      start > 0 ? core.cuePoints(at: FrameConversion.frame(seconds: start, rate: rate)) : []
   }
 
-  func entry(_ part: Int) -> SharedCuePoint? { entries.isEmpty ? nil : entries[part] }
+  func startCuePoint(ofPart part: Int) -> SharedCuePoint? {
+    startCuePoints.isEmpty ? nil : startCuePoints[part]
+  }
 }
 
 /// How warm transducers were when they were last driven, for whatever drives them next in this
@@ -637,7 +650,7 @@ final class ThermalStateStore: Sendable {
 
   private let entries = Locked<[Entry]>([])
 
-  func keep(
+  func store(
     _ temperatureRise: [TransducerThermalState], of routing: OutputRouting, at moment: Duration
   ) {
     entries.withLock { entries in

@@ -18,21 +18,21 @@ public final class PlaybackEngine: Sendable {
   /// The profile of each haptic bus.
   public let profiles: [TransducerProfile]
 
-  let link: RendererPort
+  let port: RendererPort
   /// The time that passes while the device rests.
-  let rest = Locked<RestingClock?>(nil)
+  let idleClock = Locked<IdleClock?>(nil)
   private let state: Locked<State>
 
   private struct State {
     var players: [PlayerCore] = []
-    var entries: [SharedCuePoint] = []
-    var voices: [LiveVoice] = []
-    var leaving: [LiveVoice] = []
+    var pendingCuePoints: [SharedCuePoint] = []
+    var liveVoices: [LiveVoice] = []
+    var detachingVoices: [LiveVoice] = []
     var strength: Float
     var isMuted = false
     var isStopped = false
     var updateHandler: (@Sendable () -> Void)?
-    var restDelay: Duration?
+    var idleDelay: Duration?
   }
 
   /// An engine at frame 0, at the rate of the sink that plays it, with a strength of 0…1.
@@ -49,22 +49,24 @@ public final class PlaybackEngine: Sendable {
     let count = routing.hapticBusCount
     self.profiles = (0..<count).map { $0 < profiles.count ? profiles[$0] : last }
     self.routing = routing.fitted(to: self.profiles)
-    link = RendererPort(channelCount: routing.channels.count)
+    port = RendererPort(channelCount: routing.channels.count)
     state = Locked(State(strength: min(max(strength, 0), 1)))
   }
 
   /// The frame that is rendered next.
-  public var position: Int64 { rest.withLock { $0?.position } ?? link.position }
+  public var position: Int64 { idleClock.withLock { $0?.position } ?? port.position }
 
   /// Iterations of the thread that renders, by which another sees that it answers: [any thread].
-  package var turnCount: Int { turns.load(ordering: .relaxed) }
-  let turns = Atomic<Int>(0)
+  package var iterationCount: Int { iterations.load(ordering: .relaxed) }
+  let iterations = Atomic<Int>(0)
 
   /// The longest that a call of the device has taken: [any thread].
-  package var longestCall: Duration { .nanoseconds(callNanoseconds.load(ordering: .relaxed)) }
-  private let callNanoseconds = Atomic<Int64>(0)
-  func note(call: Duration) {
-    callNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
+  package var maximumCallDuration: Duration {
+    .nanoseconds(maximumCallNanoseconds.load(ordering: .relaxed))
+  }
+  private let maximumCallNanoseconds = Atomic<Int64>(0)
+  func recordCall(duration call: Duration) {
+    maximumCallNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
   }
 
   /// The engine's clock: seconds rendered so far.
@@ -74,45 +76,45 @@ public final class PlaybackEngine: Sendable {
   /// the machine may sleep; nil, the default, for never. Commands start it again at once.
   ///
   /// Takes effect for drivers that are started afterwards.
-  public var restDelay: Duration? {
-    get { state.withLock { $0.restDelay } }
-    set { state.withLock { $0.restDelay = newValue } }
+  public var idleDelay: Duration? {
+    get { state.withLock { $0.idleDelay } }
+    set { state.withLock { $0.idleDelay = newValue } }
   }
 
   /// Has somebody called when commands are sent while the renderer rests.
   func setWakeHandler(_ handler: @escaping @Sendable () -> Void) {
-    state.withLock { _ in link.wakeHandler = handler }
+    state.withLock { _ in port.wakeHandler = handler }
   }
 
   /// Voices that sounded in the last block.
-  public var voiceCount: Int { link.voiceCount }
+  public var voiceCount: Int { port.voiceCount }
 
   /// Frames in which a limiter held the level down, summed over channels that differ.
-  public var limitedFrameCount: Int64 { link.limitedFrameCount }
+  public var limitedFrameCount: Int64 { port.limitedFrameCount }
 
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
-  public var excursionLimitedFrameCount: Int64 { link.excursionLimitedFrameCount }
+  public var excursionLimitedFrameCount: Int64 { port.excursionLimitedFrameCount }
   /// The greatest movement of a transducer so far, as a fraction of its limit.
-  public var peakExcursion: Float { link.peakExcursion }
+  public var peakExcursion: Float { port.peakExcursion }
 
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
-  public var powerLimitedFrameCount: Int64 { link.powerLimitedFrameCount }
+  public var powerLimitedFrameCount: Int64 { port.powerLimitedFrameCount }
 
   /// The least factor by which a transducer was protected since this was last asked.
-  public func takeMinimumProtectionGain() -> Float { link.takeMinimumProtectionGain() }
+  public func drainMinimumProtectionGain() -> Float { port.drainMinimumProtectionGain() }
 
   /// How warm the transducer of each channel is; set before anything drives the engine, it begins
   /// as warm.
-  public var temperatureRise: [TransducerThermalState] {
-    get { link.temperatureRise }
-    set { link.temperatureRise = newValue }
+  public var temperatureRises: [TransducerThermalState] {
+    get { port.temperatureRises }
+    set { port.temperatureRises = newValue }
   }
 
   /// Players that hold memory, those included that were released and still play.
   public var loadedPlayerCount: Int { state.withLock { $0.players.count } }
 
   /// The greatest magnitude of a channel since this was last asked.
-  public func takePeak(ofChannel channel: Int) -> Float { link.takePeak(ofChannel: channel) }
+  public func drainPeak(ofChannel channel: Int) -> Float { port.drainPeak(ofChannel: channel) }
 
   /// The factor on everything, 0…1; moves smoothly within 10 ms.
   public var strength: Float {
@@ -137,7 +139,7 @@ public final class PlaybackEngine: Sendable {
     let length = Int(FrameConversion.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
     let isTaken = state.withLock { state in
       // Muted, it is heard when the mute ends.
-      guard state.isMuted || link.send([.strength(Double(strength), over: length, at: frame)])
+      guard state.isMuted || port.send([.masterGain(Double(strength), over: length, at: frame)])
       else { return false }
       state.strength = strength
       return true
@@ -159,16 +161,16 @@ public final class PlaybackEngine: Sendable {
   /// Mutes all haptics while they play on, or unmutes them, within 10 ms; at once where nothing
   /// sounds.
   public func setHapticsMuted(_ isMuted: Bool) {
-    send(.hapticGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
+    send(.hapticGain(isMuted ? 0 : 1, over: muteRampFrameCount, at: 0))
   }
 
   /// Mutes all audio while it plays on, or unmutes it, within 10 ms; at once where nothing sounds.
   public func setAudioMuted(_ isMuted: Bool) {
-    send(.audioGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
+    send(.audioGain(isMuted ? 0 : 1, over: muteRampFrameCount, at: 0))
   }
 
   /// Frames over which a mute moves: none where there is nothing that could click.
-  private var muteRamp: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
+  private var muteRampFrameCount: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
 
   /// Compiles a pattern, once for each haptic bus, and loads it with its sound files at the
   /// engine's rate, by path.
@@ -203,20 +205,22 @@ public final class PlaybackEngine: Sendable {
   /// pattern of some seconds. Shares are the send gains of the buses over the pattern, none for 1;
   /// where changes are kept, the first part has a record of what it does.
   public func player(
-    for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = [],
-    keepsChanges: Bool = false
+    for plans: [RenderPlan], duration: Double, sendGains shares: [SendAutomation] = [],
+    recordsChanges keepsChanges: Bool = false
   ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
     let core = PlayerCore(
-      plans: plans, duration: duration, shares: shares, keepsChanges: keepsChanges)
+      plans: plans, duration: duration, sendGains: shares, recordsChanges: keepsChanges)
     try state.withLock { (state) throws(PlaybackError) in
-      let loaded = state.players.reduce(0) { $0 + $1.parts.count }
-      guard loaded + core.parts.count <= Renderer.maximumPlayerCount else { throw .tooManyPlayers }
-      guard link.send(core.parts.map { .add($0) }) else { throw .tooManyCommands }
+      let loaded = state.players.reduce(0) { $0 + $1.renderPlayers.count }
+      guard loaded + core.renderPlayers.count <= Renderer.maximumPlayerCount else {
+        throw .tooManyPlayers
+      }
+      guard port.send(core.renderPlayers.map { .add($0) }) else { throw .tooManyCommands }
       state.players.append(core)
       if state.isStopped {
-        core.noteStopped()
+        core.markStopped()
       }
     }
     return PatternPlayer(core, of: self)
@@ -228,30 +232,30 @@ public final class PlaybackEngine: Sendable {
   /// - Throws: `tooManyPlayers` where there are `LiveVoice.maximumCount` already.
   public func attach(_ voice: LiveVoice) throws(PlaybackError) {
     try state.withLock { (state) throws(PlaybackError) in
-      guard state.voices.count + state.leaving.count < LiveVoice.maximumCount else {
+      guard state.liveVoices.count + state.detachingVoices.count < LiveVoice.maximumCount else {
         throw .tooManyPlayers
       }
-      guard link.send([.attach(voice)]) else { throw .tooManyCommands }
-      state.voices.append(voice)
+      guard port.send([.attach(voice)]) else { throw .tooManyCommands }
+      state.liveVoices.append(voice)
     }
   }
 
   /// Fades a live voice out, which may not be attached again.
   public func detach(_ voice: LiveVoice) {
     state.withLock { state in
-      guard let index = state.voices.firstIndex(where: { $0 === voice }),
-        link.send([.detach(voice)])
+      guard let index = state.liveVoices.firstIndex(where: { $0 === voice }),
+        port.send([.detach(voice)])
       else { return }
-      state.leaving.append(state.voices.remove(at: index))
+      state.detachingVoices.append(state.liveVoices.remove(at: index))
     }
   }
 
   /// Makes the renderer that does what this engine is asked; there must be no more than one. Where
   /// it is not open, sound passes once the driver opens the gate.
-  func makeRenderer(isOpen: Bool) -> Renderer {
+  func makeRenderer(isGateOpen isOpen: Bool) -> Renderer {
     Renderer(
-      rate: rate, settings: RenderSettings(routing: routing, gain: strength), link: link,
-      isOpen: isOpen)
+      rate: rate, settings: RenderSettings(routing: routing, gain: strength), port: port,
+      isGateOpen: isOpen)
   }
 
   /// Is called after every update: whenever commands were done or players ended.
@@ -265,32 +269,32 @@ public final class PlaybackEngine: Sendable {
   /// A driver calls it whenever something changed; handlers run on the caller's thread.
   public func update() {
     let (cores, handler) = state.withLock { state in
-      state.entries.removeAll { $0.isReleased }
-      state.leaving.removeAll { $0.isReleased }
+      state.pendingCuePoints.removeAll { $0.isReleased }
+      state.detachingVoices.removeAll { $0.isReleased }
       state.players.removeAll { $0.isReleased }
       return (state.players, state.updateHandler)
     }
     defer { handler?() }
     for core in cores {
-      core.tellEnds()
-      guard core.isOver else { continue }
+      core.reportEnds()
+      guard core.canBeRemoved else { continue }
       state.withLock { _ in
         // Another thread may have been here first.
-        if core.isOver, link.send(core.parts.map { .remove($0) }) {
-          core.noteRemoval()
+        if core.canBeRemoved, port.send(core.renderPlayers.map { .remove($0) }) {
+          core.markRemoved()
         }
       }
     }
   }
 
   /// Notes that the driver has ended: tasks that wait for players go on.
-  func noteDriverEnded() {
+  func markDriverEnded() {
     let cores = state.withLock { state in
       state.isStopped = true
       return state.players
     }
     for core in cores {
-      core.noteStopped()
+      core.markStopped()
     }
   }
 
@@ -305,26 +309,26 @@ public final class PlaybackEngine: Sendable {
       for core in cores {
         core.withState { $0.commandCount += commandCount }
       }
-      guard link.send(commands) else {
+      guard port.send(commands) else {
         for core in cores {
           core.withState { $0.commandCount -= commandCount }
         }
         return false
       }
-      state.entries.removeAll { $0.isReleased }
-      state.entries += entries
+      state.pendingCuePoints.removeAll { $0.isReleased }
+      state.pendingCuePoints += entries
       return true
     }
     guard isTaken else { throw .tooManyCommands }
   }
 
   /// Sends a command for everything; space for what is at once is kept free.
-  private func send(_ command: RenderCommand) { state.withLock { _ in _ = link.send([command]) } }
+  private func send(_ command: RenderCommand) { state.withLock { _ in _ = port.send([command]) } }
 
   private func sendStrength(_ state: borrowing State) {
     // A lost one would leave the level wrong; space for what is at once is kept free.
-    _ = link.send([
-      .strength(
+    _ = port.send([
+      .masterGain(
         state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)
     ])
   }

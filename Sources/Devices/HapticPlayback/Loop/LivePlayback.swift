@@ -9,7 +9,7 @@ public final class LivePlayback: Sendable {
   /// What the threads can report.
   public enum Event: Equatable, Sendable {
     /// Something happened at the sink.
-    case notice(SinkEvent)
+    case sinkEvent(SinkEvent)
     /// The sink has ended by itself; nothing is played any more.
     case ended
   }
@@ -22,45 +22,45 @@ public final class LivePlayback: Sendable {
   /// What the sink was granted.
   public let format: SinkFormat
   /// How long a call of the sink may last before it counts as hanging.
-  static let callLimit = Duration.seconds(1)
+  static let hangThreshold = Duration.seconds(1)
   /// Time between two looks at whether the sink's calls return.
-  private static let watchInterval = Duration.milliseconds(250)
+  private static let callCheckInterval = Duration.milliseconds(250)
 
   private let shared: Shared
   private let time: any TimeSource
-  private let control: BackgroundThread
+  private let controlThread: BackgroundThread
 
   /// What all threads and the owner use; it outlives whichever is last.
   private final class Shared: @unchecked Sendable {
     let loop: RenderLoop
-    let changes: WakeSignal
-    let isOver = Atomic<Bool>(false)
+    let changeSignal: WakeSignal
+    let hasEnded = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let wantsRealTime: Bool
-    let successor: SinkSuccessor?
-    let carrierThreadNames: [String]
-    let handler: EventHandler
-    let pending = Locked<[SinkEvent]>([])
+    let makeReplacement: SinkReplacement?
+    let deviceThreadNames: [String]
+    let eventHandler: EventHandler
+    let pendingEvents = Locked<[SinkEvent]>([])
     let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
-      loop: RenderLoop, wantsRealTime: Bool, successor: SinkSuccessor?,
-      carrierThreadNames: [String],
-      handler: @escaping EventHandler
+      loop: RenderLoop, wantsRealTime: Bool, makeReplacement successor: SinkReplacement?,
+      deviceThreadNames carrierThreadNames: [String],
+      eventHandler handler: @escaping EventHandler
     ) throws(PlaybackError) {
       guard loop.wake.descriptor >= 0 else { throw .noDescriptors }
-      changes = try WakeSignal()
+      changeSignal = try WakeSignal()
       self.loop = loop
       self.wantsRealTime = wantsRealTime
-      self.successor = successor
-      self.carrierThreadNames = carrierThreadNames
-      self.handler = handler
+      self.makeReplacement = successor
+      self.deviceThreadNames = carrierThreadNames
+      self.eventHandler = handler
     }
 
     /// Reports something in its turn: [any thread].
     func report(_ event: SinkEvent) {
-      pending.withLock { $0.append(event) }
-      changes.raise()
+      pendingEvents.withLock { $0.append(event) }
+      changeSignal.raise()
     }
   }
 
@@ -86,25 +86,25 @@ public final class LivePlayback: Sendable {
     self.engine = engine
     format = sink.format
     self.time = time
-    engine.temperatureRise = ThermalStateStore.shared.temperatureRise(
+    engine.temperatureRises = ThermalStateStore.shared.temperatureRise(
       of: engine.routing, at: time.now)
-    let successor = sink.successor
-    let carrierThreadNames = sink.carrierThreadNames
+    let successor = sink.makeReplacement
+    let carrierThreadNames = sink.deviceThreadNames
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
     let shared = try Shared(
-      loop: loop, wantsRealTime: wantsRealTime, successor: successor,
-      carrierThreadNames: carrierThreadNames,
-      handler: eventHandler)
+      loop: loop, wantsRealTime: wantsRealTime, makeReplacement: successor,
+      deviceThreadNames: carrierThreadNames,
+      eventHandler: eventHandler)
     self.shared = shared
-    let changes = shared.changes
+    let changes = shared.changeSignal
     loop.changeHandler = { changes.raise() }
-    control = try BackgroundThread { Self.watch(shared) }
+    controlThread = try BackgroundThread { Self.runControlThread(shared) }
     do throws(PlaybackError) {
-      let thread = try BackgroundThread { Self.render(shared) }
+      let thread = try BackgroundThread { Self.runRenderThread(shared) }
       shared.renderThread.withLock { $0 = thread }
     } catch {
-      shared.isOver.store(true, ordering: .releasing)
+      shared.hasEnded.store(true, ordering: .releasing)
       changes.raise()
       throw error
     }
@@ -131,19 +131,19 @@ public final class LivePlayback: Sendable {
     if !hasEnded {
       shared.report(
         SinkEvent(
-          .failed, missedFrameCount: unheardFrameCount,
+          .failed, missedFrameCount: overdueFrameCount,
           text: "the device does not respond; it was left without being closed"))
-      shared.isOver.store(true, ordering: .releasing)
-      shared.changes.raise()
+      shared.hasEnded.store(true, ordering: .releasing)
+      shared.changeSignal.raise()
     }
     // Only a handler could keep it, and nobody may wait for ever for one.
-    control.wait(within: .seconds(1))
-    ThermalStateStore.shared.keep(engine.temperatureRise, of: engine.routing, at: time.now)
+    controlThread.wait(within: .seconds(1))
+    ThermalStateStore.shared.store(engine.temperatureRises, of: engine.routing, at: time.now)
     return hasEnded
   }
 
   /// Frames that became due since the device last took any.
-  private var unheardFrameCount: Int {
+  private var overdueFrameCount: Int {
     let reading = shared.loop.clock.reading
     guard reading.moment != .zero else { return 0 }
     return max(0, Int((time.now - reading.moment) / .seconds(1) * engine.rate) - reading.delay)
@@ -153,17 +153,17 @@ public final class LivePlayback: Sendable {
   public var clock: PlaybackClock { shared.loop.clock }
 
   /// Whether the sink has ended.
-  public var isOver: Bool { shared.isOver.load(ordering: .acquiring) }
+  public var hasEnded: Bool { shared.hasEnded.load(ordering: .acquiring) }
 
   /// Takes the timings of blocks since the last call, oldest first; more than about 1,000 are
   /// dropped.
-  public func takeBlockTimings() -> [BlockTiming] {
+  public func drainBlockTimings() -> [BlockTiming] {
     var timings = [BlockTiming](repeating: .empty, count: 1_024)
-    let count = shared.loop.timings.take(into: &timings)
+    let count = shared.loop.timings.drain(into: &timings)
     return Array(timings.prefix(count))
   }
 
-  private static func render(_ shared: Shared) {
+  private static func runRenderThread(_ shared: Shared) {
     let number = shared.loop.replacementCount
     if shared.wantsRealTime {
       // A refusal is the same for every thread, and reported once.
@@ -172,71 +172,71 @@ public final class LivePlayback: Sendable {
           shared.report(SinkEvent(.degraded, cause: .refusedPriority, text: refusal))
         }
       }
-      RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
+      RealTimePriority.request(forThreadsNamed: shared.deviceThreadNames)
     }
-    while shared.loop.turn() {
-      pass(shared)
+    while shared.loop.runIteration() {
+      forwardEvents(shared)
     }
     // Another thread may have taken over meanwhile.
     guard shared.loop.replacementCount == number else { return }
-    pass(shared)
-    shared.isOver.store(true, ordering: .releasing)
-    shared.changes.raise()
+    forwardEvents(shared)
+    shared.hasEnded.store(true, ordering: .releasing)
+    shared.changeSignal.raise()
   }
 
   /// Hands events to the control thread; where it is just taking some, the next iteration does.
-  private static func pass(_ shared: Shared) {
-    guard shared.loop.hasNotices else { return }
-    let passed: Void? = shared.pending.withLockIfAvailable { pending in
-      pending += shared.loop.takeEvents()
+  private static func forwardEvents(_ shared: Shared) {
+    guard shared.loop.hasEvents else { return }
+    let passed: Void? = shared.pendingEvents.withLockIfAvailable { pending in
+      pending += shared.loop.drainEvents()
     }
     if passed != nil {
-      shared.changes.raise()
+      shared.changeSignal.raise()
     }
   }
 
-  private static func watch(_ shared: Shared) {
-    var watched = [PollDescriptor(shared.changes.descriptor)]
+  private static func runControlThread(_ shared: Shared) {
+    var watched = [PollDescriptor(shared.changeSignal.descriptor)]
     var isOver = false
     var hanging: Int?
     while !isOver {
       // During a rest no call of the device can hang, and its end is a change.
-      let isResting = shared.loop.isResting.load(ordering: .acquiring)
-      SystemTimeSource().wait(for: &watched, timeout: isResting ? nil : watchInterval)
-      shared.changes.lower()
-      isOver = shared.isOver.load(ordering: .acquiring)
+      let isResting = shared.loop.isIdle.load(ordering: .acquiring)
+      SystemTimeSource().wait(for: &watched, timeout: isResting ? nil : callCheckInterval)
+      shared.changeSignal.lower()
+      isOver = shared.hasEnded.load(ordering: .acquiring)
       if !isOver {
-        watchCalls(shared, &hanging)
+        checkForHangingCall(shared, &hanging)
       }
       shared.loop.engine.update()
-      let notices = shared.pending.withLock { exchange(&$0, with: []) }
+      let notices = shared.pendingEvents.withLock { exchange(&$0, with: []) }
       // A device that was opened again has new threads.
       if shared.wantsRealTime, notices.contains(where: { $0.kind == .reconnected }) {
-        RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
+        RealTimePriority.request(forThreadsNamed: shared.deviceThreadNames)
       }
       for notice in notices {
-        shared.handler(.notice(notice))
+        shared.eventHandler(.sinkEvent(notice))
       }
     }
-    shared.loop.engine.noteDriverEnded()
-    shared.handler(.ended)
+    shared.loop.engine.markDriverEnded()
+    shared.eventHandler(.ended)
   }
 
   /// Reports a call that does not return, once for each sink by its number, and lets a successor
   /// take over.
-  private static func watchCalls(_ shared: Shared, _ hanging: inout Int?) {
-    guard let duration = shared.loop.callDuration, duration > callLimit else { return }
-    shared.loop.engine.note(call: duration)
+  private static func checkForHangingCall(_ shared: Shared, _ hanging: inout Int?) {
+    guard let duration = shared.loop.callDuration, duration > hangThreshold else { return }
+    shared.loop.engine.recordCall(duration: duration)
     let number = shared.loop.replacementCount
     if hanging != number {
       hanging = number
       shared.report(
         SinkEvent(
           .unresponsive,
-          text: shared.successor == nil
+          text: shared.makeReplacement == nil
             ? "the device does not respond" : "the device does not respond; it will be reopened"))
     }
-    guard let successor = shared.successor else { return }
+    guard let successor = shared.makeReplacement else { return }
     shared.renderThread.withLock { thread in
       guard !shared.isStopping.load(ordering: .acquiring),
         shared.loop.replaceSink({ successor($0, $1) })
@@ -244,10 +244,10 @@ public final class LivePlayback: Sendable {
         return
       }
       do throws(PlaybackError) {
-        thread = try BackgroundThread { render(shared) }
+        thread = try BackgroundThread { runRenderThread(shared) }
       } catch {
         shared.report(SinkEvent(.failed, text: error.description))
-        shared.isOver.store(true, ordering: .releasing)
+        shared.hasEnded.store(true, ordering: .releasing)
       }
     }
   }
@@ -286,7 +286,7 @@ public final class VirtualPlayback {
   public func advance(seconds: Double) {
     let end = engine.position + Int64((seconds * engine.rate).rounded())
     while isRunning, engine.position < end {
-      turn()
+      runIteration()
     }
   }
 
@@ -294,7 +294,7 @@ public final class VirtualPlayback {
   public func stop() {
     loop.stop()
     while isRunning {
-      turn()
+      runIteration()
     }
   }
 
@@ -304,13 +304,13 @@ public final class VirtualPlayback {
     return stride(from: channel, to: sink.samples.count, by: count).map { sink.samples[$0] }
   }
 
-  private func turn() {
-    isRunning = loop.turn()
+  private func runIteration() {
+    isRunning = loop.runIteration()
     if exchange(&loop.hasChanged, with: false) {
       engine.update()
     }
     if !isRunning {
-      engine.noteDriverEnded()
+      engine.markDriverEnded()
     }
   }
 }
@@ -320,29 +320,30 @@ public final class VirtualPlayback {
 /// Missed time is in it as silence. What the other thread is too slow for is dropped and counted.
 public final class RecordingBuffer: Sendable {
   /// Seconds that fit while the other thread is busy.
-  public static let capacity = 8.0
+  public static let capacitySeconds = 8.0
 
   /// Interleaved channels.
   public let channelCount: Int
   private let ring: RingQueue<Float>
-  private let dropped = Atomic<Int>(0)
+  private let droppedCount = Atomic<Int>(0)
 
   /// A recording of what a sink of this format is given.
   public init(_ format: SinkFormat) {
     channelCount = format.channelCount
-    ring = RingQueue(capacity: Int(Self.capacity * format.rate) * format.channelCount, filler: 0)
+    ring = RingQueue(
+      capacity: Int(Self.capacitySeconds * format.rate) * format.channelCount, filler: 0)
   }
 
   /// Samples that found no space, in all.
-  public var droppedSampleCount: Int { dropped.load(ordering: .relaxed) }
+  public var droppedSampleCount: Int { droppedCount.load(ordering: .relaxed) }
 
   /// Takes samples, oldest first, into the beginning of an array; returns how many: [one thread].
-  public func take(into samples: inout [Float]) -> Int { ring.take(into: &samples) }
+  public func drain(into samples: inout [Float]) -> Int { ring.drain(into: &samples) }
 
   /// Puts frames in: [render thread].
   func write(_ frames: Span<Float>) {
     if !ring.write(frames) {
-      dropped.wrappingAdd(frames.count, ordering: .relaxed)
+      droppedCount.wrappingAdd(frames.count, ordering: .relaxed)
     }
   }
 }

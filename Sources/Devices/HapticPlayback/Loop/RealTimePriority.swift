@@ -16,14 +16,14 @@ enum RealTimePriority {
   /// on.
   ///
   /// - Parameter refused: Receives why it was refused, as a line for the user, on any thread.
-  static func request(refused: @escaping @Sendable (String) -> Void) {
+  static func request(onRefusal refused: @escaping @Sendable (String) -> Void) {
     // Only what is there now, and of that what is used: memory that a library has reserved may be
     // much.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
     var parameters = sched_param(sched_priority: priority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
     if result == 0 { return }
-    guard let thread = systemNumber else { return refused("no real-time priority; \(advice)") }
+    guard let thread = currentThreadID else { return refused("no real-time priority; \(advice)") }
     let asking = try? BackgroundThread {
       guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
       refused("no real-time priority: \(reason); playback continues without it; \(advice)")
@@ -38,7 +38,7 @@ enum RealTimePriority {
   /// of the thread that renders, which reports it.
   static func request(forThreadsNamed names: [String]) {
     var refused: [UInt64] = []
-    for number in threads(named: names) {
+    for number in threadIDs(named: names) {
       var parameters = sched_param(sched_priority: priority)
       let result = unsafe sched_setscheduler(pid_t(number), SCHED_FIFO, &parameters)
       if result != 0 {
@@ -54,7 +54,7 @@ enum RealTimePriority {
   }
 
   /// The numbers of the process's threads that have one of some names, as the system knows both.
-  static func threads(named names: [String]) -> [UInt64] {
+  static func threadIDs(named names: [String]) -> [UInt64] {
     guard !names.isEmpty, let folder = unsafe opendir("/proc/self/task") else { return [] }
     defer { unsafe closedir(folder) }
     var numbers: [UInt64] = []
@@ -62,13 +62,15 @@ enum RealTimePriority {
       let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let number = UInt64(name), names.contains(Self.name(ofThread: number)) else { continue }
+      guard let number = UInt64(name), names.contains(Self.name(ofThreadID: number)) else {
+        continue
+      }
       numbers.append(number)
     }
     return numbers
   }
 
-  private static func name(ofThread number: UInt64) -> String {
+  private static func name(ofThreadID number: UInt64) -> String {
     let descriptor = unsafe open("/proc/self/task/\(number)/comm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
@@ -77,7 +79,7 @@ enum RealTimePriority {
     return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 10 }, as: UTF8.self)
   }
 
-  static var systemNumber: UInt64? {
+  static var currentThreadID: UInt64? {
     // A link to `PROCESS/task/THREAD`.
     var target = [CChar](repeating: 0, count: 128)
     let count = unsafe readlink("/proc/thread-self", &target, target.count)
@@ -90,10 +92,10 @@ enum RealTimePriority {
 /// The system service of desktops that gives threads of ordinary users real-time priority, over
 /// D-Bus. libsystemd is loaded when it is first needed, so that nothing depends on it.
 enum RealtimeKit {
-  private static let service = "org.freedesktop.RealtimeKit1"
-  private static let object = "/org/freedesktop/RealtimeKit1"
+  private static let serviceName = "org.freedesktop.RealtimeKit1"
+  private static let objectPath = "/org/freedesktop/RealtimeKit1"
   /// Microseconds that a call waits for its answer.
-  private static let patience: UInt64 = 2_000_000
+  private static let timeoutMicroseconds: UInt64 = 2_000_000
 
   /// Requests a priority for a thread of this process; waits for the answer.
   ///
@@ -105,19 +107,21 @@ enum RealtimeKit {
     var bus: OpaquePointer?
     let opened = unsafe library.open(&bus)
     guard opened >= 0, let bus = unsafe bus else {
-      return "the system bus cannot be reached: \(reason(opened))"
+      return "the system bus cannot be reached: \(errorText(opened))"
     }
     defer { _ = unsafe library.close(bus) }
-    _ = unsafe library.setTimeout(bus, patience)
+    _ = unsafe library.setTimeout(bus, timeoutMicroseconds)
 
     var most: Int32 = 0
-    var result = unsafe library.property(
-      bus, service, object, service, "MaxRealtimePriority", nil, CChar(UInt8(ascii: "i")), &most)
-    guard result >= 0 else { return "RealtimeKit does not answer: \(reason(result))" }
+    var result = unsafe library.getProperty(
+      bus, serviceName, objectPath, serviceName, "MaxRealtimePriority", nil,
+      CChar(UInt8(ascii: "i")), &most)
+    guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
     var limit: Int64 = 0
-    result = unsafe library.property(
-      bus, service, object, service, "RTTimeUSecMax", nil, CChar(UInt8(ascii: "x")), &limit)
-    guard result >= 0 else { return "RealtimeKit does not answer: \(reason(result))" }
+    result = unsafe library.getProperty(
+      bus, serviceName, objectPath, serviceName, "RTTimeUSecMax", nil, CChar(UInt8(ascii: "x")),
+      &limit)
+    guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
     var old = rlimit()
     _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &old)
     let greatest = rlim_t(max(0, limit))
@@ -127,38 +131,43 @@ enum RealtimeKit {
     }
 
     var message: OpaquePointer?
-    result = unsafe library.newCall(bus, &message, service, object, service, "MakeThreadRealtime")
-    guard result >= 0, let message = unsafe message else { return reason(result) }
-    defer { _ = unsafe library.release(message) }
+    result = unsafe library.makeMethodCall(
+      bus, &message, serviceName, objectPath, serviceName, "MakeThreadRealtime")
+    guard result >= 0, let message = unsafe message else { return errorText(result) }
+    defer { _ = unsafe library.releaseMessage(message) }
     var thread = thread
     var granted = UInt32(max(1, min(priority, most)))
-    _ = unsafe library.append(message, CChar(UInt8(ascii: "t")), &thread)
-    _ = unsafe library.append(message, CChar(UInt8(ascii: "u")), &granted)
-    result = unsafe library.call(bus, message, patience, nil, nil)
-    return result >= 0 ? nil : "RealtimeKit refused: \(reason(result))"
+    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "t")), &thread)
+    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "u")), &granted)
+    result = unsafe library.call(bus, message, timeoutMicroseconds, nil, nil)
+    return result >= 0 ? nil : "RealtimeKit refused: \(errorText(result))"
   }
 
-  private static func reason(_ result: Int32) -> String {
+  private static func errorText(_ result: Int32) -> String {
     unsafe String(cString: strerror(-result))
   }
 }
 
 @safe private struct SystemBusLibrary {
-  typealias Text = UnsafePointer<CChar>?
+  typealias CString = UnsafePointer<CChar>?
   typealias Bus = OpaquePointer?
   typealias Message = OpaquePointer?
 
   let open: @convention(c) (UnsafeMutablePointer<Bus>?) -> Int32
   let close: @convention(c) (Bus) -> OpaquePointer?
   let setTimeout: @convention(c) (Bus, UInt64) -> Int32
-  let property:
-    @convention(c) (Bus, Text, Text, Text, Text, OpaquePointer?, CChar, UnsafeMutableRawPointer?) ->
+  let getProperty:
+    @convention(c) (
+      Bus, CString, CString, CString, CString, OpaquePointer?, CChar, UnsafeMutableRawPointer?
+    ) ->
       Int32
-  let newCall: @convention(c) (Bus, UnsafeMutablePointer<Message>?, Text, Text, Text, Text) -> Int32
-  let append: @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32
+  let makeMethodCall:
+    @convention(c) (Bus, UnsafeMutablePointer<Message>?, CString, CString, CString, CString) ->
+      Int32
+  let appendArgument: @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32
   let call:
     @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
-  let release: @convention(c) (Message) -> OpaquePointer?
+  let releaseMessage: @convention(c) (Message) -> OpaquePointer?
 
   /// Loads the library; nil where it is not there or too old.
   init?() {
@@ -173,11 +182,11 @@ enum RealtimeKit {
       unsafe open = try function("open_system")
       unsafe close = try function("flush_close_unref")
       unsafe setTimeout = try function("set_method_call_timeout")
-      unsafe property = try function("get_property_trivial")
-      unsafe newCall = try function("message_new_method_call")
-      unsafe append = try function("message_append_basic")
+      unsafe getProperty = try function("get_property_trivial")
+      unsafe makeMethodCall = try function("message_new_method_call")
+      unsafe appendArgument = try function("message_append_basic")
       unsafe call = try function("call")
-      unsafe release = try function("message_unref")
+      unsafe releaseMessage = try function("message_unref")
     } catch {
       return nil
     }

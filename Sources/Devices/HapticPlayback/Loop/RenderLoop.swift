@@ -9,12 +9,12 @@ internal import Synchronization
 /// another.
 public final class RenderLoop {
   /// The most frames rendered at a time.
-  public static let longestBlock = 4_096
+  public static let maximumBlockSize = 4_096
   /// How long a sink may take to want the closing fade; with the time to its end less than a
   /// second.
-  private static let closingLimit = Duration.milliseconds(500)
+  private static let closingTimeout = Duration.milliseconds(500)
   /// The most silence that a recording is given for one gap, in seconds.
-  private static let longestSilence = 10.0
+  private static let maximumRecordedSilence = 10.0
 
   /// Called on the render thread when players changed or the sink reported events.
   public var changeHandler: (@Sendable () -> Void)?
@@ -25,30 +25,30 @@ public final class RenderLoop {
   /// The clock of frames that are heard.
   public let clock: PlaybackClock
   /// Raised to end a wait.
-  public let wake = WakeSignal.ifPossible()
+  public let wake = WakeSignal.makeOrInert()
   /// Whether the device rests: [any thread].
-  let isResting = Atomic<Bool>(false)
+  let isIdle = Atomic<Bool>(false)
 
   let engine: PlaybackEngine
   private(set) var sink: any AudioSink
   let time: any TimeSource
   /// Who may touch the loop: twice the number of sinks that were replaced, and one more during a
   /// call of the sink, when another thread may take over.
-  private let custody = Atomic<Int>(0)
+  private let ownership = Atomic<Int>(0)
   /// When the last call of the sink began, in nanoseconds of the machine's clock.
-  private let callStart = Atomic<Int64>(0)
+  private let callStartNanoseconds = Atomic<Int64>(0)
   /// Blocks that a call which did not return may still read.
   private var abandonedBlocks: [[Float]] = []
   var renderer: Renderer
   private var block: [Float]
-  private var isOpen = false
-  private var closingFrameCount: Int?
-  private var closingEnd = Duration.zero
-  private var changeCount = 0
+  private var isGateOpen = false
+  private var remainingClosingFrames: Int?
+  private var closingDeadline = Duration.zero
+  private var reportedChangeCount = 0
   let stopRequest = Atomic<Bool>(false)
   let timings: RingQueue<BlockTiming>
-  private var notices: [SinkEvent] = []
-  var resting: RestingState
+  private var sinkEvents: [SinkEvent] = []
+  var idleState: IdleState
 
   /// A loop over an engine and a sink of its rate and channels.
   public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
@@ -58,17 +58,17 @@ public final class RenderLoop {
     self.engine = engine
     self.sink = sink
     self.time = time
-    renderer = engine.makeRenderer(isOpen: false)
-    block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
+    renderer = engine.makeRenderer(isGateOpen: false)
+    block = [Float](repeating: 0, count: Self.maximumBlockSize * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
     timings = RingQueue(capacity: 1_024, filler: .empty)
-    resting = RestingState(delay: engine.restDelay, rate: engine.rate, descriptor: wake.descriptor)
-    if engine.restDelay != nil {
+    idleState = IdleState(delay: engine.idleDelay, rate: engine.rate, descriptor: wake.descriptor)
+    if engine.idleDelay != nil {
       engine.setWakeHandler { [wake] in wake.raise() }
     }
   }
 
-  deinit { engine.noteDriverEnded() }
+  deinit { engine.markDriverEnded() }
 
   /// What has been rendered.
   public var statistics: RenderStatistics { renderer.statistics }
@@ -79,80 +79,80 @@ public final class RenderLoop {
     wake.raise()
   }
 
-  var hasNotices: Bool { !notices.isEmpty }
+  var hasEvents: Bool { !sinkEvents.isEmpty }
 
   /// Takes what happened at the sink: [render thread].
-  public func takeEvents() -> [SinkEvent] { exchange(&notices, with: []) }
+  public func drainEvents() -> [SinkEvent] { exchange(&sinkEvents, with: []) }
 
   /// Does one iteration; returns whether another may follow: [render thread].
   ///
   /// False also where the sink was replaced during a call of it; the thread has nothing more to do
   /// here then.
-  public func turn() -> Bool {
-    engine.turns.wrappingAdd(1, ordering: .relaxed)
-    if isResting.load(ordering: .relaxed) { return restOn() }
-    if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) {
+  public func runIteration() -> Bool {
+    engine.iterations.wrappingAdd(1, ordering: .relaxed)
+    if isIdle.load(ordering: .relaxed) { return continueIdle() }
+    if remainingClosingFrames == nil, stopRequest.load(ordering: .acquiring) {
       beginClosing()
     }
     let sink = sink
     guard let readiness = call(sink, { $0.wait(wake) }) else { return false }
-    engine.note(call: sink.longestCall)
+    engine.recordCall(duration: sink.maximumCallDuration)
     var isOurs = true
     switch readiness {
-    case .room(let frameCount):
-      isOurs = render(frameCount)
-    case .woken:
+    case .ready(let frameCount):
+      isOurs = renderAndWrite(frameCount)
+    case .interrupted:
       wake.lower()
     case .missed(let frameCount):
-      miss(frameCount)
-    case .behind(let frameCount):
+      skipMissed(frameCount)
+    case .late(let frameCount):
       isOurs = fadeOut()
       if isOurs {
-        miss(frameCount)
+        skipMissed(frameCount)
       }
     case .ended:
-      noteChanges(always: true)
+      reportChanges(always: true)
       return false
     }
     guard isOurs else { return false }
-    if let left = closingFrameCount, left <= 0 || time.now > closingEnd {
+    if let left = remainingClosingFrames, left <= 0 || time.now > closingDeadline {
       if call(sink, { $0.finish(draining: left <= 0) }) != nil {
-        noteChanges(always: true)
+        reportChanges(always: true)
       }
       return false
     }
     switch readiness {
-    case .missed, .behind:
-      noteChanges(always: true)
+    case .missed, .late:
+      reportChanges(always: true)
       guard let delay = call(sink, { $0.delay }) else { return false }
-      clock.note(position: engine.link.position, delay: delay, moment: time.now)
-    case .room, .woken, .ended:
-      noteChanges(always: false)
+      clock.update(position: engine.port.position, delay: delay, moment: time.now)
+    case .ready, .interrupted, .ended:
+      reportChanges(always: false)
     }
-    return restIfQuiet()
+    return idleIfSilent()
   }
 
   /// Closes the gate: the fade, and what the limiter still holds, are all that follows.
   private func beginClosing() {
     renderer.moveGate(to: 0)
-    closingFrameCount = renderer.fadeLength + 1
-    closingEnd = time.now + Self.closingLimit
+    remainingClosingFrames = renderer.fadeLength + 1
+    closingDeadline = time.now + Self.closingTimeout
   }
 
   /// Renders frames and hands them over; returns whether the loop still belongs to this thread.
-  private func render(_ frameCount: Int) -> Bool {
+  private func renderAndWrite(_ frameCount: Int) -> Bool {
     guard frameCount > 0 else { return true }
-    if !isOpen && closingFrameCount == nil {
+    if !isGateOpen && remainingClosingFrames == nil {
       renderer.moveGate(to: 1)
-      isOpen = true
+      isGateOpen = true
     }
     let sink = sink
     var left = frameCount
-    while left > 0, closingFrameCount ?? 1 > 0 {
-      let count = min(left, Self.longestBlock)
+    while left > 0, remainingClosingFrames ?? 1 > 0 {
+      let count = min(left, Self.maximumBlockSize)
       let began = time.now
-      let position = engine.link.position
-      fill(count)
+      let position = engine.port.position
+      renderBlock(count)
       let rendered = time.now
       let writing = beginCall()
       sink.write(block.span.extracting(first: count * renderer.channelCount))
@@ -160,121 +160,122 @@ public final class RenderLoop {
       guard endCall(writing) else { return false }
       recording?.write(block.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
-        position: position, frameCount: count, began: began, rendered: rendered, handed: time.now,
+        position: position, frameCount: count, renderStart: began, renderEnd: rendered,
+        writeEnd: time.now,
         delay: delay)
       timings.write(timing)
-      engine.note(call: timing.handed - rendered)
-      clock.note(position: position + Int64(count), delay: timing.delay, moment: timing.handed)
-      if let closing = closingFrameCount {
-        closingFrameCount = closing - count
+      engine.recordCall(duration: timing.writeEnd - rendered)
+      clock.update(position: position + Int64(count), delay: timing.delay, moment: timing.writeEnd)
+      if let closing = remainingClosingFrames {
+        remainingClosingFrames = closing - count
       }
-      resting.note(count, isQuiet: renderer.quietEnd > engine.link.position)
+      idleState.recordFrames(count, isSilent: renderer.silentUntil > engine.port.position)
       left -= count
     }
     return true
   }
 
-  private func fill(_ frameCount: Int) {
+  private func renderBlock(_ frameCount: Int) {
     var whole = block.mutableSpan
     var span = whole._mutatingExtracting(first: frameCount * renderer.channelCount)
     renderer.render(into: &span)
   }
 
   private func fadeOut() -> Bool {
-    guard isOpen else { return true }
+    guard isGateOpen else { return true }
     renderer.moveGate(to: 0)
-    return render(renderer.fadeLength + 1)
+    return renderAndWrite(renderer.fadeLength + 1)
   }
 
   /// Lets missed time go by: what follows comes at its time, and begins from silence.
-  private func miss(_ frameCount: Int) {
+  private func skipMissed(_ frameCount: Int) {
     renderer.skip(frameCount: frameCount)
     renderer.closeGate()
-    isOpen = false
+    isGateOpen = false
     // Time that went by is passed over once, also where a call hangs now.
-    clock.note(position: engine.link.position, delay: 0, moment: time.now)
+    clock.update(position: engine.port.position, delay: 0, moment: time.now)
     // Nothing is heard, so there is nothing to fade.
-    if closingFrameCount != nil {
-      closingFrameCount = 0
+    if remainingClosingFrames != nil {
+      remainingClosingFrames = 0
     }
     guard let recording else { return }
-    var silent = min(frameCount, Int(Self.longestSilence * engine.rate))
+    var silent = min(frameCount, Int(Self.maximumRecordedSilence * engine.rate))
     let channelCount = engine.routing.channels.count
     for index in block.indices {
       block[index] = 0
     }
     while silent > 0 {
-      let count = min(silent, Self.longestBlock)
+      let count = min(silent, Self.maximumBlockSize)
       recording.write(block.span.extracting(first: count * channelCount))
       silent -= count
     }
   }
 
-  func noteChanges(always: Bool) {
-    let count = engine.link.changeCount
-    guard always || count != changeCount else { return }
-    changeCount = count
-    notices += sink.takeEvents()
+  func reportChanges(always: Bool) {
+    let count = engine.port.changeCount
+    guard always || count != reportedChangeCount else { return }
+    reportedChangeCount = count
+    sinkEvents += sink.drainEvents()
     hasChanged = true
     changeHandler?()
   }
 
   /// The longest time between two looks during a rest.
-  private static let restInterval = Duration.milliseconds(500)
+  private static let idlePollInterval = Duration.milliseconds(500)
 
   /// Lets the device rest where nothing has sounded for long enough and nothing is about to;
   /// returns whether the loop still belongs to this thread.
-  func restIfQuiet() -> Bool {
+  func idleIfSilent() -> Bool {
     // A recording has all frames of time.
-    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
+    guard idleState.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
       return true
     }
-    resting.note(0, isQuiet: false)
-    let position = engine.link.position
-    guard renderer.beginIdle() - position > resting.lead else {
+    idleState.recordFrames(0, isSilent: false)
+    let position = engine.port.position
+    guard renderer.beginIdle() - position > idleState.wakeUpLead else {
       renderer.endIdle()
       return true
     }
-    guard let rests = call(sink, { $0.rest() }) else { return false }
+    guard let rests = call(sink, { $0.beginIdle() }) else { return false }
     guard rests else {
       renderer.endIdle()
       return true
     }
-    engine.rest.withLock { $0 = RestingClock(at: position, rate: engine.rate, time: time) }
-    isResting.store(true, ordering: .releasing)
+    engine.idleClock.withLock { $0 = IdleClock(at: position, rate: engine.rate, time: time) }
+    isIdle.store(true, ordering: .releasing)
     return true
   }
 
-  func restOn() -> Bool {
-    let planned = renderer.quietEnd
-    let position = engine.link.position
-    let left = min(planned - position - resting.lead, Int64(engine.rate))
+  func continueIdle() -> Bool {
+    let planned = renderer.silentUntil
+    let position = engine.port.position
+    let left = min(planned - position - idleState.wakeUpLead, Int64(engine.rate))
     time.wait(
-      for: &resting.watched,
-      timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
-    if resting.watched[0].received != 0 {
+      for: &idleState.watchedDescriptors,
+      timeout: min(Self.idlePollInterval, .seconds(Double(max(1, left)) / engine.rate)))
+    if idleState.watchedDescriptors[0].receivedEvents != 0 {
       wake.lower()
     }
     let now = time.now
-    let reached = engine.rest.withLock { $0?.hold() } ?? position
+    let reached = engine.idleClock.withLock { $0?.freeze() } ?? position
     let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
-    clock.note(position: reached, delay: 0, moment: now)
+    clock.update(position: reached, delay: 0, moment: now)
     let isStopping = stopRequest.load(ordering: .acquiring)
-    if !isStopping, quietEnd - reached > resting.lead {
-      engine.rest.withLock { $0?.release() }
-      noteChanges(always: false)
+    if !isStopping, quietEnd - reached > idleState.wakeUpLead {
+      engine.idleClock.withLock { $0?.unfreeze() }
+      reportChanges(always: false)
       return true
     }
     renderer.endIdle()
-    engine.rest.withLock { $0 = nil }
-    isResting.store(false, ordering: .releasing)
+    engine.idleClock.withLock { $0 = nil }
+    isIdle.store(false, ordering: .releasing)
     guard isStopping else {
-      noteChanges(always: true)
+      reportChanges(always: true)
       return true
     }
     // Nothing sounds, so there is nothing to fade.
     if call(sink, { $0.finish(draining: false) }) != nil {
-      noteChanges(always: true)
+      reportChanges(always: true)
     }
     return false
   }
@@ -289,25 +290,26 @@ public final class RenderLoop {
   }
 
   private func beginCall() -> Int {
-    let held = custody.load(ordering: .relaxed)
-    callStart.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
-    custody.store(held + 1, ordering: .releasing)
+    let held = ownership.load(ordering: .relaxed)
+    callStartNanoseconds.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
+    ownership.store(held + 1, ordering: .releasing)
     return held
   }
 
   private func endCall(_ held: Int) -> Bool {
-    custody.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing)
+    ownership.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing)
       .exchanged
   }
 
   /// How often the sink was replaced: [any thread].
-  var replacementCount: Int { custody.load(ordering: .acquiring) / 2 }
+  var replacementCount: Int { ownership.load(ordering: .acquiring) / 2 }
 
   /// How long a call of the sink has lasted by the machine's clock, or nil between calls: [any
   /// thread].
   var callDuration: Duration? {
-    guard custody.load(ordering: .acquiring) % 2 == 1 else { return nil }
-    return .nanoseconds(SystemTimeSource().nanoseconds - callStart.load(ordering: .relaxed))
+    guard ownership.load(ordering: .acquiring) % 2 == 1 else { return nil }
+    return .nanoseconds(
+      SystemTimeSource().nanoseconds - callStartNanoseconds.load(ordering: .relaxed))
   }
 
   /// Puts another sink in the place of one in which a call does not return: [one control thread].
@@ -316,21 +318,21 @@ public final class RenderLoop {
   /// - Parameter makeSink: Makes the sink from when and from which frame on frames are due.
   /// - Returns: False where the call has returned.
   func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
-    let held = custody.load(ordering: .acquiring)
+    let held = ownership.load(ordering: .acquiring)
     guard held % 2 == 1 else { return false }
     // First of all: from here on nobody else touches anything.
-    let (isOurs, _) = custody.compareExchange(
+    let (isOurs, _) = ownership.compareExchange(
       expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
-    let lost = Int(engine.link.position - reading.position)
+    let lost = Int(engine.port.position - reading.position)
     let ahead = Double(reading.delay + lost) / engine.rate
     let begin = reading.moment == .zero ? time.now : reading.moment
     abandonedBlocks.append(block)
     block = [Float](repeating: 0, count: block.count)
     sink = makeSink(begin + .seconds(ahead), lost)
     renderer.closeGate()
-    isOpen = false
+    isGateOpen = false
     return true
   }
 }
@@ -342,69 +344,69 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
   /// Frames in the block.
   public var frameCount: Int
   /// When rendering began.
-  public var began: Duration
+  public var renderStart: Duration
   /// When rendering was done.
-  public var rendered: Duration
+  public var renderEnd: Duration
   /// When the sink had taken the block.
-  public var handed: Duration
+  public var writeEnd: Duration
   /// Frames handed over and not yet heard, the block included.
   public var delay: Int
 
   static let empty = BlockTiming(
-    position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
+    position: 0, frameCount: 0, renderStart: .zero, renderEnd: .zero, writeEnd: .zero, delay: 0)
 }
 
 /// When a device may rest, and since when it could.
-struct RestingState {
+struct IdleState {
   /// Frames of quiet before a rest; nil where there is none.
   let delay: Int?
   /// Frames before what is planned at which a rest is over: a sound server takes its time to start.
-  let lead: Int64
-  private(set) var quietCount = 0
+  let wakeUpLead: Int64
+  private(set) var silentFrameCount = 0
   /// The wake signal, to wait for.
-  var watched: [PollDescriptor]
+  var watchedDescriptors: [PollDescriptor]
 
   init(delay: Duration?, rate: Double, descriptor: Int32) {
     self.delay = delay.map { Int($0 / .seconds(1) * rate) }
-    lead = Int64(rate)
-    watched = [PollDescriptor(descriptor)]
+    wakeUpLead = Int64(rate)
+    watchedDescriptors = [PollDescriptor(descriptor)]
   }
 
-  var isDue: Bool { delay.map { quietCount >= $0 } ?? false }
+  var isDue: Bool { delay.map { silentFrameCount >= $0 } ?? false }
 
   /// Counts frames, where there are rests at all.
-  mutating func note(_ frameCount: Int, isQuiet: @autoclosure () -> Bool) {
+  mutating func recordFrames(_ frameCount: Int, isSilent isQuiet: @autoclosure () -> Bool) {
     if delay == nil { return }
-    quietCount = isQuiet() ? quietCount + frameCount : 0
+    silentFrameCount = isQuiet() ? silentFrameCount + frameCount : 0
   }
 }
 
 /// The frames that go by while a device rests, by the clock.
-struct RestingClock {
-  private let start: Int64
-  private let moment: Duration
+struct IdleClock {
+  private let startPosition: Int64
+  private let startTime: Duration
   private let rate: Double
   private let time: any TimeSource
-  private var held: Int64?
+  private var frozenPosition: Int64?
 
   init(at position: Int64, rate: Double, time: any TimeSource) {
-    start = position
-    moment = time.now
+    startPosition = position
+    startTime = time.now
     self.rate = rate
     self.time = time
   }
 
   var position: Int64 {
     // A time that came from frames may be a little shorter than they are.
-    held ?? start + Int64((time.now - moment) / .seconds(1) * rate + 0.01)
+    frozenPosition ?? startPosition + Int64((time.now - startTime) / .seconds(1) * rate + 0.01)
   }
 
   /// Holds the position, while the renderer comes to it; it never goes back.
-  mutating func hold() -> Int64 {
+  mutating func freeze() -> Int64 {
     let position = position
-    held = position
+    frozenPosition = position
     return position
   }
 
-  mutating func release() { held = nil }
+  mutating func unfreeze() { frozenPosition = nil }
 }

@@ -43,7 +43,7 @@ public struct OutputRequest: Equatable, Sendable {
   }
 
   /// The format of an output that grants everything.
-  public var format: SinkFormat {
+  public var requestedFormat: SinkFormat {
     SinkFormat(
       rate: Double(rate), channelCount: channels.count, periodSize: periodSize,
       bufferSize: bufferSize)
@@ -164,17 +164,17 @@ public struct OutputListing: Equatable, Sendable {
   /// What it supports; nil where it was not probed.
   public var capabilities: Capabilities?
   /// Why it could not be probed.
-  public var problem: OutputError?
+  public var probeError: OutputError?
 
   /// Makes an entry.
   public init(
     name: String, description: String, capabilities: Capabilities? = nil,
-    problem: OutputError? = nil
+    probeError problem: OutputError? = nil
   ) {
     self.name = name
     self.description = description
     self.capabilities = capabilities
-    self.problem = problem
+    self.probeError = problem
   }
 }
 
@@ -216,12 +216,12 @@ public struct OutputName: Hashable, Sendable {
   /// The backend.
   public let scheme: String
   /// The output among those of the backend; empty where there is only one.
-  public let rest: String
+  public let address: String
 
   /// Makes a name.
-  public init(scheme: String, rest: String = "") {
+  public init(scheme: String, address rest: String = "") {
     self.scheme = scheme
-    self.rest = rest
+    self.address = rest
   }
 }
 
@@ -247,7 +247,7 @@ public struct OutputRegistry: Sendable {
   }
 
   /// How outputs can be named, one form for each backend: `alsa:DEVICE`, `null`.
-  public var forms: [String] {
+  public var nameForms: [String] {
     backends.map { backend in backend.parameter.map { "\(backend.scheme):\($0)" } ?? backend.scheme
     }
   }
@@ -257,20 +257,21 @@ public struct OutputRegistry: Sendable {
   ///
   /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default
   /// scheme.
-  public func name(_ word: String) -> OutputName {
-    if let (scheme, rest) = Self.split(word), backend(scheme) != nil {
-      return OutputName(scheme: scheme, rest: rest)
+  public func parseName(_ word: String) -> OutputName {
+    if let (scheme, rest) = Self.splitScheme(word), backend(forScheme: scheme) != nil {
+      return OutputName(scheme: scheme, address: rest)
     }
-    return OutputName(scheme: defaultScheme, rest: word)
+    return OutputName(scheme: defaultScheme, address: word)
   }
 
   /// What a word names that must have a scheme, in one of the `forms`; nil where it is not valid.
-  public func qualifiedName(_ word: String) -> OutputName? {
-    let (scheme, rest) = Self.split(word) ?? (word, "")
-    guard let backend = backend(scheme), rest.isEmpty == (backend.parameter == nil) else {
+  public func parseQualifiedName(_ word: String) -> OutputName? {
+    let (scheme, rest) = Self.splitScheme(word) ?? (word, "")
+    guard let backend = backend(forScheme: scheme), rest.isEmpty == (backend.parameter == nil)
+    else {
       return nil
     }
-    return OutputName(scheme: scheme, rest: rest)
+    return OutputName(scheme: scheme, address: rest)
   }
 
   /// Opens an output by a word, as `name(_:)` reads it.
@@ -278,7 +279,7 @@ public struct OutputRegistry: Sendable {
     _ word: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   )
     throws(OutputError) -> sending OpenedOutput
-  { try open(name(word), request, time: time) }
+  { try open(parseName(word), request, time: time) }
 
   /// Opens an output; the time is the clock of a sink that has none of its own.
   public func open(
@@ -286,20 +287,20 @@ public struct OutputRegistry: Sendable {
   )
     throws(OutputError) -> sending OpenedOutput
   {
-    guard let backend = backend(name.scheme) else {
+    guard let backend = backend(forScheme: name.scheme) else {
       throw OutputError(.invalidName, output: name.scheme, "no outputs of this kind")
     }
-    guard name.rest.isEmpty == (backend.parameter == nil) else {
+    guard name.address.isEmpty == (backend.parameter == nil) else {
       let form = backend.parameter.map { "'\(name.scheme):\($0)'" } ?? "'\(name.scheme):' alone"
       throw OutputError(
-        .invalidName, output: "\(name.scheme):\(name.rest)", "invalid output name; use \(form)")
+        .invalidName, output: "\(name.scheme):\(name.address)", "invalid output name; use \(form)")
     }
-    return try backend.open(name.rest, request, time: time)
+    return try backend.open(name.address, request, time: time)
   }
 
   /// Whether an output could be opened now.
   public func isAvailable(_ name: OutputName) -> Bool {
-    backend(name.scheme)?.isAvailable(name.rest) ?? false
+    backend(forScheme: name.scheme)?.isAvailable(name.address) ?? false
   }
 
   /// The outputs of all backends that have a name now. Where they are probed, each is opened
@@ -319,11 +320,11 @@ public struct OutputRegistry: Sendable {
     }
   }
 
-  private func backend(_ scheme: String) -> (any OutputBackend)? {
+  private func backend(forScheme scheme: String) -> (any OutputBackend)? {
     backends.first { $0.scheme == scheme }
   }
 
-  private static func split(_ word: String) -> (scheme: String, rest: String)? {
+  private static func splitScheme(_ word: String) -> (scheme: String, rest: String)? {
     guard let colon = word.firstIndex(of: ":") else { return nil }
     return (String(word[..<colon]), String(word[word.index(after: colon)...]))
   }
@@ -348,5 +349,5 @@ public struct NullOutput: OutputBackend {
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
     throws(OutputError)
     -> sending OpenedOutput
-  { OpenedOutput(sink: NullSink(request.format, time: time), name: "null") }
+  { OpenedOutput(sink: NullSink(request.requestedFormat, time: time), name: "null") }
 }

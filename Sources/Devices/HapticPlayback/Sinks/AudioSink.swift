@@ -10,7 +10,7 @@ public protocol AudioSink: AnyObject {
   var delay: Int { get }
 
   /// The longest that a call of the device has taken; zero where calls are not measured.
-  var longestCall: Duration { get }
+  var maximumCallDuration: Duration { get }
 
   /// Waits until frames are wanted, time went by unheard, or the thread is woken; at most half a
   /// second, so that a call that lasts longer is known to hang.
@@ -23,57 +23,58 @@ public protocol AudioSink: AnyObject {
   /// Stops the device until the next `wait`, where it can, and returns whether it did. Called when
   /// nothing that was handed over is to be heard any more. What is written afterwards is played as
   /// at the first start: time that went by meanwhile is not a loss.
-  func rest() -> Bool
+  func beginIdle() -> Bool
 
   /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.
   func finish(draining: Bool)
 
   /// Takes what happened since the last call, oldest first.
-  func takeEvents() -> [SinkEvent]
+  func drainEvents() -> [SinkEvent]
 
   /// Makes the sink that goes on where a call of this one does not return; nil where there is none.
   /// Asked for once, before the sink belongs to a thread.
-  var successor: SinkSuccessor? { get }
+  var makeReplacement: SinkReplacement? { get }
 
   /// Names of threads that libraries start to carry frames to the device, now or after a
   /// reconnection. They get the priority of the thread that renders. Asked for before the sink
   /// belongs to a thread.
-  var carrierThreadNames: [String] { get }
+  var deviceThreadNames: [String] { get }
 }
 
 extension AudioSink {
   /// Nil: calls of this sink always return.
-  public var successor: SinkSuccessor? { nil }
+  public var makeReplacement: SinkReplacement? { nil }
 
   /// None: the thread that renders hands over frames itself.
-  public var carrierThreadNames: [String] { [] }
+  public var deviceThreadNames: [String] { [] }
 
   /// None: nothing ever happens here.
-  public func takeEvents() -> [SinkEvent] { [] }
+  public func drainEvents() -> [SinkEvent] { [] }
 
   /// Zero: calls are not measured.
-  public var longestCall: Duration { .zero }
+  public var maximumCallDuration: Duration { .zero }
 
   /// False: this sink takes all frames of time.
-  public func rest() -> Bool { false }
+  public func beginIdle() -> Bool { false }
 }
 
 /// Makes a sink of the same format for a device that is to be opened again: when its next frame is
 /// due, on the timekeeper's clock, and how many frames before it never reached the device.
-public typealias SinkSuccessor = @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
+public typealias SinkReplacement =
+  @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
 /// Why a sink returned from waiting.
 public enum SinkReadiness: Equatable, Sendable {
   /// This many frames can be written; none means that the sink is to be asked again.
-  case room(frameCount: Int)
+  case ready(frameCount: Int)
   /// The thread was woken.
-  case woken
+  case interrupted
   /// This many frames of time went by in which nothing could be heard: an underrun, or a device
   /// that is away. Rendering skips them, so that what follows comes at its time.
   case missed(frameCount: Int)
   /// The device plays on, but this many frames later than it should; rendering skips them to catch
   /// up. There is still space for the frames of a fade, so that what it plays does not break off.
-  case behind(frameCount: Int)
+  case late(frameCount: Int)
   /// Nothing can be written any more; the events say why.
   case ended
 }
@@ -158,9 +159,9 @@ public struct SinkEvent: Equatable, Sendable {
 public struct SinkPacer {
   private let format: SinkFormat
   private let time: any TimeSource
-  private var begin: Duration?
-  private var handed: Int64 = 0
-  private var watched: [PollDescriptor] = []
+  private var startTime: Duration?
+  private var writtenFrameCount: Int64 = 0
+  private var watchedDescriptors: [PollDescriptor] = []
 
   /// A pace that begins with the first wait.
   public init(_ format: SinkFormat, time: any TimeSource) {
@@ -170,17 +171,17 @@ public struct SinkPacer {
 
   /// Frames handed over that the clock has not reached.
   public var delay: Int {
-    guard let begin else { return 0 }
-    return Int(max(0, handed - frames(in: time.now - begin)))
+    guard let startTime else { return 0 }
+    return Int(max(0, writtenFrameCount - frameCount(in: time.now - startTime)))
   }
 
   /// Notes frames that were handed over.
-  public mutating func hand(over frameCount: Int) { handed += Int64(frameCount) }
+  public mutating func recordWritten(_ frameCount: Int) { writtenFrameCount += Int64(frameCount) }
 
   /// Begins again with the next wait.
   public mutating func restart() {
-    begin = nil
-    handed = 0
+    startTime = nil
+    writtenFrameCount = 0
   }
 
   /// Waits until there is space for a period.
@@ -188,34 +189,34 @@ public struct SinkPacer {
   /// When the clock has run ahead, as after a stopped process, the frames between are missed.
   public mutating func wait(_ wake: WakeSignal) -> SinkReadiness {
     let now = time.now
-    let start = begin ?? now
-    if begin == nil {
-      begin = now
-      watched = [PollDescriptor(wake.descriptor)]
+    let start = startTime ?? now
+    if startTime == nil {
+      startTime = now
+      watchedDescriptors = [PollDescriptor(wake.descriptor)]
     }
-    let ahead = handed - frames(in: now - start)
+    let ahead = writtenFrameCount - frameCount(in: now - start)
     if ahead < 0 {
-      handed -= ahead
+      writtenFrameCount -= ahead
       return .missed(frameCount: Int(-ahead))
     }
     let room = Int64(format.bufferSize) - ahead
     if room >= Int64(format.periodSize) {
-      return .room(frameCount: Int(room) / format.periodSize * format.periodSize)
+      return .ready(frameCount: Int(room) / format.periodSize * format.periodSize)
     }
     // From the beginning, so that roundings do not add up to frames.
-    let due = handed + Int64(format.periodSize - format.bufferSize)
-    let moment = start + moment(of: due)
-    time.wait(for: &watched, timeout: max(.nanoseconds(1), moment - now))
-    return watched[0].received != 0 ? .woken : .room(frameCount: 0)
+    let due = writtenFrameCount + Int64(format.periodSize - format.bufferSize)
+    let moment = start + time(ofFrame: due)
+    time.wait(for: &watchedDescriptors, timeout: max(.nanoseconds(1), moment - now))
+    return watchedDescriptors[0].receivedEvents != 0 ? .interrupted : .ready(frameCount: 0)
   }
 
-  private func moment(of frame: Int64) -> Duration {
+  private func time(ofFrame frame: Int64) -> Duration {
     let rate = Int64(format.rate.rounded())
     let (seconds, rest) = frame.quotientAndRemainder(dividingBy: max(1, rate))
     return .seconds(seconds) + .nanoseconds(Int64((Double(rest) / format.rate * 1e9).rounded(.up)))
   }
 
-  private func frames(in duration: Duration) -> Int64 {
+  private func frameCount(in duration: Duration) -> Int64 {
     let (seconds, attoseconds) = duration.components
     return Int64(Double(seconds) * format.rate) + Int64(Double(attoseconds) * 1e-18 * format.rate)
   }
@@ -225,26 +226,28 @@ public struct SinkPacer {
 public final class NullSink: AudioSink {
   /// What it takes.
   public let format: SinkFormat
-  private var pace: SinkPacer
+  private var pacer: SinkPacer
 
   /// A sink that follows a clock.
   public init(_ format: SinkFormat, time: any TimeSource = SystemTimeSource()) {
     self.format = format
-    pace = SinkPacer(format, time: time)
+    pacer = SinkPacer(format, time: time)
   }
 
   /// Frames that the clock has not reached.
-  public var delay: Int { pace.delay }
+  public var delay: Int { pacer.delay }
 
   /// Waits for the clock.
-  public func wait(_ wake: WakeSignal) -> SinkReadiness { pace.wait(wake) }
+  public func wait(_ wake: WakeSignal) -> SinkReadiness { pacer.wait(wake) }
 
   /// Forgets frames.
-  public func write(_ frames: Span<Float>) { pace.hand(over: frames.count / format.channelCount) }
+  public func write(_ frames: Span<Float>) {
+    pacer.recordWritten(frames.count / format.channelCount)
+  }
 
   /// Always rests where it may.
-  public func rest() -> Bool {
-    pace.restart()
+  public func beginIdle() -> Bool {
+    pacer.restart()
     return true
   }
 
@@ -260,20 +263,20 @@ public final class MemorySink: AudioSink {
   public private(set) var samples: [Float] = []
   /// Whether it has been finished.
   public private(set) var isFinished = false
-  private var pace: SinkPacer
+  private var pacer: SinkPacer
 
   /// A sink that follows a clock, by default one on which time passes only by waiting.
   public init(_ format: SinkFormat, time: any TimeSource = VirtualTimeSource()) {
     self.format = format
-    pace = SinkPacer(format, time: time)
+    pacer = SinkPacer(format, time: time)
   }
 
   /// Frames that the clock has not reached.
-  public var delay: Int { pace.delay }
+  public var delay: Int { pacer.delay }
 
   /// Waits for the clock.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = pace.wait(wake)
+    let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
       samples += Array(repeating: 0, count: frameCount * format.channelCount)
     }
@@ -285,7 +288,7 @@ public final class MemorySink: AudioSink {
     for index in frames.indices {
       samples.append(frames[index])
     }
-    pace.hand(over: frames.count / format.channelCount)
+    pacer.recordWritten(frames.count / format.channelCount)
   }
 
   /// Notes the end.
@@ -317,7 +320,7 @@ public enum CaptureEvent: Equatable, Sendable {
 /// read them. The first event of a kind and cause is reported at once. Those that follow within a
 /// second are reported together; while it goes on, the time between two reports doubles, up to a
 /// minute.
-package struct SinkEventFolding {
+package struct SinkEventAggregator {
   /// Events of one kind and cause that are reported together.
   package struct Report: Equatable, Sendable {
     /// The last of them, with the frames that were missed because of all.
@@ -335,25 +338,25 @@ package struct SinkEventFolding {
     package let cause: SinkEvent.Cause?
     package fileprivate(set) var count = 0
     package fileprivate(set) var missedFrameCount = 0
-    fileprivate var held: Report?
-    fileprivate var interval = SinkEventFolding.shortestInterval
+    fileprivate var heldReport: Report?
+    fileprivate var reportInterval = SinkEventAggregator.minimumInterval
     /// Until when events are held.
-    fileprivate var end: Duration
+    fileprivate var holdEnd: Duration
   }
 
   /// The time between the first two reports of a kind.
-  package static let shortestInterval = Duration.seconds(1)
+  package static let minimumInterval = Duration.seconds(1)
   /// The time between two reports of what goes on and on.
-  package static let longestInterval = Duration.seconds(60)
+  package static let maximumInterval = Duration.seconds(60)
 
   /// In the order in which they were first met.
   package private(set) var groups: [Group] = []
   package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
   /// Those of them for which frames were delivered too late.
-  package var ownUnderrunCount: Int {
+  package var lateDeliveryCount: Int {
     groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0
   }
-  package var lacksPriority: Bool { groups.contains { $0.cause == .refusedPriority } }
+  package var lacksRealTimePriority: Bool { groups.contains { $0.cause == .refusedPriority } }
   package var missedFrameCount: Int { groups.reduce(0) { $0 + $1.missedFrameCount } }
   /// Whether what was played was not heard to its end.
   package var hasFailed: Bool { groups.contains { $0.kind == .failed } }
@@ -362,47 +365,48 @@ package struct SinkEventFolding {
 
   /// Counts an event; returns what to report now.
   package mutating func add(_ event: SinkEvent, at now: Duration) -> [Report] {
-    var due = takeDue(at: now)
+    var due = drainDueReports(at: now)
     let known = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
     let place = known ?? groups.endIndex
     if known == nil {
-      groups.append(Group(kind: event.kind, cause: event.cause, end: now + Self.shortestInterval))
+      groups.append(
+        Group(kind: event.kind, cause: event.cause, holdEnd: now + Self.minimumInterval))
     }
     var group = groups[place]
     defer { groups[place] = group }
     group.count += 1
     group.missedFrameCount += event.missedFrameCount
     if known == nil || event.kind == .failed { return due + [Report(event)] }
-    if now >= group.end {
+    if now >= group.holdEnd {
       // Quiet for as long as it was last held: the next is news again.
-      group.interval = Self.shortestInterval
-      group.end = now + group.interval
+      group.reportInterval = Self.minimumInterval
+      group.holdEnd = now + group.reportInterval
       due.append(Report(event))
-    } else if let held = group.held {
+    } else if let held = group.heldReport {
       var folded = event
       folded.missedFrameCount += held.event.missedFrameCount
-      group.held = Report(folded, count: held.count + 1)
+      group.heldReport = Report(folded, count: held.count + 1)
     } else {
-      group.held = Report(event)
+      group.heldReport = Report(event)
     }
     return due
   }
 
   /// How long until held events are to be reported; nil where there are none.
   package func timeout(at now: Duration) -> Duration? {
-    groups.filter { $0.held != nil }.map { max(.zero, $0.end - now) }.min()
+    groups.filter { $0.heldReport != nil }.map { max(.zero, $0.holdEnd - now) }.min()
   }
 
   /// Takes the held events whose time has come; all of them without a time.
-  package mutating func takeDue(at now: Duration?) -> [Report] {
+  package mutating func drainDueReports(at now: Duration?) -> [Report] {
     var reports: [Report] = []
     for place in groups.indices {
       var group = groups[place]
-      guard let held = group.held, now.map({ $0 >= group.end }) ?? true else { continue }
+      guard let held = group.heldReport, now.map({ $0 >= group.holdEnd }) ?? true else { continue }
       reports.append(held)
-      group.held = nil
-      group.interval = min(group.interval * 2, Self.longestInterval)
-      group.end = (now ?? group.end) + group.interval
+      group.heldReport = nil
+      group.reportInterval = min(group.reportInterval * 2, Self.maximumInterval)
+      group.holdEnd = (now ?? group.holdEnd) + group.reportInterval
       groups[place] = group
     }
     return reports

@@ -20,13 +20,13 @@ public struct PollDescriptor: Equatable, Sendable {
   /// The events that are waited for, as poll(2) numbers them.
   public var events: Int16
   /// The events that came.
-  public var received: Int16
+  public var receivedEvents: Int16
 
   /// Makes a watch; by default for something to read.
   public init(_ descriptor: Int32, events: Int16 = 1) {
     self.descriptor = descriptor
     self.events = events
-    received = 0
+    receivedEvents = 0
   }
 }
 
@@ -68,7 +68,7 @@ public struct SystemTimeSource: TimeSource {
 /// Time that passes only by waiting: hours of playback in moments.
 public final class VirtualTimeSource: TimeSource {
   private let elapsed: Locked<Duration>
-  private let system = SystemTimeSource()
+  private let systemTime = SystemTimeSource()
 
   /// A clock at a moment.
   public init(startingAt moment: Duration = .zero) { elapsed = Locked(moment) }
@@ -83,9 +83,9 @@ public final class VirtualTimeSource: TimeSource {
   ///
   /// Without a limit it waits in the machine's own time.
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-    guard let timeout else { return system.wait(for: &descriptors, timeout: nil) }
-    system.wait(for: &descriptors, timeout: .zero)
-    if !descriptors.contains(where: { $0.received != 0 }) {
+    guard let timeout else { return systemTime.wait(for: &descriptors, timeout: nil) }
+    systemTime.wait(for: &descriptors, timeout: .zero)
+    if !descriptors.contains(where: { $0.receivedEvents != 0 }) {
       advance(by: timeout)
     }
   }
@@ -141,7 +141,7 @@ public final class PlaybackClock: Sendable {
   }
 
   /// Notes what is known after a block: [render thread].
-  func note(position: Int64, delay: Int, moment: Duration) {
+  func update(position: Int64, delay: Int, moment: Duration) {
     let (seconds, attoseconds) = moment.components
     version.wrappingAdd(1, ordering: .relaxed)
     atomicMemoryFence(ordering: .releasing)
@@ -158,7 +158,7 @@ public final class PlaybackClock: Sendable {
 /// on without it.
 public final class BackgroundThread: Sendable {
   /// Raised when the body has returned; nobody lowers it.
-  public let end: WakeSignal
+  public let endSignal: WakeSignal
   private let thread: Locked<pthread_t?>
 
   private typealias Work = Locked<(body: @Sendable () -> Void, end: WakeSignal)>
@@ -168,10 +168,10 @@ public final class BackgroundThread: Sendable {
   /// - Throws: `noResources` where the process may start no more threads, or has no file descriptor
   ///   left.
   public init(_ body: @escaping @Sendable () -> Void) throws(PlaybackError) {
-    end = try WakeSignal()
+    endSignal = try WakeSignal()
     thread = Locked(nil)
     var started = pthread_t()
-    let context = unsafe Unmanaged.passRetained(Work((body, end))).toOpaque()
+    let context = unsafe Unmanaged.passRetained(Work((body, endSignal))).toOpaque()
     let result = unsafe pthread_create(
       &started, nil,
       { context in
@@ -205,9 +205,9 @@ public final class BackgroundThread: Sendable {
   /// Waits for the body, or for a limit by the machine's clock; returns whether it has returned:
   /// [any thread but this].
   @discardableResult public func wait(within limit: Duration?) -> Bool {
-    var watched = [PollDescriptor(end.descriptor)]
+    var watched = [PollDescriptor(endSignal.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: limit)
-    guard watched[0].received != 0 else { return false }
+    guard watched[0].receivedEvents != 0 else { return false }
     thread.withLock { thread in
       if let ended = thread {
         pthread_join(ended, nil)
@@ -222,7 +222,7 @@ public final class BackgroundThread: Sendable {
 public final class WakeSignal: Sendable {
   /// Readable while the signal is raised.
   public let descriptor: Int32
-  private let entrance: Int32
+  private let writeDescriptor: Int32
 
   /// A signal that is not raised.
   ///
@@ -234,7 +234,7 @@ public final class WakeSignal: Sendable {
   }
 
   /// A signal whose descriptor is below zero, which is never ready, where none is left.
-  package static func ifPossible() -> WakeSignal { (try? WakeSignal()) ?? WakeSignal([-1, -1]) }
+  package static func makeOrInert() -> WakeSignal { (try? WakeSignal()) ?? WakeSignal([-1, -1]) }
 
   private init(_ ends: [Int32]) {
     for end in ends {
@@ -242,19 +242,19 @@ public final class WakeSignal: Sendable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
     descriptor = ends[0]
-    entrance = ends[1]
+    writeDescriptor = ends[1]
   }
 
   deinit {
     close(descriptor)
-    close(entrance)
+    close(writeDescriptor)
   }
 
   /// Raises the signal: [any thread, also a signal handler], one system call.
   public func raise() {
     // A full pipe is a raised signal too.
     var byte: UInt8 = 1
-    _ = unsafe write(entrance, &byte, 1)
+    _ = unsafe write(writeDescriptor, &byte, 1)
   }
 
   /// Lowers the signal; returns whether it was raised.

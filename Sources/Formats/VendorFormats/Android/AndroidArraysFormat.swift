@@ -9,9 +9,9 @@ extension HapticFormat {
   /// An index named `repeat` is that of Android's function. Without amplitudes, timings are off and
   /// on in turn. Levels are written as `steps`, or as `studio`, sampled and never 0 as those of
   /// Haptics Studio. Files of other names than `vibration.json` are recognised by their content.
-  public static let androidArrays = arrays(
+  public static let androidArrays = timingArrays(
     "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"],
-    keys: ArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"),
+    keys: TimingArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"),
     dialects: ["steps", "studio"])
 
   /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes and a repeat
@@ -20,24 +20,24 @@ extension HapticFormat {
   ///
   /// Sounds that play beside them are left out. Source: HapticlabsIO/androidplayer, 081a2cf, whose
   /// licence is MIT.
-  public static let hla = arrays(
+  public static let hla = timingArrays(
     "hla", title: "Hapticlabs", endings: ["hla"],
-    keys: ArrayKeys(
+    keys: TimingArrayKeys(
       timings: "Timings", amplitudes: "Amplitudes", repeatIndex: "Repeat", project: "ProjectName",
       track: "TrackName"))
 
-  private static func arrays(
-    _ id: String, title: String, endings: [String], keys: ArrayKeys, dialects: [String] = []
+  private static func timingArrays(
+    _ id: String, title: String, endings: [String], keys: TimingArrayKeys, dialects: [String] = []
   )
     -> HapticFormat
   {
     json(
-      id, title: title, endings: endings, rules: Rule.arrays, dialects: dialects,
-      isMarked: { $0.has(keys.timings) },
+      id, title: title, endings: endings, rules: Rule.timingArrays, dialects: dialects,
+      matches: { $0.hasRootKey(keys.timings) },
       read: { json, options in
-        var decoder = ArraysDecoder(json: json, keys: keys)
+        var decoder = TimingArraysDecoder(json: json, keys: keys)
         let effect = decoder.decode()
-        var examination = Examination(of: effect, json, decoder.log, options)
+        var examination = ReadResult(of: effect, json, decoder.log, options)
         examination.composition?.title = keys.track.flatMap { json.root[$0]?.string }
         if let project = keys.project.flatMap({ json.root[$0]?.string }) {
           examination.details = [("project", project)]
@@ -47,7 +47,8 @@ extension HapticFormat {
         {
           examination.losses.append(
             Loss(
-              .dropped, .composition, at: sound.place, "sounds beside the vibration are not played")
+              .dropped, .composition, at: sound.location,
+              "sounds beside the vibration are not played")
           )
         }
         return examination
@@ -61,20 +62,20 @@ extension HapticFormat {
         if keys.track != nil {
           words.title = nil
         }
-        losses.dropWords(of: words)
+        losses.addTextLosses(of: words)
         var writer = JSONWriter()
         writer.object { file in
           if let project = keys.project, let track = keys.track {
             file.member(project, "")
-            file.member(track, composition.title ?? options.name)
+            file.member(track, composition.title ?? options.baseName)
             file.member("Duration", steps.steps.reduce(0) { $0 + $1.duration })
           }
-          file.array(keys.timings, layout: .line) { array in
+          file.array(keys.timings, layout: .singleLine) { array in
             for step in steps.steps {
               array.element(step.duration)
             }
           }
-          file.array(keys.amplitudes, layout: .line) { array in
+          file.array(keys.amplitudes, layout: .singleLine) { array in
             for step in steps.steps {
               array.element(step.amplitude ?? -1)
             }
@@ -84,11 +85,11 @@ extension HapticFormat {
           }
           if keys.track != nil {
             for key in ["RequiredAudioFiles", "Audios"] {
-              file.array(key, layout: .line) { _ in }
+              file.array(key, layout: .singleLine) { _ in }
             }
           }
         }
-        return Writing([Writing.File(writer.finish())], losses: losses.finish())
+        return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
       })
   }
 
@@ -98,10 +99,11 @@ extension HapticFormat {
   ///
   /// Nothing in such a text says what it is, so it is never recognised: the format has to be named.
   public static let vibrate = HapticFormat(
-    "vibrate", title: "Web Vibration API", endings: ["vibrate.json"], rules: Rule.vibrate,
-    recognize: { _ in .no },
+    "vibrate", title: "Web Vibration API", fileExtensions: ["vibrate.json"],
+    rules: Rule.webVibration,
+    recognize: { _ in .unrecognized },
     read: { (file, options) throws(InputError) in
-      let isArray = file.bytes.first { !XMLTree.isSpace($0) } == UInt8(ascii: "[")
+      let isArray = file.bytes.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
       let text = isArray ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
       let json: JSONDocument
       do throws(JSONError) {
@@ -115,8 +117,8 @@ extension HapticFormat {
       for value in json.root.elements {
         if let number = value.number, number >= 0 {
           let duration = FrameConversion.integer(
-            min(number, FrameConversion.longest * 1000).rounded(.down))
-          if duration > vibrateLimits.duration || steps.count == vibrateLimits.count {
+            min(number, FrameConversion.maximumSeconds * 1000).rounded(.down))
+          if duration > chromiumLimits.duration || steps.count == chromiumLimits.count {
             excess = excess ?? value
           }
           steps.append(
@@ -128,20 +130,20 @@ extension HapticFormat {
         }
       }
       if let excess {
-        log.add(.vibrateCount, at: excess, vibrateLimits.sentence)
+        log.add(.vibrateCount, at: excess, chromiumLimits.sentence)
       }
-      return Examination(of: .waveform(steps, repeatIndex: nil), json, log, options)
+      return ReadResult(of: .waveform(steps, repeatIndex: nil), json, log, options)
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.vibrateValue)
       var losses = LossLog()
-      let played = composition.unrolled(passes: options.loops, losses: &losses)
+      let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
       let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
       losses = steps.losses
       if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
         losses.add(.dropped, .composition, "this format has one vibration level")
       }
-      losses.dropWords(of: composition)
+      losses.addTextLosses(of: composition)
       var durations: [Int] = []
       for step in steps.steps {
         let isOn = step.amplitude != 0
@@ -157,48 +159,48 @@ extension HapticFormat {
       if durations.count % 2 == 0 {
         durations = durations.dropLast()
       }
-      if durations.count > vibrateLimits.count
-        || durations.contains(where: { $0 > vibrateLimits.duration })
+      if durations.count > chromiumLimits.count
+        || durations.contains(where: { $0 > chromiumLimits.duration })
       {
-        losses.add(.approximated, .composition, vibrateLimits.sentence)
+        losses.add(.approximated, .composition, chromiumLimits.sentence)
       }
-      var writer = JSONWriter(layout: .line)
+      var writer = JSONWriter(layout: .singleLine)
       writer.array { array in
         for duration in durations {
           array.element(duration)
         }
       }
-      return Writing([Writing.File(writer.finish())], losses: losses.finish())
+      return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
     })
 
   /// The most durations, and the longest in milliseconds. Source: Chromium's web tests of the
   /// Vibration API.
-  private static let vibrateLimits = (
+  private static let chromiumLimits = (
     count: 99, duration: 10_000, sentence: "Chromium plays 99 durations of at most 10000 ms"
   )
 }
 
-extension Examination {
+extension ReadResult {
   /// What is read of a text that holds one effect, which counts where there are no errors.
   fileprivate init(
     of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions
   ) {
-    let made = log.errorCount == 0 ? VibrationComposition(effect, options: options) : nil
+    let made = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
     self.init(
-      made?.composition, of: json, log, options, losses: made?.losses.finish() ?? [],
-      places: SourcePlaces { _ in json.root.place })
+      made?.composition, of: json, log: log, options: options, losses: made?.losses.finish() ?? [],
+      sourceMap: SourceMap { _ in json.root.location })
   }
 }
 
-private struct ArrayKeys: Sendable {
+private struct TimingArrayKeys: Sendable {
   var timings, amplitudes, repeatIndex: String
   var project: String?
   var track: String?
 }
 
-private struct ArraysDecoder {
+private struct TimingArraysDecoder {
   let json: JSONDocument
-  let keys: ArrayKeys
+  let keys: TimingArrayKeys
   var log = FindingLog()
 
   /// The levels; nil where the text has none.
@@ -209,11 +211,14 @@ private struct ArraysDecoder {
         .arraysStructure, at: root, "the file must be an object with the key \"\(keys.timings)\"")
       return nil
     }
-    guard let durations = numbers(timings, keys.timings, 0...Int32.max) else { return nil }
+    guard let durations = numbers(timings, name: keys.timings, range: 0...Int32.max) else {
+      return nil
+    }
     var steps: [VibrationEffect.Step] = []
     if let amplitudes = root[keys.amplitudes] {
       guard
-        let levels = numbers(amplitudes, keys.amplitudes, -1...Int32(VibrationEffect.fullAmplitude))
+        let levels = numbers(
+          amplitudes, name: keys.amplitudes, range: -1...Int32(VibrationEffect.fullAmplitude))
       else {
         return nil
       }
@@ -250,7 +255,7 @@ private struct ArraysDecoder {
     return index < 0 ? nil : index
   }
 
-  private mutating func numbers(_ value: JSONValue, _ name: String, _ range: ClosedRange<Int32>)
+  private mutating func numbers(_ value: JSONValue, name: String, range: ClosedRange<Int32>)
     -> [Int32]?
   {
     guard value.kind == .array else {
@@ -258,7 +263,7 @@ private struct ArraysDecoder {
       return nil
     }
     // Nearly all files have no mistake, and hold nothing but these numbers.
-    if let numbers = value.wholeNumbers(in: range) { return numbers }
+    if let numbers = value.integerElements(in: range) { return numbers }
     var numbers: [Int32] = []
     for element in value.elements {
       if let number = element.number, let whole = Int32(exactly: number), range.contains(whole) {
@@ -281,15 +286,15 @@ private struct ArraysDecoder {
 /// The rules of Android's vibration files and of web pages.
 extension Rule {
   /// The rules of vibration XML, in the order in which they are listed.
-  static let android: [Rule] = [
+  static let androidXML: [Rule] = [
     .androidSyntax, .androidRoot, .androidElement, .androidAttribute, .androidMissingAttribute,
     .androidValue,
     .androidEmpty, .androidNoLength, .androidEnvelopeEnd, .androidVendorEffect, .androidChoice,
   ]
-  static let arrays: [Rule] = [
+  static let timingArrays: [Rule] = [
     .syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength,
   ]
-  static let vibrate: [Rule] = [.vibrateSyntax, .vibrateValue, .vibrateCount]
+  static let webVibration: [Rule] = [.vibrateSyntax, .vibrateValue, .vibrateCount]
 
   static let androidSyntax = error(
     "syntax", "syntax",

@@ -17,12 +17,13 @@ extension HapticFormat {
   /// intensity and sharpness, `waveform-envelope`, `waveform`, or `primitives`, which holds
   /// transients alone.
   public static let androidXML = HapticFormat(
-    "android-xml", title: "Android vibration XML", endings: ["xml"], sharesEndings: true,
-    prefix: "android/",
-    rules: Rule.android,
+    "android-xml", title: "Android vibration XML", fileExtensions: ["xml"],
+    sharesFileExtensions: true,
+    rulePrefix: "android/",
+    rules: Rule.androidXML,
     dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"],
     recognize: { bytes in
-      guard let root = XMLTree.rootName(of: bytes) else { return .no }
+      guard let root = XMLTree.rootName(of: bytes) else { return .unrecognized }
       return ["vibration-effect", "vibration", "vibration-select"].contains(root)
         ? .certain : .possible
     },
@@ -31,18 +32,19 @@ extension HapticFormat {
       var decoder = VibrationDecoder()
       decoder.decode(tree)
       let lines = LineIndex()
-      let main = decoder.firstEffect
-      @Sendable func place(_ element: Int, _ offset: Int) -> SourcePlace {
-        lines.place(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
+      let main = decoder.firstEffectOffset
+      @Sendable func place(_ element: Int, _ offset: Int) -> FileLocation {
+        lines.location(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
       }
       let made =
         decoder.log.errorCount == 0
-        ? VibrationComposition(decoder.effects.first, options: options) : nil
-      return Examination(
-        composition: made?.composition, findings: decoder.log.findings(for: options, place),
+        ? VibrationReader(decoder.effects.first, options: options) : nil
+      return ReadResult(
+        composition: made?.composition,
+        findings: decoder.log.findings(for: options, location: place),
         errorCount: decoder.log.errorCount,
         losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-        places: SourcePlaces { _ in place(main, main) })
+        sourceMap: SourceMap { _ in place(main, main) })
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.androidValue)
@@ -62,8 +64,9 @@ extension HapticFormat {
           }
         losses = builder.losses
       }
-      losses.dropWords(of: composition)
-      return Writing([Writing.File(VibrationWriter.text(effect))], losses: losses.finish())
+      losses.addTextLosses(of: composition)
+      return WrittenFiles(
+        [WrittenFiles.File(VibrationWriter.text(effect))], losses: losses.finish())
     },
     // Comments are kept.
     canonical: { (file) throws(InputError) in
@@ -79,7 +82,7 @@ extension HapticFormat {
       throw InputError(
         Finding(
           .androidSyntax,
-          place: LineIndex().place(of: error.offset, in: file.bytes, name: file.name),
+          location: LineIndex().location(of: error.offset, in: file.bytes, name: file.name),
           error.message,
           suggestion: error.suggestion))
     }
@@ -97,15 +100,15 @@ private struct VibrationDecoder {
   var log = FindingLog()
   /// The effects of the file; several where the device chooses one.
   private(set) var effects: [VibrationEffect] = []
-  private(set) var firstEffect = 0
+  private(set) var firstEffectOffset = 0
   private var tree: XMLTree?
 
-  private static let milliseconds = Int(Int32.max)
-  private static let unit: (range: ClosedRange<Float>, text: String) = (0...1, "0 to 1")
-  private static let hertz: (range: ClosedRange<Float>, text: String) = (
+  private static let maximumMilliseconds = Int(Int32.max)
+  private static let unitRange: (range: ClosedRange<Float>, text: String) = (0...1, "0 to 1")
+  private static let hertzRange: (range: ClosedRange<Float>, text: String) = (
     .leastNonzeroMagnitude ... .greatestFiniteMagnitude, "greater than 0"
   )
-  private static let names = [
+  private static let elementNames = [
     "control-point", "waveform-entry", "primitive-effect", "waveform-effect",
     "basic-envelope-effect",
     "waveform-envelope-effect", "predefined-effect", "repeating-effect", "vendor-effect",
@@ -116,15 +119,15 @@ private struct VibrationDecoder {
   mutating func decode(_ tree: XMLTree) {
     guard let root = tree.root else { return }
     self.tree = tree
-    firstEffect = root.place
+    firstEffectOffset = root.offset
     switch root.name {
     case "vibration-effect", "vibration":
       decodeVibration(root)
     case "vibration-select":
-      checkAttributes(of: root, [])
-      let given = root.children.filter { expect("vibration-effect", $0, in: root) }
+      checkAttributes(of: root, allowed: [])
+      let given = root.children.filter { expect("vibration-effect", element: $0, in: root) }
       if let first = given.first {
-        firstEffect = first.place
+        firstEffectOffset = first.offset
       }
       for child in given {
         decodeVibration(child)
@@ -144,7 +147,7 @@ private struct VibrationDecoder {
   }
 
   private mutating func decodeVibration(_ element: Element) {
-    checkAttributes(of: element, [])
+    checkAttributes(of: element, allowed: [])
     if let effect = decodeContent(of: element, bareEntries: false) {
       effects.append(effect)
     }
@@ -163,16 +166,19 @@ private struct VibrationDecoder {
     switch first.name {
     case "primitive-effect":
       return .primitives(
-        element.children.filter { expect("primitive-effect", $0, in: element) }.compactMap {
+        element.children.filter { expect("primitive-effect", element: $0, in: element) }.compactMap
+        {
           decodePrimitive($0)
         })
     case "waveform-entry" where bareEntries:
       let steps = decodeSteps(element.children, in: element)
-      checkLength(of: steps, element)
+      checkLength(of: steps, element: element)
       return .waveform(steps, repeatIndex: nil)
     case "predefined-effect":
-      checkContent(of: first, ["name"])
-      effect = word("name", of: first, VibrationPrimitives.predefined).map { .predefined($0) }
+      checkEmptyElement(first, attributes: ["name"])
+      effect = keyword("name", of: first, among: VibrationPrimitives.predefinedNames).map {
+        .predefined($0)
+      }
     case "basic-envelope-effect":
       effect = decodeEnvelope(first, isBasic: true)
     case "waveform-envelope-effect":
@@ -182,39 +188,41 @@ private struct VibrationDecoder {
     case "repeating-effect" where !bareEntries:
       effect = decodeRepeating(first)
     default:
-      unexpected(first, in: element)
+      reportUnexpected(first, in: element)
     }
     for child in element.children.dropFirst() {
-      unexpected(child, in: element)
+      reportUnexpected(child, in: element)
     }
     return effect
   }
 
   private mutating func decodePrimitive(_ element: Element) -> VibrationEffect.Primitive? {
-    checkContent(of: element, ["name", "scale", "delayMs", "delayType"])
-    let scale = real("scale", of: element, isOptional: true, Self.unit)
-    let delay = integer("delayMs", of: element, isOptional: true, 0...Self.milliseconds)
+    checkEmptyElement(element, attributes: ["name", "scale", "delayMs", "delayType"])
+    let scale = number("scale", of: element, isOptional: true, limits: Self.unitRange)
+    let delay = integer(
+      "delayMs", of: element, isOptional: true, range: 0...Self.maximumMilliseconds)
     let type = value("delayType", of: element)
     if let type, type != "pause", type != "relative_start_offset" {
-      invalid("delayType", of: element, "must be pause or relative_start_offset")
+      reportInvalid("delayType", of: element, reason: "must be pause or relative_start_offset")
     }
-    return word("name", of: element, VibrationPrimitives.primitives).map {
+    return keyword("name", of: element, among: VibrationPrimitives.primitiveNames).map {
       VibrationEffect.Primitive(
-        name: $0, scale: scale ?? 1, delay: delay ?? 0, isFromStart: type == "relative_start_offset"
+        name: $0, scale: scale ?? 1, delay: delay ?? 0,
+        delaysFromPreviousStart: type == "relative_start_offset"
       )
     }
   }
 
   private mutating func decodeWaveform(_ element: Element) -> VibrationEffect {
-    checkAttributes(of: element, [])
+    checkAttributes(of: element, allowed: [])
     var steps: [VibrationEffect.Step] = []
     var repeatIndex: Int?
     for child in element.children {
       if repeatIndex != nil {
-        unexpected(child, in: element)
+        reportUnexpected(child, in: element)
       } else if child.name == "repeating" {
         repeatIndex = steps.count
-        checkAttributes(of: child, [])
+        checkAttributes(of: child, allowed: [])
         if child.children.isEmpty {
           add(.androidEmpty, at: child, "repeating is empty")
         }
@@ -223,41 +231,41 @@ private struct VibrationDecoder {
         steps += decodeSteps([child], in: element)
       }
     }
-    checkLength(of: steps, element)
+    checkLength(of: steps, element: element)
     return .waveform(steps, repeatIndex: repeatIndex)
   }
 
   private mutating func decodeSteps(_ entries: [Element], in parent: Element) -> [VibrationEffect
     .Step]
   {
-    entries.filter { expect("waveform-entry", $0, in: parent) }.compactMap { entry in
-      checkContent(of: entry, ["durationMs", "amplitude"])
-      let duration = integer("durationMs", of: entry, 0...Self.milliseconds)
+    entries.filter { expect("waveform-entry", element: $0, in: parent) }.compactMap { entry in
+      checkEmptyElement(entry, attributes: ["durationMs", "amplitude"])
+      let duration = integer("durationMs", of: entry, range: 0...Self.maximumMilliseconds)
       if value("amplitude", of: entry) == "default" {
         return duration.map { .init(duration: $0, amplitude: nil) }
       }
-      let amplitude = integer("amplitude", of: entry, 0...VibrationEffect.fullAmplitude)
+      let amplitude = integer("amplitude", of: entry, range: 0...VibrationEffect.fullAmplitude)
       guard let duration, let amplitude else { return nil }
       return .init(duration: duration, amplitude: amplitude)
     }
   }
 
-  private mutating func checkLength(of steps: [VibrationEffect.Step], _ element: Element) {
+  private mutating func checkLength(of steps: [VibrationEffect.Step], element: Element) {
     guard log.errorCount == 0, !steps.contains(where: { $0.duration > 0 }) else { return }
     add(.androidNoLength, at: element, "the durations of the waveform are all 0")
   }
 
   private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
-    let names = VibrationEffect.names(isBasic: isBasic)
-    let tones = isBasic ? Self.unit : Self.hertz
-    checkAttributes(of: element, [names.initial])
-    let initial = real(names.initial, of: element, isOptional: true, tones)
-    var points: [VibrationEffect.Point] = []
-    for child in element.children where expect("control-point", child, in: element) {
-      checkContent(of: child, [names.level, names.tone, "durationMs"])
-      let level = real(names.level, of: child, Self.unit) ?? 0
-      let tone = real(names.tone, of: child, tones) ?? (isBasic ? 0 : 1)
-      let duration = integer("durationMs", of: child, 1...Self.milliseconds) ?? 1
+    let names = VibrationEffect.xmlNames(isBasic: isBasic)
+    let tones = isBasic ? Self.unitRange : Self.hertzRange
+    checkAttributes(of: element, allowed: [names.initial])
+    let initial = number(names.initial, of: element, isOptional: true, limits: tones)
+    var points: [VibrationEffect.ControlPoint] = []
+    for child in element.children where expect("control-point", element: child, in: element) {
+      checkEmptyElement(child, attributes: [names.level, names.tone, "durationMs"])
+      let level = number(names.level, of: child, limits: Self.unitRange) ?? 0
+      let tone = number(names.tone, of: child, limits: tones) ?? (isBasic ? 0 : 1)
+      let duration = integer("durationMs", of: child, range: 1...Self.maximumMilliseconds) ?? 1
       points.append(.init(level: level, tone: tone, duration: duration))
     }
     if points.isEmpty {
@@ -272,11 +280,11 @@ private struct VibrationDecoder {
   }
 
   private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
-    checkAttributes(of: element, [])
+    checkAttributes(of: element, allowed: [])
     var left = element.children[...]
     var preamble: VibrationEffect?
     if let first = left.first, first.name == "preamble" {
-      checkAttributes(of: first, [])
+      checkAttributes(of: first, allowed: [])
       preamble = decodeContent(of: first, bareEntries: true)
       left.removeFirst()
     }
@@ -284,11 +292,11 @@ private struct VibrationDecoder {
       add(.androidEmpty, at: element, "repeating-effect has no repeating")
       return nil
     }
-    guard expect("repeating", next, in: element) else { return nil }
-    checkAttributes(of: next, [])
+    guard expect("repeating", element: next, in: element) else { return nil }
+    checkAttributes(of: next, allowed: [])
     let repeating = decodeContent(of: next, bareEntries: true)
     for child in left {
-      unexpected(child, in: element)
+      reportUnexpected(child, in: element)
     }
     return repeating.map { .repeating(preamble: preamble, $0) }
   }
@@ -297,38 +305,42 @@ private struct VibrationDecoder {
 
   private mutating func add(
     _ rule: Rule, at element: Element, offset: Int? = nil, _ message: String, hint: String? = nil
-  ) { log.add(rule, value: element.place, offset: offset ?? element.place, message, hint: hint) }
+  ) {
+    log.add(
+      rule, valueIndex: element.offset, offset: offset ?? element.offset, message, suggestion: hint)
+  }
 
-  private mutating func expect(_ name: String, _ element: Element, in parent: Element) -> Bool {
+  private mutating func expect(_ name: String, element: Element, in parent: Element) -> Bool {
     if element.name == name { return true }
-    unexpected(element, in: parent)
+    reportUnexpected(element, in: parent)
     return false
   }
 
-  private mutating func unexpected(_ element: Element, in parent: Element) {
+  private mutating func reportUnexpected(_ element: Element, in parent: Element) {
     let name = element.name
     if name == "vendor-effect" {
       return add(.androidVendorEffect, at: element, "a vendor effect cannot be read")
     }
     add(
       .androidElement, at: element, "unexpected element \(name.quoted()) in \(parent.name)",
-      hint: Self.names.contains(name) ? nil : JSONNames(Self.names).hint(for: name))
+      hint: Self.elementNames.contains(name)
+        ? nil : JSONNameList(Self.elementNames).suggestion(for: name))
   }
 
   /// Notes attributes that an element must not have, and what is in an element that must be empty.
-  private mutating func checkContent(of element: Element, _ names: [String]) {
-    checkAttributes(of: element, names)
+  private mutating func checkEmptyElement(_ element: Element, attributes names: [String]) {
+    checkAttributes(of: element, allowed: names)
     for child in element.children {
-      unexpected(child, in: element)
+      reportUnexpected(child, in: element)
     }
   }
 
-  private mutating func checkAttributes(of element: Element, _ names: [String]) {
+  private mutating func checkAttributes(of element: Element, allowed names: [String]) {
     for attribute in element.attributes where !names.contains(attribute.name) {
       add(
         .androidAttribute, at: element, offset: offset(of: attribute.name, in: element),
         "unexpected attribute \(attribute.name.quoted())",
-        hint: JSONNames(names).hint(for: attribute.name))
+        hint: JSONNameList(names).suggestion(for: attribute.name))
     }
   }
 
@@ -338,12 +350,12 @@ private struct VibrationDecoder {
 
   private func offset(of name: String, in element: Element) -> Int {
     let index = element.attributes.firstIndex { $0.name == name } ?? 0
-    return tree?.offset(ofAttribute: index, in: element) ?? element.place
+    return tree?.offset(ofAttribute: index, in: element) ?? element.offset
   }
 
-  private mutating func read<Value>(
-    _ name: String, of element: Element, isOptional: Bool, _ make: (String) -> Value?,
-    _ reason: @autoclosure () -> String
+  private mutating func attribute<Value>(
+    _ name: String, of element: Element, isOptional: Bool, parse make: (String) -> Value?,
+    reason: @autoclosure () -> String
   ) -> Value? {
     guard let text = value(name, of: element) else {
       if !isOptional {
@@ -354,45 +366,47 @@ private struct VibrationDecoder {
       return nil
     }
     if let value = make(text) { return value }
-    invalid(name, of: element, reason())
+    reportInvalid(name, of: element, reason: reason())
     return nil
   }
 
-  private mutating func invalid(_ name: String, of element: Element, _ reason: String) {
+  private mutating func reportInvalid(_ name: String, of element: Element, reason: String) {
     let text = (value(name, of: element) ?? "").quoted(limit: 24)
     add(
       .androidValue, at: element, offset: offset(of: name, in: element),
       "\(name) is \(text); \(reason)")
   }
 
-  private mutating func word(_ name: String, of element: Element, _ words: [String]) -> String? {
-    read(
-      name, of: element, isOptional: false, { words.contains($0) ? $0 : nil },
-      "must be one of " + words.joined(separator: ", "))
+  private mutating func keyword(_ name: String, of element: Element, among words: [String])
+    -> String?
+  {
+    attribute(
+      name, of: element, isOptional: false, parse: { words.contains($0) ? $0 : nil },
+      reason: "must be one of " + words.joined(separator: ", "))
   }
 
-  private mutating func real(
+  private mutating func number(
     _ name: String, of element: Element, isOptional: Bool = false,
-    _ limits: (range: ClosedRange<Float>, text: String)
+    limits: (range: ClosedRange<Float>, text: String)
   ) -> Float? {
-    read(
+    attribute(
       name, of: element, isOptional: isOptional,
-      { text in
+      parse: { text in
         // Digits with a sign, a point and an exponent, not what else Swift reads.
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) }) else {
           return nil
         }
         return Double(text).map { Float($0) }.flatMap { limits.range.contains($0) ? $0 : nil }
-      }, "must be a number \(limits.text)")
+      }, reason: "must be a number \(limits.text)")
   }
 
   private mutating func integer(
-    _ name: String, of element: Element, isOptional: Bool = false, _ range: ClosedRange<Int>
+    _ name: String, of element: Element, isOptional: Bool = false, range: ClosedRange<Int>
   ) -> Int? {
-    read(
+    attribute(
       name, of: element, isOptional: isOptional,
-      { Int($0).flatMap { range.contains($0) ? $0 : nil } },
-      range.upperBound == Self.milliseconds
+      parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
+      reason: range.upperBound == Self.maximumMilliseconds
         ? "must be a whole number of at least \(range.lowerBound)"
         : "must be \(range.lowerBound) to \(range.upperBound)"
           + (name == "amplitude" ? " or default" : ""))
@@ -407,22 +421,22 @@ private struct VibrationWriter {
 
   static func text(_ effect: VibrationEffect) -> [UInt8] {
     var writer = VibrationWriter()
-    writer.element("vibration-effect") { $0.content(effect, bareEntries: false) }
+    writer.writeElement("vibration-effect") { $0.writeContent(effect, bareEntries: false) }
     return writer.bytes
   }
 
   static func text(_ tree: XMLTree) -> [UInt8] {
     var writer = VibrationWriter()
     for element in tree.topLevel {
-      writer.copy(element)
+      writer.writeCanonical(element)
     }
     return writer.bytes
   }
 
-  private mutating func content(_ effect: VibrationEffect, bareEntries: Bool) {
+  private mutating func writeContent(_ effect: VibrationEffect, bareEntries: Bool) {
     switch effect {
     case .predefined(let name):
-      element("predefined-effect", [("name", name)])
+      writeElement("predefined-effect", attributes: [("name", name)])
     case .primitives(let primitives):
       for primitive in primitives {
         var attributes = [("name", primitive.name)]
@@ -432,58 +446,59 @@ private struct VibrationWriter {
         if primitive.delay != 0 {
           attributes.append(("delayMs", "\(primitive.delay)"))
         }
-        if primitive.isFromStart {
+        if primitive.delaysFromPreviousStart {
           attributes.append(("delayType", "relative_start_offset"))
         }
-        element("primitive-effect", attributes)
+        writeElement("primitive-effect", attributes: attributes)
       }
     case .waveform(let steps, _) where bareEntries:
-      entries(steps[...])
+      writeEntries(steps[...])
     case .waveform(let steps, let repeatIndex):
-      element("waveform-effect") { writer in
-        writer.entries(steps[..<(repeatIndex ?? steps.count)])
+      writeElement("waveform-effect") { writer in
+        writer.writeEntries(steps[..<(repeatIndex ?? steps.count)])
         if let repeatIndex {
-          writer.element("repeating") { $0.entries(steps[repeatIndex...]) }
+          writer.writeElement("repeating") { $0.writeEntries(steps[repeatIndex...]) }
         }
       }
     case .envelope(let isBasic, let initial, let points):
-      let names = VibrationEffect.names(isBasic: isBasic)
-      element(names.element, initial.map { [(names.initial, "\($0)")] } ?? []) { writer in
+      let names = VibrationEffect.xmlNames(isBasic: isBasic)
+      writeElement(names.element, attributes: initial.map { [(names.initial, "\($0)")] } ?? []) {
+        writer in
         for point in points {
-          writer.element(
+          writer.writeElement(
             "control-point",
-            [
+            attributes: [
               (names.level, "\(point.level)"), (names.tone, "\(point.tone)"),
               ("durationMs", "\(point.duration)"),
             ])
         }
       }
     case .repeating(let preamble, let repeating):
-      element("repeating-effect") { writer in
+      writeElement("repeating-effect") { writer in
         if let preamble {
-          writer.element("preamble") { $0.content(preamble, bareEntries: true) }
+          writer.writeElement("preamble") { $0.writeContent(preamble, bareEntries: true) }
         }
-        writer.element("repeating") { $0.content(repeating, bareEntries: true) }
+        writer.writeElement("repeating") { $0.writeContent(repeating, bareEntries: true) }
       }
     }
   }
 
-  private mutating func entries(_ steps: ArraySlice<VibrationEffect.Step>) {
+  private mutating func writeEntries(_ steps: ArraySlice<VibrationEffect.Step>) {
     for step in steps {
-      element(
+      writeElement(
         "waveform-entry",
-        [
+        attributes: [
           ("durationMs", "\(step.duration)"),
           ("amplitude", step.amplitude.map { "\($0)" } ?? "default"),
         ])
     }
   }
 
-  private mutating func element(
-    _ name: String, _ attributes: [(String, String)] = [],
-    _ contents: ((inout VibrationWriter) -> Void)? = nil
+  private mutating func writeElement(
+    _ name: String, attributes: [(String, String)] = [],
+    contents: ((inout VibrationWriter) -> Void)? = nil
   ) {
-    line("<" + name)
+    writeIndented("<" + name)
     for (name, value) in attributes {
       bytes += " \(name)=\"\(Self.escaped(value))\"".utf8
     }
@@ -492,10 +507,10 @@ private struct VibrationWriter {
     depth += 1
     contents(&self)
     depth -= 1
-    line("</\(name)>\n")
+    writeIndented("</\(name)>\n")
   }
 
-  private mutating func line(_ text: String) {
+  private mutating func writeIndented(_ text: String) {
     bytes += repeatElement(UInt8(ascii: " "), count: 2 * depth)
     bytes += text.utf8
   }
@@ -518,25 +533,27 @@ private struct VibrationWriter {
   }
 
   /// The order in which attributes are written, apart from entries, where the duration is first.
-  private static let order = [
+  private static let attributeOrder = [
     "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude",
     "frequencyHz", "scale",
     "delayMs", "delayType", "durationMs",
   ]
 
-  private mutating func copy(_ element: XMLTree.Element) {
-    if element.isComment { return line(element.name + "\n") }
+  private mutating func writeCanonical(_ element: XMLTree.Element) {
+    if element.isComment { return writeIndented(element.name + "\n") }
     func rank(_ name: String) -> Int {
       if element.name == "waveform-entry", name == "durationMs" { return -1 }
-      return Self.order.firstIndex(of: name) ?? .max
+      return Self.attributeOrder.firstIndex(of: name) ?? .max
     }
     let sorted = element.attributes.enumerated().sorted {
       (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset)
     }.map { ($0.element.name, $0.element.value) }
-    guard !element.children.isEmpty else { return self.element(element.name, sorted) }
-    self.element(element.name, sorted) { writer in
+    guard !element.children.isEmpty else {
+      return self.writeElement(element.name, attributes: sorted)
+    }
+    self.writeElement(element.name, attributes: sorted) { writer in
       for child in element.children {
-        writer.copy(child)
+        writer.writeCanonical(child)
       }
     }
   }
@@ -551,12 +568,12 @@ struct XMLTree: Sendable {
     var attributes: [(name: String, value: String)] = []
     var children: [Element] = []
     /// The byte of its `<`.
-    var place: Int
+    var offset: Int
 
     var isComment: Bool { name.hasPrefix("<") }
   }
 
-  struct Fault: Error {
+  struct ParseError: Error {
     var offset: Int
     var message: String
     var suggestion: String?
@@ -571,17 +588,18 @@ struct XMLTree: Sendable {
 
   var root: Element? { topLevel.first { !$0.isComment } }
 
-  init(_ text: [UInt8], keepsComments: Bool = false) throws(Fault) {
+  init(_ text: [UInt8], keepsComments: Bool = false) throws(ParseError) {
     guard text.count <= Self.limits.bytes else {
-      throw Fault(offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
+      throw ParseError(
+        offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
     }
     // The parser would read it, but places and names are those of bytes.
     if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
-      throw Fault(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
+      throw ParseError(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
     }
     self.text = text
     #if SoundOutput
-      var reader = Reader(text: text)
+      var reader = ExpatReader(text: text)
       topLevel = try unsafe reader.read(keepsComments: keepsComments)
     #else
       throw Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
@@ -590,7 +608,7 @@ struct XMLTree: Sendable {
 
   /// The byte at which an attribute of an element begins.
   func offset(ofAttribute index: Int, in element: Element) -> Int {
-    var position = element.place + 1 + element.name.utf8.count
+    var position = element.offset + 1 + element.name.utf8.count
     func skip(to isEnd: (UInt8) -> Bool) {
       while position < text.count, !isEnd(text[position]) {
         position += 1
@@ -604,11 +622,11 @@ struct XMLTree: Sendable {
       skip { $0 == quote }
       position += 1
     }
-    skip { !Self.isSpace($0) }
+    skip { !Self.isWhitespace($0) }
     return min(position, text.count)
   }
 
-  static func isSpace(_ byte: UInt8) -> Bool {
+  static func isWhitespace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
@@ -617,8 +635,8 @@ struct XMLTree: Sendable {
   func path(to place: Int) -> String {
     guard var element = root else { return "" }
     var path = String(element.name.prefix(40))
-    while element.place < place,
-      let index = element.children.lastIndex(where: { $0.place <= place })
+    while element.offset < place,
+      let index = element.children.lastIndex(where: { $0.offset <= place })
     {
       element = element.children[index]
       path += ".\(element.name.prefix(40))[\(index)]"
@@ -628,21 +646,21 @@ struct XMLTree: Sendable {
 
   #if SoundOutput
     /// The state of one reading, which the functions that libexpat calls change.
-    @safe private struct Reader {
+    @safe private struct ExpatReader {
       let text: [UInt8]
       private var parser: XML_Parser?
       /// What holds the root, and the open elements.
-      private var open = [Element(name: "", place: 0)]
-      private var fault: Fault?
+      private var openElements = [Element(name: "", offset: 0)]
+      private var parseError: ParseError?
 
       init(text: [UInt8]) { self.text = text }
 
-      @unsafe mutating func read(keepsComments: Bool) throws(Fault) -> [Element] {
+      @unsafe mutating func read(keepsComments: Bool) throws(ParseError) -> [Element] {
         guard temblor_has_expat() else {
-          throw Fault(offset: 0, message: "XML needs libexpat; install the package libexpat1")
+          throw ParseError(offset: 0, message: "XML needs libexpat; install the package libexpat1")
         }
         guard let parser = unsafe XML_ParserCreate("UTF-8") else {
-          throw Fault(offset: 0, message: "there is no memory to read the text")
+          throw ParseError(offset: 0, message: "there is no memory to read the text")
         }
         unsafe self.parser = parser
         defer { unsafe XML_ParserFree(parser) }
@@ -650,85 +668,90 @@ struct XMLTree: Sendable {
         let status = unsafe withUnsafeMutablePointer(to: &self) { state in
           unsafe XML_SetUserData(parser, state)
           unsafe XML_SetElementHandler(
-            parser, { unsafe Reader.of($0)?.pointee.start($1, $2) },
-            { data, _ in unsafe Reader.of(data)?.pointee.end() })
+            parser,
+            { unsafe ExpatReader.reader(from: $0)?.pointee.startElement($1, attributes: $2) },
+            { data, _ in unsafe ExpatReader.reader(from: data)?.pointee.endElement() })
           unsafe XML_SetCharacterDataHandler(
             parser,
             {
-              unsafe Reader.of($0)?.pointee.characters(
+              unsafe ExpatReader.reader(from: $0)?.pointee.checkCharacters(
                 UnsafeBufferPointer(start: $1, count: Int($2)))
             })
           unsafe XML_SetStartDoctypeDeclHandler(
             parser,
             { data, _, _, _, _ in
-              unsafe Reader.of(data)?.pointee.stop(
+              unsafe ExpatReader.reader(from: data)?.pointee.stop(
                 "a document type declaration is not accepted", hint: "remove it")
             })
           if keepsComments {
             unsafe XML_SetCommentHandler(
-              parser, { data, _ in unsafe Reader.of(data)?.pointee.comment() })
+              parser, { data, _ in unsafe ExpatReader.reader(from: data)?.pointee.appendComment() })
           }
           return unsafe text.withUnsafeBytes { bytes in
             unsafe XML_Parse(
               parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
           }
         }
-        if let fault { throw fault }
-        guard status != XML_STATUS_OK else { return open[0].children }
+        if let parseError { throw parseError }
+        guard status != XML_STATUS_OK else { return openElements[0].children }
         let reason = unsafe XML_ErrorString(XML_GetErrorCode(parser)).map {
           unsafe String(cString: $0)
         }
-        throw Fault(
+        throw ParseError(
           offset: min(max(offset, 0), text.count),
           message: "the text is not valid XML: \(reason ?? "unknown error")",
           suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
       }
 
-      @unsafe private static func of(_ data: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<
-        Reader
-      >? {
-        unsafe data?.assumingMemoryBound(to: Reader.self)
+      @unsafe private static func reader(from data: UnsafeMutableRawPointer?)
+        -> UnsafeMutablePointer<
+          ExpatReader
+        >?
+      {
+        unsafe data?.assumingMemoryBound(to: ExpatReader.self)
       }
 
       private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
 
       private mutating func stop(_ message: String, hint: String? = nil) {
-        if fault == nil {
-          fault = Fault(offset: offset, message: message, suggestion: hint)
+        if parseError == nil {
+          parseError = ParseError(offset: offset, message: message, suggestion: hint)
         }
         unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
       }
 
-      @unsafe private mutating func start(
-        _ name: UnsafePointer<CChar>?, _ given: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+      @unsafe private mutating func startElement(
+        _ name: UnsafePointer<CChar>?,
+        attributes given: UnsafeMutablePointer<UnsafePointer<CChar>?>?
       ) {
-        guard fault == nil, let name = unsafe name else { return }
-        guard open.count <= XMLTree.limits.depth else {
+        guard parseError == nil, let name = unsafe name else { return }
+        guard openElements.count <= XMLTree.limits.depth else {
           return stop("elements are nested more than \(XMLTree.limits.depth) deep")
         }
-        var element = Element(name: unsafe String(cString: name), place: offset)
+        var element = Element(name: unsafe String(cString: name), offset: offset)
         var index = 0
         while let key = unsafe given?[index], let value = unsafe given?[index + 1] {
           element.attributes.append((unsafe String(cString: key), unsafe String(cString: value)))
           index += 2
         }
-        open.append(element)
+        openElements.append(element)
       }
 
-      private mutating func end() {
-        guard fault == nil, let element = open.popLast() else { return }
-        open[open.count - 1].children.append(element)
+      private mutating func endElement() {
+        guard parseError == nil, let element = openElements.popLast() else { return }
+        openElements[openElements.count - 1].children.append(element)
       }
 
-      private mutating func comment() {
-        guard fault == nil else { return }
+      private mutating func appendComment() {
+        guard parseError == nil else { return }
         let bytes = text[offset..<offset + Int(unsafe XML_GetCurrentByteCount(parser))]
-        open[open.count - 1].children.append(
-          Element(name: String(decoding: bytes, as: UTF8.self), place: offset))
+        openElements[openElements.count - 1].children.append(
+          Element(name: String(decoding: bytes, as: UTF8.self), offset: offset))
       }
 
-      @unsafe private mutating func characters(_ text: UnsafeBufferPointer<CChar>) {
-        for index in text.indices where !XMLTree.isSpace(UInt8(bitPattern: unsafe text[index])) {
+      @unsafe private mutating func checkCharacters(_ text: UnsafeBufferPointer<CChar>) {
+        for index in text.indices where !XMLTree.isWhitespace(UInt8(bitPattern: unsafe text[index]))
+        {
           return stop("text is not accepted", hint: "use attributes and elements alone")
         }
       }
@@ -740,7 +763,7 @@ struct XMLTree: Sendable {
   static func rootName(of text: Span<UInt8>) -> String? {
     var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
     while true {
-      while position < text.count, isSpace(text[position]) {
+      while position < text.count, isWhitespace(text[position]) {
         position += 1
       }
       guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
@@ -751,17 +774,18 @@ struct XMLTree: Sendable {
         var name: [UInt8] = []
         while start + name.count < text.count, name.count < 64 {
           let byte = text[start + name.count]
-          if isSpace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") {
+          if isWhitespace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") {
             break
           }
           name.append(byte)
         }
         return String(decoding: name, as: UTF8.self)
       }
-      let isComment = hasDashes(text, at: start + 1)
+      let isComment = hasCommentDashes(text, at: start + 1)
       position = start + 1
       while position < text.count,
-        text[position] != UInt8(ascii: ">") || (isComment && !hasDashes(text, at: position - 2))
+        text[position] != UInt8(ascii: ">")
+          || (isComment && !hasCommentDashes(text, at: position - 2))
       {
         position += 1
       }
@@ -769,7 +793,7 @@ struct XMLTree: Sendable {
     }
   }
 
-  private static func hasDashes(_ text: Span<UInt8>, at index: Int) -> Bool {
+  private static func hasCommentDashes(_ text: Span<UInt8>, at index: Int) -> Bool {
     index + 1 < text.count && text[index] == UInt8(ascii: "-")
       && text[index + 1] == UInt8(ascii: "-")
   }

@@ -5,28 +5,30 @@ internal import HapticModel
 /// Android vibration has one.
 struct VibrationBuilder {
   private let composition: HapticComposition
-  private let law: AmplitudeLaw
+  private let mapping: AmplitudeMapping
   private let tolerance: Double
   private(set) var losses: LossLog
   private var quantizer = Quantizer()
 
   /// Milliseconds in which a transient rises and falls, where it becomes part of an envelope.
-  static let pulse = (rise: 1, fall: 12)
+  static let transientPulse = (rise: 1, fall: 12)
   /// How far a point may be from a straight line that goes on without it, of full scale.
-  private static let straightness = 0.0025
+  private static let lineTolerance = 0.0025
 
   init(_ composition: HapticComposition, options: WritingOptions) {
     self.composition = composition
-    law = options.amplitude
+    mapping = options.amplitudeMapping
     tolerance = options.tolerance
     losses = LossLog()
-    losses.dropAllButHaptics(of: composition)
+    losses.addNonHapticLosses(of: composition)
   }
 
   // MARK: Envelopes
 
   /// A basic envelope, one that repeats where the composition has a loop.
-  mutating func basicEnvelope() -> VibrationEffect { looped(merged(.intensity), isBasic: true) }
+  mutating func basicEnvelope() -> VibrationEffect {
+    effect(of: mergedPoints(.intensity), isBasic: true)
+  }
 
   /// A waveform envelope, one that repeats where the composition has a loop.
   mutating func waveformEnvelope() -> VibrationEffect {
@@ -37,29 +39,29 @@ struct VibrationBuilder {
       points.append(
         EnvelopePoint(
           time: point.time, level: point.level,
-          sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.high))
+          sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.maximumHertz))
     }
-    for point in merged(.amplitude) {
+    for point in mergedPoints(.amplitude) {
       if let last = points.last, last.time < point.time {
         let from = EnvelopePoint(
           time: last.time, level: last.level,
-          sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
+          sharpness: scale.sharpness(ofHertz: last.sharpness * scale.maximumHertz))
         let count = FrameConversion.integer(
-          (abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
-        for middle in from.divided(to: point, count) {
+          (abs(point.sharpness - from.sharpness) * Self.linesPerSharpnessUnit).rounded(.up))
+        for middle in from.subdivided(to: point, count: count) {
           append(middle)
         }
       }
       append(point)
     }
-    return looped(reduced(points), isBasic: false)
+    return effect(of: removingCollinear(points), isBasic: false)
   }
 
   /// How many lines of hertz stand for a sharpness that moves from 0 to 1, within the straightness.
-  private static let toneSteps = 8.0
+  private static let linesPerSharpnessUnit = 8.0
 
   /// The points without those that only approximate a line between two corners of the composition.
-  private func reduced(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
+  private func removingCollinear(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var anchors: Set<Double> = []
     func anchor(_ seconds: Double) { anchors.insert((seconds * 1e6).rounded()) }
     for layer in composition.layers {
@@ -78,23 +80,25 @@ struct VibrationBuilder {
     for point in points {
       run.append(point)
       guard anchors.contains((point.time * 1e6).rounded()) else { continue }
-      kept += PointReduction(run, tolerance: Self.straightness).points.dropFirst(
+      kept += PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(
         kept.isEmpty ? 0 : 1)
       run = [point]
     }
     return kept
-      + PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
+      + PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(kept.isEmpty ? 0 : 1)
   }
 
   /// Everything as one line of levels and sharpness.
-  private mutating func merged(_ quantity: EnvelopeScale.Quantity) -> [EnvelopePoint] {
-    let sampler = EnvelopeSampler(quantity, law: law, tolerance: tolerance)
+  private mutating func mergedPoints(_ quantity: EnvelopeScale.Quantity) -> [EnvelopePoint] {
+    let sampler = EnvelopeSampler(quantity, mapping: mapping, tolerance: tolerance)
     var pulses = 0
     let envelopes = sampler.envelopes(of: composition).map { envelope in
       guard envelope.kind == .hapticTransient else { return envelope }
       pulses += 1
       let point = envelope.points[0]
-      let times = [0, Self.pulse.rise, Self.pulse.rise + Self.pulse.fall]
+      let times = [
+        0, Self.transientPulse.rise, Self.transientPulse.rise + Self.transientPulse.fall,
+      ]
       return EventEnvelope(
         event: envelope.event, kind: .hapticContinuous,
         points: zip(times, [0, point.level, 0]).map { time, level in
@@ -106,19 +110,19 @@ struct VibrationBuilder {
       losses.add(
         .approximated, .composition,
         """
-        transients, # in all, are written as pulses of \(Self.pulse.rise) ms rise and \
-        \(Self.pulse.fall) ms fall
+        transients, # in all, are written as pulses of \(Self.transientPulse.rise) ms rise and \
+        \(Self.transientPulse.fall) ms fall
         """,
         size: Double(pulses))
     }
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     losses.add(merged)
-    return Self.exact(merged.points)
+    return Self.roundedToFloat(merged.points)
   }
 
   /// The corners with the numbers that a file can hold, so that what rounding left apart at one
   /// time is not a jump.
-  private static func exact(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
+  private static func roundedToFloat(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var exact: [EnvelopePoint] = []
     for var point in points {
       point.level = abs(point.level) < 1e-9 ? 0 : Double(Float(point.level))
@@ -130,33 +134,36 @@ struct VibrationBuilder {
     return exact
   }
 
-  private mutating func looped(_ points: [EnvelopePoint], isBasic: Bool) -> VibrationEffect {
-    defer { quantizer.note(in: &losses) }
-    guard let loop = composition.loop else { return envelope(points, from: 0, to: nil, isBasic) }
+  private mutating func effect(of points: [EnvelopePoint], isBasic: Bool) -> VibrationEffect {
+    defer { quantizer.reportErrors(to: &losses) }
+    guard let loop = composition.loop else {
+      return envelope(points, from: 0, to: nil, isBasic: isBasic)
+    }
     let end = loop.end ?? composition.duration
     let start = min(max(loop.start, 0), end)
     let last = quantizer.milliseconds(end)
     let first = min(quantizer.milliseconds(start), max(last - 1, 0))
     let repeating = envelope(
-      Self.part(of: points, from: start, to: end), from: first, to: last, isBasic)
+      Self.segment(of: points, from: start, to: end), from: first, to: last, isBasic: isBasic)
     guard first > 0 else { return .repeating(preamble: nil, repeating) }
-    let preamble = envelope(Self.part(of: points, from: 0, to: start), from: 0, to: first, isBasic)
+    let preamble = envelope(
+      Self.segment(of: points, from: 0, to: start), from: 0, to: first, isBasic: isBasic)
     return .repeating(preamble: preamble, repeating)
   }
 
   /// The part of a line between two times; jumps at its ends are outside.
-  private static func part(of points: [EnvelopePoint], from start: Double, to end: Double)
+  private static func segment(of points: [EnvelopePoint], from start: Double, to end: Double)
     -> [EnvelopePoint]
   {
     var part: [EnvelopePoint] = []
     for (index, point) in points.enumerated() {
       if point.time < start {
         if index + 1 < points.count, points[index + 1].time > start {
-          part.append(.between(point, points[index + 1], at: start))
+          part.append(.interpolated(from: point, to: points[index + 1], at: start))
         }
       } else if point.time > end {
         if index > 0, points[index - 1].time < end {
-          part.append(.between(points[index - 1], point, at: end))
+          part.append(.interpolated(from: points[index - 1], to: point, at: end))
         }
         break
       } else if point.time == end, let last = part.last, last.time == end {
@@ -171,7 +178,7 @@ struct VibrationBuilder {
     return part
   }
 
-  private mutating func noteRamp() {
+  private mutating func reportRamp() {
     losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
   }
 
@@ -195,7 +202,7 @@ struct VibrationBuilder {
         target = max(target, time + 1)
       }
       if isJump, (index == 0 ? 0 : points[index - 1].level) != point.level {
-        noteRamp()
+        reportRamp()
       }
       if target > time {
         ends.append((point, target - time))
@@ -221,22 +228,23 @@ struct VibrationBuilder {
   }
 
   private mutating func envelope(
-    _ points: [EnvelopePoint], from start: Int, to end: Int?, _ isBasic: Bool
+    _ points: [EnvelopePoint], from start: Int, to end: Int?, isBasic: Bool
   )
     -> VibrationEffect
   {
     let (initial, ends) = lines(points, from: start, to: end)
     // Basic envelopes end in silence, others where they are.
     if isBasic, let last = points.last, last.level != 0 {
-      noteRamp()
+      reportRamp()
     }
     func tone(_ sharpness: Double) -> Float {
       if isBasic { return Float(sharpness) }
       return max(
-        Float((max(sharpness, 0) * SharpnessScale.phone.high * 1000).rounded() / 1000), 0.001)
+        Float((max(sharpness, 0) * SharpnessScale.phone.maximumHertz * 1000).rounded() / 1000),
+        0.001)
     }
     let lines = ends.map { end in
-      VibrationEffect.Point(
+      VibrationEffect.ControlPoint(
         level: Float(end.point.level), tone: tone(end.point.sharpness), duration: end.duration)
     }
     return .envelope(
@@ -270,14 +278,14 @@ struct VibrationBuilder {
         .init(
           name: nearest.primitive, scale: nearest.scale,
           delay: start - (isFromStart ? previous : end),
-          isFromStart: isFromStart))
+          delaysFromPreviousStart: isFromStart))
       previous = start
-      end = start + VibrationPrimitives.shape(of: nearest.primitive).length
+      end = start + VibrationPrimitives.approximation(of: nearest.primitive).durationMilliseconds
     }
     if composition.loop != nil {
       losses.add(.dropped, .composition, "loop points cannot be written with primitives")
     }
-    quantizer.note(in: &losses)
+    quantizer.reportErrors(to: &losses)
     // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
     return .primitives(primitives.isEmpty ? [.init(name: "tick", scale: 0)] : primitives)
   }

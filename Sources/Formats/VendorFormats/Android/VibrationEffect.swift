@@ -11,7 +11,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
   case waveform([Step], repeatIndex: Int?)
   /// Level and tone along straight lines from level 0 on: in a basic envelope intensity and
   /// sharpness, else amplitude and hertz.
-  case envelope(isBasic: Bool, initial: Float?, [Point])
+  case envelope(isBasic: Bool, initial: Float?, [ControlPoint])
   /// One effect, and another that repeats behind it.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
 
@@ -22,7 +22,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
     /// Milliseconds it waits.
     var delay = 0
     /// Whether it waits from the start of the one before, rather than from its end.
-    var isFromStart = false
+    var delaysFromPreviousStart = false
   }
 
   struct Step: Equatable, Sendable {
@@ -33,7 +33,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
   }
 
   /// The end of one line of an envelope.
-  struct Point: Equatable, Sendable {
+  struct ControlPoint: Equatable, Sendable {
     /// 0…1.
     var level: Float
     /// Sharpness 0…1, or hertz.
@@ -43,7 +43,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
   }
 
   /// What vibration XML calls an envelope and its parts.
-  static func names(isBasic: Bool) -> (
+  static func xmlNames(isBasic: Bool) -> (
     element: String, initial: String, level: String, tone: String
   ) {
     isBasic
@@ -60,39 +60,47 @@ indirect enum VibrationEffect: Equatable, Sendable {
 enum VibrationPrimitives {
   /// What a vibration is made of: transients behind so many milliseconds, and a continuous event of
   /// intensities along straight lines.
-  struct Shape: Sendable {
+  struct Approximation: Sendable {
     /// Milliseconds after which the next can begin.
-    var length: Int
+    var durationMilliseconds: Int
     var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
-    var swell: [(time: Int, intensity: Float)] = []
+    var intensityPoints: [(time: Int, intensity: Float)] = []
     var sharpness: Float = 0.5
 
-    static func tap(_ intensity: Float, _ sharpness: Float, length: Int) -> Shape {
-      Shape(length: length, transients: [(0, intensity, sharpness)])
+    static func transient(_ intensity: Float, sharpness: Float, durationMilliseconds length: Int)
+      -> Approximation
+    {
+      Approximation(durationMilliseconds: length, transients: [(0, intensity, sharpness)])
     }
   }
 
   /// Vibrations that can follow each other, and those that are whole effects, with the names of
   /// vibration XML.
-  static let primitives = [
+  static let primitiveNames = [
     "low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud",
   ]
-  static let predefined = ["tick", "click", "heavy_click", "double_click"]
+  static let predefinedNames = ["tick", "click", "heavy_click", "double_click"]
 
-  private static let shapes: [String: Shape] = [
-    "click": .tap(1, 0.5, length: 12), "tick": .tap(0.6, 0.8, length: 8),
-    "low_tick": .tap(0.4, 0.3, length: 12),
-    "heavy_click": .tap(1, 0.35, length: 16),
-    "double_click": Shape(length: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
-    "thud": Shape(
-      length: 80, transients: [(0, 1, 0.05)], swell: [(0, 1), (80, 0)], sharpness: 0.05),
-    "slow_rise": Shape(length: 500, swell: [(0, 0), (500, 1)]),
-    "quick_rise": Shape(length: 150, swell: [(0, 0), (150, 1)]),
-    "quick_fall": Shape(length: 100, swell: [(0, 1), (100, 0)]),
-    "spin": Shape(length: 150, swell: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
+  private static let approximations: [String: Approximation] = [
+    "click": .transient(1, sharpness: 0.5, durationMilliseconds: 12),
+    "tick": .transient(0.6, sharpness: 0.8, durationMilliseconds: 8),
+    "low_tick": .transient(0.4, sharpness: 0.3, durationMilliseconds: 12),
+    "heavy_click": .transient(1, sharpness: 0.35, durationMilliseconds: 16),
+    "double_click": Approximation(
+      durationMilliseconds: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
+    "thud": Approximation(
+      durationMilliseconds: 80, transients: [(0, 1, 0.05)], intensityPoints: [(0, 1), (80, 0)],
+      sharpness: 0.05),
+    "slow_rise": Approximation(durationMilliseconds: 500, intensityPoints: [(0, 0), (500, 1)]),
+    "quick_rise": Approximation(durationMilliseconds: 150, intensityPoints: [(0, 0), (150, 1)]),
+    "quick_fall": Approximation(durationMilliseconds: 100, intensityPoints: [(0, 1), (100, 0)]),
+    "spin": Approximation(
+      durationMilliseconds: 150, intensityPoints: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
   ]
 
-  static func shape(of name: String) -> Shape { shapes[name] ?? Shape(length: 0) }
+  static func approximation(of name: String) -> Approximation {
+    approximations[name] ?? Approximation(durationMilliseconds: 0)
+  }
 
   /// The primitive that stands for a transient, with the factor on its strength, and how far both
   /// are from the transient at most.
@@ -100,7 +108,7 @@ enum VibrationPrimitives {
     primitive: String, scale: Float, error: Double
   ) {
     let taps = ["click", "tick", "low_tick"].flatMap { name in
-      shape(of: name).transients.map { tap in
+      approximation(of: name).transients.map { tap in
         let scale = min(intensity / Double(tap.intensity), 1)
         let error = max(
           abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
@@ -112,41 +120,41 @@ enum VibrationPrimitives {
 }
 
 /// Makes an effect into layers.
-struct VibrationComposition {
+struct VibrationReader {
   private(set) var composition = HapticComposition(layers: [.init(HapticPattern())])
   private(set) var losses = LossLog()
 
   private typealias Points = [ParameterCurve.ControlPoint]
 
-  private let law: AmplitudeLaw
-  private let intensities: [Float]
+  private let mapping: AmplitudeMapping
+  private let intensitiesByAmplitude: [Float]
   private let scale = SharpnessScale.phone
   private var builder = LayerBuilder()
   /// Losses of events, by their numbers in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
   private let wantsLosses: Bool
   /// Milliseconds of what was added.
-  private var time = 0
+  private var elapsedMilliseconds = 0
   /// Milliseconds at which the last event ends.
-  private var end = 0
+  private var lastEventEnd = 0
   private var loop: HapticComposition.LoopPoints?
   /// Whether curves of sharpness are in use, so that every event with curves needs one.
-  private let hasTones: Bool
+  private let needsSharpnessCurves: Bool
 
   /// How far the sharpness of a line between two frequencies may be from the exact one.
-  private static let toneTolerance = 0.002
+  private static let sharpnessTolerance = 0.002
   /// Milliseconds of a transient, for where it ends.
-  private static let transientLength = 12
+  private static let transientMilliseconds = 12
 
   /// The layers of an effect; nil is an effect without content.
   init(_ effect: VibrationEffect?, options: ReadingOptions) {
-    let law = options.amplitude
-    self.law = law
-    intensities = (0...VibrationEffect.fullAmplitude).map {
+    let law = options.amplitudeMapping
+    self.mapping = law
+    intensitiesByAmplitude = (0...VibrationEffect.fullAmplitude).map {
       Float(law.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.fullAmplitude)))
     }
     wantsLosses = options.wantsFindings
-    hasTones = effect?.hasTones ?? false
+    needsSharpnessCurves = effect?.hasSharpness ?? false
     if let effect {
       add(effect)
     }
@@ -154,9 +162,10 @@ struct VibrationComposition {
     for loss in eventLosses {
       losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size)
     }
-    if loop == nil, time > end {
+    if loop == nil, elapsedMilliseconds > lastEventEnd {
       losses.add(
-        .dropped, .composition, "# ms of silence at the end are left out", size: Double(time - end))
+        .dropped, .composition, "# ms of silence at the end are left out",
+        size: Double(elapsedMilliseconds - lastEventEnd))
     }
     composition = HapticComposition(layers: layers, loop: loop)
   }
@@ -164,8 +173,8 @@ struct VibrationComposition {
   private mutating func add(_ effect: VibrationEffect) {
     switch effect {
     case .predefined(let name):
-      add(VibrationPrimitives.shape(of: name), scale: 1, name)
-      time = max(time, end)
+      add(VibrationPrimitives.approximation(of: name), scale: 1, name)
+      elapsedMilliseconds = max(elapsedMilliseconds, lastEventEnd)
     case .primitives(let primitives):
       add(primitives)
     case .waveform(let steps, let repeatIndex):
@@ -178,31 +187,34 @@ struct VibrationComposition {
       if let preamble {
         add(preamble)
       }
-      let start = time
+      let start = elapsedMilliseconds
       add(repeating)
-      loop = .init(start: Double(start) / 1000, end: Double(time) / 1000)
+      loop = .init(start: Double(start) / 1000, end: Double(elapsedMilliseconds) / 1000)
     }
   }
 
   // MARK: Approximations
 
   private mutating func add(_ primitives: [VibrationEffect.Primitive]) {
-    var previous = time
+    var previous = elapsedMilliseconds
     for primitive in primitives {
-      let start = (primitive.isFromStart ? previous : time) + primitive.delay
-      let shape = VibrationPrimitives.shape(of: primitive.name)
+      let start =
+        (primitive.delaysFromPreviousStart ? previous : elapsedMilliseconds) + primitive.delay
+      let shape = VibrationPrimitives.approximation(of: primitive.name)
       previous = start
-      time = start
+      elapsedMilliseconds = start
       add(shape, scale: primitive.scale, primitive.name)
-      time = start + shape.length
+      elapsedMilliseconds = start + shape.durationMilliseconds
     }
-    end = max(end, time)
+    lastEventEnd = max(lastEventEnd, elapsedMilliseconds)
   }
 
-  private mutating func add(_ shape: VibrationPrimitives.Shape, scale: Float, _ name: String) {
+  private mutating func add(
+    _ shape: VibrationPrimitives.Approximation, scale: Float, _ name: String
+  ) {
     let message = wantsLosses ? "\(name) is a recording of the device; it is approximated" : ""
     for transient in shape.transients {
-      let start = time + transient.delay
+      let start = elapsedMilliseconds + transient.delay
       let index = builder.add(
         HapticEvent(
           kind: .hapticTransient, time: Double(start) / 1000,
@@ -212,12 +224,14 @@ struct VibrationComposition {
       if wantsLosses {
         eventLosses.append((index, message, nil))
       }
-      end = max(end, start + Self.transientLength)
+      lastEventEnd = max(lastEventEnd, start + Self.transientMilliseconds)
     }
-    guard let last = shape.swell.last else { return }
+    guard let last = shape.intensityPoints.last else { return }
     let index = add(
       duration: last.time, intensity: scale, sharpness: shape.sharpness,
-      gains: shape.swell.map { Self.point($0.time, $0.intensity) })
+      gains: shape.intensityPoints.map {
+        Self.controlPoint(milliseconds: $0.time, value: $0.intensity)
+      })
     if wantsLosses {
       eventLosses.append((index, message, nil))
     }
@@ -236,84 +250,86 @@ struct VibrationComposition {
     var loopStart: Int?
     for (index, step) in steps.enumerated() {
       if index == repeatIndex {
-        flush(&run, &length)
-        loopStart = time
+        addRun(&run, duration: &length)
+        loopStart = elapsedMilliseconds
       }
       guard step.duration > 0 else { continue }
       let amplitude = step.amplitude ?? VibrationEffect.fullAmplitude
       if amplitude == 0 {
-        flush(&run, &length)
-        time += step.duration
+        addRun(&run, duration: &length)
+        elapsedMilliseconds += step.duration
         continue
       }
-      let intensity = intensities[amplitude]
+      let intensity = intensitiesByAmplitude[amplitude]
       if run.last?.value != intensity {
-        run.append(Self.point(length, intensity))
+        run.append(Self.controlPoint(milliseconds: length, value: intensity))
       }
       if run.count % 2 == 0 {
         run.removeLast()
       }
       length += step.duration
-      run.append(Self.point(length, intensity))
+      run.append(Self.controlPoint(milliseconds: length, value: intensity))
     }
-    flush(&run, &length)
+    addRun(&run, duration: &length)
     if let loopStart {
-      loop = .init(start: Double(loopStart) / 1000, end: Double(time) / 1000)
+      loop = .init(start: Double(loopStart) / 1000, end: Double(elapsedMilliseconds) / 1000)
     }
   }
 
   /// Adds levels that follow each other without silence as one event: each has a point at its start
   /// and one at its end.
-  private mutating func flush(_ run: inout Points, _ length: inout Int) {
+  private mutating func addRun(_ run: inout Points, duration length: inout Int) {
     guard let first = run.first else { return }
     if run.count == 2 {
       builder.add(
         HapticEvent(
-          kind: .hapticContinuous, time: Double(time) / 1000, duration: Double(length) / 1000,
+          kind: .hapticContinuous, time: Double(elapsedMilliseconds) / 1000,
+          duration: Double(length) / 1000,
           parameters: [.hapticIntensity: first.value]))
-      end = max(end, time + length)
+      lastEventEnd = max(lastEventEnd, elapsedMilliseconds + length)
     } else {
       // A copy has no room to spare, and the run keeps its memory.
       add(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
     }
-    time += length
+    elapsedMilliseconds += length
     length = 0
     run.removeAll(keepingCapacity: true)
   }
 
   // MARK: Envelopes
 
-  private mutating func add(_ points: [VibrationEffect.Point], sharpness: Float?) {
-    var gains = [Self.point(0, 0)]
-    var tones = [Self.point(0, sharpness ?? points.first?.tone ?? 0)]
+  private mutating func add(_ points: [VibrationEffect.ControlPoint], sharpness: Float?) {
+    var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
+    var tones = [Self.controlPoint(milliseconds: 0, value: sharpness ?? points.first?.tone ?? 0)]
     gains.reserveCapacity(points.count + 1)
     tones.reserveCapacity(points.count + 1)
     var place = 0
     for point in points {
       place += point.duration
-      gains.append(Self.point(place, point.level))
-      tones.append(Self.point(place, point.tone))
+      gains.append(Self.controlPoint(milliseconds: place, value: point.level))
+      tones.append(Self.controlPoint(milliseconds: place, value: point.tone))
     }
     add(duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones)
-    time += place
+    elapsedMilliseconds += place
   }
 
-  private mutating func add(_ points: [VibrationEffect.Point], hertz: Float?) {
-    var gains = [Self.point(0, 0)]
+  private mutating func add(_ points: [VibrationEffect.ControlPoint], hertz: Float?) {
+    var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
     var hertz = Double(hertz ?? points.first?.tone ?? 1)
     var excess = 0.0
     func tone(_ hertz: Double) -> Float {
-      excess = max(excess, scale.low - hertz, hertz - scale.high)
+      excess = max(excess, scale.minimumHertz - hertz, hertz - scale.maximumHertz)
       return Float(min(max(scale.sharpness(ofHertz: hertz), 0), 1))
     }
-    var tones = [Self.point(0, tone(hertz))]
+    var tones = [Self.controlPoint(milliseconds: 0, value: tone(hertz))]
     var place = 0
     for point in points {
       let next = Double(point.tone)
       // The chord of a logarithm is off by an eighth of the square of the step at most, and an
       // octave and a half is less than a unit of sharpness in natural logarithms.
-      let bend = abs(next - hertz) / min(max(min(next, hertz), scale.low), scale.high)
-      let wanted = (bend / (8 * Self.toneTolerance).squareRoot()).rounded(.up)
+      let bend =
+        abs(next - hertz) / min(max(min(next, hertz), scale.minimumHertz), scale.maximumHertz)
+      let wanted = (bend / (8 * Self.sharpnessTolerance).squareRoot()).rounded(.up)
       let count = FrameConversion.integer(wanted.rounded(.down), in: 1...64)
       for step in 1...count {
         let share = Double(step) / Double(count)
@@ -324,26 +340,26 @@ struct VibrationComposition {
       }
       hertz = next
       place += point.duration
-      gains.append(Self.point(place, point.level))
+      gains.append(Self.controlPoint(milliseconds: place, value: point.level))
     }
     let index = add(
       duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones,
-      interpolation: law == .root ? .squared : .linear)
+      interpolation: mapping == .root ? .squared : .linear)
     if excess > 0 {
       eventLosses.append(
         (
           index,
           """
-          frequencies up to # Hz outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the \
+          frequencies up to # Hz outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) Hz become the \
           nearest sharpness
           """,
           excess
         ))
     }
-    time += place
+    elapsedMilliseconds += place
   }
 
-  private static func point(_ milliseconds: Int, _ value: Float) -> ParameterCurve.ControlPoint {
+  private static func controlPoint(milliseconds: Int, value: Float) -> ParameterCurve.ControlPoint {
     .init(time: Double(milliseconds) / 1000, value: value)
   }
 
@@ -351,7 +367,7 @@ struct VibrationComposition {
     duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
     interpolation: ParameterCurve.Interpolation = .linear
   ) -> Int {
-    let start = Double(time) / 1000
+    let start = Double(elapsedMilliseconds) / 1000
     var parameters: EventParameters = [.hapticIntensity: intensity]
     parameters[.hapticSharpness] = sharpness
     var curves = [
@@ -359,28 +375,28 @@ struct VibrationComposition {
         id: .hapticIntensityControl, time: start, controlPoints: gains, interpolation: interpolation
       )
     ]
-    if !tones.isEmpty || hasTones {
+    if !tones.isEmpty || needsSharpnessCurves {
       curves.append(
         ParameterCurve(
           id: .hapticSharpnessControl, time: start,
-          controlPoints: tones.isEmpty ? [Self.point(0, 0)] : tones))
+          controlPoints: tones.isEmpty ? [Self.controlPoint(milliseconds: 0, value: 0)] : tones))
     }
-    end = max(end, time + duration)
+    lastEventEnd = max(lastEventEnd, elapsedMilliseconds + duration)
     return builder.add(
       HapticEvent(
         kind: .hapticContinuous, time: start, duration: Double(duration) / 1000,
         parameters: parameters),
-      curves: curves, until: Double(time + duration) / 1000)
+      curves: curves, until: Double(elapsedMilliseconds + duration) / 1000)
   }
 }
 
 extension VibrationEffect {
-  fileprivate var hasTones: Bool {
+  fileprivate var hasSharpness: Bool {
     switch self {
     case .envelope:
       true
     case .repeating(let preamble, let repeating):
-      (preamble?.hasTones ?? false) || repeating.hasTones
+      (preamble?.hasSharpness ?? false) || repeating.hasSharpness
     case .predefined, .primitives, .waveform:
       false
     }
@@ -398,13 +414,13 @@ struct VibrationSteps {
   /// How Meta's waveforms for Android are rendered. Source: facebook/meta-haptics-sdk, 41c9dcb,
   /// `android_waveform.rs`: an emphasis is added to the envelope, which is ducked meanwhile, and
   /// lasts from 36.4 ms (dull) to 12.1 ms (sharp).
-  private enum Meta {
+  private enum MetaWaveform {
     static let interval = 0.01
     /// The most samples; longer compositions are sampled less often.
     static let maximumCount = 500_000.0
     static let ducking = 0.5
-    static let longest = 0.0364
-    static let shortest = 0.0121
+    static let dullDuration = 0.0364
+    static let sharpDuration = 0.0121
   }
 
   private struct Emphasis {
@@ -427,15 +443,18 @@ struct VibrationSteps {
     losses known: LossLog = LossLog()
   ) {
     losses = known
-    losses.dropAllButHaptics(of: composition)
-    let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
+    losses.addNonHapticLosses(of: composition)
+    let sampler = EnvelopeSampler(
+      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance)
     let envelopes = sampler.envelopes(of: composition)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     points = merged.points
     losses.add(merged)
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
-      let length = Meta.longest + (Meta.shortest - Meta.longest) * point.sharpness
+      let length =
+        MetaWaveform.dullDuration + (MetaWaveform.sharpDuration - MetaWaveform.dullDuration)
+        * point.sharpness
       if let last = emphases.last, last.end > point.time {
         emphases[emphases.count - 1].end = point.time
       }
@@ -456,7 +475,7 @@ struct VibrationSteps {
       end = loop.end ?? composition.duration
       marks = [min(max(loop.start, 0), end)]
     }
-    end = min(end, FrameConversion.longest)
+    end = min(end, FrameConversion.maximumSeconds)
     let isFlat = zip(points, points.dropFirst()).allSatisfy {
       $0.level == $1.level || $0.time == $1.time
     }
@@ -465,9 +484,11 @@ struct VibrationSteps {
       times = [0] + points.map { $0.time } + emphases.flatMap { [$0.start, $0.end] }
     } else {
       let interval = max(
-        1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
+        1 / min(max(options.signalRate ?? 1 / MetaWaveform.interval, 1), 1000),
+        end / MetaWaveform.maximumCount)
       times =
-        (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount)))
+        (0..<FrameConversion.integer(
+          (end / interval).rounded(.up), in: 0...Int(MetaWaveform.maximumCount)))
         .map {
           Double($0) * interval
         }
@@ -481,7 +502,7 @@ struct VibrationSteps {
       let begin = quantizer.milliseconds(from)
       let finish = FrameConversion.integer(to * 1000)
       guard finish > begin else { continue }
-      let level = self.level(at: isFlat && !isContinuous ? (from + to) / 2 : from, &cursor)
+      let level = self.level(at: isFlat && !isContinuous ? (from + to) / 2 : from, cursor: &cursor)
       let exact = min(level, 1) * Double(VibrationEffect.fullAmplitude)
       // Truncated as Meta does, but not where rounding left a whole number just below itself.
       let amplitudes = 0...VibrationEffect.fullAmplitude
@@ -507,7 +528,7 @@ struct VibrationSteps {
     if loop != nil, repeatIndex == nil {
       repeatIndex = steps.count - 1
     }
-    quantizer.note(in: &losses)
+    quantizer.reportErrors(to: &losses)
     if levelError > 1e-3 {
       losses.add(
         .approximated, .composition,
@@ -517,13 +538,13 @@ struct VibrationSteps {
   }
 
   /// The amplitude at a time not before that of the last call.
-  private func level(at time: Double, _ cursor: inout (point: Int, emphasis: Int)) -> Double {
-    var level = points.point(at: time, &cursor.point)?.level ?? 0
+  private func level(at time: Double, cursor: inout (point: Int, emphasis: Int)) -> Double {
+    var level = points.point(at: time, cursor: &cursor.point)?.level ?? 0
     while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time {
       cursor.emphasis += 1
     }
     if cursor.emphasis < emphases.count, emphases[cursor.emphasis].start <= time {
-      level = level * Meta.ducking + emphases[cursor.emphasis].level
+      level = level * MetaWaveform.ducking + emphases[cursor.emphasis].level
     }
     return level
   }

@@ -5,85 +5,89 @@ package import HapticModel
 /// How frequency in hertz and sharpness follow from each other in formats that hold hertz.
 public struct SharpnessScale: Equatable, Sendable {
   /// Hertz at sharpness 0.
-  public var low: Double
+  public var minimumHertz: Double
   /// Hertz at sharpness 1.
-  public var high: Double
+  public var maximumHertz: Double
   /// Whether equal steps of sharpness are equal intervals, rather than equal differences.
   public var isLogarithmic: Bool
 
   /// 80–230 Hz in equal intervals, as the profile `phone`: the one for formats that say nothing
   /// else.
-  public static let phone = SharpnessScale(low: 80, high: 230, isLogarithmic: true)
+  public static let phone = SharpnessScale(minimumHertz: 80, maximumHertz: 230, isLogarithmic: true)
   /// 65–300 Hz in equal differences.
   ///
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
-  public static let mpeg = SharpnessScale(low: 65, high: 300, isLogarithmic: false)
+  public static let mpeg = SharpnessScale(minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
 
   /// The hertz of a sharpness, which is not clamped.
   public func hertz(ofSharpness sharpness: Double) -> Double {
-    isLogarithmic ? low * pow(high / low, sharpness) : low + (high - low) * sharpness
+    isLogarithmic
+      ? minimumHertz * pow(maximumHertz / minimumHertz, sharpness)
+      : minimumHertz + (maximumHertz - minimumHertz) * sharpness
   }
 
   /// The sharpness of a positive frequency, not clamped: outside 0…1 where the scale does not
   /// reach.
   public func sharpness(ofHertz hertz: Double) -> Double {
-    isLogarithmic ? log(hertz / low) / log(high / low) : (hertz - low) / (high - low)
+    isLogarithmic
+      ? log(hertz / minimumHertz) / log(maximumHertz / minimumHertz)
+      : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
   }
 }
 
 /// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the
-/// square root of frequency. Source: as ``AmplitudeLaw/root``. The frequency of an emphasis is its
+/// square root of frequency. Source: as ``AmplitudeMapping/root``. The frequency of an emphasis is its
 /// sharpness.
-enum FrequencyLaw {
+enum ClipFrequencyMapping {
   static func sharpness(ofFrequency frequency: Double) -> Double { frequency.squareRoot() }
   static func frequency(ofSharpness sharpness: Double) -> Double { sharpness * sharpness }
 }
 
 /// Levels in percent.
-enum PercentLaw {
-  static func share(ofPercent percent: Double) -> Double { percent / 100 }
-  static func percent(ofShare share: Double) -> Double { share * 100 }
+enum PercentScale {
+  static func fraction(ofPercent percent: Double) -> Double { percent / 100 }
+  static func percent(ofFraction share: Double) -> Double { share * 100 }
 }
 
 struct Quantizer {
   /// What rounding of floating-point numbers may do without being a loss.
-  static let exactness = 1e-6
+  static let roundingTolerance = 1e-6
 
   /// In milliseconds, and of full scale.
-  private var errors = (time: 0.0, level: 0.0)
+  private var maximumErrors = (time: 0.0, level: 0.0)
 
   mutating func milliseconds(_ seconds: Double) -> Int {
-    let exact = min(max(seconds, 0), FrameConversion.longest) * 1000
-    errors.time = max(errors.time, abs(exact.rounded() - exact))
+    let exact = min(max(seconds, 0), FrameConversion.maximumSeconds) * 1000
+    maximumErrors.time = max(maximumErrors.time, abs(exact.rounded() - exact))
     return FrameConversion.integer(exact)
   }
 
   mutating func percent(_ share: Double) -> Int {
-    let exact = PercentLaw.percent(ofShare: share)
-    errors.level = max(errors.level, abs(exact.rounded() - exact) / 100)
+    let exact = PercentScale.percent(ofFraction: share)
+    maximumErrors.level = max(maximumErrors.level, abs(exact.rounded() - exact) / 100)
     return FrameConversion.integer(exact)
   }
 
-  func note(in losses: inout LossLog) {
-    if errors.time > Self.exactness * 1000 {
+  func reportErrors(to losses: inout LossLog) {
+    if maximumErrors.time > Self.roundingTolerance * 1000 {
       losses.add(
         .approximated, .composition, "times are rounded to milliseconds, by up to # ms",
-        size: errors.time)
+        size: maximumErrors.time)
     }
-    if errors.level > Self.exactness {
+    if maximumErrors.level > Self.roundingTolerance {
       losses.add(
         .approximated, .composition, "levels are rounded to percent, by up to # of full scale",
-        size: errors.level)
+        size: maximumErrors.level)
     }
   }
 }
 
 extension LossLog {
   mutating func add(_ merged: MergedEnvelope) {
-    for event in merged.overlapping.sorted() {
+    for event in merged.overlappingEvents.sorted() {
       add(.approximated, .event(event), "events that sound together are merged into one envelope")
     }
-    for event in merged.dropped {
+    for event in merged.droppedEvents {
       add(.dropped, .event(event), "too many events sound at once")
     }
   }
@@ -99,7 +103,7 @@ struct EnvelopePoint: Equatable {
   /// 0…1.
   var sharpness: Double
 
-  static func between(_ from: EnvelopePoint, _ to: EnvelopePoint, at time: Double) -> EnvelopePoint
+  static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
   {
     let span = to.time - from.time
     guard span > 0 else { return to }
@@ -112,9 +116,9 @@ struct EnvelopePoint: Equatable {
 
 extension EnvelopePoint {
   /// The points that divide the line to another into equal parts, without its ends.
-  func divided(to end: EnvelopePoint, _ count: Int) -> [EnvelopePoint] {
+  func subdivided(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
     (1..<max(count, 1)).map {
-      .between(self, end, at: time + (end.time - time) * Double($0) / Double(count))
+      .interpolated(from: self, to: end, at: time + (end.time - time) * Double($0) / Double(count))
     }
   }
 }
@@ -122,12 +126,13 @@ extension EnvelopePoint {
 extension [EnvelopePoint] {
   /// The point at a time not before that of the last call; nil before the first and from the last
   /// on.
-  func point(at time: Double, _ cursor: inout Int) -> EnvelopePoint? {
+  func point(at time: Double, cursor: inout Int) -> EnvelopePoint? {
     guard let first, time >= first.time else { return nil }
     while cursor + 1 < count, self[cursor + 1].time <= time {
       cursor += 1
     }
-    return cursor + 1 < count ? .between(self[cursor], self[cursor + 1], at: time) : nil
+    return cursor + 1 < count
+      ? .interpolated(from: self[cursor], to: self[cursor + 1], at: time) : nil
   }
 }
 
@@ -148,26 +153,26 @@ struct EnvelopeScale: Equatable {
   enum Quantity { case intensity, amplitude }
 
   var quantity: Quantity
-  var law: AmplitudeLaw
+  var mapping: AmplitudeMapping
 
   /// The level of an event whose intensity is changed by a factor on amplitude.
   func level(intensity: Double, gain: Double) -> Double {
     switch quantity {
-    case .intensity: intensity * (gain == 1 ? 1 : law.intensity(ofAmplitude: gain))
-    case .amplitude: law.amplitude(ofIntensity: intensity) * gain
+    case .intensity: intensity * (gain == 1 ? 1 : mapping.intensity(ofAmplitude: gain))
+    case .amplitude: mapping.amplitude(ofIntensity: intensity) * gain
     }
   }
 
   func amplitude(ofLevel level: Double) -> Double {
-    quantity == .amplitude ? level : law.amplitude(ofIntensity: level)
+    quantity == .amplitude ? level : mapping.amplitude(ofIntensity: level)
   }
 
   func level(ofAmplitude amplitude: Double) -> Double {
-    quantity == .amplitude ? amplitude : law.intensity(ofAmplitude: amplitude)
+    quantity == .amplitude ? amplitude : mapping.intensity(ofAmplitude: amplitude)
   }
 
   /// Whether the level is linear where intensity is.
-  var isLinearInIntensity: Bool { quantity == .intensity || law == .linear }
+  var isLinearInIntensity: Bool { quantity == .intensity || mapping == .linear }
 }
 
 /// Turns the haptic events of a composition into envelopes by the laws of the model. Every corner
@@ -178,13 +183,13 @@ struct EnvelopeSampler {
   let tolerance: Double
 
   /// The most halvings of the time between two corners.
-  private static let depthLimit = 14
+  private static let maximumDepth = 14
 
   init(
-    _ quantity: EnvelopeScale.Quantity, law: AmplitudeLaw = .root,
+    _ quantity: EnvelopeScale.Quantity, mapping law: AmplitudeMapping = .root,
     tolerance: Double = WritingOptions.defaultTolerance
   ) {
-    scale = EnvelopeScale(quantity: quantity, law: law)
+    scale = EnvelopeScale(quantity: quantity, mapping: law)
     self.tolerance = max(tolerance, 1e-6)
   }
 
@@ -196,7 +201,7 @@ struct EnvelopeSampler {
     for (layer, each) in composition.layers.enumerated() {
       let controls = Controls(of: each.pattern)
       for (index, event) in each.pattern.events.enumerated() where event.kind.isHaptic {
-        let points = points(of: event, controls)
+        let points = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
         all.append(
           EventEnvelope(
@@ -209,7 +214,9 @@ struct EnvelopeSampler {
 
   /// The same without those that end more than a day after the start, which no reader takes.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
-    let all = Dictionary(grouping: envelopes(of: composition)) { $0.end <= FrameConversion.longest }
+    let all = Dictionary(grouping: envelopes(of: composition)) {
+      $0.end <= FrameConversion.maximumSeconds
+    }
     for late in all[false] ?? [] {
       losses.add(.dropped, .event(late.event), "the event ends more than a day after the start")
     }
@@ -231,7 +238,7 @@ struct EnvelopeSampler {
     }
   }
 
-  private func points(of event: HapticEvent, _ controls: Controls) -> [EnvelopePoint] {
+  private func points(of event: HapticEvent, controls: Controls) -> [EnvelopePoint] {
     let intensity = Double(event.value(of: .hapticIntensity))
     let sharpness = Double(event.value(of: .hapticSharpness))
     guard event.kind.isVibration else {
@@ -242,10 +249,10 @@ struct EnvelopeSampler {
           time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)
       ]
     }
-    let hold = event.duration ?? HapticEvent.unlimitedDuration
+    let hold = event.duration ?? HapticEvent.defaultDuration
     guard hold > 0, (event.time + hold).isFinite else { return [] }
     func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
-      EnvelopeTimes.seconds(normalised: event.value(of: id) + Float(control.value(at: event.time)))
+      EnvelopeTimes.seconds(normalized: event.value(of: id) + Float(control.value(at: event.time)))
     }
     let shape = EnvelopeShape(
       hold: hold, attack: seconds(.attackTime, controls.attack),
@@ -264,7 +271,7 @@ struct EnvelopeSampler {
         index += 1
       }
     }
-    times.append(contentsOf: clampings(of: controls.sharpness, offset: sharpness, in: range))
+    times.append(contentsOf: clampingTimes(of: controls.sharpness, offset: sharpness, in: range))
     times.sort()
     var points: [EnvelopePoint] = []
     var cursors = (
@@ -283,8 +290,8 @@ struct EnvelopeSampler {
       let toneLine = controls.sharpness.segments[cursors.sharpness]
       // Inside the interval everything is on one line each, so ends are taken from the inside.
       let gains = (
-        Self.gain(of: shape, at: from - event.time, from: true),
-        Self.gain(of: shape, at: to - event.time, from: false)
+        Self.gain(of: shape, at: from - event.time, isLineStart: true),
+        Self.gain(of: shape, at: to - event.time, isLineStart: false)
       )
       func point(at time: Double) -> EnvelopePoint {
         let share = (time - from) / (to - from)
@@ -300,7 +307,7 @@ struct EnvelopeSampler {
       let isStraight =
         gains.0 == gains.1
         ? scale.isLinearInIntensity || line.slope == 0
-        : line.slope == 0 && (scale.quantity == .amplitude || scale.law == .linear)
+        : line.slope == 0 && (scale.quantity == .amplitude || scale.mapping == .linear)
       if !isStraight {
         subdivide(from: first, to: last, point, append: append)
       }
@@ -310,7 +317,9 @@ struct EnvelopeSampler {
   }
 
   /// The factor on amplitude at a time from the onset, on the line that starts or ends there.
-  private static func gain(of shape: EnvelopeShape, at time: Double, from starts: Bool) -> Double {
+  private static func gain(of shape: EnvelopeShape, at time: Double, isLineStart starts: Bool)
+    -> Double
+  {
     if time < shape.riseEnd || (time == shape.riseEnd && !starts && shape.riseEnd > 0) {
       return shape.riseLevel * (time / shape.riseEnd)
     }
@@ -325,7 +334,9 @@ struct EnvelopeSampler {
   }
 
   /// When a sharpness that is added to a control leaves or enters its range.
-  private func clampings(of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>)
+  private func clampingTimes(
+    of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>
+  )
     -> [Double]
   {
     var times: [Double] = []
@@ -353,10 +364,10 @@ struct EnvelopeSampler {
     append: (EnvelopePoint) -> Void
   ) {
     let span = last.time - first.time
-    guard depth < Self.depthLimit, span > 1e-7 else { return }
+    guard depth < Self.maximumDepth, span > 1e-7 else { return }
     let error = [0.25, 0.5, 0.75].reduce(0.0) { worst, share in
       let point = exact(first.time + span * share)
-      let line = EnvelopePoint.between(first, last, at: point.time)
+      let line = EnvelopePoint.interpolated(from: first, to: last, at: point.time)
       return max(worst, abs(point.level - line.level), abs(point.sharpness - line.sharpness))
     }
     guard error > tolerance else { return }
@@ -373,11 +384,11 @@ struct MergedEnvelope {
   /// The corners by rising time, from the first start to the last end; the level is 0 between
   /// events.
   private(set) var points: [EnvelopePoint] = []
-  private(set) var overlapping: Set<EventReference> = []
-  private(set) var dropped: [EventReference] = []
+  private(set) var overlappingEvents: Set<EventReference> = []
+  private(set) var droppedEvents: [EventReference] = []
 
   /// The most events that sound at once; more are left out.
-  static let overlapLimit = 256
+  static let maximumOverlapCount = 256
 
   private let sampler: EnvelopeSampler
 
@@ -385,24 +396,24 @@ struct MergedEnvelope {
   init(_ envelopes: [EventEnvelope], sampler: EnvelopeSampler) {
     self.sampler = sampler
     let events = envelopes.filter { $0.kind == .hapticContinuous }
-    var active: [Track] = []
+    var active: [ActiveEnvelope] = []
     var next = 0
     var time = events.first?.start ?? 0
     while next < events.count || !active.isEmpty {
       while next < events.count, events[next].start <= time {
-        if active.count < Self.overlapLimit {
-          active.append(Track(envelope: events[next]))
+        if active.count < Self.maximumOverlapCount {
+          active.append(ActiveEnvelope(envelope: events[next]))
         } else {
-          dropped.append(events[next].event)
+          droppedEvents.append(events[next].event)
         }
         next += 1
       }
       var end = next < events.count ? events[next].start : .infinity
       for index in active.indices {
-        active[index].move(to: time)
-        end = min(end, active[index].lineEnd)
+        active[index].advance(to: time)
+        end = min(end, active[index].segmentEnd)
       }
-      active.removeAll { $0.isOver }
+      active.removeAll { $0.isFinished }
       if active.isEmpty {
         guard next < events.count else { break }
         end = events[next].start
@@ -414,15 +425,15 @@ struct MergedEnvelope {
     }
   }
 
-  private struct Track {
+  private struct ActiveEnvelope {
     let envelope: EventEnvelope
     var index = 0
 
-    var isOver: Bool { index + 1 >= envelope.points.count }
+    var isFinished: Bool { index + 1 >= envelope.points.count }
     /// Where the line ends; infinite behind the last corner.
-    var lineEnd: Double { isOver ? .infinity : envelope.points[index + 1].time }
+    var segmentEnd: Double { isFinished ? .infinity : envelope.points[index + 1].time }
 
-    mutating func move(to time: Double) {
+    mutating func advance(to time: Double) {
       while index + 1 < envelope.points.count, envelope.points[index + 1].time <= time {
         index += 1
       }
@@ -433,11 +444,11 @@ struct MergedEnvelope {
       let to = envelope.points[index + 1]
       if time == from.time { return from }
       if time == to.time { return to }
-      return .between(from, to, at: time)
+      return .interpolated(from: from, to: to, at: time)
     }
   }
 
-  private mutating func append(_ active: [Track], from start: Double, to end: Double) {
+  private mutating func append(_ active: [ActiveEnvelope], from start: Double, to end: Double) {
     switch active.count {
     case 0:
       let sharpness = points.last?.sharpness ?? 0
@@ -447,7 +458,7 @@ struct MergedEnvelope {
       append(active[0].point(at: start))
       append(active[0].point(at: end))
     default:
-      overlapping.formUnion(active.map { $0.envelope.event })
+      overlappingEvents.formUnion(active.map { $0.envelope.event })
       let scale = sampler.scale
       func sum(at time: Double) -> EnvelopePoint {
         var amplitude = 0.0
@@ -491,10 +502,10 @@ struct PointReduction {
   /// The corners that are kept; the first and the last are always.
   private(set) var points: [EnvelopePoint]
   /// How far the curve is from the given one at most.
-  private(set) var error: Double
+  private(set) var maximumError: Double
 
   /// Corners of one block are compared with all others of it at worst, so that work is bounded.
-  private static let block = 2048
+  private static let blockLength = 2048
 
   /// Keeps as few corners as a tolerance allows.
   ///
@@ -505,10 +516,11 @@ struct PointReduction {
     var worst = 0.0
     var start = 0
     while start < given.count - 1 {
-      let end = min(start + Self.block, given.count - 1)
+      let end = min(start + Self.blockLength, given.count - 1)
       var stack = [(start, end)]
       while let (from, to) = stack.popLast() {
-        let (error, index) = Self.farthest(given, from, to, sharpnessWeight)
+        let (error, index) = Self.farthestPoint(
+          in: given, from: from, to: to, sharpnessWeight: sharpnessWeight)
         if error > tolerance, let index {
           stack.append((index, to))
           stack.append((from, index))
@@ -523,20 +535,24 @@ struct PointReduction {
       kept.append(last)
     }
     points = kept.map { given[$0] }
-    error = worst
+    maximumError = worst
   }
 
   /// Keeps the most important corners up to a count of at least two, and no more than a tolerance
   /// needs.
-  init(_ given: [EnvelopePoint], count: Int, tolerance: Double = 0, sharpnessWeight: Double = 1) {
+  init(
+    _ given: [EnvelopePoint], maximumCount count: Int, tolerance: Double = 0,
+    sharpnessWeight: Double = 1
+  ) {
     guard given.count > 2 else {
       points = given
-      error = 0
+      maximumError = 0
       return
     }
     typealias Segment = (error: Double, from: Int, to: Int, index: Int?)
     func segment(_ from: Int, _ to: Int) -> Segment {
-      let (error, index) = Self.farthest(given, from, to, sharpnessWeight)
+      let (error, index) = Self.farthestPoint(
+        in: given, from: from, to: to, sharpnessWeight: sharpnessWeight)
       return (error, from, to, index)
     }
     var segments = [segment(0, given.count - 1)]
@@ -549,11 +565,13 @@ struct PointReduction {
       segments.insert(segment(index, to), at: worst + 1)
     }
     points = segments.map { given[$0.from] } + [given[given.count - 1]]
-    error = segments.map { $0.error }.max() ?? 0
+    maximumError = segments.map { $0.error }.max() ?? 0
   }
 
   /// The corner between two that is farthest from their chord, and how far it is.
-  private static func farthest(_ points: [EnvelopePoint], _ from: Int, _ to: Int, _ weight: Double)
+  private static func farthestPoint(
+    in points: [EnvelopePoint], from: Int, to: Int, sharpnessWeight weight: Double
+  )
     -> (Double, Int?)
   {
     guard to - from > 1 else { return (0, nil) }
@@ -563,7 +581,7 @@ struct PointReduction {
     var index: Int?
     for candidate in from + 1..<to {
       let point = points[candidate]
-      let line = EnvelopePoint.between(first, last, at: point.time)
+      let line = EnvelopePoint.interpolated(from: first, to: last, at: point.time)
       let error = max(abs(point.level - line.level), weight * abs(point.sharpness - line.sharpness))
       if error > worst {
         worst = error
@@ -579,22 +597,22 @@ struct PointReduction {
 /// assigned like intervals to colours: each to the layer that is free the longest, a new one where
 /// none is.
 struct LayerBuilder {
-  private struct Entry {
+  private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]
     var end: Double
   }
 
-  private var plain: [HapticEvent] = []
-  private var curved: [Entry] = []
+  private var plainEvents: [HapticEvent] = []
+  private var curvedEvents: [CurvedEvent] = []
   /// Of each added event: layer 0 and its number in `plain`, or layer 1 and its number in `curved`.
-  private var added: [EventReference] = []
+  private var references: [EventReference] = []
 
   /// Adds an event that no curve acts on; its number among all that are added.
   @discardableResult mutating func add(_ event: HapticEvent) -> Int {
-    added.append(EventReference(layer: 0, event: plain.count))
-    plain.append(event)
-    return added.count - 1
+    references.append(EventReference(layer: 0, event: plainEvents.count))
+    plainEvents.append(event)
+    return references.count - 1
   }
 
   /// Adds an event with the curves that act on it alone; its number among all that are added. Each
@@ -604,35 +622,35 @@ struct LayerBuilder {
     _ event: HapticEvent, curves: [ParameterCurve], until end: Double
   ) -> Int {
     if curves.isEmpty { return add(event) }
-    added.append(EventReference(layer: 1, event: curved.count))
-    curved.append(Entry(event: event, curves: curves, end: max(event.time, end)))
-    return added.count - 1
+    references.append(EventReference(layer: 1, event: curvedEvents.count))
+    curvedEvents.append(CurvedEvent(event: event, curves: curves, end: max(event.time, end)))
+    return references.count - 1
   }
 
   /// The layers, at least one, and the place of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
-    var order = Array(curved.indices)
+    var order = Array(curvedEvents.indices)
     let isSorted = zip(order, order.dropFirst()).allSatisfy {
-      curved[$0].event.time <= curved[$1].event.time
+      curvedEvents[$0].event.time <= curvedEvents[$1].event.time
     }
     if !isSorted {
-      order.sort { (curved[$0].event.time, $0) < (curved[$1].event.time, $1) }
+      order.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
     }
-    let first = plain.isEmpty ? 0 : 1
-    var places = Array(repeating: EventReference(event: 0), count: curved.count)
+    let first = plainEvents.isEmpty ? 0 : 1
+    var places = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
     var counts: [Int] = []
     // Layers by the time at which they are free.
     var free: [(end: Double, layer: Int)] = []
     for index in order {
       var layer = counts.count
-      if let last = free.last, last.end <= curved[index].event.time {
+      if let last = free.last, last.end <= curvedEvents[index].event.time {
         layer = last.layer
         free.removeLast()
       } else {
         counts.append(0)
       }
       // The first to be free is the last of the list, the lowest of several.
-      let entry = (end: curved[index].end, layer: layer)
+      let entry = (end: curvedEvents[index].end, layer: layer)
       var low = 0
       var high = free.count
       while low < high {
@@ -647,22 +665,22 @@ struct LayerBuilder {
       places[index] = EventReference(layer: first + layer, event: counts[layer])
       counts[layer] += 1
     }
-    var patterns = plain.isEmpty ? [] : [HapticPattern(events: plain)]
+    var patterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
     for count in counts {
       patterns.append(HapticPattern())
       patterns[patterns.count - 1].events.reserveCapacity(count)
       patterns[patterns.count - 1].curves.reserveCapacity(count)
     }
     for index in order {
-      patterns[places[index].layer].events.append(curved[index].event)
-      patterns[places[index].layer].curves += curved[index].curves
+      patterns[places[index].layer].events.append(curvedEvents[index].event)
+      patterns[places[index].layer].curves += curvedEvents[index].curves
     }
     if patterns.isEmpty {
       patterns.append(HapticPattern())
     }
     return (
       patterns.map { HapticComposition.Layer($0) },
-      added.map { $0.layer == 0 ? $0 : places[$0.event] }
+      references.map { $0.layer == 0 ? $0 : places[$0.event] }
     )
   }
 }
@@ -673,43 +691,45 @@ struct LayerBuilder {
 /// count.
 package struct CompositionDifference: Equatable, Sendable {
   /// Of the amplitude of continuous events.
-  package private(set) var level = 0.0
-  package private(set) var sharpness = 0.0
+  package private(set) var levelError = 0.0
+  package private(set) var sharpnessError = 0.0
   /// Of amplitude and sharpness of transients; a missing one counts with its amplitude.
-  package private(set) var transients = 0.0
+  package private(set) var transientError = 0.0
   /// Whether audio events or sampled signals differ.
   package private(set) var differsInSound = false
 
   /// The largest of all; 1 where sound differs.
-  package var largest: Double { max(level, sharpness, transients, differsInSound ? 1 : 0) }
+  package var maximum: Double {
+    max(levelError, sharpnessError, transientError, differsInSound ? 1 : 0)
+  }
 
   /// Seconds of a window.
-  private static let window = 0.02
-  private static let steps = 10
+  private static let windowDuration = 0.02
+  private static let stepsPerWindow = 10
   /// Where in a step is looked: on no whole millisecond, where many formats jump.
-  private static let offset = 0.37
+  private static let stepOffset = 0.37
   /// The most windows that are looked at.
-  private static let windowLimit = 100_000
-  private static let sameTime = 0.003
+  private static let maximumWindowCount = 100_000
+  private static let timeTolerance = 0.003
   /// The amplitude from which sharpness counts.
-  private static let audible = 0.05
+  private static let minimumAmplitude = 0.05
 
   /// Compares two compositions, by the square law of amplitude.
   package init(_ one: HapticComposition, _ other: HapticComposition) {
     let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
     let left = sampler.envelopes(of: one)
     let right = sampler.envelopes(of: other)
-    compare(
+    compareEnvelopes(
       MergedEnvelope(left, sampler: sampler).points, MergedEnvelope(right, sampler: sampler).points)
-    compare(
-      transients: left.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
+    compareTransients(
+      left.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
       right.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
     differsInSound =
-      Self.sounds(of: one) != Self.sounds(of: other)
+      Self.audioEvents(of: one) != Self.audioEvents(of: other)
       || Self.signals(of: one) != Self.signals(of: other)
   }
 
-  private static func sounds(of composition: HapticComposition) -> [HapticEvent] {
+  private static func audioEvents(of composition: HapticComposition) -> [HapticEvent] {
     composition.layers.flatMap { $0.pattern.events }.filter { !$0.kind.isHaptic }
   }
 
@@ -717,31 +737,35 @@ package struct CompositionDifference: Equatable, Sendable {
     composition.layers.flatMap { $0.signals }
   }
 
-  private mutating func compare(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
+  private mutating func compareEnvelopes(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
     let end = max(left.last?.time ?? 0, right.last?.time ?? 0)
-    let count = Int(min((end / Self.window).rounded(.up), Double(Self.windowLimit)))
+    let count = Int(min((end / Self.windowDuration).rounded(.up), Double(Self.maximumWindowCount)))
     let silence = EnvelopePoint(time: 0, level: 0, sharpness: 0)
     var cursors = (0, 0)
     for window in 0..<count {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
-      for step in 0..<Self.steps {
+      for step in 0..<Self.stepsPerWindow {
         let time =
-          (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
-        let one = left.point(at: time, &cursors.0) ?? silence
-        let other = right.point(at: time, &cursors.1) ?? silence
-        means.left += one.level / Double(Self.steps)
-        means.right += other.level / Double(Self.steps)
-        weighted.left += one.level * one.sharpness / Double(Self.steps)
-        weighted.right += other.level * other.sharpness / Double(Self.steps)
+          (Double(window) + (Double(step) + Self.stepOffset) / Double(Self.stepsPerWindow))
+          * Self.windowDuration
+        let one = left.point(at: time, cursor: &cursors.0) ?? silence
+        let other = right.point(at: time, cursor: &cursors.1) ?? silence
+        means.left += one.level / Double(Self.stepsPerWindow)
+        means.right += other.level / Double(Self.stepsPerWindow)
+        weighted.left += one.level * one.sharpness / Double(Self.stepsPerWindow)
+        weighted.right += other.level * other.sharpness / Double(Self.stepsPerWindow)
       }
-      level = max(level, abs(means.left - means.right))
-      guard means.left > Self.audible, means.right > Self.audible else { continue }
-      sharpness = max(sharpness, abs(weighted.left / means.left - weighted.right / means.right))
+      levelError = max(levelError, abs(means.left - means.right))
+      guard means.left > Self.minimumAmplitude, means.right > Self.minimumAmplitude else {
+        continue
+      }
+      sharpnessError = max(
+        sharpnessError, abs(weighted.left / means.left - weighted.right / means.right))
     }
   }
 
-  private mutating func compare(transients left: [EnvelopePoint], _ right: [EnvelopePoint]) {
+  private mutating func compareTransients(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
     var one = 0
     var other = 0
     while one < left.count || other < right.count {
@@ -749,16 +773,16 @@ package struct CompositionDifference: Equatable, Sendable {
         one < left.count ? left[one].time : .infinity,
         other < right.count ? right[other].time : .infinity
       )
-      if abs(times.0 - times.1) <= Self.sameTime {
-        transients = max(transients, abs(left[one].level - right[other].level))
-        transients = max(transients, abs(left[one].sharpness - right[other].sharpness))
+      if abs(times.0 - times.1) <= Self.timeTolerance {
+        transientError = max(transientError, abs(left[one].level - right[other].level))
+        transientError = max(transientError, abs(left[one].sharpness - right[other].sharpness))
         one += 1
         other += 1
       } else if times.0 < times.1 {
-        transients = max(transients, left[one].level)
+        transientError = max(transientError, left[one].level)
         one += 1
       } else {
-        transients = max(transients, right[other].level)
+        transientError = max(transientError, right[other].level)
         other += 1
       }
     }

@@ -11,28 +11,28 @@ extension HapticFormat {
   /// (Interhaptics/InterhapticsEngine_CoreSDK), of which nothing is used.
   public static let haps = json(
     "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps,
-    isMarked: { $0.has("m_vibration") },
+    matches: { $0.hasRootKey("m_vibration") },
     read: { json, options in
       var decoder = HapsDecoder()
       var document = HapsDocument()
-      HapsDecoder.file.read(json.root, into: &document, &decoder)
-      var mapping = HapsMapping(law: options.amplitude)
+      HapsDecoder.file.read(json.root, into: &document, reader: &decoder)
+      var mapping = HapsReader(amplitudeMapping: options.amplitudeMapping)
       if decoder.log.errorCount == 0 {
-        mapping.map(document)
+        mapping.read(document)
       }
       let (layers, references) = mapping.builder.build()
-      for (value, noun) in decoder.spatial {
+      for (value, noun) in decoder.spatialSignals {
         mapping.losses.add(
-          .dropped, .composition, at: json.place(ofValue: value),
+          .dropped, .composition, at: json.location(ofValue: value),
           "\(noun) is felt over space, not time, and does not sound")
       }
-      return Examination(
+      return ReadResult(
         HapticComposition(
           layers: layers, notes: document.description.isEmpty ? nil : document.description),
         of: json,
-        decoder.log, options, losses: mapping.losses.finish(),
-        places: SourcePlaces(events: [[Int]](mapping.values, at: references)) {
-          json.place(ofValue: $0)
+        log: decoder.log, options: options, losses: mapping.losses.finish(),
+        sourceMap: SourceMap(events: [[Int]](mapping.valueIndices, at: references)) {
+          json.location(ofValue: $0)
         },
         details: document.version.isEmpty ? [] : [("version", document.version)])
     },
@@ -40,13 +40,14 @@ extension HapticFormat {
       try composition.checkFinite(.hapsRange)
       var losses = LossLog()
       let document = HapsDocument(of: composition, options: options, losses: &losses)
-      return Writing([Writing.File(HapsDecoder.file.text(document))], losses: losses.finish())
-    }, shape: { HapsDecoder.file.shape })
+      return WrittenFiles(
+        [WrittenFiles.File(HapsDecoder.file.text(document))], losses: losses.finish())
+    }, shape: { HapsDecoder.file.schema })
 }
 
 /// What a file holds of vibration: notes in melodies that sound together.
 struct HapsDocument: Equatable, Sendable {
-  struct Key: Equatable, Sendable {
+  struct Keyframe: Equatable, Sendable {
     /// Seconds from the start of the note.
     var time = 0.0
     /// Amplitude 0…1, or hertz.
@@ -63,9 +64,9 @@ struct HapsDocument: Equatable, Sendable {
     var length: Double?
     var gain = 1.0
     var isTransient = false
-    var amplitude: [Key] = []
-    var frequency: [Key] = []
-    var value = 0
+    var amplitude: [Keyframe] = []
+    var frequency: [Keyframe] = []
+    var valueIndex = 0
   }
 
   struct Melody: Equatable, Sendable {
@@ -75,7 +76,7 @@ struct HapsDocument: Equatable, Sendable {
   }
 
   /// Seconds of a transient. Source: all those of public files.
-  static let transientLength = 0.022
+  static let transientDuration = 0.022
 
   var version = ""
   var description = ""
@@ -84,70 +85,73 @@ struct HapsDocument: Equatable, Sendable {
   var melodies: [Melody] = []
 }
 
-struct HapsDecoder: JSONFieldReader {
-  private typealias Table<Owner> = JSONTable<Owner, HapsDecoder>
-  private typealias Field<Owner> = JSONField<Owner, HapsDecoder>
+struct HapsDecoder: JSONSchemaReader {
+  private typealias Table<Owner> = JSONObjectSchema<Owner, HapsDecoder>
+  private typealias Field<Owner> = JSONProperty<Owner, HapsDecoder>
   private typealias Note = HapsDocument.Note
 
   static let writesShortNumbers = true
   var log = FindingLog()
-  let rules = JSONFieldRules(
-    missingKey: .hapsStructure, wrongType: .wrongType, outOfRange: .hapsRange, null: .absent)
+  let rules = JSONSchemaRules(
+    missingKey: .hapsStructure, wrongType: .wrongType, outOfRange: .hapsRange, nullHandling: .absent
+  )
   /// The numbers and names of signals over space that have notes.
-  private(set) var spatial: [(value: Int, noun: String)] = []
+  private(set) var spatialSignals: [(value: Int, noun: String)] = []
 
-  private static let gains = JSONType.number(0...1_000)
-  private static let seconds = JSONType.number(0...FrameConversion.longest)
+  private static let gainType = JSONType.number(0...1_000)
+  private static let secondsType = JSONType.number(0...FrameConversion.maximumSeconds)
 
-  static let file = JSONTable<HapsDocument, HapsDecoder>(
+  static let file = JSONObjectSchema<HapsDocument, HapsDecoder>(
     "the file",
     [
-      Field(JSONKey("m_version", .any, is: .written)) { value, document, reader in
+      Field(JSONKey("m_version", .any, is: .alwaysWritten)) { value, document, reader in
         document.version = value.string ?? value.number.map { $0.shortText } ?? ""
         if document.version != "5" {
           reader.log.add(
-            .hapsVersion, at: value, "the version is \(value.shortLexeme); it is read as version 5")
+            .hapsVersion, at: value,
+            "the version is \(value.truncatedLexeme); it is read as version 5")
         }
         return true
       } write: { _, _, object in
         object.member("m_version", "5")
-      }, .value("m_description", .text(), is: .written) { $1(&$0.description) },
+      }, .value("m_description", .string(), is: .alwaysWritten) { $1(&$0.description) },
       .constant("m_HDFlag", 0),
       .constant("m_time_unit", 0), .constant("m_length_unit", 7),
-      .value("m_gain", gains, is: .written) { $1(&$0.gain) }, space("m_stiffness", "stiffness"),
-      space("m_texture", "texture"),
+      .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) },
+      spatialSignalField("m_stiffness", noun: "stiffness"),
+      spatialSignalField("m_texture", noun: "texture"),
       .group(
         "m_vibration",
         Table(
           "the vibration",
-          signal + [
-            .value("m_gain", gains, is: .written) { $1(&$0.vibrationGain) },
-            .list("m_melodies", of: melody, new: HapsDocument.Melody(), is: .required) {
+          signalFields + [
+            .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.vibrationGain) },
+            .array("m_melodies", of: melody, new: HapsDocument.Melody(), is: .required) {
               $1(&$0.melodies)
             },
           ])),
     ])
 
-  private static let signal: [Field<HapsDocument>] = [
+  private static let signalFields: [Field<HapsDocument>] = [
     .constant("m_loop", 0), .constant("m_maximum", 1), .constant("m_signalEvaluationMethod", 3),
   ]
 
-  private static func space(_ name: String, _ noun: String) -> Field<HapsDocument> {
-    Field(JSONKey(name, .any, is: .written)) { value, _, reader in
+  private static func spatialSignalField(_ name: String, noun: String) -> Field<HapsDocument> {
+    Field(JSONKey(name, .any, is: .alwaysWritten)) { value, _, reader in
       let hasNotes = value["m_melodies"]?.elements.contains {
         $0["m_notes"]?.elements.contains { _ in true } == true
       }
       if hasNotes == true {
-        reader.spatial.append((value.index, noun))
+        reader.spatialSignals.append((value.index, noun))
       }
       return true
     } write: { document, _, object in
       object.object(name) { signal in
-        for row in Self.signal {
+        for row in Self.signalFields {
           row.write(document, nil, &signal)
         }
         signal.member("m_gain", 1)
-        signal.array("m_melodies", layout: .line) { _ in }
+        signal.array("m_melodies", layout: .singleLine) { _ in }
       }
     }
   }
@@ -155,21 +159,21 @@ struct HapsDecoder: JSONFieldReader {
   private static let melody = Table<HapsDocument.Melody>(
     "a melody",
     [
-      Field(JSONKey("m_mute", .any, is: .written)) { value, melody, _ in
+      Field(JSONKey("m_mute", .any, is: .alwaysWritten)) { value, melody, _ in
         melody.isMuted = value.boolean ?? (value.number.map { $0 != 0 } ?? false)
         return true
       } write: { melody, _, object in
         object.member("m_mute", melody.isMuted ? 1 : 0)
-      }, .value("m_gain", gains, is: .written) { $1(&$0.gain) },
-      .list("m_notes", of: note, new: Note(), is: .required) { $1(&$0.notes) },
+      }, .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) },
+      .array("m_notes", of: note, new: Note(), is: .required) { $1(&$0.notes) },
     ])
 
   private static let note = Table<Note>(
     "a note",
     [
-      .value("m_startingPoint", seconds, is: .written) { $1(&$0.start) },
-      .value("m_length", seconds, is: .written) { $1(&$0.length) },
-      .value("m_gain", gains, is: .written) { $1(&$0.gain) }, .constant("m_priority", 0),
+      .value("m_startingPoint", secondsType, is: .alwaysWritten) { $1(&$0.start) },
+      .value("m_length", secondsType, is: .alwaysWritten) { $1(&$0.length) },
+      .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) }, .constant("m_priority", 0),
       .group(
         "m_hapticEffect",
         Table(
@@ -192,27 +196,32 @@ struct HapsDecoder: JSONFieldReader {
           ])),
     ]
   ) { object, note, _ in
-    note.value = object.index
+    note.valueIndex = object.index
     return true
   }
 
-  private static func modulation(_ place: @escaping Field<Note>.Place<[HapsDocument.Key]>) -> Table<
-    Note
-  > {
+  private static func modulation(_ place: @escaping Field<Note>.Accessor<[HapsDocument.Keyframe]>)
+    -> Table<
+      Note
+    >
+  {
     Table(
       "a modulation",
       [
         .constant("m_extrapolationStrategy", 0),
-        .list("m_keyframes", of: key, new: HapsDocument.Key(), is: .required, layout: .line) {
+        .array(
+          "m_keyframes", of: keyframe, new: HapsDocument.Keyframe(), is: .required,
+          layout: .singleLine
+        ) {
           place(&$0, $1)
         },
       ])
   }
 
-  private static let key = Table<HapsDocument.Key>(
+  private static let keyframe = Table<HapsDocument.Keyframe>(
     "a key",
     [
-      .value("m_time", seconds, is: .required) { $1(&$0.time) },
+      .value("m_time", secondsType, is: .required) { $1(&$0.time) },
       .value("m_value", .anyNumber, is: .required) { $1(&$0.value) },
       .value("m_inSlope", .anyNumber) { $1(&$0.inSlope) },
       .value("m_outSlope", .anyNumber) { $1(&$0.outSlope) },
@@ -232,26 +241,26 @@ extension Rule {
   static let haps: [Rule] = [.syntax, .hapsStructure, .wrongType, .hapsRange, .hapsVersion]
 }
 
-struct HapsMapping {
-  private typealias Line = [(time: Double, value: Double)]
+struct HapsReader {
+  private typealias Breakpoints = [(time: Double, value: Double)]
 
   /// The most of sharpness between two points of a line of hertz.
-  static let toneStep = 0.02
-  private static let cubicSteps = 16
+  static let maximumSharpnessStep = 0.02
+  private static let cubicStepCount = 16
 
   /// How many lines of hertz join two sharpnesses.
-  static func steps(between one: Double, and other: Double) -> Int {
-    max(1, FrameConversion.integer((abs(one - other) / toneStep).rounded(.up)))
+  static func stepCount(from one: Double, to other: Double) -> Int {
+    max(1, FrameConversion.integer((abs(one - other) / maximumSharpnessStep).rounded(.up)))
   }
 
-  let law: AmplitudeLaw
+  let amplitudeMapping: AmplitudeMapping
   private(set) var builder = LayerBuilder()
-  private(set) var values: [Int] = []
+  private(set) var valueIndices: [Int] = []
   var losses = LossLog()
 
-  init(law: AmplitudeLaw) { self.law = law }
+  init(amplitudeMapping law: AmplitudeMapping) { self.amplitudeMapping = law }
 
-  mutating func map(_ document: HapsDocument) {
+  mutating func read(_ document: HapsDocument) {
     for melody in document.melodies {
       guard !melody.isMuted else {
         losses.add(.dropped, .composition, "muted melodies are left out")
@@ -266,12 +275,12 @@ struct HapsMapping {
   private mutating func add(_ note: HapsDocument.Note, gain: Double) {
     let length = note.length ?? max(note.amplitude.last?.time ?? 0, note.frequency.last?.time ?? 0)
     guard !note.isTransient else {
-      values.append(note.value)
+      valueIndices.append(note.valueIndex)
       builder.add(
         HapticEvent(
           kind: .hapticTransient, time: note.start,
           parameters: [
-            .hapticIntensity: Float(law.intensity(ofAmplitude: clamped(gain))),
+            .hapticIntensity: Float(amplitudeMapping.intensity(ofAmplitude: clamped(gain))),
             .hapticSharpness: 0.5,
           ]))
       return
@@ -279,13 +288,13 @@ struct HapsMapping {
     guard length > 0 else {
       return losses.add(.dropped, .composition, "notes that last no time are silent")
     }
-    var levels: Line = Self.line(note.amplitude, until: length).map {
+    var levels: Breakpoints = Self.breakpoints(of: note.amplitude, until: length).map {
       ($0.time, clamped($0.value * gain))
     }
     if levels.isEmpty {
       levels = [(0, clamped(gain))]
     }
-    var tones = toned(Self.line(note.frequency, until: length))
+    var tones = sharpnessBreakpoints(of: Self.breakpoints(of: note.frequency, until: length))
     if tones.isEmpty {
       tones = [(0, 0.5)]
     }
@@ -293,17 +302,20 @@ struct HapsMapping {
       kind: .hapticContinuous, time: note.start, duration: length,
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
     var curves: [ParameterCurve] = []
-    if let level = Self.constant(levels), let tone = Self.constant(tones) {
-      event.parameters[.hapticIntensity] = Float(law.intensity(ofAmplitude: level))
+    if let level = Self.constantValue(of: levels), let tone = Self.constantValue(of: tones) {
+      event.parameters[.hapticIntensity] = Float(amplitudeMapping.intensity(ofAmplitude: level))
       event.parameters[.hapticSharpness] = Float(tone)
     } else {
       // The last value of a curve holds, so all events of a layer need both.
       curves = [
-        Self.curve(.hapticIntensityControl, note.start, levels, law == .root ? .squared : .linear),
-        Self.curve(.hapticSharpnessControl, note.start, tones, .linear),
+        Self.curve(
+          .hapticIntensityControl, start: note.start, breakpoints: levels,
+          interpolation: amplitudeMapping == .root ? .squared : .linear),
+        Self.curve(
+          .hapticSharpnessControl, start: note.start, breakpoints: tones, interpolation: .linear),
       ]
     }
-    values.append(note.value)
+    valueIndices.append(note.valueIndex)
     builder.add(event, curves: curves, until: note.start + length)
   }
 
@@ -316,14 +328,14 @@ struct HapsMapping {
     return min(max(amplitude, 0), 1)
   }
 
-  private static func constant(_ line: Line) -> Double? {
+  private static func constantValue(of line: Breakpoints) -> Double? {
     guard let first = line.first else { return nil }
     return line.allSatisfy { $0.value == first.value } ? first.value : nil
   }
 
   private static func curve(
-    _ id: DynamicParameterID, _ start: Double, _ line: Line,
-    _ interpolation: ParameterCurve.Interpolation
+    _ id: DynamicParameterID, start: Double, breakpoints line: Breakpoints,
+    interpolation: ParameterCurve.Interpolation
   ) -> ParameterCurve {
     ParameterCurve(
       id: id, time: start, controlPoints: line.map { .init(time: $0.time, value: Float($0.value)) },
@@ -332,10 +344,12 @@ struct HapsMapping {
 
   /// The corners of keys from 0 to a time, cubic segments as lines; the first and the last value
   /// hold.
-  private static func line(_ keys: [HapsDocument.Key], until length: Double) -> Line {
+  private static func breakpoints(of keys: [HapsDocument.Keyframe], until length: Double)
+    -> Breakpoints
+  {
     let keys = keys.indices.sorted { (keys[$0].time, $0) < (keys[$1].time, $1) }.map { keys[$0] }
     guard let first = keys.first else { return [] }
-    var line: Line = first.time > 0 ? [(0, first.value)] : []
+    var line: Breakpoints = first.time > 0 ? [(0, first.value)] : []
     for (index, key) in keys.enumerated() {
       if index > 0 {
         let last = keys[index - 1]
@@ -344,8 +358,8 @@ struct HapsMapping {
           abs(from * span - (key.value - last.value)) + abs(to * span - (key.value - last.value))
             > 1e-6
         {
-          for step in 1..<cubicSteps {
-            let x = Double(step) / Double(cubicSteps)
+          for step in 1..<cubicStepCount {
+            let x = Double(step) / Double(cubicStepCount)
             let x2 = x * x
             let x3 = x * x * x
             let value =
@@ -371,22 +385,23 @@ struct HapsMapping {
   }
 
   /// Lines of hertz as lines of sharpness.
-  private mutating func toned(_ line: Line) -> Line {
+  private mutating func sharpnessBreakpoints(of line: Breakpoints) -> Breakpoints {
     func sharpness(_ hertz: Double) -> Double {
       SharpnessScale.phone.sharpness(ofHertz: max(hertz, 1))
     }
-    var tones: Line = []
+    var tones: Breakpoints = []
     for (index, point) in line.enumerated() {
       let exact = sharpness(point.value)
       if exact < -1e-6 || exact > 1 + 1e-6 {
         losses.add(
           .approximated, .composition, "frequencies outside 80 to 230 Hz are clamped by up to # Hz",
           size: exact < 0
-            ? SharpnessScale.phone.low - point.value : point.value - SharpnessScale.phone.high)
+            ? SharpnessScale.phone.minimumHertz - point.value
+            : point.value - SharpnessScale.phone.maximumHertz)
       }
       if index > 0 {
         let from = line[index - 1]
-        let steps = Self.steps(between: sharpness(from.value), and: exact)
+        let steps = Self.stepCount(from: sharpness(from.value), to: exact)
         for step in 1..<steps {
           let share = Double(step) / Double(steps)
           let hertz = from.value + (point.value - from.value) * share
@@ -404,19 +419,20 @@ extension HapsDocument {
   /// The document of a composition: transients in one melody, continuous events in as many as sound
   /// at once.
   init(of given: HapticComposition, options: WritingOptions, losses: inout LossLog) {
-    losses.dropAllButHaptics(of: given)
-    let composition = given.unrolled(passes: options.loops, losses: &losses)
+    losses.addNonHapticLosses(of: given)
+    let composition = given.unrolled(passCount: options.loopCount, losses: &losses)
     description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
     var taps = Melody()
     var lanes: [(end: Double, melody: Melody)] = []
-    let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
+    let sampler = EnvelopeSampler(
+      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance)
     func hertz(_ point: EnvelopePoint) -> Double {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
     }
     for envelope in sampler.envelopes(of: composition, losses: &losses) {
       var note = Note(start: envelope.start, length: envelope.end - envelope.start)
       if envelope.kind == .hapticTransient {
-        note.length = Self.transientLength
+        note.length = Self.transientDuration
         note.gain = envelope.points[0].level
         note.isTransient = true
         let difference = abs(envelope.points[0].sharpness - 0.5)
@@ -430,15 +446,16 @@ extension HapsDocument {
       }
       for (index, point) in envelope.points.enumerated() {
         let time = point.time - envelope.start
-        note.amplitude.append(Key(time: time, value: point.level))
+        note.amplitude.append(Keyframe(time: time, value: point.level))
         if index > 0 {
           let last = envelope.points[index - 1]
-          let steps = HapsMapping.steps(between: point.sharpness, and: last.sharpness)
-          for middle in last.divided(to: point, steps) {
-            note.frequency.append(Key(time: middle.time - envelope.start, value: hertz(middle)))
+          let steps = HapsReader.stepCount(from: point.sharpness, to: last.sharpness)
+          for middle in last.subdivided(to: point, count: steps) {
+            note.frequency.append(
+              Keyframe(time: middle.time - envelope.start, value: hertz(middle)))
           }
         }
-        note.frequency.append(Key(time: time, value: hertz(point)))
+        note.frequency.append(Keyframe(time: time, value: hertz(point)))
       }
       let lane = lanes.firstIndex { $0.end <= envelope.start } ?? lanes.count
       if lane == lanes.count {

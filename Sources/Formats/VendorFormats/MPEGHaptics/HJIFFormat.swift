@@ -12,60 +12,63 @@ extension HapticFormat {
   /// events are dropped; frequencies are rounded to whole hertz.
   public static let hjif = json(
     "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
-    isMarked: { $0.has("perceptions") },
+    matches: { $0.hasRootKey("perceptions") },
     read: { json, options in
       var reader = HJIFReader(wantsFindings: options.wantsFindings)
-      let document = reader.document(json)
+      let document = reader.document(from: json)
       if options.wantsFindings {
         reader.log.addDeviations(
           of: json, byteOrderMark: .hjifByteOrderMark, trailingComma: .hjifTrailingComma,
           duplicateKey: .hjifDuplicateKey)
       }
-      return Examination(
-        of: document, reader.log, options, offset: { JSONValue(document: json, index: $0).offset }
+      return ReadResult(
+        of: document, log: reader.log, options: options,
+        offset: { JSONValue(document: json, index: $0).offset }
       ) {
-        json.place(ofValue: $0, at: $1)
+        json.location(ofValue: $0, at: $1)
       }
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.hjifOutOfRange)
       let encoder = MPEGEncoder(composition, options: options)
-      return Writing(
-        [Writing.File(HJIF.file.text(encoder.document))], losses: encoder.losses.finish())
-    }, shape: { HJIF.file.shape })
+      return WrittenFiles(
+        [WrittenFiles.File(HJIFSchema.file.text(encoder.document))], losses: encoder.losses.finish()
+      )
+    }, shape: { HJIFSchema.file.schema })
 }
 
 // MARK: - Tables
 
 /// The grammar of the text, by the schema of ISO/IEC 23090-31 and its drafts.
-struct HJIFReader: JSONFieldReader {
+struct HJIFReader: JSONSchemaReader {
   static var writesShortNumbers: Bool { true }
 
-  let rules = JSONFieldRules(
-    missingKey: .hjifStructure, expectedKey: .hjifMissingKey, wrongType: .wrongType,
+  let rules = JSONSchemaRules(
+    missingKey: .hjifStructure, recommendedKey: .hjifMissingKey, wrongType: .wrongType,
     outOfRange: .hjifOutOfRange,
-    unknownKey: .unknownKey, unknownWord: .hjifUnknownName, fraction: .rounded(.hjifWholeNumber))
+    unknownKey: .unknownKey, unknownValue: .hjifUnknownName,
+    fractionHandling: .rounded(.hjifWholeNumber))
   let wantsFindings: Bool
   var log = FindingLog()
 
   /// Bands and effects of unknown types are errors.
-  mutating func noteUnknownWord(
-    _ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue
+  mutating func reportUnknownValue(
+    _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
     log.add(
       .hjifUnknownName, at: value, severity: key.presence == .required ? .error : nil,
-      "unknown \(key.name) \(text.quoted())", hint: names.hint(for: text))
+      "unknown \(key.name) \(text.quoted())", suggestion: names.suggestion(for: text))
   }
 
   /// The document of a text; what cannot be read is in the log as an error.
-  mutating func document(_ json: JSONDocument) -> MPEGDocument {
+  mutating func document(from json: JSONDocument) -> MPEGDocument {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
       log.add(
         .hjifStructure, at: json.root, "the file must be an object, not \(json.root.kind.noun)")
       return document
     }
-    HJIF.file.read(json.root, into: &document, &self)
+    HJIFSchema.file.read(json.root, into: &document, reader: &self)
     guard wantsFindings else { return document }
     func areDigits(_ text: String, _ count: Int) -> Bool {
       text.utf8.prefix { (48...57).contains($0) }.count == count
@@ -76,21 +79,23 @@ struct HJIFReader: JSONFieldReader {
     {
       log.add(
         .hjifVersion, at: value, "the version is \(document.version.quoted()), that of a draft",
-        hint: "write \"2023\"")
+        suggestion: "write \"2023\"")
     }
     if let value = json.root["date"], value.kind == .string,
       !areDigits(document.date, 4) || document.date.utf8.dropFirst(4).first != UInt8(ascii: "-")
     {
       log.add(
         .hjifDate, at: value, "the date is \(document.date.quoted())",
-        hint: "write it as 2023-04-05T06:07:08Z")
+        suggestion: "write it as 2023-04-05T06:07:08Z")
     }
     return document
   }
 
   /// The bits of a wavelet stream: six a character, the most significant first.
-  mutating func bits(of value: JSONValue) -> [UInt8]? {
-    guard expect(.string, value, as: value.key ?? ""), let text = value.string else { return nil }
+  mutating func waveletBits(of value: JSONValue) -> [UInt8]? {
+    guard expectKind(.string, of: value, as: value.key ?? ""), let text = value.string else {
+      return nil
+    }
     var bytes: [UInt8] = []
     var count = 0
     for (index, character) in text.utf8.enumerated() {
@@ -125,18 +130,20 @@ struct HJIFReader: JSONFieldReader {
 }
 
 /// The objects of the text, keys in the order in which they are written.
-private enum HJIF {
-  typealias Table<Owner> = JSONTable<Owner, HJIFReader>
-  typealias Field<Owner> = JSONField<Owner, HJIFReader>
+private enum HJIFSchema {
+  typealias Table<Owner> = JSONObjectSchema<Owner, HJIFReader>
+  typealias Field<Owner> = JSONProperty<Owner, HJIFReader>
   typealias Document = MPEGDocument
 
-  private static let id = JSONType.integer(0...Int(Int32.max))
-  private static let unsigned = JSONType.integer(0...Int(clamping: UInt32.max))
-  private static let hertz = JSONType.number(0...10_000)
+  private static let idType = JSONType.integer(0...Int(Int32.max))
+  private static let unsignedType = JSONType.integer(0...Int(clamping: UInt32.max))
+  private static let magnitudeType = JSONType.number(0...10_000)
   /// The latest tick of an effect is a day at a million ticks a second.
-  private static let ticks = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
+  private static let tickType = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
-  private static func placed<Owner>(_ set: @escaping @Sendable (inout Owner, Int) -> Void)
+  private static func recordingSourceIndex<Owner>(
+    _ set: @escaping @Sendable (inout Owner, Int) -> Void
+  )
     -> Table<Owner>.Check
   {
     { object, owner, _ in
@@ -148,23 +155,24 @@ private enum HJIF {
   static let file = Table<Document>(
     "the file",
     [
-      .value("version", .text(), is: .expected) { $1(&$0.version) },
-      .value("profile", .text(), is: .expected) { $1(&$0.profile) },
-      .value("level", .integer(0...255), is: .expected) { $1(&$0.level) },
-      .value("date", .text(), is: .expected) { $1(&$0.date) },
-      .value("description", .text(), is: .expected) { $1(&$0.description) },
-      .value("timescale", .integer(1...1_000_000_000), is: .written) { $1(&$0.timescale) },
-      .list("avatars", of: avatar, new: Document.Avatar(), is: .expected) { $1(&$0.avatars) },
-      .list("perceptions", of: perception, new: Document.Perception(), is: .required) {
+      .value("version", .string(), is: .recommended) { $1(&$0.version) },
+      .value("profile", .string(), is: .recommended) { $1(&$0.profile) },
+      .value("level", .integer(0...255), is: .recommended) { $1(&$0.level) },
+      .value("date", .string(), is: .recommended) { $1(&$0.date) },
+      .value("description", .string(), is: .recommended) { $1(&$0.description) },
+      .value("timescale", .integer(1...1_000_000_000), is: .alwaysWritten) { $1(&$0.timescale) },
+      .array("avatars", of: avatar, new: Document.Avatar(), is: .recommended) { $1(&$0.avatars) },
+      .array("perceptions", of: perception, new: Document.Perception(), is: .required) {
         $1(&$0.perceptions)
       },
-      Field(JSONKey("syncs", .list(.object { sync }), layout: .line)) { value, document, reader in
-        guard reader.expect(.array, value, as: "syncs") else { return false }
+      Field(JSONKey("syncs", .array(.object { sync }), layout: .singleLine)) {
+        value, document, reader in
+        guard reader.expectKind(.array, of: value, as: "syncs") else { return false }
         document.syncCount = value.elements.reduce(0) { count, _ in count + 1 }
         return true
       } write: { document, _, object in
         object.array("syncs") { list in
-          list.object(layout: .line) { sync in
+          list.object(layout: .singleLine) { sync in
             sync.member("timestamp", 0)
             sync.member("timescale", document.timescale)
           }
@@ -172,78 +180,85 @@ private enum HJIF {
       },
     ])
 
-  private static let sync = JSONShape(
+  private static let sync = JSONSchema(
     "a sync", [JSONKey("timestamp", .any), JSONKey("timescale", .any)])
-  private static let device = JSONShape("a device", [JSONKey("id", .any), JSONKey("name", .any)])
+  private static let device = JSONSchema("a device", [JSONKey("id", .any), JSONKey("name", .any)])
 
   private static let avatar = Table<Document.Avatar>(
     "an avatar",
-    [.value("id", id) { $1(&$0.id) }, .ignored("lod"), .ignored("type"), .ignored("mesh")],
-    check: placed { $0.place = $1 })
+    [.value("id", idType) { $1(&$0.id) }, .ignored("lod"), .ignored("type"), .ignored("mesh")],
+    check: recordingSourceIndex { $0.sourceIndex = $1 })
 
   private static let perception = Table<Document.Perception>(
     "a perception",
     [
-      .value("id", id, is: .expected) { $1(&$0.id) }, .constant("avatar_id", is: .expected, 0),
-      .value("description", .text(), is: .expected) { $1(&$0.description) }, .ignored("priority"),
-      .word("perception_modality", is: .expected) { $1(&$0.modality) },
+      .value("id", idType, is: .recommended) { $1(&$0.id) },
+      .constant("avatar_id", is: .recommended, 0),
+      .value("description", .string(), is: .recommended) { $1(&$0.description) },
+      .ignored("priority"),
+      .enumeration("perception_modality", is: .recommended) { $1(&$0.modality) },
       .constant("unit_exponent", -3),
-      .value("perception_unit_exponent", .integer(-128...127), is: .written) {
+      .value("perception_unit_exponent", .integer(-128...127), is: .alwaysWritten) {
         $1(&$0.unitExponent)
       },
-      .value("semantic_scheme", .text()) { $1(&$0.semanticScheme) },
-      Field(JSONKey("reference_devices", .list(.object { device }))) { value, perception, reader in
-        guard reader.expect(.array, value, as: "reference_devices") else { return false }
+      .value("semantic_scheme", .string()) { $1(&$0.semanticScheme) },
+      Field(JSONKey("reference_devices", .array(.object { device }))) { value, perception, reader in
+        guard reader.expectKind(.array, of: value, as: "reference_devices") else { return false }
         perception.deviceNames = value.elements.map { $0["name"]?.string ?? "" }
         return true
       } write: { _, _, object in
         object.array("reference_devices") { _ in }
       },
-      .list("effect_library", of: effect, new: Document.Effect(), is: .expected) {
-        $1(&$0.library)
+      .array("effect_library", of: effect, new: Document.Effect(), is: .recommended) {
+        $1(&$0.effectLibrary)
       },
-      .list("channels", of: channel, new: Document.Channel(), is: .required) { $1(&$0.channels) },
-    ], check: placed { $0.place = $1 })
+      .array("channels", of: channel, new: Document.Channel(), is: .required) { $1(&$0.channels) },
+    ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
-  private static func locating(_ name: String) -> Field<Document.Channel> {
+  private static func locationMarker(_ name: String) -> Field<Document.Channel> {
     Field(JSONKey(name, .any)) { _, channel, _ in
-      channel.isLocated = true
+      channel.namesBodyLocation = true
       return true
     }
   }
 
-  private static let bodyPart = JSONKey("body_part_mask", unsigned, is: .written)
+  private static let bodyPartMask = JSONKey("body_part_mask", unsignedType, is: .alwaysWritten)
 
   private static let channel: Table<Document.Channel> = Table(
     "a channel",
     [
-      .value("id", id, is: .expected) { $1(&$0.id) },
-      .value("description", .text(), is: .expected) { $1(&$0.description) }, .ignored("priority"),
-      .ignored("reference_device_id"), .value("gain", hertz, is: .expected) { $1(&$0.gain) },
+      .value("id", idType, is: .recommended) { $1(&$0.id) },
+      .value("description", .string(), is: .recommended) { $1(&$0.description) },
+      .ignored("priority"),
+      .ignored("reference_device_id"),
+      .value("gain", magnitudeType, is: .recommended) { $1(&$0.gain) },
       .constant("mixing_coefficient", 1), .ignored("mixing_weight"),
-      Field(bodyPart) { value, channel, reader in
-        if let mask: Int = reader.scalar(value, bodyPart), mask != 0 {
-          channel.isLocated = true
+      Field(bodyPartMask) { value, channel, reader in
+        if let mask: Int = reader.readScalar(value, key: bodyPartMask), mask != 0 {
+          channel.namesBodyLocation = true
         }
         return true
       } write: { _, _, object in
         object.member("body_part_mask", 0)
-      }, .list("bands", of: band, new: Document.Band(), is: .required) { $1(&$0.bands) },
-      locating("actuator_resolution"), locating("body_part_target"), locating("actuator_target"),
-      locating("vertices"),
-      locating("direction"), .value("frequency_sampling", unsigned) { $1(&$0.sampling) },
-      .value("sample_count", unsigned) { $1(&$0.sampleCount) },
+      }, .array("bands", of: band, new: Document.Band(), is: .required) { $1(&$0.bands) },
+      locationMarker("actuator_resolution"), locationMarker("body_part_target"),
+      locationMarker("actuator_target"),
+      locationMarker("vertices"),
+      locationMarker("direction"),
+      .value("frequency_sampling", unsignedType) { $1(&$0.samplingRate) },
+      .value("sample_count", unsignedType) { $1(&$0.sampleCount) },
     ],
     check: { object, channel, reader in
-      channel.place = object.index
+      channel.sourceIndex = object.index
       guard reader.wantsFindings else { return true }
       if let former = object["mixing_weight"] {
         reader.log.add(
           .hjifFormerName, at: former, offset: former.keyOffset,
           "\"mixing_weight\" is now called \"mixing_coefficient\"")
       } else if object["mixing_coefficient"] == nil {
-        reader.noteMissing(
-          JSONKey("mixing_coefficient", .any), isRequired: false, of: object, HJIF.channel.shape)
+        reader.reportMissing(
+          JSONKey("mixing_coefficient", .any), isRequired: false, of: object,
+          schema: HJIFSchema.channel.schema)
       }
       return true
     })
@@ -251,35 +266,36 @@ private enum HJIF {
   private static let band = Table<Document.Band>(
     "a band",
     [
-      .word("band_type", is: .required) { $1(&$0.kind) },
+      .enumeration("band_type", is: .required) { $1(&$0.kind) },
       // The reference software writes this one name otherwise than the schema.
-      Field(curveType) { value, band, reader in
+      Field(curveTypeKey) { value, band, reader in
         if value.string == "Bspline" {
-          band.curve = .bSpline
-        } else if let index = reader.word(value, curveNames, curveType) {
-          band.curve = MPEGCurveKind.allCases[index]
+          band.curveKind = .bSpline
+        } else if let index = reader.readName(value, names: curveNames, key: curveTypeKey) {
+          band.curveKind = MPEGCurveKind.allCases[index]
         }
         return true
       } write: { band, _, object in
         if band.kind == .curve {
-          object.member("curve_type", band.curve.word)
+          object.member("curve_type", band.curveKind.jsonName)
         }
       },
       // Drafts give each band a block length, 0 where it has no blocks.
       .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockLength) }.only {
         $0.kind == .wavelet
       },
-      .ignored("priority"), .value("lower_frequency_limit", hertz, is: .expected) { $1(&$0.low) },
-      .value("upper_frequency_limit", hertz, is: .expected) { $1(&$0.high) },
-      .list("effects", of: effect, new: Document.Effect(), is: .required) { $1(&$0.effects) },
-    ], check: placed { $0.place = $1 })
+      .ignored("priority"),
+      .value("lower_frequency_limit", magnitudeType, is: .recommended) { $1(&$0.lowerHertz) },
+      .value("upper_frequency_limit", magnitudeType, is: .recommended) { $1(&$0.upperHertz) },
+      .array("effects", of: effect, new: Document.Effect(), is: .required) { $1(&$0.effects) },
+    ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
-  private static let curveNames = JSONNames(MPEGCurveKind.allCases.map { $0.word })
-  private static let curveType = JSONKey("curve_type", .word(curveNames.names))
+  private static let curveNames = JSONNameList(MPEGCurveKind.allCases.map { $0.jsonName })
+  private static let curveTypeKey = JSONKey("curve_type", .enumeration(curveNames.names))
 
-  private static func ofWaves(_ row: Field<Document.Effect>) -> Field<Document.Effect> {
+  private static func writtenForWaves(_ row: Field<Document.Effect>) -> Field<Document.Effect> {
     Field(row.key, read: row.read) { effect, _, object in
-      if effect.isWave {
+      if effect.isVectorialWave {
         row.write(effect, nil, &object)
       }
     }
@@ -289,37 +305,39 @@ private enum HJIF {
     "an effect",
     [
       .value("id", .integer(-1...Int(Int32.max))) { $1(&$0.id) },
-      .word("effect_type", is: .required) { $1(&$0.kind) },
-      .value("semantic_keywords", .text()) { $1(&$0.semantics) },
-      .value("position", ticks, is: .written) { $1(&$0.position) },
-      ofWaves(.value("phase", .number(0...6.28319), is: .written) { $1(&$0.phase) }),
-      ofWaves(.word("base_signal") { $1(&$0.signal) }),
-      Field(JSONKey("wavelet_stream", .text())) { value, effect, reader in
-        effect.stream = reader.bits(of: value) ?? []
+      .enumeration("effect_type", is: .required) { $1(&$0.kind) },
+      .value("semantic_keywords", .string()) { $1(&$0.semanticKeywords) },
+      .value("position", tickType, is: .alwaysWritten) { $1(&$0.position) },
+      writtenForWaves(.value("phase", .number(0...6.28319), is: .alwaysWritten) { $1(&$0.phase) }),
+      writtenForWaves(.enumeration("base_signal") { $1(&$0.baseSignal) }),
+      Field(JSONKey("wavelet_stream", .string())) { value, effect, reader in
+        effect.waveletStream = reader.waveletBits(of: value) ?? []
         return true
-      }, .list("composition", of: effect, new: Document.Effect()) { $1(&$0.children) },
-      .list("keyframes", of: key, new: Document.Key(), is: .written, layout: .line) {
-        $1(&$0.keys)
+      }, .array("composition", of: effect, new: Document.Effect()) { $1(&$0.children) },
+      .array(
+        "keyframes", of: keyframe, new: Document.Keyframe(), is: .alwaysWritten, layout: .singleLine
+      ) {
+        $1(&$0.keyframes)
       },
-    ], check: placed { $0.place = $1 })
+    ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
   /// Lends a number that is NaN where there is none.
-  private static func optional(_ number: inout Float, _ body: (inout Float?) -> Void) {
+  private static func withOptional(_ number: inout Float, _ body: (inout Float?) -> Void) {
     var value = number.isNaN ? nil : number
     body(&value)
     number = value ?? .nan
   }
 
-  private static let key = Table<Document.Key>(
+  private static let keyframe = Table<Document.Keyframe>(
     "a key frame",
     [
-      .value("relative_position", id, is: .written) { key, body in
+      .value("relative_position", idType, is: .alwaysWritten) { key, body in
         var position = Int(key.position)
         body(&position)
         key.position = Int32(clamping: position)
-      }, .value("amplitude_modulation", .number(-1...1)) { optional(&$0.amplitude, $1) },
-      .value("frequency_modulation", hertz) { optional(&$0.frequency, $1) },
-    ], check: placed { $0.place = UInt32(clamping: $1) })
+      }, .value("amplitude_modulation", .number(-1...1)) { withOptional(&$0.amplitude, $1) },
+      .value("frequency_modulation", magnitudeType) { withOptional(&$0.frequency, $1) },
+    ], check: recordingSourceIndex { $0.sourceIndex = UInt32(clamping: $1) })
 }
 
 extension Rule {
@@ -334,7 +352,8 @@ extension Rule {
     ] + mpeg
   static let hmpg: [Rule] =
     [
-      .hmpgTruncated, .hmpgStream, .hmpgUnknownPacket, .hmpgLeftOver, .hmpgChecksum, .hmpgUnknownID,
+      .hmpgTruncated, .hmpgStructure, .hmpgUnknownPacket, .hmpgTrailingBits, .hmpgChecksum,
+      .hmpgUnknownID,
       .hmpgUnknownCode,
       .hmpgCount,
     ] + mpeg
@@ -407,12 +426,12 @@ extension Rule {
 
   static let hmpgTruncated = error(
     "truncated", "syntax", "Units, packets and their fields must be complete.")
-  static let hmpgStream = error(
+  static let hmpgStructure = error(
     "structure", "syntax",
     "The file must be units of packets, an initialization unit with its timing first.")
   static let hmpgUnknownPacket = warning(
     "unknown-packet", "syntax", "Packets of unknown types are skipped.")
-  static let hmpgLeftOver = note(
+  static let hmpgTrailingBits = note(
     "left-over", "syntax", "A packet should end with its last field and zero bits.")
   static let hmpgChecksum = warning(
     "crc", "syntax", "Checksums should be those of the packets before them.")
@@ -432,7 +451,7 @@ struct MPEGEncoder {
   /// Ticks per second.
   private static let timescale = 48_000
   /// Ticks from the start of an effect to its last key.
-  private static let longestEffect = Int(Int32.max)
+  private static let maximumEffectTicks = Int(Int32.max)
   /// The most effects, key frames, bands of a channel and channels that are written.
   private static let limits = (effects: 4_000_000, keys: 8_000_000, bands: 1_000, channels: 64)
   /// How far lines of a signal may be from its samples, of full scale.
@@ -441,40 +460,41 @@ struct MPEGEncoder {
   private(set) var document = MPEGDocument()
   private(set) var losses = LossLog()
   private var effectCount = 0
-  private var keyCount = 0
+  private var keyframeCount = 0
   private var bands: [MPEGDocument.Band] = []
   /// For each band the tick from which on it is free.
-  private var ends: [Int] = []
+  private var bandEndTicks: [Int] = []
 
   init(_ composition: HapticComposition, options: WritingOptions) {
-    let composition = composition.unrolled(passes: options.loops, losses: &self.losses)
-    self.losses.dropAllButHaptics(of: composition, keepsPlaces: true)
+    let composition = composition.unrolled(passCount: options.loopCount, losses: &self.losses)
+    self.losses.addNonHapticLosses(of: composition, keepsBodyLocations: true)
     document.timescale = Self.timescale
     document.level = 1
     // The schema requires a date; one that is always the same keeps equal files equal.
     document.date = "2023-01-01T00:00:00Z"
     document.description = [composition.title, composition.notes].compactMap { $0 }.joined(
       separator: ": ")
-    let sampler = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance)
+    let sampler = EnvelopeSampler(.amplitude, mapping: .linear, tolerance: options.tolerance)
     let envelopes = sampler.envelopes(of: composition, losses: &self.losses)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
-    for place in 1...max(1, min(composition.placeCount, Self.limits.channels)) {
+    for place in 1...max(1, min(composition.bodyLocationCount, Self.limits.channels)) {
       // What is felt everywhere is in every channel.
       let felt = composition.layers.indices.filter {
-        (composition.layers[$0].place?.number ?? place) == place
+        (composition.layers[$0].bodyLocation?.number ?? place) == place
       }
       let own =
-        composition.placeCount > 0 ? envelopes.filter { felt.contains($0.event.layer) } : envelopes
+        composition.bodyLocationCount > 0
+        ? envelopes.filter { felt.contains($0.event.layer) } : envelopes
       bands = []
-      ends = []
+      bandEndTicks = []
       addTransients(own.filter { $0.kind == .hapticTransient })
       for envelope in own where envelope.kind == .hapticContinuous {
-        add(envelope)
+        addWave(envelope)
       }
       for layer in felt {
         for signal in composition.layers[layer].signals {
-          add(signal, of: layer)
+          addSignal(signal, ofLayer: layer)
         }
       }
       var channel = MPEGDocument.Channel(id: place - 1)
@@ -492,15 +512,15 @@ struct MPEGEncoder {
   private static func band(_ kind: MPEGBandKind) -> MPEGDocument.Band {
     var band = MPEGDocument.Band()
     band.kind = kind
-    (band.low, band.high) = kind == .curve ? (0, 1_000) : (65, 300)
+    (band.lowerHertz, band.upperHertz) = kind == .curve ? (0, 1_000) : (65, 300)
     if kind == .curve {
-      band.curve = .linear
+      band.curveKind = .linear
     }
     return band
   }
 
   /// The nearest tick of a time; the difference is a loss.
-  private mutating func ticks(_ seconds: Double, _ element: CompositionElement) -> Int {
+  private mutating func ticks(ofSeconds seconds: Double, element: CompositionElement) -> Int {
     let exact = seconds * Double(Self.timescale)
     let rounded = exact.rounded()
     let error = abs(exact - rounded) / Double(Self.timescale)
@@ -510,11 +530,11 @@ struct MPEGEncoder {
         "times are rounded to ticks of 1/\(Self.timescale) s, by up to # µs",
         size: error * 1e6)
     }
-    return FrameConversion.integer(rounded, in: 0...FrameConversion.longestInteger)
+    return FrameConversion.integer(rounded, in: 0...FrameConversion.maximumInteger)
   }
 
-  private mutating func key(_ position: Int, amplitude: Double, sharpness: Double)
-    -> MPEGDocument.Key
+  private mutating func keyframe(at position: Int, amplitude: Double, sharpness: Double)
+    -> MPEGDocument.Keyframe
   {
     let exact = SharpnessScale.mpeg.hertz(ofSharpness: sharpness)
     let hertz = exact.rounded()
@@ -523,17 +543,19 @@ struct MPEGEncoder {
         .approximated, .composition, "frequencies are rounded to whole hertz, by up to # Hz",
         size: abs(exact - hertz))
     }
-    return MPEGDocument.Key(
+    return MPEGDocument.Keyframe(
       position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
   }
 
-  private mutating func hasRoom(_ keys: Int, _ element: CompositionElement) -> Bool {
-    guard effectCount < Self.limits.effects, keyCount + keys <= Self.limits.keys else {
+  private mutating func reserveEffect(keyframeCount keys: Int, for element: CompositionElement)
+    -> Bool
+  {
+    guard effectCount < Self.limits.effects, keyframeCount + keys <= Self.limits.keys else {
       losses.add(.dropped, element, "the file can hold no more effects")
       return false
     }
     effectCount += 1
-    keyCount += keys
+    keyframeCount += keys
     return true
   }
 
@@ -544,42 +566,43 @@ struct MPEGEncoder {
     var effect = MPEGDocument.Effect()
     for envelope in envelopes {
       let point = envelope.points[0]
-      let position = ticks(point.time, .event(envelope.event))
-      if effect.keys.isEmpty || position - effect.position > Self.longestEffect {
-        if !effect.keys.isEmpty {
+      let position = ticks(ofSeconds: point.time, element: .event(envelope.event))
+      if effect.keyframes.isEmpty || position - effect.position > Self.maximumEffectTicks {
+        if !effect.keyframes.isEmpty {
           band.effects.append(effect)
         }
-        guard hasRoom(1, .event(envelope.event)) else { break }
+        guard reserveEffect(keyframeCount: 1, for: .event(envelope.event)) else { break }
         effect = MPEGDocument.Effect()
         // The first one starts with the file, as those of the reference software do.
-        effect.position = band.effects.isEmpty && position <= Self.longestEffect ? 0 : position
+        effect.position = band.effects.isEmpty && position <= Self.maximumEffectTicks ? 0 : position
       } else {
-        keyCount += 1
+        keyframeCount += 1
       }
-      effect.keys.append(
-        key(
-          position - effect.position, amplitude: point.level * MPEGMapping.transientAmplitude,
+      effect.keyframes.append(
+        keyframe(
+          at: position - effect.position, amplitude: point.level * MPEGReader.transientAmplitude,
           sharpness: point.sharpness))
     }
-    if !effect.keys.isEmpty {
+    if !effect.keyframes.isEmpty {
       band.effects.append(effect)
     }
     bands.append(band)
-    ends.append(.max)
+    bandEndTicks.append(.max)
   }
 
-  private mutating func add(_ envelope: EventEnvelope) {
+  private mutating func addWave(_ envelope: EventEnvelope) {
     let element = CompositionElement.event(envelope.event)
-    let start = ticks(envelope.start, element)
-    guard ticks(envelope.end, element) - start <= Self.longestEffect else {
+    let start = ticks(ofSeconds: envelope.start, element: element)
+    guard ticks(ofSeconds: envelope.end, element: element) - start <= Self.maximumEffectTicks else {
       return losses.add(
-        .dropped, element, "the event lasts more than \(Self.longestEffect / Self.timescale) s")
+        .dropped, element, "the event lasts more than \(Self.maximumEffectTicks / Self.timescale) s"
+      )
     }
-    var keys: [MPEGDocument.Key] = []
+    var keys: [MPEGDocument.Keyframe] = []
     for point in envelope.points {
-      let next = key(
-        ticks(point.time, element) - start,
-        amplitude: point.level * MPEGMapping.continuousAmplitude,
+      let next = keyframe(
+        at: ticks(ofSeconds: point.time, element: element) - start,
+        amplitude: point.level * MPEGReader.continuousAmplitude,
         sharpness: point.sharpness)
       // Two keys at one tick are a jump; what is between them cannot be told apart.
       if keys.count > 1, keys[keys.count - 2].position == next.position {
@@ -592,57 +615,58 @@ struct MPEGEncoder {
     guard let last = keys.last, last.position > 0, keys.count > 1 else {
       return losses.add(.dropped, element, "the event lasts less than a tick")
     }
-    append(keys, at: start, to: Self.band(.vectorial), element)
+    append(keys, at: start, toBandLike: Self.band(.vectorial), for: element)
   }
 
   private mutating func append(
-    _ keys: [MPEGDocument.Key], at start: Int, to kind: MPEGDocument.Band,
-    _ element: CompositionElement
+    _ keys: [MPEGDocument.Keyframe], at start: Int, toBandLike kind: MPEGDocument.Band,
+    for element: CompositionElement
   ) {
     let end = start + Int(keys[keys.count - 1].position)
-    var index = bands.indices.first { bands[$0].kind == kind.kind && ends[$0] <= start }
+    var index = bands.indices.first { bands[$0].kind == kind.kind && bandEndTicks[$0] <= start }
     if index == nil {
       guard bands.count < Self.limits.bands else {
         return losses.add(.dropped, element, "the file can hold no more effects that sound at once")
       }
       index = bands.count
       bands.append(kind)
-      ends.append(0)
+      bandEndTicks.append(0)
     }
     guard let index else { return }
-    ends[index] = end
-    guard hasRoom(keys.count, element) else { return }
-    var effect = MPEGDocument.Effect(isWave: kind.kind == .vectorial)
+    bandEndTicks[index] = end
+    guard reserveEffect(keyframeCount: keys.count, for: element) else { return }
+    var effect = MPEGDocument.Effect(isVectorialWave: kind.kind == .vectorial)
     effect.position = start + Int(keys[0].position)
-    effect.keys = keys
-    for index in effect.keys.indices {
-      effect.keys[index].position -= keys[0].position
+    effect.keyframes = keys
+    for index in effect.keyframes.indices {
+      effect.keyframes[index].position -= keys[0].position
     }
     bands[index].effects.append(effect)
   }
 
   // MARK: - Signals
 
-  private mutating func add(_ signal: SampledSignal, of layer: Int) {
-    guard !signal.samples.isEmpty, SampledSignal.rates.contains(signal.rate), signal.time >= 0,
-      signal.time + signal.duration <= FrameConversion.longest
+  private mutating func addSignal(_ signal: SampledSignal, ofLayer layer: Int) {
+    guard !signal.samples.isEmpty, SampledSignal.supportedRates.contains(signal.rate),
+      signal.time >= 0,
+      signal.time + signal.duration <= FrameConversion.maximumSeconds
     else {
       return losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written")
     }
     let points = signal.samples.enumerated().map { index, sample in
       EnvelopePoint(
         time: signal.time + Double(index) / signal.rate,
-        level: Double(sample.isFinite ? sample : 0) * MPEGMapping.continuousAmplitude, sharpness: 0)
+        level: Double(sample.isFinite ? sample : 0) * MPEGReader.continuousAmplitude, sharpness: 0)
     }
     let reduced = PointReduction(points, tolerance: Self.signalTolerance, sharpnessWeight: 0)
-    if reduced.error > 1e-6 {
+    if reduced.maximumError > 1e-6 {
       losses.add(
         .approximated, .layer(layer),
         "the samples of a signal become lines, off by up to # of full scale",
-        size: reduced.error)
+        size: reduced.maximumError)
     }
-    let start = ticks(signal.time, .layer(layer))
-    var keys: [MPEGDocument.Key] = []
+    let start = ticks(ofSeconds: signal.time, element: .layer(layer))
+    var keys: [MPEGDocument.Keyframe] = []
     for point in reduced.points {
       let clipped = min(max(point.level, -1), 1)
       if clipped != point.level {
@@ -651,8 +675,8 @@ struct MPEGEncoder {
           size: abs(point.level - clipped)
         )
       }
-      let next = MPEGDocument.Key(
-        position: Int32(clamping: ticks(point.time, .layer(layer)) - start),
+      let next = MPEGDocument.Keyframe(
+        position: Int32(clamping: ticks(ofSeconds: point.time, element: .layer(layer)) - start),
         amplitude: Float(clipped))
       if keys.last?.position == next.position {
         keys.removeLast()
@@ -660,6 +684,6 @@ struct MPEGEncoder {
       keys.append(next)
     }
     guard keys.count > 1 else { return }
-    append(keys, at: start, to: Self.band(.curve), .layer(layer))
+    append(keys, at: start, toBandLike: Self.band(.curve), for: .layer(layer))
   }
 }

@@ -6,13 +6,13 @@ extension HapticFormat {
   ///
   /// It becomes the same layers as the text, ``hjif``, and is only read.
   public static let hmpg = HapticFormat(
-    "hmpg", title: "MPEG haptics binary stream", endings: ["hmpg"], rules: Rule.hmpg,
+    "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpg,
     recognize: { bytes in
       // An initialization unit that begins with its timing, of 113 bits.
       guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0,
         bytes[11] == 15 << 1
       else {
-        return .no
+        return .unrecognized
       }
       var length: UInt64 = 0
       for index in 4..<9 {
@@ -25,10 +25,10 @@ extension HapticFormat {
       var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
       let name = file.name
-      @Sendable func place(_ bit: Int) -> SourcePlace {
-        SourcePlace(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
+      @Sendable func place(_ bit: Int) -> FileLocation {
+        FileLocation(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
       }
-      return Examination(of: decoder.document, decoder.log, options, offset: { $0 }) {
+      return ReadResult(of: decoder.document, log: decoder.log, options: options, offset: { $0 }) {
         place($1 ?? $0)
       }
     })
@@ -36,13 +36,13 @@ extension HapticFormat {
 
 struct HMPGDecoder {
   typealias Effect = MPEGDocument.Effect
-  typealias Key = MPEGDocument.Key
+  typealias Key = MPEGDocument.Keyframe
 
   enum Packet: Int {
     case timing, haptics, perception, channel, band, data, library
     case crc32, crc16, globalCRC16, globalCRC32, initialTiming
 
-    var noun: String {
+    var displayName: String {
       switch self {
       case .timing, .initialTiming: "a timing packet"
       case .haptics: "the packet of the experience"
@@ -58,47 +58,47 @@ struct HMPGDecoder {
 
   private static let depthLimit = 32
   /// The greatest phase: a turn.
-  private static let turn: Float = 6.28318
+  private static let maximumPhase: Float = 6.28318
 
   private let bytes: [UInt8]
   private(set) var log = FindingLog()
   private(set) var document = MPEGDocument()
   /// Ticks from the start at the unit that is read.
-  private var clock = 0
-  private var isSpatial = false
+  private var unitTicks = 0
+  private var isSpatialUnit = false
   /// The indices of perceptions, their channels and the bands of those, by the ids of what they are
   /// in and their own.
   private var indices: [[Int]: Int] = [:]
   /// How many parts were announced for the file, a perception, a channel or a band, by its ids, and
   /// where.
-  private var announced: [[Int]: (count: Int, place: Int)] = [[]: (0, 0)]
+  private var announcedCounts: [[Int]: (count: Int, place: Int)] = [[]: (0, 0)]
   /// The indices of the effects of a band that may go on, by its ids and their own.
   private var openEffects: [[Int]: [Int: Int]] = [:]
   /// The bytes of the packets since the last checksum.
-  private var packets: [Range<Int>] = []
+  private var uncheckedPackets: [Range<Int>] = []
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Reads everything up to the first fault, which is in the log as an error.
   mutating func decode() {
-    do throws(BitFault) {
-      try units()
+    do throws(BitReadError) {
+      try decodeUnits()
       compareCounts()
     } catch {
-      note(error.rule, error.bit, error.message)
+      report(error.rule, atBit: error.bit, error.message)
     }
-    repairBlocks()
+    restoreBlockLengths()
   }
 
-  private mutating func note(_ rule: Rule, _ bit: Int, _ message: String) {
-    log.add(rule, value: bit, offset: bit, message)
+  private mutating func report(_ rule: Rule, atBit bit: Int, _ message: String) {
+    log.add(rule, valueIndex: bit, offset: bit, message)
   }
 
   // MARK: - Units and packets
 
-  private mutating func units() throws(BitFault) {
+  private mutating func decodeUnits() throws(BitReadError) {
     var reader = BitReader(bytes, subject: "the file")
-    guard !bytes.isEmpty else { throw BitFault(.hmpgTruncated, 0, "the file is empty") }
+    guard !bytes.isEmpty else { throw BitReadError(.hmpgTruncated, atBit: 0, "the file is empty") }
     while reader.remaining > 0 {
       let start = reader.position
       let type = try reader.read(6)
@@ -108,78 +108,80 @@ struct HMPGDecoder {
       let length = try reader.read(32)
       try reader.skip(4)
       guard type <= 3, start > 0 || type == 0 else {
-        throw BitFault(
-          .hmpgStream, start,
+        throw BitReadError(
+          .hmpgStructure, atBit: start,
           start == 0
             ? "the first unit has type \(type); an initialization unit has type 0"
             : "units have types from 0 to 3; this one has type \(type)")
       }
-      isSpatial = type == 2
-      var unit = try reader.part(bytes: length, "a unit")
+      isSpatialUnit = type == 2
+      var unit = try reader.subreader(bytes: length, subject: "a unit")
       while unit.remaining > 0 {
-        try packet(&unit)
+        try decodePacket(from: &unit)
       }
-      clock += duration
+      unitTicks += duration
     }
   }
 
-  private mutating func packet(_ unit: inout BitReader) throws(BitFault) {
+  private mutating func decodePacket(from unit: inout BitReader) throws(BitReadError) {
     let start = unit.position
     let type = try unit.read(6)
     let length = try unit.read(17)
     try unit.skip(1)
     guard let packet = Packet(rawValue: type) else {
-      _ = try unit.part(bytes: length, "a packet")
-      packets.append(start / 8..<unit.position / 8)
-      return note(.hmpgUnknownPacket, start, "unknown packet type \(type); the packet is skipped")
+      _ = try unit.subreader(bytes: length, subject: "a packet")
+      uncheckedPackets.append(start / 8..<unit.position / 8)
+      return report(
+        .hmpgUnknownPacket, atBit: start, "unknown packet type \(type); the packet is skipped")
     }
-    var reader = try unit.part(bytes: length, packet.noun)
+    var reader = try unit.subreader(bytes: length, subject: packet.displayName)
     var isChecksum = false
     switch packet {
     case .initialTiming:
-      try initialTiming(&reader)
+      try decodeInitialTiming(&reader)
     case .timing:
-      clock = try reader.read(32)
+      unitTicks = try reader.read(32)
     case .haptics:
-      try haptics(&reader)
+      try decodeExperience(&reader)
     case .perception:
-      try perception(&reader)
+      try decodePerception(&reader)
     case .channel:
-      try channel(&reader)
+      try decodeChannel(&reader)
     case .band:
-      try band(&reader)
+      try decodeBand(&reader)
     case .library:
-      try library(&reader)
+      try decodeLibrary(&reader)
     case .data:
-      try data(&reader)
+      try decodeData(&reader)
     case .crc16, .crc32, .globalCRC16, .globalCRC32:
       isChecksum = true
-      try checksum(
+      try verifyChecksum(
         &reader, bits: packet == .crc16 || packet == .globalCRC16 ? 16 : 32,
         isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: start)
     }
     if reader.remaining >= 8 || !reader.isPadding {
-      note(
-        .hmpgLeftOver, reader.position,
-        "\(reader.remaining) bits behind the last field of \(packet.noun)")
+      report(
+        .hmpgTrailingBits, atBit: reader.position,
+        "\(reader.remaining) bits behind the last field of \(packet.displayName)")
     }
     if isChecksum {
-      packets = []
+      uncheckedPackets = []
     } else {
-      packets.append(start / 8..<unit.position / 8)
+      uncheckedPackets.append(start / 8..<unit.position / 8)
     }
   }
 
-  private mutating func initialTiming(_ reader: inout BitReader) throws(BitFault) {
-    clock = try reader.read(32)
+  private mutating func decodeInitialTiming(_ reader: inout BitReader) throws(BitReadError) {
+    unitTicks = try reader.read(32)
     let place = reader.position
     let timescale = try reader.read(32)
     guard timescale > 0 else {
-      throw BitFault(.hmpgStream, place, "the timescale is 0 ticks a second")
+      throw BitReadError(.hmpgStructure, atBit: place, "the timescale is 0 ticks a second")
     }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
-      throw BitFault(
-        .hmpgStream, place, "the timescale changes from \(document.timescale) to \(timescale)")
+      throw BitReadError(
+        .hmpgStructure, atBit: place,
+        "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
     document.syncCount += 1
@@ -190,25 +192,27 @@ struct HMPGDecoder {
   /// A checksum of the packet before it, or of as many as it says. Source:
   /// MPEGGroup/HapticReferenceSoftware, 2de9ff1, for the polynomials; division without a start
   /// value, the most significant bit first.
-  private mutating func checksum(
+  private mutating func verifyChecksum(
     _ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int
-  ) throws(BitFault) {
+  ) throws(BitReadError) {
     let count = isGlobal ? try reader.read(8) : 1
-    let expected = try reader.word(bits)
-    guard count > 0, count <= packets.count else {
-      return note(
-        .hmpgChecksum, place,
+    let expected = try reader.readWord(bits)
+    guard count > 0, count <= uncheckedPackets.count else {
+      return report(
+        .hmpgChecksum, atBit: place,
         """
-        the checksum covers \(count) packets, but only \(packets.count) \
-        \(packets.count == 1 ? "precedes" : "precede") it
+        the checksum covers \(count) packets, but only \(uncheckedPackets.count) \
+        \(uncheckedPackets.count == 1 ? "precedes" : "precede") it
         """
       )
     }
-    let range = packets[packets.count - count].lowerBound..<packets[packets.count - 1].upperBound
-    let found = Self.remainder(bytes[range], bits: bits)
+    let range =
+      uncheckedPackets[uncheckedPackets.count - count]
+      .lowerBound..<uncheckedPackets[uncheckedPackets.count - 1].upperBound
+    let found = Self.checksum(of: bytes[range], bits: bits)
     guard found != expected else { return }
-    note(
-      .hmpgChecksum, place,
+    report(
+      .hmpgChecksum, atBit: place,
       """
       the checksum is \(String(expected, radix: 16)), that of the packets \
       \(String(found, radix: 16))
@@ -217,7 +221,7 @@ struct HMPGDecoder {
   }
 
   /// The remainder of bytes by the polynomial of 16 or 32 bits.
-  static func remainder(_ bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
+  static func checksum(of bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
     let polynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
     var value: UInt64 = 0
     for byte in bytes {
@@ -233,21 +237,22 @@ struct HMPGDecoder {
   // MARK: - Metadata
 
   private func code<Value: CaseIterable>(
-    _ bits: Int, _ noun: String, _ reader: inout BitReader, count: Int = .max
+    bits: Int, noun: String, from reader: inout BitReader, count: Int = .max
   )
-    throws(BitFault) -> Value where Value.AllCases == [Value]
+    throws(BitReadError) -> Value where Value.AllCases == [Value]
   {
     let place = reader.position
     let code = try reader.read(bits)
     guard code < min(count, Value.allCases.count) else {
-      throw BitFault(.hmpgUnknownCode, place, "unknown \(noun) code \(code)")
+      throw BitReadError(.hmpgUnknownCode, atBit: place, "unknown \(noun) code \(code)")
     }
     return Value.allCases[code]
   }
 
   /// The ids by which a packet names a perception, one of its channels and one of its bands, so
   /// many of them.
-  private func namedIDs(_ count: Int, _ reader: inout BitReader) throws(BitFault) -> [Int] {
+  private func describedIDs(count: Int, from reader: inout BitReader) throws(BitReadError) -> [Int]
+  {
     var ids: [Int] = []
     while ids.count < count {
       let place = reader.position
@@ -260,44 +265,44 @@ struct HMPGDecoder {
         case 2: "perception \(ids[0]) has no channel with id \(id)"
         default: "channel \(ids[1]) has no band with id \(id)"
         }
-      throw BitFault(.hmpgUnknownID, place, message)
+      throw BitReadError(.hmpgUnknownID, atBit: place, message)
     }
     return ids
   }
 
   private subscript(perception ids: [Int]) -> MPEGDocument.Perception {
-    get { document.perceptions[index(ids, 1)] }
-    _modify { yield &document.perceptions[index(ids, 1)] }
+    get { document.perceptions[index(of: ids, depth: 1)] }
+    _modify { yield &document.perceptions[index(of: ids, depth: 1)] }
   }
 
   private subscript(channel ids: [Int]) -> MPEGDocument.Channel {
-    get { self[perception: ids].channels[index(ids, 2)] }
-    _modify { yield &self[perception: ids].channels[index(ids, 2)] }
+    get { self[perception: ids].channels[index(of: ids, depth: 2)] }
+    _modify { yield &self[perception: ids].channels[index(of: ids, depth: 2)] }
   }
 
   private subscript(band ids: [Int]) -> MPEGDocument.Band {
-    get { self[channel: ids].bands[index(ids, 3)] }
-    _modify { yield &self[channel: ids].bands[index(ids, 3)] }
+    get { self[channel: ids].bands[index(of: ids, depth: 3)] }
+    _modify { yield &self[channel: ids].bands[index(of: ids, depth: 3)] }
   }
 
-  private func index(_ ids: [Int], _ depth: Int) -> Int { indices[Array(ids.prefix(depth))] ?? 0 }
+  private func index(of ids: [Int], depth: Int) -> Int { indices[Array(ids.prefix(depth))] ?? 0 }
 
-  private mutating func haptics(_ reader: inout BitReader) throws(BitFault) {
-    document.version = try reader.text()
-    document.profile = try reader.text()
+  private mutating func decodeExperience(_ reader: inout BitReader) throws(BitReadError) {
+    document.version = try reader.readText()
+    document.profile = try reader.readText()
     document.level = try reader.read(8)
-    document.date = try reader.text()
-    document.description = try reader.text()
-    announced[[]] = (try reader.read(8), 0)
+    document.date = try reader.readText()
+    document.description = try reader.readText()
+    announcedCounts[[]] = (try reader.read(8), 0)
     let count = try reader.read(8)
     document.avatars = []
     for _ in 0..<count {
-      var avatar = MPEGDocument.Avatar(place: reader.position)
+      var avatar = MPEGDocument.Avatar(sourceIndex: reader.position)
       avatar.id = try reader.read(8)
       try reader.skip(8)
       // Only bodies of no listed kind have a mesh.
       if try reader.read(8) == 0 {
-        _ = try reader.text()
+        _ = try reader.readText()
       }
       document.avatars.append(avatar)
     }
@@ -305,30 +310,33 @@ struct HMPGDecoder {
 
   // Packets of metadata are sent again, for those who joined later: contents and places stay.
 
-  private mutating func perception(_ reader: inout BitReader) throws(BitFault) {
-    var perception = MPEGDocument.Perception(place: reader.position)
+  private mutating func decodePerception(_ reader: inout BitReader) throws(BitReadError) {
+    var perception = MPEGDocument.Perception(sourceIndex: reader.position)
     perception.id = try reader.read(8)
     try reader.skip(8)
-    perception.description = try reader.text()
-    perception.modality = try code(8, "perception", &reader, count: MPEGModality.codeCount)
+    perception.description = try reader.readText()
+    perception.modality = try code(
+      bits: 8, noun: "perception", from: &reader, count: MPEGModality.binaryCodeCount)
     // The avatar, and how many effects the library has.
     try reader.skip(24)
-    if try reader.flag() {
-      perception.semanticScheme = try reader.text()
+    if try reader.readFlag() {
+      perception.semanticScheme = try reader.readText()
     }
     try reader.skip(8)
-    perception.unitExponent = try reader.signed(8)
+    perception.unitExponent = try reader.readSigned(8)
     let devices = try reader.read(8)
     for _ in 0..<devices {
-      perception.deviceNames.append(try device(&reader))
+      perception.deviceNames.append(try decodeDeviceName(&reader))
     }
     let ids = [perception.id]
-    announced[ids] = (try reader.read(16), announced[ids]?.place ?? perception.place)
+    announcedCounts[ids] = (
+      try reader.read(16), announcedCounts[ids]?.place ?? perception.sourceIndex
+    )
     if indices[ids] != nil {
       let known = self[perception: ids]
       perception.channels = known.channels
-      perception.library = known.library
-      perception.place = known.place
+      perception.effectLibrary = known.effectLibrary
+      perception.sourceIndex = known.sourceIndex
       self[perception: ids] = perception
     } else {
       indices[ids] = document.perceptions.count
@@ -337,9 +345,9 @@ struct HMPGDecoder {
   }
 
   /// The name of a device; its data are passed.
-  private mutating func device(_ reader: inout BitReader) throws(BitFault) -> String {
+  private mutating func decodeDeviceName(_ reader: inout BitReader) throws(BitReadError) -> String {
     try reader.skip(8)
-    let name = try reader.text()
+    let name = try reader.readText()
     try reader.skip(32)
     let flags = try reader.read(12)
     // Eleven numbers of 32 bits, then the type.
@@ -347,41 +355,41 @@ struct HMPGDecoder {
     return name
   }
 
-  private mutating func channel(_ reader: inout BitReader) throws(BitFault) {
-    var channel = MPEGDocument.Channel(place: reader.position)
+  private mutating func decodeChannel(_ reader: inout BitReader) throws(BitReadError) {
+    var channel = MPEGDocument.Channel(sourceIndex: reader.position)
     channel.id = try reader.read(16)
-    let ids = try namedIDs(1, &reader) + [channel.id]
+    let ids = try describedIDs(count: 1, from: &reader) + [channel.id]
     try reader.skip(8)
-    channel.description = try reader.text()
+    channel.description = try reader.readText()
     try reader.skip(8)
-    channel.gain = Double(try reader.fraction(32, -10_000, 10_000))
+    channel.gain = Double(try reader.readScaled(32, from: -10_000, to: 10_000))
     try reader.skip(32)
     let flags = try reader.read(8)
     if flags & 1 != 0 {
-      channel.isLocated = try reader.read(32) != 0
+      channel.namesBodyLocation = try reader.read(32) != 0
     } else if flags & 2 != 0 {
-      channel.isLocated = true
+      channel.namesBodyLocation = true
       try reader.skip(24)
       try reader.skip(try reader.read(8) * 8)
       try reader.skip(try reader.read(8) * 24)
     }
-    channel.sampling = try reader.read(32)
-    if channel.sampling > 0 {
+    channel.samplingRate = try reader.read(32)
+    if channel.samplingRate > 0 {
       channel.sampleCount = try reader.read(32)
     }
     if flags & 4 != 0 {
-      channel.isLocated = true
+      channel.namesBodyLocation = true
       try reader.skip(24)
     }
     let vertices = try reader.read(16)
     if vertices > 0 {
-      channel.isLocated = true
+      channel.namesBodyLocation = true
     }
     try reader.skip(vertices * 32)
-    announced[ids] = (try reader.read(8), announced[ids]?.place ?? channel.place)
+    announcedCounts[ids] = (try reader.read(8), announcedCounts[ids]?.place ?? channel.sourceIndex)
     if indices[ids] != nil {
       channel.bands = self[channel: ids].bands
-      channel.place = self[channel: ids].place
+      channel.sourceIndex = self[channel: ids].sourceIndex
       self[channel: ids] = channel
     } else {
       indices[ids] = self[perception: ids].channels.count
@@ -389,23 +397,23 @@ struct HMPGDecoder {
     }
   }
 
-  private mutating func band(_ reader: inout BitReader) throws(BitFault) {
-    var band = MPEGDocument.Band(place: reader.position)
+  private mutating func decodeBand(_ reader: inout BitReader) throws(BitReadError) {
+    var band = MPEGDocument.Band(sourceIndex: reader.position)
     let number = try reader.read(8)
-    let ids = try namedIDs(2, &reader) + [number]
+    let ids = try describedIDs(count: 2, from: &reader) + [number]
     try reader.skip(8)
     let place = reader.position
-    band.kind = try code(3, "band", &reader)
+    band.kind = try code(bits: 3, noun: "band", from: &reader)
     if band.kind == .curve {
       let code = try reader.read(4)
-      band.curve =
+      band.curveKind =
         MPEGCurveKind.allCases.indices.contains(code) ? MPEGCurveKind.allCases[code] : .unknown
     } else if band.kind == .wavelet {
       band.blockLength = try reader.read(8)
     }
-    band.low = Double(try reader.read(16))
-    band.high = Double(try reader.read(16))
-    announced[ids] = (try reader.read(16), band.place)
+    band.lowerHertz = Double(try reader.read(16))
+    band.upperHertz = Double(try reader.read(16))
+    announcedCounts[ids] = (try reader.read(16), band.sourceIndex)
     guard indices[ids] != nil else {
       indices[ids] = self[channel: ids].bands.count
       self[channel: ids].bands.append(band)
@@ -413,80 +421,86 @@ struct HMPGDecoder {
     }
     let known = self[band: ids]
     band.effects = known.effects
-    band.place = known.place
+    band.sourceIndex = known.sourceIndex
     guard band.kind == known.kind || band.effects.isEmpty else {
-      throw BitFault(.hmpgStream, place, "band \(number) changes its type")
+      throw BitReadError(.hmpgStructure, atBit: place, "band \(number) changes its type")
     }
     self[band: ids] = band
   }
 
   // MARK: - Effects
 
-  private mutating func library(_ reader: inout BitReader) throws(BitFault) {
-    let ids = try namedIDs(1, &reader)
+  private mutating func decodeLibrary(_ reader: inout BitReader) throws(BitReadError) {
+    let ids = try describedIDs(count: 1, from: &reader)
     let count = try reader.read(16)
     try reader.require(count, ofBits: 76, "effects")
     var library: [Effect] = []
     for _ in 0..<count {
-      library.append(try libraryEffect(&reader, depth: 0))
+      library.append(try decodeLibraryEffect(&reader, depth: 0))
     }
-    self[perception: ids].library = library
+    self[perception: ids].effectLibrary = library
   }
 
-  private func libraryEffect(_ reader: inout BitReader, depth: Int) throws(BitFault) -> Effect {
+  private func decodeLibraryEffect(_ reader: inout BitReader, depth: Int) throws(BitReadError)
+    -> Effect
+  {
     guard depth < Self.depthLimit else {
-      throw BitFault(
-        .hmpgStream, reader.position,
+      throw BitReadError(
+        .hmpgStructure, atBit: reader.position,
         "effects of the library are nested more than \(Self.depthLimit) deep")
     }
-    var effect = Effect(place: reader.position)
+    var effect = Effect(sourceIndex: reader.position)
     effect.id = try reader.read(16)
-    effect.kind = try code(2, "effect", &reader)
-    try semantics(of: &effect, &reader)
+    effect.kind = try code(bits: 2, noun: "effect", from: &reader)
+    try decodeSemanticKeywords(of: &effect, from: &reader)
     effect.position = try reader.read(25)
     if effect.kind == .basis {
-      try shape(of: &effect, &reader)
+      try decodeWaveShape(of: &effect, from: &reader)
     }
     let keys = try reader.read(16)
     try reader.require(keys, ofBits: 3, "key frames")
     for _ in 0..<keys {
-      var key = Key(place: UInt32(clamping: reader.position))
+      var key = Key(sourceIndex: UInt32(clamping: reader.position))
       let mask = try reader.read(3)
       if mask & 1 != 0 {
         key.position = Int32(try reader.read(16))
       }
       if mask & 2 != 0 {
-        key.amplitude = try reader.fraction(8, -1, 1)
+        key.amplitude = try reader.readScaled(8, from: -1, to: 1)
       }
       if mask & 4 != 0 {
         key.frequency = Float(try reader.read(16))
       }
-      effect.keys.append(key)
+      effect.keyframes.append(key)
     }
     let children = try reader.read(16)
     try reader.require(children, ofBits: 76, "effects")
     for _ in 0..<children {
-      effect.children.append(try libraryEffect(&reader, depth: depth + 1))
+      effect.children.append(try decodeLibraryEffect(&reader, depth: depth + 1))
     }
     return effect
   }
 
-  private func semantics(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
-    if try reader.flag() {
-      effect.semantics = "\(try reader.read(12))"
+  private func decodeSemanticKeywords(of effect: inout Effect, from reader: inout BitReader)
+    throws(BitReadError)
+  {
+    if try reader.readFlag() {
+      effect.semanticKeywords = "\(try reader.read(12))"
     }
   }
 
-  private func shape(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
-    effect.phase = Double(try reader.fraction(16, 0, Self.turn))
-    effect.signal = try code(4, "base signal", &reader)
+  private func decodeWaveShape(of effect: inout Effect, from reader: inout BitReader)
+    throws(BitReadError)
+  {
+    effect.phase = Double(try reader.readScaled(16, from: 0, to: Self.maximumPhase))
+    effect.baseSignal = try code(bits: 4, noun: "base signal", from: &reader)
   }
 
   /// Effects of a band, or parts of them.
-  private mutating func data(_ reader: inout BitReader) throws(BitFault) {
+  private mutating func decodeData(_ reader: inout BitReader) throws(BitReadError) {
     // Whether the packet can be understood without those before it.
     try reader.skip(1)
-    let ids = try namedIDs(3, &reader)
+    let ids = try describedIDs(count: 3, from: &reader)
     let kind = self[band: ids].kind
     let count = try reader.read(16)
     var effects = self[band: ids].effects
@@ -499,11 +513,13 @@ struct HMPGDecoder {
     }
     for _ in 0..<count {
       let effect =
-        isSpatial ? try spatialEffect(of: kind, &reader) : try temporalEffect(of: kind, &reader)
-      if !isSpatial, effect.kind == .basis, let id = effect.id {
+        isSpatialUnit
+        ? try decodeSpatialEffect(of: kind, from: &reader)
+        : try decodeTemporalEffect(of: kind, from: &reader)
+      if !isSpatialUnit, effect.kind == .basis, let id = effect.id {
         // The id repeats where an effect goes on.
         if kind != .wavelet, let known = open[id] {
-          effects[known].keys += effect.keys
+          effects[known].keyframes += effect.keyframes
           continue
         }
         open[id] = effects.count
@@ -512,36 +528,38 @@ struct HMPGDecoder {
     }
   }
 
-  private func temporalEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault)
+  private func decodeTemporalEffect(of kind: MPEGBandKind, from reader: inout BitReader)
+    throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(place: reader.position)
+    var effect = Effect(sourceIndex: reader.position)
     effect.id = try reader.read(16)
-    effect.kind = try code(2, "effect", &reader)
+    effect.kind = try code(bits: 2, noun: "effect", from: &reader)
     if kind == .wavelet {
-      try semantics(of: &effect, &reader)
-      effect.position = clock
-      effect.stream = try stream(&reader)
+      try decodeSemanticKeywords(of: &effect, from: &reader)
+      effect.position = unitTicks
+      effect.waveletStream = try decodeWaveletStream(&reader)
       return effect
     }
-    effect.position = try position(&reader)
+    effect.position = try decodePosition(&reader)
     guard effect.kind == .basis else { return effect }
-    try semantics(of: &effect, &reader)
+    try decodeSemanticKeywords(of: &effect, from: &reader)
     let count = try reader.read(16)
     if kind == .vectorial {
-      try shape(of: &effect, &reader)
+      try decodeWaveShape(of: &effect, from: &reader)
     }
-    effect.keys = try keys(count, of: kind, maskBits: 2, &reader)
+    effect.keyframes = try decodeKeyframes(count, of: kind, maskBits: 2, from: &reader)
     return effect
   }
 
-  private func spatialEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault)
+  private func decodeSpatialEffect(of kind: MPEGBandKind, from reader: inout BitReader)
+    throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(place: reader.position)
-    effect.kind = try code(2, "effect", &reader)
+    var effect = Effect(sourceIndex: reader.position)
+    effect.kind = try code(bits: 2, noun: "effect", from: &reader)
     if effect.kind != .basis || kind != .wavelet {
-      effect.position = try position(&reader)
+      effect.position = try decodePosition(&reader)
     }
     switch effect.kind {
     case .reference:
@@ -550,38 +568,40 @@ struct HMPGDecoder {
       let count = try reader.read(16)
       try reader.require(count, ofBits: 2, "effects")
       for _ in 0..<count {
-        effect.children.append(try spatialEffect(of: kind, &reader))
+        effect.children.append(try decodeSpatialEffect(of: kind, from: &reader))
       }
     case .basis where kind == .wavelet:
-      effect.stream = try stream(&reader)
+      effect.waveletStream = try decodeWaveletStream(&reader)
     case .basis:
       if kind == .vectorial {
-        try shape(of: &effect, &reader)
+        try decodeWaveShape(of: &effect, from: &reader)
       }
-      effect.keys = try keys(reader.read(16), of: kind, maskBits: 3, &reader)
+      effect.keyframes = try decodeKeyframes(reader.read(16), of: kind, maskBits: 3, from: &reader)
     }
     return effect
   }
 
   /// A position by the clock of the unit; none lies before the start.
-  private func position(_ reader: inout BitReader) throws(BitFault) -> Int {
-    max(clock + (try reader.signed(25)), 0)
+  private func decodePosition(_ reader: inout BitReader) throws(BitReadError) -> Int {
+    max(unitTicks + (try reader.readSigned(25)), 0)
   }
 
-  private func stream(_ reader: inout BitReader) throws(BitFault) -> [UInt8] {
+  private func decodeWaveletStream(_ reader: inout BitReader) throws(BitReadError) -> [UInt8] {
     let count = try reader.read(16)
     try reader.require(count, ofBits: 8, "bytes")
-    return try reader.bytes(count)
+    return try reader.readBytes(count)
   }
 
-  private func keys(_ count: Int, of kind: MPEGBandKind, maskBits: Int, _ reader: inout BitReader)
-    throws(BitFault)
+  private func decodeKeyframes(
+    _ count: Int, of kind: MPEGBandKind, maskBits: Int, from reader: inout BitReader
+  )
+    throws(BitReadError)
     -> [Key]
   {
     try reader.require(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
     var keys: [Key] = []
     for _ in 0..<count {
-      var key = Key(place: UInt32(clamping: reader.position))
+      var key = Key(sourceIndex: UInt32(clamping: reader.position))
       let mask =
         switch kind {
         case .transient: 3
@@ -589,7 +609,7 @@ struct HMPGDecoder {
         case .vectorial, .wavelet: try reader.read(maskBits)
         }
       if mask & 1 != 0 {
-        key.amplitude = try reader.fraction(8, -1, 1)
+        key.amplitude = try reader.readScaled(8, from: -1, to: 1)
       }
       key.position = Int32(try reader.read(16))
       if mask & 2 != 0 {
@@ -604,9 +624,9 @@ struct HMPGDecoder {
 
   private mutating func compareCounts() {
     guard !document.perceptions.isEmpty else {
-      return note(.hmpgStream, 0, "the file describes no perception")
+      return report(.hmpgStructure, atBit: 0, "the file describes no perception")
     }
-    for (ids, expected) in announced.sorted(by: {
+    for (ids, expected) in announcedCounts.sorted(by: {
       ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place)
     }) {
       let found =
@@ -619,14 +639,15 @@ struct HMPGDecoder {
       // Composite effects are sent as what they consist of.
       guard found < expected.count || (found > expected.count && ids.count < 3) else { continue }
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
-      note(
-        .hmpgCount, expected.place, "the file announces \(expected.count) \(noun) and has \(found)")
+      report(
+        .hmpgCount, atBit: expected.place,
+        "the file announces \(expected.count) \(noun) and has \(found)")
     }
   }
 
   /// Finds the length of wavelet blocks, of which the file has the lowest eight bits.
-  private mutating func repairBlocks() {
-    for (ids, _) in announced where ids.count == 3 && self[band: ids].kind == .wavelet {
+  private mutating func restoreBlockLengths() {
+    for (ids, _) in announcedCounts where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
       let low = band.blockLength
       if band.effects.count > 1 {
@@ -637,7 +658,7 @@ struct HMPGDecoder {
         }
       }
       var lengths = stride(from: low, through: 65_536, by: 256).makeIterator()
-      while WaveletBlock(band, timescale: document.timescale).count == nil,
+      while WaveletBlock(band, timescale: document.timescale).sampleCount == nil,
         let length = lengths.next()
       {
         band.blockLength = length
@@ -648,13 +669,13 @@ struct HMPGDecoder {
 }
 
 /// Why bits cannot be read, and at which.
-struct BitFault: Error {
+struct BitReadError: Error {
   var rule: Rule
   /// From the start of the file.
   var bit: Int
   var message: String
 
-  init(_ rule: Rule, _ bit: Int, _ message: String) {
+  init(_ rule: Rule, atBit bit: Int, _ message: String) {
     self.rule = rule
     self.bit = bit
     self.message = message
@@ -663,44 +684,46 @@ struct BitFault: Error {
 
 /// Reads numbers of any length, the most significant bit first, within a part of a file.
 struct BitReader {
-  private let file: [UInt8]
+  private let contents: [UInt8]
   /// The next bit, from the start of the file.
   private(set) var position = 0
   /// The bit behind the last that may be read.
-  private var end: Int
+  private var endPosition: Int
   private var subject: String
 
   init(_ bytes: [UInt8], subject: String) {
-    file = bytes
-    end = bytes.count * 8
+    contents = bytes
+    endPosition = bytes.count * 8
     self.subject = subject
   }
 
-  var remaining: Int { end - position }
+  var remaining: Int { endPosition - position }
 
   /// A fault unless so many bits are left; the message goes on behind the subject.
-  private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitFault) {
+  private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitReadError) {
     guard remaining < bits else { return }
-    throw BitFault(.hmpgTruncated, end, "\(subject) \(message())")
+    throw BitReadError(.hmpgTruncated, atBit: endPosition, "\(subject) \(message())")
   }
 
-  private var place: String {
+  private var positionText: String {
     "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)")
   }
 
   /// A number of at most 32 bits; the greatest that an `Int` holds where it is greater.
-  mutating func read(_ count: Int) throws(BitFault) -> Int { Int(clamping: try word(count)) }
+  mutating func read(_ count: Int) throws(BitReadError) -> Int {
+    Int(clamping: try readWord(count))
+  }
 
   /// A number of at most 32 bits.
-  mutating func word(_ count: Int) throws(BitFault) -> UInt32 {
-    try require(count, "ends inside a field of \(count) bits that begins at \(place)")
+  mutating func readWord(_ count: Int) throws(BitReadError) -> UInt32 {
+    try require(count, "ends inside a field of \(count) bits that begins at \(positionText)")
     var value: UInt32 = 0
     var left = count
     while left > 0 {
       let free = 8 - position % 8
       let taken = min(free, left)
       value =
-        value << UInt32(taken) | (UInt32(file[position / 8]) >> UInt32(free - taken))
+        value << UInt32(taken) | (UInt32(contents[position / 8]) >> UInt32(free - taken))
         & (1 << UInt32(taken) - 1)
       position += taken
       left -= taken
@@ -708,20 +731,22 @@ struct BitReader {
     return value
   }
 
-  mutating func flag() throws(BitFault) -> Bool { try read(1) == 1 }
+  mutating func readFlag() throws(BitReadError) -> Bool { try read(1) == 1 }
 
   /// A number in two's complement.
-  mutating func signed(_ count: Int) throws(BitFault) -> Int {
+  mutating func readSigned(_ count: Int) throws(BitReadError) -> Int {
     let value = try read(count)
     return value >> (count - 1) == 1 ? value - 1 << count : value
   }
 
   /// A number between two bounds, in as many steps as bits allow; in the precision of the standard.
-  mutating func fraction(_ count: Int, _ low: Float, _ high: Float) throws(BitFault) -> Float {
+  mutating func readScaled(_ count: Int, from low: Float, to high: Float) throws(BitReadError)
+    -> Float
+  {
     min(Float(try read(count)) / Float(1 << count - 1), 1) * (high - low) + low
   }
 
-  mutating func bytes(_ count: Int) throws(BitFault) -> [UInt8] {
+  mutating func readBytes(_ count: Int) throws(BitReadError) -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<count {
       bytes.append(UInt8(truncatingIfNeeded: try read(8)))
@@ -730,25 +755,25 @@ struct BitReader {
   }
 
   /// A text with its length in bytes before it; bytes that are not UTF-8 are replaced.
-  mutating func text() throws(BitFault) -> String {
-    String(decoding: try bytes(read(8)), as: UTF8.self)
+  mutating func readText() throws(BitReadError) -> String {
+    String(decoding: try readBytes(read(8)), as: UTF8.self)
   }
 
-  mutating func skip(_ count: Int) throws(BitFault) {
-    try require(count, "ends inside \(count) bits that begin at \(place)")
+  mutating func skip(_ count: Int) throws(BitReadError) {
+    try require(count, "ends inside \(count) bits that begin at \(positionText)")
     position += count
   }
 
   /// Makes sure that a list of fields can be there, before memory is reserved for it.
-  func require(_ count: Int, ofBits size: Int, _ noun: String) throws(BitFault) {
-    try require(count * size, "announces \(count) \(noun) at \(place) and ends before them")
+  func require(_ count: Int, ofBits size: Int, _ noun: String) throws(BitReadError) {
+    try require(count * size, "announces \(count) \(noun) at \(positionText) and ends before them")
   }
 
   /// A reader of the next bytes, which this one then has passed.
-  mutating func part(bytes count: Int, _ subject: String) throws(BitFault) -> BitReader {
-    try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(place)")
+  mutating func subreader(bytes count: Int, subject: String) throws(BitReadError) -> BitReader {
+    try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(positionText)")
     var part = self
-    part.end = position + count * 8
+    part.endPosition = position + count * 8
     part.subject = subject
     position += count * 8
     return part

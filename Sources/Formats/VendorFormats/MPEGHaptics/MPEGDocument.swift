@@ -20,20 +20,20 @@ struct MPEGDocument: Equatable, Sendable {
 
   struct Avatar: Equatable, Sendable {
     var id = 0
-    var place = 0
+    var sourceIndex = 0
   }
 
   struct Perception: Equatable, Sendable {
     var id = 0
     var modality = MPEGModality.other
     var description = ""
-    var library: [Effect] = []
+    var effectLibrary: [Effect] = []
     var deviceNames: [String] = []
     var channels: [Channel] = []
     /// Amplitudes are multiplied by this power of ten.
     var unitExponent = 0
     var semanticScheme: String?
-    var place = 0
+    var sourceIndex = 0
   }
 
   /// What one actuator, or one place of the body, is given: the sum of its bands.
@@ -42,32 +42,32 @@ struct MPEGDocument: Equatable, Sendable {
     var description = ""
     var gain = 1.0
     /// Whether the channel names a part of the body, an actuator, a direction or vertices.
-    var isLocated = false
+    var namesBodyLocation = false
     /// Samples per second of a recording the channel was made from, or 0.
-    var sampling = 0
+    var samplingRate = 0
     /// Frames of that recording, or 0.
     var sampleCount = 0
     var bands: [Band] = []
-    var place = 0
+    var sourceIndex = 0
   }
 
   /// Effects that are synthesised in one way.
   struct Band: Equatable, Sendable {
     var kind = MPEGBandKind.transient
-    var curve = MPEGCurveKind.unknown
+    var curveKind = MPEGCurveKind.unknown
     /// Ticks of one wavelet block.
     var blockLength = 0
     /// Hertz.
-    var low = 0.0
+    var lowerHertz = 0.0
     /// Hertz; of wavelets, the rate of their samples.
-    var high = 0.0
+    var upperHertz = 0.0
     var effects: [Effect] = []
-    var place = 0
+    var sourceIndex = 0
   }
 
   struct Effect: Equatable, Sendable {
     /// In the order of their binary codes.
-    enum Kind: String, JSONWord {
+    enum Kind: String, JSONEnumeration {
       case basis = "Basis", reference = "Reference", composite = "Composite"
     }
 
@@ -78,27 +78,27 @@ struct MPEGDocument: Equatable, Sendable {
     var position = 0
     /// Radians.
     var phase = 0.0
-    var signal = MPEGBaseSignal.sine
+    var baseSignal = MPEGBaseSignal.sine
     /// Whether phase and shape are written.
-    var isWave = false
-    var keys: [Key] = []
+    var isVectorialWave = false
+    var keyframes: [Keyframe] = []
     var children: [Effect] = []
     /// The bits of a wavelet block, those of a byte from the least significant on.
-    var stream: [UInt8] = []
-    var semantics: String?
-    var place = 0
+    var waveletStream: [UInt8] = []
+    var semanticKeywords: String?
+    var sourceIndex = 0
   }
 
-  struct Key: Equatable, Sendable {
+  struct Keyframe: Equatable, Sendable {
     /// Ticks from the start of the effect.
     var position: Int32 = 0
     /// −1…1, or NaN where the key has none.
     var amplitude = Float.nan
     /// Hertz, or NaN where the key has none.
     var frequency = Float.nan
-    var place: UInt32 = 0
+    var sourceIndex: UInt32 = 0
 
-    static func == (one: Key, other: Key) -> Bool {
+    static func == (one: Keyframe, other: Keyframe) -> Bool {
       one.position == other.position && one.amplitude.bitPattern == other.amplitude.bitPattern
         && one.frequency.bitPattern == other.frequency.bitPattern
     }
@@ -106,25 +106,25 @@ struct MPEGDocument: Equatable, Sendable {
 }
 
 /// How the effects of a band are synthesised; in the order of their binary codes.
-enum MPEGBandKind: String, JSONWord {
+enum MPEGBandKind: String, JSONEnumeration {
   case transient = "Transient", curve = "Curve", vectorial = "VectorialWave", wavelet =
     "WaveletWave"
 }
 
 /// How a curve runs between its keys; in the order of their binary codes.
-enum MPEGCurveKind: String, JSONWord {
+enum MPEGCurveKind: String, JSONEnumeration {
   case unknown = "Unknown", cubic = "Cubic", linear = "Linear", akima = "Akima", bezier = "Bezier",
     bSpline = "BSpline"
 }
 
 /// The shape of a vectorial wave; in the order of their binary codes.
-enum MPEGBaseSignal: String, JSONWord {
+enum MPEGBaseSignal: String, JSONEnumeration {
   case sine = "Sine", square = "Square", triangle = "Triangle", sawToothUp = "SawToothUp",
     sawToothDown = "SawToothDown"
 }
 
 /// The sense that a perception is for; the first fourteen in the order of their binary codes.
-enum MPEGModality: String, JSONWord {
+enum MPEGModality: String, JSONEnumeration {
   case other = "Other", pressure = "Pressure", acceleration = "Acceleration", velocity = "Velocity"
   case position = "Position", temperature = "Temperature", vibrotactile = "Vibrotactile", water =
     "Water", wind = "Wind"
@@ -133,20 +133,20 @@ enum MPEGModality: String, JSONWord {
   case electrotactile = "Electrotactile", humidity = "Humidity", temporal = "User-defined Temporal"
   case spatial = "User-defined Spatial"
 
-  static let codeCount = 14
+  static let binaryCodeCount = 14
 
   /// What becomes of a signal of this sense on an actuator that vibrates.
-  enum Playing { case asItIs, asVibration, notAtAll }
+  enum Playability { case unchanged, asVibration, unplayable }
 
   /// Positions of textures, stiffness and friction are places in space, so that no time has them.
-  var playing: Playing {
+  var playability: Playability {
     switch self {
     case .vibrotactile, .acceleration, .other, .temporal:
-      .asItIs
+      .unchanged
     case .pressure, .velocity, .position, .force, .electrotactile:
       .asVibration
     case .temperature, .water, .wind, .humidity, .texture, .stiffness, .friction, .spatial:
-      .notAtAll
+      .unplayable
     }
   }
 }

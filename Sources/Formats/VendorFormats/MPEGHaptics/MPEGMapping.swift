@@ -4,27 +4,27 @@ import Reading
 import HapticModel
 
 /// What a document of either file becomes.
-extension Examination {
+extension ReadResult {
   /// What a document of either file becomes.
   ///
   /// - Parameters:
   ///   - offset: Where a part is in the file, for the order of findings.
   ///   - place: The place of a part, or of an offset in it.
   init(
-    of document: MPEGDocument, _ log: FindingLog, _ options: ReadingOptions,
+    of document: MPEGDocument, log: FindingLog, options: ReadingOptions,
     offset: @escaping (Int) -> Int,
-    place: @escaping @Sendable (_ part: Int, _ offset: Int?) -> SourcePlace
+    location place: @escaping @Sendable (_ part: Int, _ offset: Int?) -> FileLocation
   ) {
     let resolver = MPEGResolver(document, log: log, offset: offset)
-    var mapping = MPEGMapping(
-      document: document, resolver: resolver, sourcePlace: { place($0, nil) },
+    var mapping = MPEGReader(
+      document: document, resolver: resolver, sourceLocation: { place($0, nil) },
       signalRate: options.signalRate)
-    mapping.map()
+    mapping.read()
     let log = mapping.resolver.log
     let losses = mapping.losses.finish()
     // What is clamped alone has a size; it sounds otherwise than the file says.
     let clamped = losses.filter { $0.size != nil }.map {
-      Finding(.mpegClamped, place: $0.place ?? place(0, nil), $0.message)
+      Finding(.mpegClamped, location: $0.location ?? place(0, nil), $0.message)
     }
     var composition = HapticComposition(layers: mapping.layers)
     if !document.description.isEmpty {
@@ -34,7 +34,7 @@ extension Examination {
       composition: log.errorCount == 0 ? composition : nil,
       findings: log.findings(for: options) { place($0, $1) } + clamped, errorCount: log.errorCount,
       losses: log.errorCount == 0 && options.wantsFindings ? losses : [],
-      places: SourcePlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces) {
+      sourceMap: SourceMap(layers: mapping.layerSourceIndices, events: mapping.eventSourceIndices) {
         place($0, nil)
       },
       details: document.details)
@@ -48,7 +48,7 @@ extension MPEGDocument {
       ("timescale", "\(timescale)"),
     ]
     for perception in perceptions {
-      details.append(("modality", perception.modality.word))
+      details.append(("modality", perception.modality.jsonName))
       details += perception.deviceNames.map { ("device", $0) }
     }
     return details.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
@@ -57,66 +57,71 @@ extension MPEGDocument {
 
 /// Turns the channels of a document into layers: waves and transients into events where events say
 /// the same, everything else into sampled signals.
-struct MPEGMapping {
+struct MPEGReader {
   /// The amplitude of a continuous event of intensity 1, and of a transient. Source:
   /// MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   static let continuousAmplitude = 0.6138
   static let transientAmplitude = 0.792
   /// Seconds of a transient: two cycles of 90.9 Hz. Source: as above.
-  private static let transientSeconds = 0.022
+  private static let transientDuration = 0.022
   /// Samples per second of curves and waves that become signals, for those of a minute at most and
   /// for longer ones, so that a small file cannot take much memory.
   private static let signalRates = (short: 48_000.0, long: 8_000.0)
   /// The most samples of all signals together.
-  private static let sampleLimit = 1 << 24
+  private static let maximumSampleCount = 1 << 24
   /// An amplitude of 0 as the binary file holds it: half a step below.
-  static let quantisedZero: Float = -1 / 255 - 1e-6
+  static let quantizedZero: Float = -1 / 255 - 1e-6
 
   let document: MPEGDocument
   var resolver: MPEGResolver
   var losses = LossLog()
   private(set) var layers: [HapticComposition.Layer] = []
-  private(set) var layerPlaces: [Int] = []
-  private(set) var eventPlaces: [[Int]] = []
+  private(set) var layerSourceIndices: [Int] = []
+  private(set) var eventSourceIndices: [[Int]] = []
   fileprivate var sampleCount = 0
   fileprivate var signalSeconds = 0.0
-  fileprivate let sourcePlace: (Int) -> SourcePlace
+  fileprivate let sourceLocation: (Int) -> FileLocation
   /// The rate at which channels become one signal each, or nil for events wherever they say the
   /// same.
   var signalRate: Double?
 
-  mutating func map() {
-    noteWhatIsLeftOut()
+  mutating func read() {
+    reportDroppedContent()
     guard resolver.log.errorCount == 0 else { return }
     for (index, channel) in resolver.channels.enumerated() {
       let count = resolver.channels.count
-      map(
+      read(
         channel,
-        at: count > 1 ? HapticComposition.Place(index + 1, of: count, name: channel.name) : nil)
+        at: count > 1
+          ? HapticComposition.BodyLocation(index + 1, of: count, name: channel.name) : nil)
     }
     if layers.isEmpty {
       layers = [HapticComposition.Layer(HapticPattern())]
     }
   }
 
-  private mutating func lose(
+  private mutating func reportLoss(
     _ kind: Loss.Kind, at place: Int, _ message: String, size: Double? = nil
   ) {
-    losses.add(kind, .composition, at: sourcePlace(place), message, size: size)
+    losses.add(kind, .composition, at: sourceLocation(place), message, size: size)
   }
 
   // MARK: - Channels
 
-  private mutating func map(_ channel: MPEGResolver.Channel, at felt: HapticComposition.Place?) {
-    switch channel.modality.playing {
-    case .asItIs:
+  private mutating func read(
+    _ channel: MPEGResolver.Channel, at felt: HapticComposition.BodyLocation?
+  ) {
+    switch channel.modality.playability {
+    case .unchanged:
       break
     case .asVibration:
-      lose(.approximated, at: channel.place, "\(channel.modality.word) is played as vibration")
-    case .notAtAll:
-      return lose(
-        .dropped, at: channel.place,
-        "\(channel.modality.word) cannot be played as vibration over time")
+      reportLoss(
+        .approximated, at: channel.sourceIndex,
+        "\(channel.modality.jsonName) is played as vibration")
+    case .unplayable:
+      return reportLoss(
+        .dropped, at: channel.sourceIndex,
+        "\(channel.modality.jsonName) cannot be played as vibration over time")
     }
     var builder = LayerBuilder()
     var places: [Int] = []
@@ -125,28 +130,32 @@ struct MPEGMapping {
       for effect in band.effects where signalRate == nil {
         switch band.description.kind {
         case .transient:
-          add(transients: effect, gain: channel.gain, to: &builder, &places)
+          addTransients(of: effect, gain: channel.gain, to: &builder, sourceIndices: &places)
         case .vectorial:
           if let wave = WaveEvent(effect, timescale: document.timescale, gain: channel.gain) {
-            guard let event = make(wave, of: effect) else { continue }
+            guard let event = event(of: wave, effect: effect) else { continue }
             builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
-            places.append(effect.place)
-          } else if let signal = sampled(effect, of: band.description, gain: channel.gain) {
+            places.append(effect.sourceIndex)
+          } else if let signal = sampledSignal(
+            of: effect, band: band.description, gain: channel.gain)
+          {
             signals.append(signal)
           }
         case .curve:
-          if let signal = sampled(effect, of: band.description, gain: channel.gain) {
+          if let signal = sampledSignal(of: effect, band: band.description, gain: channel.gain) {
             signals.append(signal)
           }
         case .wavelet:
           break
         }
       }
-      if band.description.kind == .wavelet, let signal = sampled(blocks: band, gain: channel.gain) {
+      if band.description.kind == .wavelet,
+        let signal = sampledSignal(ofBlocks: band, gain: channel.gain)
+      {
         signals.append(signal)
       }
     }
-    if let signalRate, let sum = sum(of: channel, rate: signalRate) {
+    if let signalRate, let sum = channelSum(of: channel, rate: signalRate) {
       signals.append(sum)
     }
     var (made, references) = builder.build()
@@ -159,66 +168,71 @@ struct MPEGMapping {
     made[0].signals = signals
     for (var layer, events) in zip(made, eventPlaces) where !layer.isEmpty {
       layer.name = channel.name
-      layer.place = felt
+      layer.bodyLocation = felt
       layers.append(layer)
-      layerPlaces.append(channel.place)
-      self.eventPlaces.append(events)
+      layerSourceIndices.append(channel.sourceIndex)
+      self.eventSourceIndices.append(events)
     }
   }
 
-  private func seconds(_ ticks: Int) -> Double { Double(ticks) / Double(document.timescale) }
+  private func seconds(ofTicks ticks: Int) -> Double { Double(ticks) / Double(document.timescale) }
 
   // MARK: - Events
 
-  private mutating func add(
-    transients effect: MPEGDocument.Effect, gain: Double, to builder: inout LayerBuilder,
-    _ places: inout [Int]
+  private mutating func addTransients(
+    of effect: MPEGDocument.Effect, gain: Double, to builder: inout LayerBuilder,
+    sourceIndices places: inout [Int]
   ) {
-    for key in effect.keys {
+    for key in effect.keyframes {
       let amplitude = abs(Double(key.amplitude)) * gain
       let intensity = amplitude / Self.transientAmplitude
       // Without a frequency it is that of the burst, which is always the same.
-      let hertz = key.frequency.isNaN ? 2 / Self.transientSeconds : Double(key.frequency)
+      let hertz = key.frequency.isNaN ? 2 / Self.transientDuration : Double(key.frequency)
       let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: hertz)
-      noteClamping(intensity, sharpness, amplitude, hertz, of: effect)
+      reportClamping(
+        intensity: intensity, sharpness: sharpness, amplitude: amplitude, hertz: hertz, of: effect)
       var parameters = EventParameters()
       parameters[.hapticIntensity] = Float(min(intensity, 1))
       parameters[.hapticSharpness] = Float(min(max(sharpness, 0), 1))
       builder.add(
         HapticEvent(
-          kind: .hapticTransient, time: seconds(effect.position + Int(key.position)),
+          kind: .hapticTransient, time: seconds(ofTicks: effect.position + Int(key.position)),
           parameters: parameters))
-      places.append(Int(key.place) == 0 ? effect.place : Int(key.place))
+      places.append(Int(key.sourceIndex) == 0 ? effect.sourceIndex : Int(key.sourceIndex))
     }
   }
 
   /// The event of a wave, or nothing and a loss where it lasts no time.
-  private mutating func make(_ wave: WaveEvent, of effect: MPEGDocument.Effect) -> HapticEvent? {
-    if let amplitude = wave.greatestAmplitude, amplitude > Self.continuousAmplitude {
-      noteClamping(amplitude / Self.continuousAmplitude, 0.5, amplitude, 0, of: effect)
+  private mutating func event(of wave: WaveEvent, effect: MPEGDocument.Effect) -> HapticEvent? {
+    if let amplitude = wave.maximumAmplitude, amplitude > Self.continuousAmplitude {
+      reportClamping(
+        intensity: amplitude / Self.continuousAmplitude, sharpness: 0.5, amplitude: amplitude,
+        hertz: 0, of: effect)
     }
-    for hertz in wave.outermostHertz {
-      noteClamping(0, SharpnessScale.mpeg.sharpness(ofHertz: hertz), 0, hertz, of: effect)
+    for hertz in wave.frequencyExtremes {
+      reportClamping(
+        intensity: 0, sharpness: SharpnessScale.mpeg.sharpness(ofHertz: hertz), amplitude: 0,
+        hertz: hertz, of: effect)
     }
     if wave.event == nil {
-      lose(.dropped, at: effect.place, "waves that last no time are silent")
+      reportLoss(.dropped, at: effect.sourceIndex, "waves that last no time are silent")
     }
     return wave.event
   }
 
-  private mutating func noteClamping(
-    _ intensity: Double, _ sharpness: Double, _ amplitude: Double, _ hertz: Double,
+  private mutating func reportClamping(
+    intensity: Double, sharpness: Double, amplitude: Double, hertz: Double,
     of effect: MPEGDocument.Effect
   ) {
     if intensity > 1 + 1e-6 {
-      lose(
-        .approximated, at: effect.place,
+      reportLoss(
+        .approximated, at: effect.sourceIndex,
         "amplitudes above that of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
     if sharpness < -1e-6 || sharpness > 1 + 1e-6 {
-      lose(
-        .approximated, at: effect.place,
+      reportLoss(
+        .approximated, at: effect.sourceIndex,
         "frequencies outside 65 to 300 Hz are clamped by up to # Hz",
         size: sharpness < 0 ? 65 - hertz : hertz - 300)
     }
@@ -227,13 +241,13 @@ struct MPEGMapping {
   // MARK: - Signals
 
   /// Whether some more samples fit; an error where they do not.
-  private mutating func hasRoom(for seconds: Double, rate: Double, at place: Int) -> Bool {
+  private mutating func reserveSamples(seconds: Double, rate: Double, at place: Int) -> Bool {
     let count = seconds * rate + 1
-    guard signalSeconds + seconds <= SampledSignal.longestTotal,
-      Double(sampleCount) + count <= Double(Self.sampleLimit)
+    guard signalSeconds + seconds <= SampledSignal.maximumTotalDuration,
+      Double(sampleCount) + count <= Double(Self.maximumSampleCount)
     else {
       resolver.log.add(
-        .mpegTooLarge, value: place, offset: resolver.offset(place),
+        .mpegTooLarge, valueIndex: place, offset: resolver.offset(place),
         "curves, wavelets and waves last too long to be played as samples")
       return false
     }
@@ -243,64 +257,70 @@ struct MPEGMapping {
   }
 
   /// The samples of a curve, or of a wave that no event describes.
-  private mutating func sampled(
-    _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double
+  private mutating func sampledSignal(
+    of effect: MPEGDocument.Effect, band: MPEGDocument.Band, gain: Double
   )
     -> SampledSignal?
   {
-    guard let first = effect.keys.first?.position, let last = effect.keys.last?.position else {
+    guard let first = effect.keyframes.first?.position, let last = effect.keyframes.last?.position
+    else {
       return nil
     }
     guard band.kind != .curve || last > first else {
-      lose(.dropped, at: effect.place, "curves that last no time are silent")
+      reportLoss(.dropped, at: effect.sourceIndex, "curves that last no time are silent")
       return nil
     }
     let duration = Double(last - first) / Double(document.timescale)
     let rate = duration <= 60 ? Self.signalRates.short : Self.signalRates.long
-    guard resolver.log.errorCount == 0, hasRoom(for: duration, rate: rate, at: effect.place) else {
+    guard resolver.log.errorCount == 0,
+      reserveSamples(seconds: duration, rate: rate, at: effect.sourceIndex)
+    else {
       return nil
     }
     let samples: [Double]
     if band.kind == .curve {
       let scale = rate / Double(document.timescale)
       let factor = gain / Self.continuousAmplitude
-      let points = effect.keys.map {
+      let points = effect.keyframes.map {
         CurveInterpolator.Point(
-          x: Double($0.position - first) * scale, y: Double($0.amplitude) * factor)
+          position: Double($0.position - first) * scale, value: Double($0.amplitude) * factor)
       }
-      samples = CurveInterpolator(points: points).samples(band.curve)
+      samples = CurveInterpolator(points: points).samples(of: band.curveKind)
     } else {
       var wave = VectorialWave(effect, timescale: document.timescale)
       let step = Double(document.timescale) / rate
       samples =
-        (0...FrameConversion.integer((duration * rate).rounded(.down), in: 0...Self.sampleLimit))
+        (0...FrameConversion.integer(
+          (duration * rate).rounded(.down), in: 0...Self.maximumSampleCount))
         .map { frame in
           wave.value(at: min(Double(first) + Double(frame) * step, Double(last))) * gain
             / Self.continuousAmplitude
         }
     }
     return SampledSignal(
-      time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
+      time: seconds(ofTicks: effect.position + Int(first)), rate: rate,
+      samples: samples.map { Float($0) })
   }
 
   /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is
   /// clamped. As in the reference software, effects have both their first and their last frame,
   /// waves sound from the position of their effect, and the frame at the end of the channel is left
   /// out.
-  private mutating func sum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal? {
+  private mutating func channelSum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal?
+  {
     let perTick = rate / Double(document.timescale)
-    let burst = Self.transientSeconds * Double(document.timescale)
+    let burst = Self.transientDuration * Double(document.timescale)
     var end = 0.0
     for band in channel.bands where band.description.kind != .wavelet {
       let tail = band.description.kind == .transient ? burst : 0
       for effect in band.effects {
-        let lastKey = Double(effect.keys.last?.position ?? 0)
+        let lastKey = Double(effect.keyframes.last?.position ?? 0)
         end = max(end, Double(effect.position) + lastKey + tail)
       }
     }
     let count = FrameConversion.integer((end * perTick).rounded())
     guard count > 0, resolver.log.errorCount == 0,
-      hasRoom(for: end * perTick / rate, rate: rate, at: channel.place)
+      reserveSamples(seconds: end * perTick / rate, rate: rate, at: channel.sourceIndex)
     else { return nil }
     var samples = [Float](repeating: 0, count: count)
     let gain = channel.gain / Self.continuousAmplitude
@@ -317,7 +337,7 @@ struct MPEGMapping {
         let start = Double(effect.position)
         switch band.description.kind {
         case .transient:
-          for key in effect.keys {
+          for key in effect.keyframes {
             let onset = start + Double(key.position)
             add(from: onset, to: onset + burst) {
               sin(4 * .pi * ($0 - onset) / burst) * Double(key.amplitude)
@@ -325,17 +345,17 @@ struct MPEGMapping {
           }
         case .vectorial:
           var wave = VectorialWave(effect, timescale: document.timescale)
-          add(from: start, to: start + Double(effect.keys.last?.position ?? 0)) {
+          add(from: start, to: start + Double(effect.keyframes.last?.position ?? 0)) {
             wave.value(at: $0 - start)
           }
         case .curve:
-          let keys = effect.keys.map {
+          let keys = effect.keyframes.map {
             (frame: (start + Double($0.position)) * perTick, value: Double($0.amplitude))
           }
           guard let first = keys.first?.frame.rounded(.down) else { continue }
           let curve = CurveInterpolator(
-            points: keys.map { .init(x: $0.frame - first, y: $0.value) })
-          for (index, value) in curve.samples(band.description.curve).enumerated() {
+            points: keys.map { .init(position: $0.frame - first, value: $0.value) })
+          for (index, value) in curve.samples(of: band.description.curveKind).enumerated() {
             let frame = FrameConversion.integer(first) + index
             if frame < count {
               samples[frame] += Float(value * gain)
@@ -349,27 +369,30 @@ struct MPEGMapping {
     return SampledSignal(time: 0, rate: rate, samples: samples)
   }
 
-  private mutating func sampled(blocks band: MPEGResolver.Band, gain: Double) -> SampledSignal? {
-    let rate = band.description.high
+  private mutating func sampledSignal(ofBlocks band: MPEGResolver.Band, gain: Double)
+    -> SampledSignal?
+  {
+    let rate = band.description.upperHertz
     guard !band.effects.isEmpty,
-      let count = WaveletBlock(band.description, timescale: document.timescale).count
+      let count = WaveletBlock(band.description, timescale: document.timescale).sampleCount
     else {
       return nil
     }
-    guard SampledSignal.rates.contains(rate) else {
-      lose(
-        .dropped, at: band.description.place,
+    guard SampledSignal.supportedRates.contains(rate) else {
+      reportLoss(
+        .dropped, at: band.description.sourceIndex,
         "wavelets of less than 100 samples a second are silent")
       return nil
     }
     guard resolver.log.errorCount == 0,
-      hasRoom(
-        for: Double(count * band.effects.count) / rate, rate: rate, at: band.description.place)
+      reserveSamples(
+        seconds: Double(count * band.effects.count) / rate, rate: rate,
+        at: band.description.sourceIndex)
     else { return nil }
     var samples: [Float] = []
     samples.reserveCapacity(count * band.effects.count)
     for effect in band.effects {
-      for sample in WaveletDecoder.samples(of: effect.stream, count: count) {
+      for sample in WaveletDecoder.samples(of: effect.waveletStream, count: count) {
         samples.append(Float(sample * gain / Self.continuousAmplitude))
       }
     }
@@ -378,13 +401,13 @@ struct MPEGMapping {
 
   // MARK: - What is left out
 
-  private mutating func noteWhatIsLeftOut() {
+  private mutating func reportDroppedContent() {
     func text(_ count: Int, _ one: String, _ several: String) -> String {
       count == 1 ? "1 \(one)" : "\(count) \(several)"
     }
     if let first = document.avatars.first {
-      lose(
-        .dropped, at: first.place,
+      reportLoss(
+        .dropped, at: first.sourceIndex,
         "\(text(document.avatars.count, "avatar", "avatars")): bodies have no places here")
     }
     if document.syncCount > 1 {
@@ -392,25 +415,25 @@ struct MPEGMapping {
     }
     for perception in document.perceptions {
       if !perception.deviceNames.isEmpty {
-        lose(
-          .dropped, at: perception.place,
+        reportLoss(
+          .dropped, at: perception.sourceIndex,
           """
           the data of \
           \(text(perception.deviceNames.count, "reference device", "reference devices"))
           """
         )
       }
-      for channel in perception.channels where channel.isLocated {
-        lose(.dropped, at: channel.place, "the part of the body that a channel names")
+      for channel in perception.channels where channel.namesBodyLocation {
+        reportLoss(.dropped, at: channel.sourceIndex, "the part of the body that a channel names")
       }
       var semantic: Int?
       for channel in perception.channels {
         for band in channel.bands where semantic == nil {
-          semantic = band.effects.first { $0.semantics != nil }?.place
+          semantic = band.effects.first { $0.semanticKeywords != nil }?.sourceIndex
         }
       }
       if let semantic {
-        lose(.dropped, at: semantic, "semantic keywords of effects")
+        reportLoss(.dropped, at: semantic, "semantic keywords of effects")
       }
     }
   }
@@ -421,35 +444,38 @@ struct WaveEvent {
   /// The event, or nothing for a wave that lasts no time.
   private(set) var event: HapticEvent?
   private(set) var curves: [ParameterCurve] = []
-  private(set) var greatestAmplitude: Double?
-  private(set) var outermostHertz: [Double] = []
+  private(set) var maximumAmplitude: Double?
+  private(set) var frequencyExtremes: [Double] = []
 
-  private typealias Line = [(time: Double, value: Double)]
+  private typealias Breakpoints = [(time: Double, value: Double)]
 
   /// Nothing for a wave that no event describes: another shape than a sine, a phase, or amplitudes
   /// that turn it over.
   init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
-    guard effect.signal == .sine, effect.phase == 0, gain >= 0,
-      effect.keys.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGMapping.quantisedZero }),
-      let first = effect.keys.first, let last = effect.keys.last
+    guard effect.baseSignal == .sine, effect.phase == 0, gain >= 0,
+      effect.keyframes.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGReader.quantizedZero }
+      ),
+      let first = effect.keyframes.first, let last = effect.keyframes.last
     else { return nil }
     let start = first.position
     func seconds(_ position: Int32) -> Double { Double(position - start) / Double(timescale) }
     let duration = seconds(last.position)
-    var amplitudes: Line = effect.keys.filter { !$0.amplitude.isNaN }.map {
+    var amplitudes: Breakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
       (seconds($0.position), max(Double($0.amplitude), 0) * gain)
     }
     if amplitudes.isEmpty {
       amplitudes = [(0, gain)]
     }
-    let hertz: Line = effect.keys.filter { !$0.frequency.isNaN }.map {
+    let hertz: Breakpoints = effect.keyframes.filter { !$0.frequency.isNaN }.map {
       (seconds($0.position), Double($0.frequency))
     }
-    greatestAmplitude = amplitudes.map { $0.value }.max()
-    outermostHertz = [hertz.map { $0.value }.min(), hertz.map { $0.value }.max()].compactMap { $0 }
+    maximumAmplitude = amplitudes.map { $0.value }.max()
+    frequencyExtremes = [hertz.map { $0.value }.min(), hertz.map { $0.value }.max()].compactMap {
+      $0
+    }
     guard duration > 0 else { return }
     let intensity = Self.clamped(
-      amplitudes.map { ($0.time, $0.value / MPEGMapping.continuousAmplitude) })
+      amplitudes.map { ($0.time, $0.value / MPEGReader.continuousAmplitude) })
     let sharpness = Self.clamped(
       hertz.map { ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: $0.value)) })
     let peak = intensity.map { $0.value }.max() ?? 0
@@ -465,12 +491,16 @@ struct WaveEvent {
     curves = [
       Self.curve(
         .hapticIntensityControl, at: time,
-        intensity.map { ($0.time, peak > 0 ? $0.value / peak : 1) }),
-      Self.curve(.hapticSharpnessControl, at: time, sharpness.map { ($0.time, $0.value - begin) }),
+        breakpoints: intensity.map { ($0.time, peak > 0 ? $0.value / peak : 1) }),
+      Self.curve(
+        .hapticSharpnessControl, at: time,
+        breakpoints: sharpness.map { ($0.time, $0.value - begin) }),
     ]
   }
 
-  private static func curve(_ id: DynamicParameterID, at time: Double, _ line: Line)
+  private static func curve(
+    _ id: DynamicParameterID, at time: Double, breakpoints line: Breakpoints
+  )
     -> ParameterCurve
   {
     ParameterCurve(
@@ -478,14 +508,14 @@ struct WaveEvent {
   }
 
   /// A line with corners where it leaves or enters 0…1, and clamped to that.
-  private static func clamped(_ line: Line) -> Line {
+  private static func clamped(_ line: Breakpoints) -> Breakpoints {
     if line.allSatisfy({ 0...1 ~= $0.value }) { return line }
-    var clamped: Line = []
+    var clamped: Breakpoints = []
     for (index, point) in line.enumerated() {
       if index > 0 {
         let last = line[index - 1]
         // A jump from one key to another of its position passes a bound without a time of its own.
-        var crossings: Line = []
+        var crossings: Breakpoints = []
         for bound in [0.0, 1.0] where (last.value - bound) * (point.value - bound) < 0 {
           let share = (bound - last.value) / (point.value - last.value)
           crossings.append((last.time + (point.time - last.time) * share, bound))
@@ -506,7 +536,7 @@ struct MPEGResolver {
     var modality: MPEGModality
     var gain: Double
     var bands: [Band]
-    var place: Int
+    var sourceIndex: Int
   }
 
   struct Band {
@@ -516,16 +546,16 @@ struct MPEGResolver {
   }
 
   /// The most key frames that are played, those of each reference counted.
-  static let keyLimit = 4_000_000
+  static let maximumKeyframeCount = 4_000_000
   /// The most effects that are played.
-  static let effectLimit = 2_000_000
-  private static let depthLimit = 16
+  static let maximumEffectCount = 2_000_000
+  private static let maximumDepth = 16
 
   /// Where a part is in the file, for the order of findings.
   let offset: (Int) -> Int
   var log: FindingLog
   private(set) var channels: [Channel] = []
-  private var keyCount = 0
+  private var keyframeCount = 0
   private var effectCount = 0
 
   init(_ document: MPEGDocument, log: FindingLog, offset: @escaping (Int) -> Int) {
@@ -533,31 +563,35 @@ struct MPEGResolver {
     self.offset = offset
     for perception in document.perceptions {
       var library: [Int: MPEGDocument.Effect] = [:]
-      for effect in perception.library {
+      for effect in perception.effectLibrary {
         guard let id = effect.id else { continue }
         if library[id] == nil {
           library[id] = effect
         } else {
-          note(.mpegDuplicateID, effect.place, "the library has another effect with id \(id)")
+          report(
+            .mpegDuplicateID, at: effect.sourceIndex, "the library has another effect with id \(id)"
+          )
         }
       }
       for channel in perception.channels {
         channels.append(
           Channel(
             name: channel.description.isEmpty ? perception.description : channel.description,
-            modality: perception.modality, gain: channel.gain * tenfold(perception.unitExponent),
-            bands: channel.bands.map { resolved($0, timescale: document.timescale, library) },
-            place: channel.place))
+            modality: perception.modality, gain: channel.gain * powerOfTen(perception.unitExponent),
+            bands: channel.bands.map {
+              resolved($0, timescale: document.timescale, library: library)
+            },
+            sourceIndex: channel.sourceIndex))
       }
     }
   }
 
-  private mutating func note(_ rule: Rule, _ place: Int, _ message: @autoclosure () -> String) {
-    log.add(rule, value: place, offset: offset(place), message())
+  private mutating func report(_ rule: Rule, at place: Int, _ message: @autoclosure () -> String) {
+    log.add(rule, valueIndex: place, offset: offset(place), message())
   }
 
   private mutating func resolved(
-    _ band: MPEGDocument.Band, timescale: Int, _ library: [Int: MPEGDocument.Effect]
+    _ band: MPEGDocument.Band, timescale: Int, library: [Int: MPEGDocument.Effect]
   )
     -> Band
   {
@@ -566,11 +600,11 @@ struct MPEGResolver {
     var effects: [MPEGDocument.Effect] = []
     if band.kind == .wavelet {
       let block = WaveletBlock(band, timescale: timescale)
-      if block.count == nil {
-        note(
-          .mpegBlockLength, band.place,
+      if block.sampleCount == nil {
+        report(
+          .mpegBlockLength, at: band.sourceIndex,
           """
-          a block of \(band.blockLength) ticks at \(band.high) samples a second is not a power \
+          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a power \
           of two 
           """
             + "from 16 to 65536 samples; the band is silent")
@@ -578,7 +612,7 @@ struct MPEGResolver {
       }
     }
     for effect in band.effects {
-      append(effect, at: 0, of: band, library, depth: 0, to: &effects)
+      append(effect, at: 0, of: band, library: library, depth: 0, to: &effects)
     }
     let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.position <= $1.position }
     if !isSorted, band.kind != .wavelet {
@@ -590,48 +624,53 @@ struct MPEGResolver {
 
   private mutating func append(
     _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band,
-    _ library: [Int: MPEGDocument.Effect],
+    library: [Int: MPEGDocument.Effect],
     depth: Int, to effects: inout [MPEGDocument.Effect]
   ) {
-    guard depth <= Self.depthLimit else {
-      return note(.mpegTooLarge, effect.place, "effects refer to effects more than 16 deep")
+    guard depth <= Self.maximumDepth else {
+      return report(
+        .mpegTooLarge, at: effect.sourceIndex, "effects refer to effects more than 16 deep")
     }
     effectCount += 1
-    guard effectCount <= Self.effectLimit, keyCount <= Self.keyLimit else {
-      if effectCount == Self.effectLimit + 1 || keyCount > Self.keyLimit {
-        note(
-          .mpegTooLarge, effect.place,
-          "there are more than \(Self.effectLimit) effects or \(Self.keyLimit) key frames to play")
-        keyCount = Self.keyLimit
-        effectCount = Self.effectLimit + 2
+    guard effectCount <= Self.maximumEffectCount, keyframeCount <= Self.maximumKeyframeCount else {
+      if effectCount == Self.maximumEffectCount + 1 || keyframeCount > Self.maximumKeyframeCount {
+        report(
+          .mpegTooLarge, at: effect.sourceIndex,
+          "there are more than \(Self.maximumEffectCount) effects or \(Self.maximumKeyframeCount) key frames to play"
+        )
+        keyframeCount = Self.maximumKeyframeCount
+        effectCount = Self.maximumEffectCount + 2
       }
       return
     }
     switch effect.kind {
     case .basis:
-      if let basis = basis(effect, at: start, of: band) {
+      if let basis = resolvedBasis(effect, at: start, of: band) {
         effects.append(basis)
       }
     case .reference:
       guard let id = effect.id, let named = library[id] else {
         let id = effect.id.map { "\($0)" } ?? "none"
-        return note(
-          .mpegUnknownReference, effect.place,
+        return report(
+          .mpegUnknownReference, at: effect.sourceIndex,
           "the library has no effect with the id of this reference, \(id)")
       }
       var copy = named
-      copy.place = effect.place
-      append(copy, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
+      copy.sourceIndex = effect.sourceIndex
+      append(
+        copy, at: start + effect.position, of: band, library: library, depth: depth + 1,
+        to: &effects)
     case .composite:
       for child in effect.children {
         append(
-          child, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
+          child, at: start + effect.position, of: band, library: library, depth: depth + 1,
+          to: &effects)
       }
     }
   }
 
   /// An effect with its keys sorted, or nothing where it is silent.
-  private mutating func basis(
+  private mutating func resolvedBasis(
     _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band
   ) -> MPEGDocument
     .Effect?
@@ -639,44 +678,48 @@ struct MPEGResolver {
     var effect = effect
     effect.position += start
     if band.kind == .wavelet { return effect }
-    keyCount += effect.keys.count
-    let keys = effect.keys
+    keyframeCount += effect.keyframes.count
+    let keys = effect.keyframes
     if !zip(keys, keys.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
-      note(.mpegKeyOrder, effect.place, "key frames are not sorted by position")
+      report(.mpegKeyOrder, at: effect.sourceIndex, "key frames are not sorted by position")
       let order = keys.indices.sorted { (keys[$0].position, $0) < (keys[$1].position, $1) }
-      effect.keys = order.map { keys[$0] }
+      effect.keyframes = order.map { keys[$0] }
     }
     if band.kind != .vectorial, keys.contains(where: { $0.amplitude.isNaN }) {
-      note(.mpegMissingAmplitude, effect.place, "a key frame has no amplitude and is ignored")
-      effect.keys.removeAll { $0.amplitude.isNaN }
+      report(
+        .mpegMissingAmplitude, at: effect.sourceIndex, "a key frame has no amplitude and is ignored"
+      )
+      effect.keyframes.removeAll { $0.amplitude.isNaN }
     }
-    guard !effect.keys.isEmpty else {
-      note(.mpegMissingKeys, effect.place, "the effect has no key frames and is silent")
+    guard !effect.keyframes.isEmpty else {
+      report(.mpegMissingKeys, at: effect.sourceIndex, "the effect has no key frames and is silent")
       return nil
     }
     guard band.kind == .vectorial else { return effect }
     if !keys.contains(where: { !$0.frequency.isNaN }) {
-      note(.mpegMissingFrequency, effect.place, "the wave has no frequency and is silent")
+      report(
+        .mpegMissingFrequency, at: effect.sourceIndex, "the wave has no frequency and is silent")
       return nil
     }
-    if band.low < band.high,
+    if band.lowerHertz < band.upperHertz,
       let outside = keys.first(where: {
-        Double($0.frequency) < band.low || Double($0.frequency) > band.high
+        Double($0.frequency) < band.lowerHertz || Double($0.frequency) > band.upperHertz
       })
     {
-      note(
-        .mpegFrequencyOutsideBand, effect.place,
-        "\(outside.frequency) Hz is outside the band from \(band.low) to \(band.high) Hz")
-      for index in effect.keys.indices where !effect.keys[index].frequency.isNaN {
-        effect.keys[index].frequency = min(
-          max(effect.keys[index].frequency, Float(band.low)), Float(band.high))
+      report(
+        .mpegFrequencyOutsideBand, at: effect.sourceIndex,
+        "\(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \(band.upperHertz) Hz"
+      )
+      for index in effect.keyframes.indices where !effect.keyframes[index].frequency.isNaN {
+        effect.keyframes[index].frequency = min(
+          max(effect.keyframes[index].frequency, Float(band.lowerHertz)), Float(band.upperHertz))
       }
     }
     return effect
   }
 }
 
-func tenfold(_ exponent: Int) -> Double {
+func powerOfTen(_ exponent: Int) -> Double {
   var value = 1.0
   for _ in 0..<abs(exponent) {
     value *= 10

@@ -8,20 +8,20 @@ struct VectorialWave {
   private let amplitudes: [(position: Double, value: Double)]
   /// Frequencies with the phase at each, in radians.
   private let frequencies: [(position: Double, hertz: Double, phase: Double)]
-  private let phase: Double
-  private let signal: MPEGBaseSignal
+  private let initialPhase: Double
+  private let baseSignal: MPEGBaseSignal
   private let timescale: Double
-  private var nextAmplitude = 0
-  private var nextFrequency = 0
+  private var nextAmplitudeIndex = 0
+  private var nextFrequencyIndex = 0
 
   init(_ effect: MPEGDocument.Effect, timescale: Int) {
-    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }.map {
+    amplitudes = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
       (Double($0.position), Double($0.amplitude))
     }
     let tick = 1 / Double(timescale)
     var phase = effect.phase
     var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
-    for key in effect.keys where !key.frequency.isNaN {
+    for key in effect.keyframes where !key.frequency.isNaN {
       let position = Double(key.position)
       let hertz = Double(key.frequency)
       if let last = frequencies.last {
@@ -32,49 +32,58 @@ struct VectorialWave {
       frequencies.append((position, hertz, phase))
     }
     self.frequencies = frequencies
-    self.phase = effect.phase
+    self.initialPhase = effect.phase
     self.timescale = Double(timescale)
-    signal = effect.signal
+    baseSignal = effect.baseSignal
   }
 
   /// The value at a position in ticks from the start of the effect, not before that of the last
   /// call.
   mutating func value(at position: Double) -> Double {
-    while nextAmplitude < amplitudes.count, amplitudes[nextAmplitude].position < position {
-      nextAmplitude += 1
+    while nextAmplitudeIndex < amplitudes.count, amplitudes[nextAmplitudeIndex].position < position
+    {
+      nextAmplitudeIndex += 1
     }
-    while nextFrequency < frequencies.count, frequencies[nextFrequency].position < position {
-      nextFrequency += 1
+    while nextFrequencyIndex < frequencies.count,
+      frequencies[nextFrequencyIndex].position < position
+    {
+      nextFrequencyIndex += 1
     }
     return amplitude(at: position) * wave(at: position)
   }
 
   private func amplitude(at position: Double) -> Double {
     guard let last = amplitudes.last else { return 1 }
-    guard nextAmplitude < amplitudes.count else { return last.value }
-    let to = amplitudes[nextAmplitude]
-    guard nextAmplitude > 0 else { return to.value }
-    let from = amplitudes[nextAmplitude - 1]
+    guard nextAmplitudeIndex < amplitudes.count else { return last.value }
+    let to = amplitudes[nextAmplitudeIndex]
+    guard nextAmplitudeIndex > 0 else { return to.value }
+    let from = amplitudes[nextAmplitudeIndex - 1]
     let share = (position - from.position) / (to.position - from.position)
     return from.value + (to.value - from.value) * share
   }
 
   private func wave(at position: Double) -> Double {
-    guard let last = frequencies.last else { return shape(0, 0, phase) }
-    guard nextFrequency < frequencies.count else {
-      return shape((position - last.position) / timescale, last.hertz, last.phase)
+    guard let last = frequencies.last else {
+      return signalValue(seconds: 0, hertz: 0, phase: initialPhase)
     }
-    let to = frequencies[nextFrequency]
-    guard nextFrequency > 0 else { return shape(position / timescale, to.hertz, phase) }
-    let from = frequencies[nextFrequency - 1]
+    guard nextFrequencyIndex < frequencies.count else {
+      return signalValue(
+        seconds: (position - last.position) / timescale, hertz: last.hertz, phase: last.phase)
+    }
+    let to = frequencies[nextFrequencyIndex]
+    guard nextFrequencyIndex > 0 else {
+      return signalValue(seconds: position / timescale, hertz: to.hertz, phase: initialPhase)
+    }
+    let from = frequencies[nextFrequencyIndex - 1]
     let elapsed = position - from.position
     let slope = (to.hertz - from.hertz) / (to.position - from.position)
-    return shape(elapsed / timescale, from.hertz + slope * elapsed / 2, from.phase)
+    return signalValue(
+      seconds: elapsed / timescale, hertz: from.hertz + slope * elapsed / 2, phase: from.phase)
   }
 
-  private func shape(_ seconds: Double, _ hertz: Double, _ phase: Double) -> Double {
+  private func signalValue(seconds: Double, hertz: Double, phase: Double) -> Double {
     let turns = hertz == 0 ? 0 : hertz * (seconds + phase / (2 * .pi * hertz))
-    switch signal {
+    switch baseSignal {
     case .sine: return hertz == 0 ? sin(phase) : sin(2 * .pi * turns)
     case .square: return 1 - 2 * (turns - floor(turns)).rounded()
     case .triangle: return 1 - 4 * abs((turns - 0.25).rounded() - (turns - 0.25))
@@ -88,18 +97,18 @@ struct VectorialWave {
 struct CurveInterpolator {
   /// A key, its place in samples from the start.
   struct Point: Equatable {
-    var x: Double
-    var y: Double
+    var position: Double
+    var value: Double
   }
 
   /// Sorted by place.
   let points: [Point]
 
   /// Curves of one place have one value there, the last given, unless they jump along lines.
-  private var distinct: [Point] {
+  private var distinctPoints: [Point] {
     var distinct: [Point] = []
     for point in points {
-      if distinct.last?.x == point.x {
+      if distinct.last?.position == point.position {
         distinct.removeLast()
       }
       distinct.append(point)
@@ -108,35 +117,35 @@ struct CurveInterpolator {
   }
 
   /// The samples from 0 to the last key.
-  func samples(_ kind: MPEGCurveKind) -> [Double] {
-    guard points.count > 1, let last = points.last, last.x >= 0 else { return [] }
-    var samples = [Double](repeating: 0, count: Int(last.x) + 1)
+  func samples(of kind: MPEGCurveKind) -> [Double] {
+    guard points.count > 1, let last = points.last, last.position >= 0 else { return [] }
+    var samples = [Double](repeating: 0, count: Int(last.position) + 1)
     if points.count == 2 {
-      addLines(to: &samples) { $0 }
+      addSegments(to: &samples) { $0 }
       return samples
     }
     switch kind {
-    case .linear: addLines(to: &samples) { $0 }
-    case .cubic, .unknown: addLines(to: &samples) { (3 - 2 * $0) * $0 * $0 }
-    case .akima: addAkima(distinct, to: &samples)
-    case .bezier: addBezier(distinct, to: &samples)
-    case .bSpline: addSpline(distinct, to: &samples)
+    case .linear: addSegments(to: &samples) { $0 }
+    case .cubic, .unknown: addSegments(to: &samples) { (3 - 2 * $0) * $0 * $0 }
+    case .akima: addAkima(distinctPoints, to: &samples)
+    case .bezier: addBezier(distinctPoints, to: &samples)
+    case .bSpline: addBSpline(distinctPoints, to: &samples)
     }
     return samples
   }
 
   /// Between two keys each, with a law of how far the curve is at a share of the time.
-  private func addLines(to samples: inout [Double], _ law: (Double) -> Double) {
-    for (from, to) in zip(points, points.dropFirst()) where to.x > from.x {
-      for index in Self.indices(from.x, to.x, in: samples) {
-        let share = law((Double(index) - from.x) / (to.x - from.x))
-        samples[index] = from.y + (to.y - from.y) * share
+  private func addSegments(to samples: inout [Double], easing law: (Double) -> Double) {
+    for (from, to) in zip(points, points.dropFirst()) where to.position > from.position {
+      for index in Self.sampleIndices(from: from.position, to: to.position, in: samples) {
+        let share = law((Double(index) - from.position) / (to.position - from.position))
+        samples[index] = from.value + (to.value - from.value) * share
       }
     }
   }
 
   /// The samples from one place to another, both included.
-  private static func indices(_ from: Double, _ to: Double, in samples: [Double]) -> ClosedRange<
+  private static func sampleIndices(from: Double, to: Double, in samples: [Double]) -> ClosedRange<
     Int
   > {
     let first = FrameConversion.integer(from.rounded(.up), in: 0...samples.count - 1)
@@ -147,9 +156,11 @@ struct CurveInterpolator {
   /// procedures, 1970; two slopes are extrapolated at each end.
   private func addAkima(_ points: [Point], to samples: inout [Double]) {
     guard points.count > 2 else {
-      return CurveInterpolator(points: points).addLines(to: &samples) { $0 }
+      return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
     }
-    let inner = zip(points, points.dropFirst()).map { ($1.y - $0.y) / ($1.x - $0.x) }
+    let inner = zip(points, points.dropFirst()).map {
+      ($1.value - $0.value) / ($1.position - $0.position)
+    }
     let first = inner[0]
     let second = inner[1]
     let last = inner[inner.count - 1]
@@ -165,14 +176,14 @@ struct CurveInterpolator {
         / weights[index]
     }
     for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() {
-      let width = to.x - from.x
+      let width = to.position - from.position
       let start = tangents[index]
       let end = tangents[index + 1]
       let square = (3 * inner[index] - 2 * start - end) / width
       let cube = (start + end - 2 * inner[index]) / (width * width)
-      for sample in Self.indices(from.x, to.x, in: samples) {
-        let x = Double(sample) - from.x
-        samples[sample] = ((x * cube + square) * x + start) * x + from.y
+      for sample in Self.sampleIndices(from: from.position, to: to.position, in: samples) {
+        let x = Double(sample) - from.position
+        samples[sample] = ((x * cube + square) * x + start) * x + from.value
       }
     }
   }
@@ -185,7 +196,7 @@ struct CurveInterpolator {
       index += 2
     }
     if index + 2 == points.count {
-      CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 }
+      CurveInterpolator(points: Array(points[index...])).addSegments(to: &samples) { $0 }
     }
   }
 
@@ -193,30 +204,31 @@ struct CurveInterpolator {
   private static func addArc(
     _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
   ) {
-    guard end.x > start.x else { return }
-    let bend = start.x - 2 * control.x + end.x
-    let rise = control.x - start.x
-    for index in indices(start.x, end.x, in: samples) {
-      let x = Double(index) - start.x
+    guard end.position > start.position else { return }
+    let bend = start.position - 2 * control.position + end.position
+    let rise = control.position - start.position
+    for index in sampleIndices(from: start.position, to: end.position, in: samples) {
+      let x = Double(index) - start.position
       let t: Double
-      if abs(bend) > 1e-9 * (end.x - start.x) {
+      if abs(bend) > 1e-9 * (end.position - start.position) {
         t = (max(rise * rise + bend * x, 0).squareRoot() - rise) / bend
       } else {
         t = x / (2 * rise)
       }
-      samples[index] = (1 - t) * (1 - t) * start.y + 2 * t * (1 - t) * control.y + t * t * end.y
+      samples[index] =
+        (1 - t) * (1 - t) * start.value + 2 * t * (1 - t) * control.value + t * t * end.value
     }
   }
 
   /// A quadratic B-spline with uniform knots, clamped: arcs that meet in the middle between keys.
-  private func addSpline(_ points: [Point], to samples: inout [Double]) {
+  private func addBSpline(_ points: [Point], to samples: inout [Double]) {
     guard points.count > 2 else {
-      return CurveInterpolator(points: points).addLines(to: &samples) { $0 }
+      return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
     }
     func middle(_ index: Int) -> Point {
       Point(
-        x: (points[index].x + points[index + 1].x) / 2,
-        y: (points[index].y + points[index + 1].y) / 2)
+        position: (points[index].position + points[index + 1].position) / 2,
+        value: (points[index].value + points[index + 1].value) / 2)
     }
     let last = points.count - 3
     for index in 0...last {
@@ -231,14 +243,14 @@ struct CurveInterpolator {
 /// How many samples a block of a wavelet band has.
 struct WaveletBlock {
   /// A power of two from 16 to 65536, or nil where the band has no such blocks.
-  let count: Int?
+  let sampleCount: Int?
 
   /// The upper limit of the band is the rate of its samples.
   init(_ band: MPEGDocument.Band, timescale: Int) {
-    let samples = Double(band.blockLength) / Double(timescale) * band.high
+    let samples = Double(band.blockLength) / Double(timescale) * band.upperHertz
     // A length in ticks rarely is a whole number of samples.
     let whole = FrameConversion.integer((samples + 1e-6).rounded(.down), in: 0...1_000_000)
-    count = whole >= 16 && whole <= 65_536 && whole.nonzeroBitCount == 1 ? whole : nil
+    sampleCount = whole >= 16 && whole <= 65_536 && whole.nonzeroBitCount == 1 ? whole : nil
   }
 }
 
@@ -251,7 +263,7 @@ enum WaveletDecoder {
   ///
   /// - Parameter count: Samples, a power of two from 16 on.
   static func samples(of stream: [UInt8], count: Int) -> [Double] {
-    var spiht = SetPartitioning(stream, count: count)
+    var spiht = SPIHTDecoder(stream, count: count)
     let (coefficients, scale) = spiht.decode()
     var samples = coefficients.map { Double($0) * scale }
     var length = 8
@@ -263,11 +275,11 @@ enum WaveletDecoder {
   }
 
   /// The low-pass of the synthesis, from the middle outwards.
-  private static let low = [
+  private static let lowPassTaps = [
     0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938,
   ]
   /// The high-pass of the synthesis, from the middle outwards.
-  private static let high = [
+  private static let highPassTaps = [
     -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380,
     -0.037828455506995,
   ]
@@ -282,7 +294,8 @@ enum WaveletDecoder {
     }
     for index in 0..<count {
       values[index] =
-        convolved(highs, at: index, with: high) + convolved(lows, at: index, with: low)
+        convolved(highs, at: index, with: highPassTaps)
+        + convolved(lows, at: index, with: lowPassTaps)
     }
   }
 
@@ -305,127 +318,131 @@ enum WaveletDecoder {
 }
 
 /// Reads the coefficients of a block plane by plane, from sets of them that are not significant.
-private struct SetPartitioning {
+private struct SPIHTDecoder {
   /// What a decision is about: each kind has a probability of its own.
-  private enum Context: Int { case header, sign, isolated, set, child, grandchildren, refinement }
+  private enum Context: Int {
+    case header, sign, coefficient, descendants, child, indirectDescendants, refinement
+  }
 
-  private struct Entry {
+  private struct CoefficientSet {
     var root: Int
     /// Whether the set is that of the grandchildren and further descendants alone.
-    var isDeep: Bool
+    var excludesChildren: Bool
   }
 
   private var decoder: ArithmeticDecoder
   private let count: Int
   private var coefficients: [Int]
-  private var isolated: [Int]
-  private var significant: [Int] = []
-  private var sets: [Entry]
+  private var insignificantCoefficients: [Int]
+  private var significantCoefficients: [Int] = []
+  private var insignificantSets: [CoefficientSet]
 
   init(_ stream: [UInt8], count: Int) {
     decoder = ArithmeticDecoder(stream, contextCount: Context.refinement.rawValue + 1)
     self.count = count
     coefficients = Array(repeating: 0, count: count)
-    isolated = Array(0..<8)
-    sets = (4..<8).map { Entry(root: $0, isDeep: false) }
+    insignificantCoefficients = Array(0..<8)
+    insignificantSets = (4..<8).map { CoefficientSet(root: $0, excludesChildren: false) }
   }
 
   /// The coefficients as whole numbers, and what they are multiplied by.
   mutating func decode() -> ([Int], Double) {
-    let planes = number(ofBits: 4)
-    let isAboveOne = bit(.header)
-    let level = Double(number(ofBits: 7))
+    let planes = nextNumber(bits: 4)
+    let isAboveOne = nextBit(.header)
+    let level = Double(nextNumber(bits: 7))
     let greatest = isAboveOne ? level / 8 + 1 : level / 128
     for plane in stride(from: planes, through: 0, by: -1) {
-      let known = significant.count
-      sort(1 << plane)
-      for index in significant[..<known] where bit(.refinement) {
+      let known = significantCoefficients.count
+      sortingPass(magnitude: 1 << plane)
+      for index in significantCoefficients[..<known] where nextBit(.refinement) {
         coefficients[index] += coefficients[index] > 0 ? 1 << plane : -(1 << plane)
       }
     }
     return (coefficients, greatest / Double(1 << planes))
   }
 
-  private mutating func bit(_ context: Context) -> Bool { decoder.next(context: context.rawValue) }
+  private mutating func nextBit(_ context: Context) -> Bool {
+    decoder.next(context: context.rawValue)
+  }
 
   /// A number whose least significant bit comes first.
-  private mutating func number(ofBits count: Int) -> Int {
+  private mutating func nextNumber(bits count: Int) -> Int {
     var number = 0
-    for place in 0..<count where bit(.header) {
+    for place in 0..<count where nextBit(.header) {
       number |= 1 << place
     }
     return number
   }
 
-  private mutating func setSignificant(_ index: Int, _ size: Int) {
-    coefficients[index] = bit(.sign) ? size : -size
-    significant.append(index)
+  private mutating func setSignificant(_ index: Int, magnitude size: Int) {
+    coefficients[index] = nextBit(.sign) ? size : -size
+    significantCoefficients.append(index)
   }
 
-  private mutating func sort(_ size: Int) {
+  private mutating func sortingPass(magnitude size: Int) {
     var stillIsolated: [Int] = []
-    for index in isolated {
-      if bit(.isolated) {
-        setSignificant(index, size)
+    for index in insignificantCoefficients {
+      if nextBit(.coefficient) {
+        setSignificant(index, magnitude: size)
       } else {
         stillIsolated.append(index)
       }
     }
-    isolated = stillIsolated
-    var kept: [Entry] = []
+    insignificantCoefficients = stillIsolated
+    var kept: [CoefficientSet] = []
     var place = 0
     // Sets that are split go on in the same pass.
-    while place < sets.count {
-      let entry = sets[place]
+    while place < insignificantSets.count {
+      let entry = insignificantSets[place]
       place += 1
       let children = 2 * entry.root..<2 * entry.root + 2
-      if entry.isDeep {
-        guard bit(.grandchildren) else {
+      if entry.excludesChildren {
+        guard nextBit(.indirectDescendants) else {
           kept.append(entry)
           continue
         }
         for child in children {
-          sets.append(Entry(root: child, isDeep: false))
+          insignificantSets.append(CoefficientSet(root: child, excludesChildren: false))
         }
       } else {
-        guard bit(.set) else {
+        guard nextBit(.descendants) else {
           kept.append(entry)
           continue
         }
         for child in children {
-          if bit(.child) {
-            setSignificant(child, size)
+          if nextBit(.child) {
+            setSignificant(child, magnitude: size)
           } else {
-            isolated.append(child)
+            insignificantCoefficients.append(child)
           }
         }
         if 4 * entry.root + 3 < count {
-          sets.append(Entry(root: entry.root, isDeep: true))
+          insignificantSets.append(CoefficientSet(root: entry.root, excludesChildren: true))
         }
       }
     }
-    sets = kept
+    insignificantSets = kept
   }
 }
 
 /// A binary arithmetic decoder with adaptive probabilities, on ten bits. Source: I. Witten, R.
 /// Neal, J. Cleary, Arithmetic coding for data compression, 1987.
 private struct ArithmeticDecoder {
-  private static let whole = 1024
+  private static let codeRange = 1024
 
   private let stream: [UInt8]
   private var position = 0
-  private var window = 0
+  private var codeWindow = 0
   private var low = 0
-  private var high = whole
+  private var high = codeRange
   /// How often 0 came in a context, and how often anything.
-  private var counts: [(zeros: Int, all: Int)]
+  private var symbolCounts: [(zeros: Int, all: Int)]
 
   init(_ stream: [UInt8], contextCount: Int) {
     self.stream = stream
-    counts = Array(repeating: (8, 16), count: contextCount)
+    symbolCounts = Array(repeating: (8, 16), count: contextCount)
     for _ in 0..<10 {
-      window = window << 1 | nextBit()
+      codeWindow = codeWindow << 1 | nextBit()
     }
   }
 
@@ -438,11 +455,11 @@ private struct ArithmeticDecoder {
   }
 
   mutating func next(context: Int) -> Bool {
-    let (zeros, all) = counts[context]
-    let share = Int((Double(zeros) / Double(all) * Double(Self.whole)).rounded())
+    let (zeros, all) = symbolCounts[context]
+    let share = Int((Double(zeros) / Double(all) * Double(Self.codeRange)).rounded())
     let range = high - low
-    let split = min(max(range * share / Self.whole, 1), range - 1)
-    let isOne = window - low >= split
+    let split = min(max(range * share / Self.codeRange, 1), range - 1)
+    let isOne = codeWindow - low >= split
     if isOne {
       low += split
     } else {
@@ -461,9 +478,9 @@ private struct ArithmeticDecoder {
       }
       low = (low - offset) << 1
       high = (high - offset) << 1
-      window = ((window - offset) << 1) + nextBit()
+      codeWindow = ((codeWindow - offset) << 1) + nextBit()
     }
-    counts[context] = (isOne ? zeros : zeros + 1, all + 1)
+    symbolCounts[context] = (isOne ? zeros : zeros + 1, all + 1)
     return isOne
   }
 }

@@ -12,7 +12,7 @@ struct HapticClip: Equatable {
     var frequency: Float
   }
 
-  struct Point: Equatable {
+  struct AmplitudePoint: Equatable {
     /// Seconds from the start of the clip.
     var time: Double
     /// 0…1.
@@ -29,9 +29,9 @@ struct HapticClip: Equatable {
   }
 
   /// By rising time; two at one time are a jump.
-  var amplitude: [Point] = []
+  var amplitudePoints: [AmplitudePoint] = []
   /// By rising time, empty where the file has an empty list, or nil where it has none.
-  var frequency: [FrequencyPoint]?
+  var frequencyPoints: [FrequencyPoint]?
 
   /// The frequency of a clip without a frequency envelope. Source: facebook/meta-haptics-sdk,
   /// 41c9dcb, `renderer_c`.
@@ -39,8 +39,8 @@ struct HapticClip: Equatable {
 
   static let layerNames = (continuous: "continuous", transients: "transients")
 
-  private static var plainSharpness: Float {
-    Float(FrequencyLaw.sharpness(ofFrequency: Double(defaultFrequency)))
+  private static var defaultSharpness: Float {
+    Float(ClipFrequencyMapping.sharpness(ofFrequency: Double(defaultFrequency)))
   }
 }
 
@@ -49,38 +49,43 @@ struct HapticClip: Equatable {
 extension HapticClip {
   /// Whether nothing but emphases is felt, and the envelope ends with them: an envelope must be
   /// there.
-  var isTapsAlone: Bool {
-    guard let last = amplitude.last, let tap = amplitude.last(where: { $0.emphasis != nil }) else {
+  var hasOnlyEmphases: Bool {
+    guard let last = amplitudePoints.last,
+      let tap = amplitudePoints.last(where: { $0.emphasis != nil })
+    else {
       return false
     }
-    return amplitude.allSatisfy { $0.amplitude == 0 } && last.time - tap.time <= 2 * Self.tail
+    return amplitudePoints.allSatisfy { $0.amplitude == 0 }
+      && last.time - tap.time <= 2 * Self.trailingDuration
   }
 
   /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are
   /// emphases, a layer of transients that no curve acts on. Control points hold the numbers of the
   /// file.
-  func layers(_ law: AmplitudeLaw) -> [HapticComposition.Layer] {
-    guard let first = amplitude.first, let last = amplitude.last else { return [] }
-    let hasFrequency = frequency?.isEmpty == false
+  func layers(mapping law: AmplitudeMapping) -> [HapticComposition.Layer] {
+    guard let first = amplitudePoints.first, let last = amplitudePoints.last else { return [] }
+    let hasFrequency = frequencyPoints?.isEmpty == false
     var pattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: first.time, duration: max(last.time - first.time, 0),
-        parameters: [.hapticIntensity: 1, .hapticSharpness: hasFrequency ? 0 : Self.plainSharpness])
+        parameters: [
+          .hapticIntensity: 1, .hapticSharpness: hasFrequency ? 0 : Self.defaultSharpness,
+        ])
     ])
     pattern.curves.append(
       ParameterCurve(
         id: .hapticIntensityControl, time: 0,
-        controlPoints: amplitude.map { .init(time: $0.time, value: $0.amplitude) },
+        controlPoints: amplitudePoints.map { .init(time: $0.time, value: $0.amplitude) },
         interpolation: law == .root ? .squared : .linear))
-    if let frequency {
+    if let frequencyPoints {
       pattern.curves.append(
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
-          controlPoints: frequency.map { .init(time: $0.time, value: $0.frequency) },
+          controlPoints: frequencyPoints.map { .init(time: $0.time, value: $0.frequency) },
           interpolation: .squared))
     }
     var layers = [HapticComposition.Layer(pattern, name: Self.layerNames.continuous)]
-    let taps = amplitude.compactMap { point in
+    let taps = amplitudePoints.compactMap { point in
       point.emphasis.map { emphasis in
         HapticEvent(
           kind: .hapticTransient, time: point.time,
@@ -90,7 +95,7 @@ extension HapticClip {
           ])
       }
     }
-    if isTapsAlone {
+    if hasOnlyEmphases {
       layers = []
     }
     if !taps.isEmpty {
@@ -101,30 +106,31 @@ extension HapticClip {
 
   /// The clip that a composition was read from, number by number, or nil where it has what no clip
   /// has.
-  init?(exactly composition: HapticComposition, _ law: AmplitudeLaw) {
+  init?(exactly composition: HapticComposition, mapping law: AmplitudeMapping) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
       composition.layers.allSatisfy({
-        $0.signals.isEmpty && $0.pattern.parameters.isEmpty && $0.place == nil
+        $0.signals.isEmpty && $0.pattern.parameters.isEmpty && $0.bodyLocation == nil
       })
     else { return nil }
     let pattern = composition.layers[0].pattern
     guard pattern.events.count == 1, let event = pattern.events.first,
       event.kind == .hapticContinuous,
       let level = pattern.curves.first, pattern.curves.count <= 2,
-      Self.isCurve(level, of: .hapticIntensityControl, law == .root),
+      Self.isPlainCurve(level, of: .hapticIntensityControl, isSquared: law == .root),
       let first = level.controlPoints.first,
       let last = level.controlPoints.last, level.controlPoints.count >= 2, event.time == first.time,
       event.duration == last.time - first.time, last.time > first.time,
-      last.time <= FrameConversion.longest
+      last.time <= FrameConversion.maximumSeconds
     else { return nil }
-    amplitude = level.controlPoints.map { Point(time: $0.time, amplitude: $0.value) }
+    amplitudePoints = level.controlPoints.map { AmplitudePoint(time: $0.time, amplitude: $0.value) }
     if pattern.curves.count == 2 {
-      guard Self.isCurve(pattern.curves[1], of: .hapticSharpnessControl, true) else { return nil }
-      frequency = pattern.curves[1].controlPoints.map {
+      guard Self.isPlainCurve(pattern.curves[1], of: .hapticSharpnessControl, isSquared: true)
+      else { return nil }
+      frequencyPoints = pattern.curves[1].controlPoints.map {
         FrequencyPoint(time: $0.time, frequency: $0.value)
       }
     }
-    let sharpness = frequency?.isEmpty == false ? 0 : Self.plainSharpness
+    let sharpness = frequencyPoints?.isEmpty == false ? 0 : Self.defaultSharpness
     guard event.parameters == [.hapticIntensity: 1, .hapticSharpness: sharpness] else { return nil }
     guard composition.layers.count == 2 else { return }
     let taps = composition.layers[1].pattern
@@ -137,26 +143,30 @@ extension HapticClip {
         (0...1).contains(sharpness),
         tap.parameters.identifiers.count == 2
       else { return nil }
-      while index < amplitude.count,
-        amplitude[index].time < tap.time
-          || (amplitude[index].time == tap.time && amplitude[index].emphasis != nil)
+      while index < amplitudePoints.count,
+        amplitudePoints[index].time < tap.time
+          || (amplitudePoints[index].time == tap.time && amplitudePoints[index].emphasis != nil)
       {
         index += 1
       }
-      guard index < amplitude.count, amplitude[index].time == tap.time else { return nil }
-      let floor = amplitude[index].amplitude
-      var level = Self.shortestAmplitude(of: intensity, law) ?? intensity
+      guard index < amplitudePoints.count, amplitudePoints[index].time == tap.time else {
+        return nil
+      }
+      let floor = amplitudePoints[index].amplitude
+      var level = Self.shortestAmplitude(of: intensity, mapping: law) ?? intensity
       if level < floor, Float(law.intensity(ofAmplitude: Double(floor))) == intensity {
         level = floor
       }
       guard level >= floor else { return nil }
-      amplitude[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
+      amplitudePoints[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
     }
   }
 
   /// Of the amplitudes that a law turns into an intensity, the one with the fewest digits: most
   /// likely the one it came from.
-  private static func shortestAmplitude(of intensity: Float, _ law: AmplitudeLaw) -> Float? {
+  private static func shortestAmplitude(of intensity: Float, mapping law: AmplitudeMapping)
+    -> Float?
+  {
     guard law == .root else { return intensity }
     let middle = intensity * intensity
     return [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp, middle.nextUp.nextUp]
@@ -165,7 +175,9 @@ extension HapticClip {
       }.min { $0.description.utf8.count < $1.description.utf8.count }
   }
 
-  private static func isCurve(_ curve: ParameterCurve, of id: DynamicParameterID, _ isSquared: Bool)
+  private static func isPlainCurve(
+    _ curve: ParameterCurve, of id: DynamicParameterID, isSquared: Bool
+  )
     -> Bool
   {
     guard curve.id == id, curve.time == 0, (curve.interpolation == .squared) == isSquared else {
@@ -179,27 +191,28 @@ extension HapticClip {
 
 extension HapticClip {
   /// Seconds that the envelope lasts behind the last tap where nothing else does.
-  static let tail = 0.02
-  private static let sameTime = 1e-6
+  static let trailingDuration = 0.02
+  private static let timeTolerance = 1e-6
 
   /// A clip that is as near to a composition as the format allows, with what it does not.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
   {
-    losses.dropAllButHaptics(of: composition)
-    let given = composition.unrolled(passes: options.loops, losses: &losses)
+    losses.addNonHapticLosses(of: composition)
+    let given = composition.unrolled(passCount: options.loopCount, losses: &losses)
     let sampler = EnvelopeSampler(
-      .amplitude, law: options.amplitude, tolerance: options.tolerance / 2)
+      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance / 2)
     let envelopes = sampler.envelopes(of: given, losses: &losses)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     losses.add(merged)
     let taps = envelopes.filter { $0.kind == .hapticTransient }
-    let corners = Self.covering(merged.points, taps.map { $0.start })
+    let corners = Self.padded(merged.points, through: taps.map { $0.start })
     let level = PointReduction(corners, tolerance: options.tolerance / 2, sharpnessWeight: 0)
-    amplitude = level.points.map { Point(time: $0.time, amplitude: Float($0.level)) }
+    amplitudePoints = level.points.map { AmplitudePoint(time: $0.time, amplitude: Float($0.level)) }
     let tones = PointReduction(
-      Self.frequencies(corners, tolerance: options.tolerance / 2), tolerance: options.tolerance / 2,
+      Self.squaredSharpness(of: corners, tolerance: options.tolerance / 2),
+      tolerance: options.tolerance / 2,
       sharpnessWeight: 0)
-    frequency = tones.points.map { FrequencyPoint(time: $0.time, frequency: Float($0.level)) }
+    frequencyPoints = tones.points.map { FrequencyPoint(time: $0.time, frequency: Float($0.level)) }
     // Where levels and sharpnesses only jump, the lines are exact.
     let isExact = zip(corners, corners.dropFirst()).allSatisfy {
       $0.time == $1.time || ($0.level == $1.level && $0.sharpness == $1.sharpness)
@@ -208,13 +221,13 @@ extension HapticClip {
       losses.add(
         .approximated, .composition,
         "the envelope is made of straight lines of amplitude, within # of full scale",
-        size: max(options.tolerance / 2 + level.error, tones.error))
+        size: max(options.tolerance / 2 + level.maximumError, tones.maximumError))
     }
-    place(taps, law: options.amplitude, losses: &losses)
+    insertEmphases(of: taps, mapping: options.amplitudeMapping, losses: &losses)
   }
 
   /// Corners from 0 to behind all taps: silence where nothing sounds.
-  private static func covering(_ points: [EnvelopePoint], _ taps: [Double]) -> [EnvelopePoint] {
+  private static func padded(_ points: [EnvelopePoint], through taps: [Double]) -> [EnvelopePoint] {
     var points = points
     let sharpness = points.first?.sharpness ?? 0.5
     if points.isEmpty {
@@ -232,21 +245,23 @@ extension HapticClip {
         last.level = 0
         points.append(last)
       }
-      last.time = max(tap, last.time) + tail
+      last.time = max(tap, last.time) + trailingDuration
       points.append(last)
     } else if points.count == 1 {
-      last.time += tail
+      last.time += trailingDuration
       points.append(last)
     }
     return points
   }
 
   /// The frequency envelope: the square of a sharpness that moves along straight lines.
-  private static func frequencies(_ points: [EnvelopePoint], tolerance: Double) -> [EnvelopePoint] {
+  private static func squaredSharpness(of points: [EnvelopePoint], tolerance: Double)
+    -> [EnvelopePoint]
+  {
     var tones: [EnvelopePoint] = []
     func append(_ time: Double, _ sharpness: Double) {
       let tone = EnvelopePoint(
-        time: time, level: FrequencyLaw.frequency(ofSharpness: sharpness), sharpness: 0)
+        time: time, level: ClipFrequencyMapping.frequency(ofSharpness: sharpness), sharpness: 0)
       if tones.last != tone {
         tones.append(tone)
       }
@@ -269,9 +284,11 @@ extension HapticClip {
     return tones
   }
 
-  private mutating func place(_ taps: [EventEnvelope], law: AmplitudeLaw, losses: inout LossLog) {
-    var points: [Point] = []
-    points.reserveCapacity(amplitude.count + taps.count)
+  private mutating func insertEmphases(
+    of taps: [EventEnvelope], mapping law: AmplitudeMapping, losses: inout LossLog
+  ) {
+    var points: [AmplitudePoint] = []
+    points.reserveCapacity(amplitudePoints.count + taps.count)
     var next = 0
     for tap in taps {
       let time = tap.start
@@ -280,25 +297,28 @@ extension HapticClip {
         losses.add(.dropped, .event(tap.event), "a silent transient is left out")
         continue
       }
-      while next < amplitude.count, amplitude[next].time < time - Self.sameTime {
-        points.append(amplitude[next])
+      while next < amplitudePoints.count, amplitudePoints[next].time < time - Self.timeTolerance {
+        points.append(amplitudePoints[next])
         next += 1
       }
       // Of the points at one time the lowest bears the tap, so that its amplitude need not change.
       var chosen: Int?
-      while next < amplitude.count, amplitude[next].time <= time + Self.sameTime {
-        points.append(amplitude[next])
+      while next < amplitudePoints.count, amplitudePoints[next].time <= time + Self.timeTolerance {
+        points.append(amplitudePoints[next])
         next += 1
       }
       for index in points.indices.reversed() {
-        guard points[index].time >= time - Self.sameTime else { break }
+        guard points[index].time >= time - Self.timeTolerance else { break }
         if chosen.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
           chosen = index
         }
       }
       let index = chosen ?? points.count
       if chosen == nil {
-        points.append(Point(time: time, amplitude: between(points.last, next, at: time)))
+        points.append(
+          AmplitudePoint(
+            time: time,
+            amplitude: interpolatedAmplitude(after: points.last, beforeIndex: next, at: time)))
       }
       let emphasis = Emphasis(
         amplitude: max(level, points[index].amplitude),
@@ -316,15 +336,18 @@ extension HapticClip {
       }
       points[index].emphasis = emphasis
     }
-    amplitude = points + amplitude[next...]
+    amplitudePoints = points + amplitudePoints[next...]
   }
 
-  private func between(_ last: Point?, _ next: Int, at time: Double) -> Float {
-    guard let last, next < amplitude.count else { return 0 }
-    let point = EnvelopePoint.between(
-      EnvelopePoint(time: last.time, level: Double(last.amplitude), sharpness: 0),
-      EnvelopePoint(
-        time: amplitude[next].time, level: Double(amplitude[next].amplitude), sharpness: 0),
+  private func interpolatedAmplitude(
+    after last: AmplitudePoint?, beforeIndex next: Int, at time: Double
+  ) -> Float {
+    guard let last, next < amplitudePoints.count else { return 0 }
+    let point = EnvelopePoint.interpolated(
+      from: EnvelopePoint(time: last.time, level: Double(last.amplitude), sharpness: 0),
+      to: EnvelopePoint(
+        time: amplitudePoints[next].time, level: Double(amplitudePoints[next].amplitude),
+        sharpness: 0),
       at: time)
     return Float(point.level)
   }

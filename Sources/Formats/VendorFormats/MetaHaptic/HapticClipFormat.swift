@@ -14,25 +14,27 @@ extension HapticFormat {
   /// What was read from a clip is written number by number. Else overlapping events are added up,
   /// levels sampled to the tolerance, and transients put on points of the envelope.
   public static let hapticClip = json(
-    "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.clip,
-    isMarked: { $0.has("signals") },
+    "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.hapticClip,
+    matches: { $0.hasRootKey("signals") },
     read: { json, options in
       var decoder = HapticClipDecoder()
       var file = HapticClipFile()
-      HapticClipDecoder.file.read(json.root, into: &file, &decoder)
+      HapticClipDecoder.file.read(json.root, into: &file, reader: &decoder)
       if options.wantsFindings {
         decoder.log.addDeviations(
-          of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
+          of: json, byteOrderMark: .clipStrictJSON, trailingComma: .clipStrictJSON,
+          duplicateKey: .clipStrictJSON)
       }
       let version = file.version.map(String.init).joined(separator: ".")
-      return Examination(
+      return ReadResult(
         HapticComposition(
-          layers: file.clip.layers(options.amplitude), title: file["project"],
+          layers: file.clip.layers(mapping: options.amplitudeMapping), title: file["project"],
           notes: file["description"],
-          author: file["author"]), of: json, decoder.log, options,
-        places: file.clip.places(
-          in: json, decoder.amplitudeValue ?? 0, frequency: decoder.frequencyValue,
-          emphases: decoder.emphasisValues),
+          author: file["author"]), of: json, log: decoder.log, options: options,
+        sourceMap: file.clip.sourceLocations(
+          in: json, amplitude: decoder.amplitudeValueIndex ?? 0,
+          frequency: decoder.frequencyValueIndex,
+          emphases: decoder.emphasisValueIndices),
         details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
     },
     write: { (composition, options) throws(InputError) in
@@ -44,27 +46,30 @@ extension HapticFormat {
         ("description", composition.notes ?? ""),
       ])
       file.clip =
-        HapticClip(exactly: composition, options.amplitude)
+        HapticClip(exactly: composition, mapping: options.amplitudeMapping)
         ?? HapticClip(approximating: composition, options: options, losses: &losses)
-      return Writing([Writing.File(HapticClipDecoder.file.text(file))], losses: losses.finish())
-    }, shape: { HapticClipDecoder.file.shape })
+      return WrittenFiles(
+        [WrittenFiles.File(HapticClipDecoder.file.text(file))], losses: losses.finish())
+    }, shape: { HapticClipDecoder.file.schema })
 }
 
 extension HapticClip {
   /// Where the parts of its layers stand, by the values that they were read from.
-  fileprivate func places(in json: JSONDocument, _ amplitude: Int, frequency: Int?, emphases: [Int])
-    -> SourcePlaces
+  fileprivate func sourceLocations(
+    in json: JSONDocument, amplitude: Int, frequency: Int?, emphases: [Int]
+  )
+    -> SourceMap
   {
     var layers = [amplitude, emphases.first ?? amplitude]
     var events = [[amplitude], emphases]
-    if isTapsAlone {
+    if hasOnlyEmphases {
       layers = [layers[1]]
       events = [emphases]
     }
-    return SourcePlaces(
+    return SourceMap(
       layers: layers, events: events, curves: [[amplitude, frequency ?? amplitude]]
     ) {
-      json.place(ofValue: $0)
+      json.location(ofValue: $0)
     }
   }
 }
@@ -82,27 +87,28 @@ struct HapticClipFile: Sendable {
   subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
 }
 
-struct HapticClipDecoder: JSONFieldReader {
-  private typealias Table<Owner> = JSONTable<Owner, HapticClipDecoder>
-  private typealias Field<Owner> = JSONField<Owner, HapticClipDecoder>
+struct HapticClipDecoder: JSONSchemaReader {
+  private typealias Table<Owner> = JSONObjectSchema<Owner, HapticClipDecoder>
+  private typealias Field<Owner> = JSONProperty<Owner, HapticClipDecoder>
 
   var log = FindingLog()
-  let rules = JSONFieldRules(
-    missingKey: .clipStructure, wrongType: .clipStructure, outOfRange: .clipRange, null: .absent)
+  let rules = JSONSchemaRules(
+    missingKey: .clipStructure, wrongType: .clipStructure, outOfRange: .clipRange,
+    nullHandling: .absent)
   /// The numbers of the values that layers, curves and emphases were read from.
-  private(set) var amplitudeValue: Int?
-  private(set) var frequencyValue: Int?
-  private(set) var emphasisValues: [Int] = []
+  private(set) var amplitudeValueIndex: Int?
+  private(set) var frequencyValueIndex: Int?
+  private(set) var emphasisValueIndices: [Int] = []
   /// The times of the last point and emphasis, in the precision of the format.
-  private var last = -Float.infinity
-  private var lastEmphasis = -Float.infinity
+  private var lastTime = -Float.infinity
+  private var lastEmphasisTime = -Float.infinity
 
   // MARK: - Tables
 
-  static let file = JSONTable<HapticClipFile, HapticClipDecoder>(
+  static let file = JSONObjectSchema<HapticClipFile, HapticClipDecoder>(
     "the file",
     [
-      .group("version", version, layout: .line), metadata,
+      .group("version", version, layout: .singleLine), metadata,
       .group(
         "signals",
         Table(
@@ -114,7 +120,8 @@ struct HapticClipDecoder: JSONFieldReader {
     "version",
     [
       Field(JSONKey("major", .anyNumber, is: .required)) { value, file, reader in
-        guard let number: Double = reader.scalar(value, JSONKey("major", .anyNumber)) else {
+        guard let number: Double = reader.readScalar(value, key: JSONKey("major", .anyNumber))
+        else {
           return false
         }
         file.version = ["major", "minor", "patch"].map { key in
@@ -122,7 +129,7 @@ struct HapticClipDecoder: JSONFieldReader {
         }
         if number != 1 {
           reader.log.add(
-            .clipVersion, at: value, "unsupported version \(value.shortLexeme); must be 1")
+            .clipVersion, at: value, "unsupported version \(value.truncatedLexeme); must be 1")
         }
         return true
       } write: { _, _, object in
@@ -131,9 +138,9 @@ struct HapticClipDecoder: JSONFieldReader {
     ])
 
   private static let metadata: Field<HapticClipFile> = {
-    let shape = JSONShape("metadata", HapticClipFile.metadataKeys.map { JSONKey($0, .any) })
+    let shape = JSONSchema("metadata", HapticClipFile.metadataKeys.map { JSONKey($0, .any) })
     return Field(JSONKey("metadata", .object { shape })) { value, file, reader in
-      guard reader.expect(.object, value, as: "metadata") else { return false }
+      guard reader.expectKind(.object, of: value, as: "metadata") else { return false }
       for item in value.members {
         guard let name = item.key else { continue }
         let texts = item.kind == .array ? item.elements.compactMap { $0.string } : []
@@ -147,7 +154,7 @@ struct HapticClipDecoder: JSONFieldReader {
       object.object("metadata") { metadata in
         for key in HapticClipFile.metadataKeys {
           if key == "tags" {
-            metadata.array(key, layout: .line) { _ in }
+            metadata.array(key, layout: .singleLine) { _ in }
           } else {
             metadata.member(key, file[key] ?? "")
           }
@@ -158,54 +165,61 @@ struct HapticClipDecoder: JSONFieldReader {
 
   private static let envelopes: Table<HapticClipFile> = {
     let amplitude = JSONKey(
-      "amplitude", .list(.object { point.shape }), is: .required, layout: .line)
-    let frequency = JSONKey("frequency", .list(.object { tone.shape }), layout: .line)
+      "amplitude", .array(.object { amplitudePoint.schema }), is: .required, layout: .singleLine)
+    let frequency = JSONKey(
+      "frequency", .array(.object { frequencyPoint.schema }), layout: .singleLine)
     return Table(
       "envelopes",
       [
         Field(amplitude) { value, file, reader in
-          reader.amplitudeValue = value.index
-          let new = HapticClip.Point(time: 0, amplitude: 0)
-          guard let points = reader.elements(of: value, amplitude, point, new) else { return false }
-          file.clip.amplitude = points
-          reader.checkLength(of: points, value)
+          reader.amplitudeValueIndex = value.index
+          let new = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
+          guard let points = reader.readElements(of: value, amplitude, amplitudePoint, new) else {
+            return false
+          }
+          file.clip.amplitudePoints = points
+          reader.checkLength(of: points, in: value)
           return true
         } write: { file, _, object in
-          point.write(file.clip.amplitude, as: "amplitude", layout: .line, to: &object)
+          amplitudePoint.write(
+            file.clip.amplitudePoints, as: "amplitude", layout: .singleLine, to: &object)
         },
         Field(frequency) { value, file, reader in
-          reader.frequencyValue = value.index
-          reader.last = -.infinity
+          reader.frequencyValueIndex = value.index
+          reader.lastTime = -.infinity
           let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
-          guard let tones = reader.elements(of: value, frequency, tone, new) else { return false }
-          file.clip.frequency = tones
-          reader.checkExtent(of: tones, value, in: file.clip.amplitude)
+          guard let tones = reader.readElements(of: value, frequency, frequencyPoint, new) else {
+            return false
+          }
+          file.clip.frequencyPoints = tones
+          reader.checkTimes(of: tones, list: value, within: file.clip.amplitudePoints)
           return true
         } write: { file, _, object in
-          if let tones = file.clip.frequency {
-            tone.write(tones, as: "frequency", layout: .line, to: &object)
+          if let tones = file.clip.frequencyPoints {
+            frequencyPoint.write(tones, as: "frequency", layout: .singleLine, to: &object)
           }
         },
       ])
   }()
 
-  private static let point = Table<HapticClip.Point>(
+  private static let amplitudePoint = Table<HapticClip.AmplitudePoint>(
     "a point of amplitude",
     [
       time { $1(&$0.time) },
       .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
       .object(
-        "emphasis", emphasis, new: HapticClip.Emphasis(amplitude: 0, frequency: 0), layout: .line
+        "emphasis", emphasis, new: HapticClip.Emphasis(amplitude: 0, frequency: 0),
+        layout: .singleLine
       ) {
         $1(&$0.emphasis)
       },
     ]
   ) { object, point, reader in
-    reader.checkEmphasis(of: &point, object["emphasis"])
+    reader.checkEmphasis(of: &point, value: object["emphasis"])
     return true
   }
 
-  private static let tone = Table<HapticClip.FrequencyPoint>(
+  private static let frequencyPoint = Table<HapticClip.FrequencyPoint>(
     "a point of frequency",
     [
       time { $1(&$0.time) },
@@ -224,16 +238,17 @@ struct HapticClipDecoder: JSONFieldReader {
     ])
 
   /// A time that is not before the last one, by the precision of the format.
-  private static func time<Owner>(_ place: @escaping Field<Owner>.Place<Double>) -> Field<Owner> {
+  private static func time<Owner>(_ place: @escaping Field<Owner>.Accessor<Double>) -> Field<Owner>
+  {
     let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
     return Field(key) { value, owner, reader in
-      guard let seconds: Double = reader.scalar(value, key) else { return false }
-      guard Float(seconds) >= reader.last else {
+      guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
+      guard Float(seconds) >= reader.lastTime else {
         reader.log.add(
-          .clipOrder, at: value, "time \(seconds) is before the last one, \(reader.last)")
+          .clipTimeOrder, at: value, "time \(seconds) is before the last one, \(reader.lastTime)")
         return false
       }
-      reader.last = Float(seconds)
+      reader.lastTime = Float(seconds)
       place(&owner) { $0 = seconds }
       return true
     } write: { owner, _, object in
@@ -243,7 +258,7 @@ struct HapticClipDecoder: JSONFieldReader {
 
   // MARK: - What values require of each other
 
-  private mutating func checkLength(of points: [HapticClip.Point], _ list: JSONValue) {
+  private mutating func checkLength(of points: [HapticClip.AmplitudePoint], in list: JSONValue) {
     let count = list.elements.reduce(0) { count, _ in count + 1 }
     guard count >= 2 else {
       return log.add(
@@ -252,41 +267,43 @@ struct HapticClipDecoder: JSONFieldReader {
     }
     guard log.errorCount == 0, let first = points.first, let final = points.last else { return }
     if Float(final.time) <= Float(first.time) {
-      log.add(.clipLength, at: list, "the amplitude envelope lasts no time")
+      log.add(.clipNoLength, at: list, "the amplitude envelope lasts no time")
     }
     if first.time > 0 {
       log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0")
     }
   }
 
-  private mutating func checkEmphasis(of point: inout HapticClip.Point, _ value: JSONValue?) {
+  private mutating func checkEmphasis(of point: inout HapticClip.AmplitudePoint, value: JSONValue?)
+  {
     guard let value, let emphasis = point.emphasis else { return }
     guard emphasis.amplitude >= point.amplitude else {
       point.emphasis = nil
       return log.add(
-        .clipEmphasisBelow, at: value["amplitude"] ?? value,
+        .clipEmphasisBelowEnvelope, at: value["amplitude"] ?? value,
         """
         the emphasis has amplitude \(emphasis.amplitude), below the \(point.amplitude) of its \
         point
         """
       )
     }
-    emphasisValues.append(value.index)
-    if Float(point.time) == lastEmphasis {
-      log.add(.clipSameTime, at: value, "another emphasis is at \(point.time) s")
+    emphasisValueIndices.append(value.index)
+    if Float(point.time) == lastEmphasisTime {
+      log.add(.clipSimultaneousEmphases, at: value, "another emphasis is at \(point.time) s")
     }
-    lastEmphasis = Float(point.time)
+    lastEmphasisTime = Float(point.time)
   }
 
-  private mutating func checkExtent(
-    of tones: [HapticClip.FrequencyPoint], _ list: JSONValue, in points: [HapticClip.Point]
+  private mutating func checkTimes(
+    of tones: [HapticClip.FrequencyPoint], list: JSONValue,
+    within points: [HapticClip.AmplitudePoint]
   ) {
     let start = points.first?.time ?? 0
     let end = points.last?.time ?? .infinity
     for (tone, value) in zip(tones, list.elements)
     where Float(tone.time) < Float(start) || Float(tone.time) > Float(end) {
       log.add(
-        .clipFrequencyOutside, at: value["time"] ?? value,
+        .clipFrequencyOutsideEnvelope, at: value["time"] ?? value,
         "\(tone.time) s is outside the amplitude envelope, \(start) s to \(end) s")
     }
   }
@@ -300,30 +317,31 @@ extension HapticFormat {
   /// point holds until the duration, and transients stand on points of the amplitude envelope.
   ///
   /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
-  public static let voices = json(
-    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.voices,
-    isMarked: { $0.has("voices") },
+  public static let lofeltVoices = json(
+    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.lofeltVoices,
+    matches: { $0.hasRootKey("voices") },
     read: { json, options in
-      var decoder = VoicesDecoder(json: json)
+      var decoder = LofeltVoicesDecoder(json: json)
       let clip = decoder.decode()
       let editor = json.root["metadata"]?["editor"]?.string
-      return Examination(
-        HapticComposition(layers: clip.layers(options.amplitude)), of: json, decoder.log, options,
-        places: clip.places(
-          in: json, decoder.amplitudeValue, frequency: decoder.frequencyValue,
-          emphases: decoder.transientValues),
+      return ReadResult(
+        HapticComposition(layers: clip.layers(mapping: options.amplitudeMapping)), of: json,
+        log: decoder.log, options: options,
+        sourceMap: clip.sourceLocations(
+          in: json, amplitude: decoder.amplitudeValueIndex, frequency: decoder.frequencyValueIndex,
+          emphases: decoder.transientValueIndices),
         details: editor.map { [("editor", $0)] } ?? [])
     })
 }
 
-private struct VoicesDecoder {
-  private typealias Entry = (time: Double, level: Float, value: JSONValue)
+private struct LofeltVoicesDecoder {
+  private typealias TimedLevel = (time: Double, level: Float, value: JSONValue)
 
   let json: JSONDocument
   var log = FindingLog()
-  var amplitudeValue = 0
-  var frequencyValue = 0
-  var transientValues: [Int] = []
+  var amplitudeValueIndex = 0
+  var frequencyValueIndex = 0
+  var transientValueIndices: [Int] = []
 
   mutating func decode() -> HapticClip {
     var clip = HapticClip()
@@ -341,35 +359,39 @@ private struct VoicesDecoder {
       log.add(.voicesStructure, at: envelopes, "there must be an amplitude envelope")
       return clip
     }
-    amplitudeValue = first.index
-    frequencyValue = first.index
+    amplitudeValueIndex = first.index
+    frequencyValueIndex = first.index
     let duration = json.root["metadata"]?["duration"]?.number ?? 0
     let levels = extended(points(of: first, until: duration), to: duration)
-    clip.amplitude = levels.map { HapticClip.Point(time: $0.time, amplitude: $0.level) }
+    clip.amplitudePoints = levels.map {
+      HapticClip.AmplitudePoint(time: $0.time, amplitude: $0.level)
+    }
     if lists.count == 2 {
-      frequencyValue = lists[1].index
-      clip.frequency = extended(points(of: lists[1], until: duration), to: duration).map {
+      frequencyValueIndex = lists[1].index
+      clip.frequencyPoints = extended(points(of: lists[1], until: duration), to: duration).map {
         HapticClip.FrequencyPoint(time: $0.time, frequency: $0.level)
       }
     }
     if log.errorCount == 0 {
-      decodeTransients(Array(transients.elements), transients, &clip)
+      decodeTransients(Array(transients.elements), owner: transients, into: &clip)
     }
-    if log.errorCount == 0, let last = clip.amplitude.last, last.time <= clip.amplitude[0].time {
+    if log.errorCount == 0, let last = clip.amplitudePoints.last,
+      last.time <= clip.amplitudePoints[0].time
+    {
       log.add(.voicesStructure, at: first, "the amplitude envelope lasts no time")
     }
     return clip
   }
 
   /// The last value repeated at the duration, where that is later.
-  private func extended(_ points: [Entry], to duration: Double) -> [Entry] {
+  private func extended(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
     guard var last = points.last, Float(duration) > Float(last.time) else { return points }
     last.time = duration
     return points + [last]
   }
 
-  private mutating func points(of list: JSONValue, until duration: Double?) -> [Entry] {
-    var points: [Entry] = []
+  private mutating func points(of list: JSONValue, until duration: Double?) -> [TimedLevel] {
+    var points: [TimedLevel] = []
     var before = 0.0
     for value in list.elements {
       guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
@@ -393,7 +415,7 @@ private struct VoicesDecoder {
   }
 
   private mutating func decodeTransients(
-    _ lists: [JSONValue], _ owner: JSONValue, _ clip: inout HapticClip
+    _ lists: [JSONValue], owner: JSONValue, into clip: inout HapticClip
   ) {
     guard !lists.isEmpty else { return }
     guard lists.count == 2 else {
@@ -408,7 +430,7 @@ private struct VoicesDecoder {
         .voicesPairs, at: lists[1],
         "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
     }
-    var points: [HapticClip.Point] = []
+    var points: [HapticClip.AmplitudePoint] = []
     var next = 0
     for (level, tone) in zip(levels, tones) {
       guard level.time == tone.time else {
@@ -416,32 +438,33 @@ private struct VoicesDecoder {
           .voicesPairs, at: tone.value,
           "the frequency of a transient is at \(tone.time) s, its amplitude at \(level.time) s")
       }
-      while next < clip.amplitude.count, clip.amplitude[next].time <= level.time {
-        points.append(clip.amplitude[next])
+      while next < clip.amplitudePoints.count, clip.amplitudePoints[next].time <= level.time {
+        points.append(clip.amplitudePoints[next])
         next += 1
       }
       if points.last?.time != level.time || points.last?.emphasis != nil {
-        guard next < clip.amplitude.count || points.last?.time == level.time else {
+        guard next < clip.amplitudePoints.count || points.last?.time == level.time else {
           return log.add(.voicesRange, at: level.value, "a transient is behind the last point")
         }
-        let line = EnvelopePoint.between(
-          EnvelopePoint(points.last ?? clip.amplitude[0]),
-          EnvelopePoint(
-            next < clip.amplitude.count ? clip.amplitude[next] : points[points.count - 1]),
+        let line = EnvelopePoint.interpolated(
+          from: EnvelopePoint(points.last ?? clip.amplitudePoints[0]),
+          to: EnvelopePoint(
+            next < clip.amplitudePoints.count
+              ? clip.amplitudePoints[next] : points[points.count - 1]),
           at: level.time)
         points.append(.init(time: level.time, amplitude: Float(line.level)))
       }
       let last = points.count - 1
       points[last].emphasis = .init(
         amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
-      transientValues.append(level.value.index)
+      transientValueIndices.append(level.value.index)
     }
-    clip.amplitude = points + clip.amplitude[next...]
+    clip.amplitudePoints = points + clip.amplitudePoints[next...]
   }
 }
 
 extension EnvelopePoint {
-  fileprivate init(_ point: HapticClip.Point) {
+  fileprivate init(_ point: HapticClip.AmplitudePoint) {
     self.init(time: point.time, level: Double(point.amplitude), sharpness: 0)
   }
 }
@@ -450,7 +473,7 @@ extension EnvelopePoint {
 ///
 /// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs` and `renderer_c`.
 extension Rule {
-  static let clipText = warning(
+  static let clipStrictJSON = warning(
     "strict-json", "syntax",
     "Byte-order marks, commas before closing brackets and duplicate keys are refused by the SDK.")
   static let clipStructure = error(
@@ -459,19 +482,20 @@ extension Rule {
   static let clipVersion = error("version", "grammar", "The major version must be 1.")
   static let clipPointCount = error(
     "too-few-points", "grammar", "The amplitude envelope must have at least two points.")
-  static let clipLength = error(
+  static let clipNoLength = error(
     "no-length", "range", "The last point of the amplitude envelope must be behind its first.")
   static let clipRange = error(
     "out-of-range", "range",
     "Amplitudes and frequencies must be from 0 to 1, and times must not be negative.")
-  static let clipOrder = error("time-order", "range", "The times of an envelope must not decrease.")
-  static let clipEmphasisBelow = error(
+  static let clipTimeOrder = error(
+    "time-order", "range", "The times of an envelope must not decrease.")
+  static let clipEmphasisBelowEnvelope = error(
     "emphasis-below-envelope", "range",
     "The amplitude of an emphasis must not be below that of its point.")
   static let clipEmphasisRange = error(
     "emphasis-range", "range", "The amplitude and the frequency of an emphasis must be from 0 to 1."
   )
-  static let clipFrequencyOutside = note(
+  static let clipFrequencyOutsideEnvelope = note(
     "frequency-behind-end", "compatibility",
     """
     Points of the frequency envelope should be within the amplitude envelope; strict readers \
@@ -481,15 +505,17 @@ extension Rule {
   static let clipLateStart = warning(
     "starts-late", "compatibility",
     "The first point should be at time 0; Meta's C++ player refuses others.")
-  static let clipSameTime = warning(
+  static let clipSimultaneousEmphases = warning(
     "same-time-emphasis", "compatibility",
     "Only one emphasis should be at a time; Meta's C++ player refuses more.")
 
   /// The rules of `.haptic` files, in the order in which they are listed.
-  static let clip: [Rule] = [
-    .syntax, .clipText, .clipStructure, .clipVersion, .clipPointCount, .clipLength, .clipRange,
-    .clipOrder,
-    .clipEmphasisBelow, .clipEmphasisRange, .clipFrequencyOutside, .clipLateStart, .clipSameTime,
+  static let hapticClip: [Rule] = [
+    .syntax, .clipStrictJSON, .clipStructure, .clipVersion, .clipPointCount, .clipNoLength,
+    .clipRange,
+    .clipTimeOrder,
+    .clipEmphasisBelowEnvelope, .clipEmphasisRange, .clipFrequencyOutsideEnvelope, .clipLateStart,
+    .clipSimultaneousEmphases,
   ]
 
   static let voicesStructure = error(
@@ -506,5 +532,5 @@ extension Rule {
     """
       + "time may be behind the duration.")
 
-  static let voices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]
+  static let lofeltVoices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]
 }

@@ -16,7 +16,7 @@ struct RichTapComposition {
       Array(repeating: EventReference(event: 0), count: $0.events.count)
     }
     let hasOffsets = document.groups.contains { group in
-      group.events.contains { event in event.curve.contains { $0.offset != 0 } }
+      group.events.contains { event in event.curve.contains { $0.frequencyOffset != 0 } }
     }
     for vibrator in RichTapDocument.Vibrator.allCases {
       var builder = LayerBuilder()
@@ -31,7 +31,7 @@ struct RichTapComposition {
       for source in sources {
         Self.add(
           document.groups[source.group].events[source.event], at: source.time,
-          withOffsets: hasOffsets, to: &builder)
+          withFrequencyOffsets: hasOffsets, to: &builder)
       }
       guard !sources.isEmpty else { continue }
       let (own, places) = builder.build()
@@ -39,15 +39,17 @@ struct RichTapComposition {
         let reference = EventReference(layer: layers.count + place.layer, event: place.event)
         references[source.group][source.event] = reference
         let frequency = document.groups[source.group].events[source.event].frequency
-        let excess = frequency - Self.sharpness(of: frequency)
+        let excess = frequency - Self.clampedFrequency(frequency)
         if excess != 0 {
           log.add(
             .approximated, .event(reference),
             "frequencies outside 0 to 100 become the nearest sharpness, up to # of full scale away",
-            size: PercentLaw.share(ofPercent: Double(abs(excess))))
+            size: PercentScale.fraction(ofPercent: Double(abs(excess))))
         }
       }
-      layers += own.map { .init($0.pattern, name: vibrator.rawValue, place: vibrator.place) }
+      layers += own.map {
+        .init($0.pattern, name: vibrator.rawValue, bodyLocation: vibrator.bodyLocation)
+      }
     }
     if layers.isEmpty {
       layers = [.init(HapticPattern())]
@@ -56,10 +58,10 @@ struct RichTapComposition {
     losses = log.finish()
   }
 
-  private static func sharpness(of frequency: Int) -> Int { min(max(frequency, 0), 100) }
+  private static func clampedFrequency(_ frequency: Int) -> Int { min(max(frequency, 0), 100) }
 
   private static func add(
-    _ event: RichTapDocument.Event, at time: Int, withOffsets hasOffsets: Bool,
+    _ event: RichTapDocument.Event, at time: Int, withFrequencyOffsets hasOffsets: Bool,
     to builder: inout LayerBuilder
   ) {
     let start = Double(time) / 1000
@@ -68,9 +70,10 @@ struct RichTapComposition {
       duration: event.isTransient ? nil : Double(event.duration) / 1000,
       parameters: [
         .hapticIntensity: Float(event.intensity) / 100,
-        .hapticSharpness: Float(sharpness(of: event.frequency)) / 100,
+        .hapticSharpness: Float(clampedFrequency(event.frequency)) / 100,
       ])
-    guard !event.curve.isEmpty, event.curve != RichTapDialect.plateau(duration: event.duration)
+    guard !event.curve.isEmpty,
+      event.curve != RichTapDialect.constantCurve(duration: event.duration)
     else {
       builder.add(made)
       return
@@ -85,7 +88,7 @@ struct RichTapComposition {
     // The last value of a curve holds, so where one event has offsets all need them.
     var curves = [curve(.hapticIntensityControl) { $0.gain }]
     if hasOffsets {
-      curves.append(curve(.hapticSharpnessControl) { Float($0.offset) / 100 })
+      curves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffset) / 100 })
     }
     builder.add(made, curves: curves, until: Double(time + event.duration) / 1000)
   }
@@ -102,7 +105,7 @@ struct RichTapBuilder {
 
   /// Milliseconds without an event after which a new pattern begins. Source: OpenHarmony's
   /// converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
-  private static let longestGap = 1_000
+  private static let maximumGapMilliseconds = 1_000
 
   init(
     _ composition: HapticComposition, dialect: RichTapDialect, tolerance: Double,
@@ -111,42 +114,43 @@ struct RichTapBuilder {
     self.dialect = dialect
     self.tolerance = tolerance
     losses = known
-    let hasTwoPlaces = composition.placeCount == RichTapDocument.Vibrator.right.index
-    losses.dropAllButHaptics(of: composition, keepsPlaces: hasTwoPlaces)
+    let hasTwoPlaces = composition.bodyLocationCount == RichTapDocument.Vibrator.right.number
+    losses.addNonHapticLosses(of: composition, keepsBodyLocations: hasTwoPlaces)
     let sampler = EnvelopeSampler(.intensity, tolerance: tolerance)
-    let own = composition.layers.map { RichTapCurves(of: $0.pattern) }
+    let own = composition.layers.map { IndividualCurves(of: $0.pattern) }
     for envelope in sampler.envelopes(of: composition) {
       let layer = envelope.event.layer
       let event = composition.layers[layer].pattern.events[envelope.event.event]
       let vibrator =
         hasTwoPlaces
-        ? RichTapDocument.Vibrator(index: composition.layers[layer].place?.number ?? 0) ?? .both
+        ? RichTapDocument.Vibrator(number: composition.layers[layer].bodyLocation?.number ?? 0)
+          ?? .both
         : .both
       if event.kind == .hapticTransient {
-        addTransient(envelope, vibrator)
-      } else if let curve = own[layer].curve(of: event), isShort(event) {
-        addContinuous(event, curve: curve, vibrator, envelope.event)
+        addTransient(envelope, vibrator: vibrator)
+      } else if let curve = own[layer].curve(of: event), fitsMaximumDuration(event) {
+        addContinuous(event, curve: curve, vibrator: vibrator, reference: envelope.event)
       } else {
-        addEnvelope(envelope, vibrator)
+        addEnvelope(envelope, vibrator: vibrator)
       }
     }
-    quantizer.note(in: &losses)
+    quantizer.reportErrors(to: &losses)
   }
 
   /// The events by time.
-  private var sorted: [RichTapDocument.Event] {
+  private var sortedEvents: [RichTapDocument.Event] {
     events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }.map { events[$0] }
   }
 
   /// Whether the event fits the format's longest duration.
-  private func isShort(_ event: HapticEvent) -> Bool {
-    (event.duration ?? 0) * 1000 < Double(dialect.durations.upperBound) + 0.5
+  private func fitsMaximumDuration(_ event: HapticEvent) -> Bool {
+    (event.duration ?? 0) * 1000 < Double(dialect.durationRange.upperBound) + 0.5
   }
 
   // MARK: Events
 
   private mutating func addTransient(
-    _ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator
+    _ envelope: EventEnvelope, vibrator: RichTapDocument.Vibrator
   ) {
     let point = envelope.points[0]
     events.append(
@@ -156,8 +160,8 @@ struct RichTapBuilder {
   }
 
   private mutating func addContinuous(
-    _ event: HapticEvent, curve: [RichTapCurves.Point], _ vibrator: RichTapDocument.Vibrator,
-    _ reference: EventReference
+    _ event: HapticEvent, curve: [IndividualCurves.Point], vibrator: RichTapDocument.Vibrator,
+    reference: EventReference
   ) {
     let start = quantizer.milliseconds(event.time)
     let made = RichTapDocument.Event(
@@ -168,17 +172,16 @@ struct RichTapBuilder {
     let points = curve.map { point in
       RichTapDocument.CurvePoint(
         time: quantizer.milliseconds(event.time + point.time) - start, gain: Float(point.gain),
-        offset: quantizer.percent(point.offset))
+        frequencyOffset: quantizer.percent(point.sharpnessOffset))
     }
-    append(made, points, of: reference)
+    append(made, curve: points, of: reference)
   }
 
   /// Adds what an envelope is, as events of at most the greatest duration.
-  private mutating func addEnvelope(_ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator)
-  {
+  private mutating func addEnvelope(_ envelope: EventEnvelope, vibrator: RichTapDocument.Vibrator) {
     let start = quantizer.milliseconds(envelope.start)
     let end = quantizer.milliseconds(envelope.end)
-    let longest = dialect.durations.upperBound
+    let longest = dialect.durationRange.upperBound
     let count = max(1, (end - start + longest - 1) / longest)
     if count > 1 {
       losses.add(
@@ -198,7 +201,8 @@ struct RichTapBuilder {
       }
       var next = index
       if piece > 0, next + 1 < envelope.points.count, envelope.points[next].time < range.0 {
-        points.append(.between(envelope.points[next], envelope.points[next + 1], at: range.0))
+        points.append(
+          .interpolated(from: envelope.points[next], to: envelope.points[next + 1], at: range.0))
         next += 1
       }
       while next < envelope.points.count,
@@ -210,15 +214,16 @@ struct RichTapBuilder {
       if piece < count - 1, next < envelope.points.count, let last = points.last,
         last.time < range.1
       {
-        points.append(.between(envelope.points[next - 1], envelope.points[next], at: range.1))
+        points.append(
+          .interpolated(from: envelope.points[next - 1], to: envelope.points[next], at: range.1))
       }
-      addPiece(points, from: from, to: to, vibrator, envelope.event)
+      addSegment(points, from: from, to: to, vibrator: vibrator, reference: envelope.event)
     }
   }
 
-  private mutating func addPiece(
-    _ points: [EnvelopePoint], from: Int, to: Int, _ vibrator: RichTapDocument.Vibrator,
-    _ reference: EventReference
+  private mutating func addSegment(
+    _ points: [EnvelopePoint], from: Int, to: Int, vibrator: RichTapDocument.Vibrator,
+    reference: EventReference
   ) {
     guard let loudest = points.max(by: { $0.level < $1.level }) else { return }
     let intensity = quantizer.percent(loudest.level)
@@ -227,84 +232,86 @@ struct RichTapBuilder {
     var made = RichTapDocument.Event(
       kind: .continuous, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
       frequency: quantizer.percent(loudest.sharpness))
-    if made.duration < dialect.durations.lowerBound {
-      made.duration = dialect.durations.lowerBound
+    if made.duration < dialect.durationRange.lowerBound {
+      made.duration = dialect.durationRange.lowerBound
     }
-    let reduced = PointReduction(points, count: pointLimit, tolerance: Quantizer.exactness)
-    noteReduction(reduced.error, reference)
+    let reduced = PointReduction(
+      points, maximumCount: maximumPointCount, tolerance: Quantizer.roundingTolerance)
+    reportReduction(error: reduced.maximumError, of: reference)
     let curve = reduced.points.map { point in
       RichTapDocument.CurvePoint(
         time: min(max(quantizer.milliseconds(point.time) - from, 0), made.duration),
         gain: base > 0 ? Float(min(point.level / base, 1)) : 0,
-        offset: quantizer.percent(point.sharpness) - made.frequency)
+        frequencyOffset: quantizer.percent(point.sharpness) - made.frequency)
     }
-    append(made, curve, of: reference)
+    append(made, curve: curve, of: reference)
   }
 
-  private mutating func noteReduction(_ error: Double, _ reference: EventReference) {
+  private mutating func reportReduction(error: Double, of reference: EventReference) {
     guard error > tolerance else { return }
     losses.add(
       .approximated, .event(reference),
       """
-      a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by \
+      a curve of more than \(RichTapDialect.curvePointCountRange.upperBound) points is reduced, by \
       up to # of full scale
       """,
       size: error)
   }
 
   /// How many points of an envelope a curve has place for, the corners at its ends apart.
-  private var pointLimit: Int {
-    RichTapDialect.curvePointCounts.upperBound - (dialect == .he ? 2 : 0)
+  private var maximumPointCount: Int {
+    RichTapDialect.curvePointCountRange.upperBound - (dialect == .he ? 2 : 0)
   }
 
   private mutating func append(
-    _ event: RichTapDocument.Event, _ points: [RichTapDocument.CurvePoint],
+    _ event: RichTapDocument.Event, curve points: [RichTapDocument.CurvePoint],
     of reference: EventReference
   ) {
     var event = event
-    var curve = RichTapCurveFitting(points: points, duration: event.duration)
-    let least = dialect == .he || !curve.isFlat ? RichTapDialect.curvePointCounts.lowerBound - 1 : 0
+    var curve = RichTapCurveFitter(points: points, duration: event.duration)
+    let least =
+      dialect == .he || !curve.isFlat ? RichTapDialect.curvePointCountRange.lowerBound - 1 : 0
     if event.duration < least {
       losses.add(
         .approximated, .event(reference), "an event is lengthened by # ms, to \(least) ms",
         size: Double(least - event.duration))
       event.duration = least
-      curve = RichTapCurveFitting(points: points, duration: least)
+      curve = RichTapCurveFitter(points: points, duration: least)
     }
     switch dialect {
     case .oh:
-      event.curve = curve.isFlat ? [] : curve.finish()
+      event.curve = curve.isFlat ? [] : curve.fittedPoints()
     case .he:
       if curve.isFlat {
-        event.curve = RichTapDialect.plateau(duration: event.duration)
+        event.curve = RichTapDialect.constantCurve(duration: event.duration)
       } else {
-        if curve.closeEnds() {
+        if curve.rampEndsToZero() {
           losses.add(
             .approximated, .event(reference),
             "a curve is ramped from and to Intensity 0 within # ms of its ends",
-            size: Double(RichTapDialect.edge))
+            size: Double(RichTapDialect.rampMilliseconds))
         }
-        event.curve = curve.finish()
+        event.curve = curve.fittedPoints()
       }
     }
-    noteReduction(curve.error, reference)
+    reportReduction(error: curve.maximumError, of: reference)
     events.append(event)
   }
 
   // MARK: HE
 
   /// The text of version 2: events in patterns of at most 16.
-  mutating func heList(_ notes: String?) -> [UInt8] {
+  mutating func patternListText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
-    let events = sorted
+    let events = sortedEvents
     var end = 0
     var shift = 0
     for var event in events {
-      let length = event.isTransient ? RichTapDialect.transientLength : event.duration
+      let length = event.isTransient ? RichTapDialect.transientMilliseconds : event.duration
       let after = event.time + length
       let last = groups.last
       if last == nil || last?.events.count == dialect.maximumEventCount
-        || event.time - end > Self.longestGap
+        || event.time - end > Self.maximumGapMilliseconds
       {
         groups.append(RichTapDocument.Group(time: max(event.time, last.map { $0.time + 1 } ?? 0)))
       }
@@ -320,12 +327,12 @@ struct RichTapBuilder {
         "more than 16 events of one time are moved apart by up to # ms",
         size: Double(shift))
     }
-    noteEmpty()
-    return RichTapTables.of(.he).file.text(
+    reportEmptyFile()
+    return RichTapSchema.schema(of: .he).file.text(
       RichTapDocument(version: 2, notes: notes, groups: groups))
   }
 
-  mutating func hePattern(_ notes: String?) -> [UInt8] {
+  mutating func singlePatternText(notes: String?) -> [UInt8] {
     let most = RichTapDialect.he.maximumEventCount
     if events.count > most {
       losses.add(
@@ -333,12 +340,13 @@ struct RichTapBuilder {
         "a file of version 1 has # events; HarmonyOS refuses more than \(most)",
         size: Double(events.count))
     }
-    noteEmpty()
-    return RichTapTables.of(.he).file.text(
-      RichTapDocument(version: 1, notes: notes, groups: [RichTapDocument.Group(events: sorted)]))
+    reportEmptyFile()
+    return RichTapSchema.schema(of: .he).file.text(
+      RichTapDocument(
+        version: 1, notes: notes, groups: [RichTapDocument.Group(events: sortedEvents)]))
   }
 
-  private mutating func noteEmpty() {
+  private mutating func reportEmptyFile() {
     if !events.isEmpty { return }
     losses.add(
       .approximated, .composition, "a file without events is written, which devices refuse")
@@ -346,9 +354,9 @@ struct RichTapBuilder {
 
   // MARK: HarmonyOS
 
-  mutating func ohChannels(_ notes: String?) -> [UInt8] {
+  mutating func channelsText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
-    let events = sorted
+    let events = sortedEvents
     let used = RichTapDocument.Vibrator.allCases.filter { vibrator in
       events.contains { $0.vibrator == vibrator }
     }
@@ -356,9 +364,9 @@ struct RichTapBuilder {
     let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
     for vibrator in channels {
       var own = events.filter { $0.vibrator == vibrator || !channels.contains($0.vibrator) }
-      let late = own.count { $0.time > RichTapDialect.oh.times.upperBound }
+      let late = own.count { $0.time > RichTapDialect.oh.timeRange.upperBound }
       if late > 0 {
-        own.removeAll { $0.time > RichTapDialect.oh.times.upperBound }
+        own.removeAll { $0.time > RichTapDialect.oh.timeRange.upperBound }
         losses.add(
           .dropped, .composition, "events later than 30 minutes are left out, # in all",
           size: Double(late))
@@ -373,9 +381,9 @@ struct RichTapBuilder {
       groups.append(RichTapDocument.Group(vibrator: vibrator, events: own))
     }
     let document = RichTapDocument(channelCount: groups.count, notes: notes, groups: groups)
-    let text = RichTapTables.of(.oh).file.text(document)
+    let text = RichTapSchema.schema(of: .oh).file.text(document)
     guard text.count > RichTapDialect.oh.maximumFileSize else { return text }
-    let compact = RichTapTables.of(.oh).file.text(document, layout: .compact)
+    let compact = RichTapSchema.schema(of: .oh).file.text(document, layout: .compact)
     if compact.count > RichTapDialect.oh.maximumFileSize {
       losses.add(
         .approximated, .composition,
@@ -387,23 +395,23 @@ struct RichTapBuilder {
 }
 
 /// The curves of one layer, as those that each bend one event alone.
-struct RichTapCurves {
+struct IndividualCurves {
   /// A corner: seconds from the start of the event, the factor on intensity, what is added to
   /// sharpness.
   struct Point: Equatable {
     var time: Double
     var gain: Double
-    var offset: Double
+    var sharpnessOffset: Double
   }
 
   /// The curves and steps of one control by rising start.
-  private struct Track {
+  private struct ControlTrack {
     var starts: [Double] = []
     var curves: [ParameterCurve?] = []
 
     /// The only curve active in a range, without points where there is none; nil if there are
     /// several, or one that began before.
-    func onlyCurve(in range: ClosedRange<Double>, _ id: DynamicParameterID) -> ParameterCurve? {
+    func onlyCurve(in range: ClosedRange<Double>, of id: DynamicParameterID) -> ParameterCurve? {
       let onset = range.lowerBound
       // The first that starts at or after the onset.
       var low = 0
@@ -423,8 +431,8 @@ struct RichTapCurves {
     }
   }
 
-  private var intensity = Track()
-  private var sharpness = Track()
+  private var intensity = ControlTrack()
+  private var sharpness = ControlTrack()
   private let hasEnvelopeControls: Bool
 
   init(of pattern: HapticPattern) {
@@ -435,7 +443,7 @@ struct RichTapCurves {
     sharpness = Self.track(of: .hapticSharpnessControl, in: pattern)
   }
 
-  private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> Track {
+  private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> ControlTrack {
     var all: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter { $0.id == id }
       .map {
         ($0.time, nil)
@@ -444,7 +452,7 @@ struct RichTapCurves {
       (curve.time, curve.interpolation == .linear && !curve.controlPoints.isEmpty ? curve : nil)
     }
     let order = all.indices.sorted { (all[$0].start, $0) < (all[$1].start, $1) }
-    return Track(starts: order.map { all[$0].start }, curves: order.map { all[$0].curve })
+    return ControlTrack(starts: order.map { all[$0].start }, curves: order.map { all[$0].curve })
   }
 
   /// The corners that bend an event and nothing else: empty where nothing does, nil where the event
@@ -454,12 +462,12 @@ struct RichTapCurves {
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
       event.value(of: .sustained) >= 0.5,
       let intensity = intensity.onlyCurve(
-        in: event.time...event.time + duration, .hapticIntensityControl),
+        in: event.time...event.time + duration, of: .hapticIntensityControl),
       let sharpness = sharpness.onlyCurve(
-        in: event.time...event.time + duration, .hapticSharpnessControl)
+        in: event.time...event.time + duration, of: .hapticSharpnessControl)
     else { return nil }
-    let gains = Self.points(intensity)
-    let offsets = Self.points(sharpness)
+    let gains = Self.sortedPoints(of: intensity)
+    let offsets = Self.sortedPoints(of: sharpness)
     let times = (gains.isEmpty ? offsets : gains).map { $0.time }
     guard gains.isEmpty || offsets.isEmpty || offsets.map({ $0.time }) == times,
       times.allSatisfy({ 0...duration + 0.0005 ~= $0 })
@@ -467,11 +475,11 @@ struct RichTapCurves {
     return times.indices.map { index in
       Point(
         time: times[index], gain: gains.isEmpty ? 1 : gains[index].value,
-        offset: offsets.isEmpty ? 0 : offsets[index].value)
+        sharpnessOffset: offsets.isEmpty ? 0 : offsets[index].value)
     }
   }
 
-  private static func points(_ curve: ParameterCurve) -> [(time: Double, value: Double)] {
+  private static func sortedPoints(of curve: ParameterCurve) -> [(time: Double, value: Double)] {
     let points = curve.controlPoints
     return points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
       (points[$0].time, curve.id.clamped(points[$0].value))
@@ -485,38 +493,38 @@ extension EventParameterID {
   }
 }
 
-struct RichTapCurveFitting {
+struct RichTapCurveFitter {
   var points: [RichTapDocument.CurvePoint]
   let duration: Int
   /// How far the curve is from the points at most.
-  private(set) var error = 0.0
+  private(set) var maximumError = 0.0
 
-  var isFlat: Bool { points.allSatisfy { $0.gain == 1 && $0.offset == 0 } }
+  var isFlat: Bool { points.allSatisfy { $0.gain == 1 && $0.frequencyOffset == 0 } }
 
   /// Makes the curve begin and end with nothing; whether it did not.
-  mutating func closeEnds() -> Bool {
+  mutating func rampEndsToZero() -> Bool {
     guard let first = points.first, let last = points.last else { return false }
     var isChanged = false
-    let edge = RichTapDialect.edge
+    let edge = RichTapDialect.rampMilliseconds
     if first.time != 0 || first.gain != 0 {
       isChanged = isChanged || first.gain != 0
       for index in points.indices where points[index].time < edge {
         points[index].time = edge
       }
-      points.insert(.init(time: 0, gain: 0, offset: first.offset), at: 0)
+      points.insert(.init(time: 0, gain: 0, frequencyOffset: first.frequencyOffset), at: 0)
     }
     if last.time != duration || last.gain != 0 {
       isChanged = isChanged || last.gain != 0
       for index in points.indices where points[index].time > duration - edge {
         points[index].time = duration - edge
       }
-      points.append(.init(time: duration, gain: 0, offset: last.offset))
+      points.append(.init(time: duration, gain: 0, frequencyOffset: last.frequencyOffset))
     }
     return isChanged
   }
 
   /// The curve, with as many points as are allowed, at rising times within the event.
-  mutating func finish() -> [RichTapDocument.CurvePoint] {
+  mutating func fittedPoints() -> [RichTapDocument.CurvePoint] {
     reduceToMaximum()
     separateEqualTimes()
     padToMinimum()
@@ -524,19 +532,20 @@ struct RichTapCurveFitting {
   }
 
   private mutating func reduceToMaximum() {
-    let most = max(2, min(RichTapDialect.curvePointCounts.upperBound, duration + 1))
+    let most = max(2, min(RichTapDialect.curvePointCountRange.upperBound, duration + 1))
     guard points.count > most else { return }
     let reduced = PointReduction(
       points.enumerated().map { index, point in
         EnvelopePoint(
-          time: Double(point.time), level: Double(point.gain), sharpness: Double(point.offset) / 100
+          time: Double(point.time), level: Double(point.gain),
+          sharpness: Double(point.frequencyOffset) / 100
         )
-      }, count: most)
-    error = max(error, reduced.error)
+      }, maximumCount: most)
+    maximumError = max(maximumError, reduced.maximumError)
     points = reduced.points.map { point in
       .init(
         time: FrameConversion.integer(point.time), gain: Float(point.level),
-        offset: FrameConversion.integer(point.sharpness * 100))
+        frequencyOffset: FrameConversion.integer(point.sharpness * 100))
     }
   }
 
@@ -554,7 +563,7 @@ struct RichTapCurveFitting {
   }
 
   private mutating func padToMinimum() {
-    while points.count < RichTapDialect.curvePointCounts.lowerBound, let last = points.last {
+    while points.count < RichTapDialect.curvePointCountRange.lowerBound, let last = points.last {
       var longest: Int?
       for index in points.indices.dropLast() {
         let span = points[index + 1].time - points[index].time
@@ -566,10 +575,13 @@ struct RichTapCurveFitting {
       guard let index = longest else {
         // No place between: hold the last value, or the first.
         if last.time < duration {
-          points.append(.init(time: last.time + 1, gain: last.gain, offset: last.offset))
+          points.append(
+            .init(time: last.time + 1, gain: last.gain, frequencyOffset: last.frequencyOffset))
         } else if points[0].time > 0 {
           points.insert(
-            .init(time: points[0].time - 1, gain: points[0].gain, offset: points[0].offset), at: 0)
+            .init(
+              time: points[0].time - 1, gain: points[0].gain,
+              frequencyOffset: points[0].frequencyOffset), at: 0)
         } else {
           return
         }
@@ -582,8 +594,10 @@ struct RichTapCurveFitting {
       points.insert(
         .init(
           time: time, gain: from.gain + (to.gain - from.gain) * share,
-          offset: FrameConversion.integer(
-            Double(Float(from.offset) + Float(to.offset - from.offset) * share))),
+          frequencyOffset: FrameConversion.integer(
+            Double(
+              Float(from.frequencyOffset) + Float(to.frequencyOffset - from.frequencyOffset) * share
+            ))),
         at: index + 1)
     }
   }

@@ -10,12 +10,12 @@ extension HapticFormat {
   /// two vibrators plays is in layers named `left` and `right`. Written in whole milliseconds and
   /// percent.
   public static let he = richTap(
-    .he, "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]
+    .he, id: "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]
   ) { outline in
-    guard outline.has("Metadata") else { return false }
+    guard outline.hasRootKey("Metadata") else { return false }
     // AHAP has the same outermost keys.
-    return outline.has("PatternList")
-      || outline.has("Pattern") && outline.nestedKeys.contains("Type")
+    return outline.hasRootKey("PatternList")
+      || outline.hasRootKey("Pattern") && outline.nestedKeys.contains("Type")
         && !outline.nestedKeys.contains("EventType")
   }
 
@@ -23,38 +23,41 @@ extension HapticFormat {
   ///
   /// Layers are those of ``he``. Files of other names than `oh.json` are recognised by their
   /// content.
-  public static let oh = richTap(.oh, "oh", title: "HarmonyOS haptic JSON", endings: ["oh.json"]) {
-    $0.has("Channels") && $0.has("MetaData")
+  public static let oh = richTap(
+    .oh, id: "oh", title: "HarmonyOS haptic JSON", endings: ["oh.json"]
+  ) {
+    $0.hasRootKey("Channels") && $0.hasRootKey("MetaData")
   }
 
   private static func richTap(
-    _ dialect: RichTapDialect, _ id: String, title: String, endings: [String],
+    _ dialect: RichTapDialect, id: String, title: String, endings: [String],
     dialects: [String] = [],
-    isMarked: @escaping @Sendable (JSONOutline) -> Bool
+    matches isMarked: @escaping @Sendable (JSONOutline) -> Bool
   ) -> HapticFormat {
     json(
       id, title: title, endings: endings, rules: dialect.rules, dialects: dialects,
-      isMarked: isMarked,
+      matches: isMarked,
       read: { json, options in
         var decoder = RichTapDecoder.decode(json, dialect: dialect)
         if options.wantsFindings {
-          decoder.checkText()
+          decoder.checkWholeText()
         }
         var details = decoder.details
-        if let created = decoder.document.created {
+        if let created = decoder.document.creationText {
           details.append(("created", created))
         }
         let made = RichTapComposition(
           decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
-        let places = [[Int]](decoder.eventValues.flatMap { $0 }, at: made.references.flatMap { $0 })
-        return Examination(
-          made.composition, of: json, decoder.log, options, losses: made.losses,
-          places: SourcePlaces(events: places) { json.place(ofValue: $0) }, details: details)
+        let places = [[Int]](
+          decoder.eventValueIndices.flatMap { $0 }, at: made.references.flatMap { $0 })
+        return ReadResult(
+          made.composition, of: json, log: decoder.log, options: options, losses: made.losses,
+          sourceMap: SourceMap(events: places) { json.location(ofValue: $0) }, details: details)
       },
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.heIntensity)
         var losses = LossLog()
-        let played = composition.unrolled(passes: options.loops, losses: &losses)
+        let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
         var builder = RichTapBuilder(
           played, dialect: dialect, tolerance: options.tolerance, losses: losses)
         if composition.title != nil, composition.notes != nil {
@@ -63,12 +66,12 @@ extension HapticFormat {
         let notes = composition.notes ?? composition.title
         let bytes =
           switch dialect {
-          case .oh: builder.ohChannels(notes)
-          case .he where options.dialect == "1": builder.hePattern(notes)
-          case .he: builder.heList(notes)
+          case .oh: builder.channelsText(notes: notes)
+          case .he where options.dialect == "1": builder.singlePatternText(notes: notes)
+          case .he: builder.patternListText(notes: notes)
           }
-        return Writing([Writing.File(bytes)], losses: builder.losses.finish())
-      }, shape: { RichTapTables.of(dialect).file.shape })
+        return WrittenFiles([WrittenFiles.File(bytes)], losses: builder.losses.finish())
+      }, shape: { RichTapSchema.schema(of: dialect).file.schema })
   }
 }
 
@@ -98,7 +101,7 @@ struct RichTapDocument: Equatable, Sendable {
 
   /// One vibration.
   struct Event: Equatable, Sendable {
-    enum Kind: String, JSONWord { case transient, continuous }
+    enum Kind: String, JSONEnumeration { case transient, continuous }
 
     var kind: Kind
     /// Milliseconds from the time of the group.
@@ -122,7 +125,7 @@ struct RichTapDocument: Equatable, Sendable {
     /// What the event's intensity is multiplied by, 0…1.
     var gain: Float
     /// What is added to the event's frequency, −100…100.
-    var offset: Int
+    var frequencyOffset: Int
   }
 
   /// The vibrator that plays, by its `Index`; the raw value names the layer it becomes.
@@ -131,15 +134,15 @@ struct RichTapDocument: Equatable, Sendable {
     case left
     case right
 
-    var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     /// The place of its layers; nil for both.
-    var place: HapticComposition.Place? {
-      self == .both ? nil : .init(index, of: 2, name: rawValue)
+    var bodyLocation: HapticComposition.BodyLocation? {
+      self == .both ? nil : .init(number, of: 2, name: rawValue)
     }
 
     /// The vibrator with a number in files, or nil.
-    init?(index: Int) {
+    init?(number index: Int) {
       guard Self.allCases.indices.contains(index) else { return nil }
       self = Self.allCases[index]
     }
@@ -149,7 +152,7 @@ struct RichTapDocument: Equatable, Sendable {
   var version = 0
   var channelCount = 0
   /// The date or the author's name, as the file gives it.
-  var created: String?
+  var creationText: String?
   var notes: String?
   var groups: [Group] = []
 
@@ -163,35 +166,37 @@ enum RichTapDialect: Sendable {
 
   var maximumEventCount: Int { self == .he ? 16 : 128 }
   /// Milliseconds at which an event may start.
-  var times: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
+  var timeRange: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
   /// Milliseconds of a continuous event.
-  var durations: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
-  static let curvePointCounts = 4...16
+  var durationRange: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
+  static let curvePointCountRange = 4...16
   /// Bytes of a file.
   var maximumFileSize: Int { self == .he ? .max : 64 * 1024 }
-  static let intensities = 0...100
-  static let offsets = -100...100
+  static let intensityRange = 0...100
+  static let frequencyOffsetRange = -100...100
 
-  func frequencies(isTransient: Bool) -> ClosedRange<Int> {
+  func frequencyRange(isTransient: Bool) -> ClosedRange<Int> {
     self == .he && isTransient ? -50...150 : 0...100
   }
 
   /// Milliseconds that a transient takes.
-  static let transientLength = 48
+  static let transientMilliseconds = 48
 
   /// Milliseconds of the ramps at the ends of an event, which HE requires and others do without.
-  static let edge = 1
+  static let rampMilliseconds = 1
 
   /// The curve of HE for an event that has none.
-  static func plateau(duration: Int) -> [RichTapDocument.CurvePoint] {
+  static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
     [
-      .init(time: 0, gain: 0, offset: 0), .init(time: edge, gain: 1, offset: 0),
-      .init(time: duration - edge, gain: 1, offset: 0), .init(time: duration, gain: 0, offset: 0),
+      .init(time: 0, gain: 0, frequencyOffset: 0),
+      .init(time: rampMilliseconds, gain: 1, frequencyOffset: 0),
+      .init(time: duration - rampMilliseconds, gain: 1, frequencyOffset: 0),
+      .init(time: duration, gain: 0, frequencyOffset: 0),
     ]
   }
 }
 
-struct RichTapDecoder: JSONFieldReader {
+struct RichTapDecoder: JSONSchemaReader {
   /// Whole factors of curves have no point.
   static let writesShortNumbers = true
 
@@ -200,22 +205,22 @@ struct RichTapDecoder: JSONFieldReader {
   var log = FindingLog()
   var document = RichTapDocument()
   /// The numbers of the values the events were read from, group by group.
-  var eventValues: [[Int]] = []
+  var eventValueIndices: [[Int]] = []
   var details: [(name: String, value: String)] = []
   /// Whether the file is of OpenHarmony's converter, for which some rules are only warnings.
-  private var isOfConverter = false
+  private var isFromConverter = false
   /// Whether the intensities of curves are percent.
-  private var usesPercent = false
+  private var usesPercentCurves = false
   private var unwrappedEvents: (first: Int, count: Int)?
-  private var percentCurve: JSONValue?
+  private var percentCurveValue: JSONValue?
   /// The time of the pattern before, and the duration of the event whose curve is read.
-  fileprivate var previous = -1
-  fileprivate var duration = 0
+  fileprivate var previousPatternTime = -1
+  fileprivate var currentEventDuration = 0
 
-  let rules = JSONFieldRules(
-    missingKey: .heMissingKey, expectedKey: .ohPartialKeys, wrongType: .wrongType,
+  let rules = JSONSchemaRules(
+    missingKey: .heMissingKey, recommendedKey: .ohPartialKeys, wrongType: .wrongType,
     outOfRange: .heStructure,
-    fraction: .dropped(.heFraction))
+    fractionHandling: .truncated(.heFraction))
 
   init(_ json: JSONDocument, dialect: RichTapDialect) {
     self.json = json
@@ -225,10 +230,10 @@ struct RichTapDecoder: JSONFieldReader {
   static func decode(_ json: JSONDocument, dialect: RichTapDialect) -> RichTapDecoder {
     var strict = RichTapDecoder(json, dialect: dialect)
     strict.decode()
-    guard strict.unwrappedEvents != nil || strict.percentCurve != nil else { return strict }
+    guard strict.unwrappedEvents != nil || strict.percentCurveValue != nil else { return strict }
     var lenient = RichTapDecoder(json, dialect: dialect)
-    lenient.isOfConverter = true
-    lenient.usesPercent = strict.percentCurve != nil
+    lenient.isFromConverter = true
+    lenient.usesPercentCurves = strict.percentCurveValue != nil
     lenient.decode()
     return lenient
   }
@@ -248,46 +253,49 @@ struct RichTapDecoder: JSONFieldReader {
       )
     }
     var read = RichTapDocument()
-    RichTapTables.of(dialect).file.read(root, into: &read, &self)
+    RichTapSchema.schema(of: dialect).file.read(root, into: &read, reader: &self)
     document = read
     if let unwrappedEvents {
       let count = unwrappedEvents.count
       log.add(
         .heNoEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
         (count == 1 ? "an event is" : "\(count) events are") + " not held by the key \"Event\"",
-        hint: "write {\"Event\": {…}}")
+        suggestion: "write {\"Event\": {…}}")
     }
-    if let percentCurve {
+    if let percentCurveValue {
       log.add(
-        .hePercentCurve, at: percentCurve,
+        .hePercentCurve, at: percentCurveValue,
         "intensities of curves are read as percent, since one is greater than 1",
-        hint: "divide all intensities of curves by 100")
+        suggestion: "divide all intensities of curves by 100")
     }
   }
 
-  fileprivate mutating func read(_ pattern: JSONValue, into group: inout RichTapDocument.Group) {
-    let tables = RichTapTables.of(dialect)
+  fileprivate mutating func readEvents(
+    of pattern: JSONValue, into group: inout RichTapDocument.Group
+  ) {
+    let tables = RichTapSchema.schema(of: dialect)
     var values: [Int] = []
     var count = 0
     var previous = 0
     for entry in pattern.elements {
       count += 1
-      guard expect(.object, entry, as: tables.entry.noun) else { continue }
-      let members = tables.entry.names.fields(of: entry)
+      guard expectKind(.object, of: entry, as: tables.patternEntry.noun) else { continue }
+      let members = tables.patternEntry.names.indexedMembers(of: entry)
       var value = members[0]
       if value == nil, members[1] != nil {
         unwrappedEvents = (unwrappedEvents?.first ?? entry.index, (unwrappedEvents?.count ?? 0) + 1)
         value = entry
       }
       guard let value else {
-        noteMissing(tables.entry.keys[0], isRequired: true, of: entry, tables.entry)
+        reportMissing(
+          tables.patternEntry.keys[0], isRequired: true, of: entry, schema: tables.patternEntry)
         continue
       }
       var event = RichTapDocument.Event(kind: .transient, time: 0, intensity: 0, frequency: 50)
-      guard tables.event.read(value, into: &event, &self) else { continue }
+      guard tables.event.read(value, into: &event, reader: &self) else { continue }
       if dialect == .he, event.time < previous {
         log.add(
-          .heTime, at: value,
+          .heRelativeTime, at: value,
           "RelativeTime is \(event.time), before the \(previous) of the event before")
       }
       previous = max(previous, event.time)
@@ -301,17 +309,18 @@ struct RichTapDecoder: JSONFieldReader {
     } else if count == 0, dialect == .he {
       log.add(.heEventCount, at: pattern, severity: .error, "Pattern is empty")
     }
-    eventValues.append(values)
+    eventValueIndices.append(values)
   }
 
-  fileprivate mutating func read(curve: JSONValue, of event: inout RichTapDocument.Event) {
-    duration = max(event.duration, 0)
+  fileprivate mutating func readCurve(_ curve: JSONValue, into event: inout RichTapDocument.Event) {
+    currentEventDuration = max(event.duration, 0)
     let errors = log.errorCount
     var count = 0
     for value in curve.elements {
       count += 1
-      var point = RichTapDocument.CurvePoint(time: 0, gain: 1, offset: 0)
-      guard RichTapTables.of(dialect).point.read(value, into: &point, &self) else { continue }
+      var point = RichTapDocument.CurvePoint(time: 0, gain: 1, frequencyOffset: 0)
+      guard RichTapSchema.schema(of: dialect).curvePoint.read(value, into: &point, reader: &self)
+      else { continue }
       if dialect == .he, let last = event.curve.last, point.time <= last.time {
         log.add(
           .heCurveTime, at: value["Time"] ?? value,
@@ -319,7 +328,7 @@ struct RichTapDecoder: JSONFieldReader {
       }
       event.curve.append(point)
     }
-    if !RichTapDialect.curvePointCounts.contains(count) {
+    if !RichTapDialect.curvePointCountRange.contains(count) {
       log.add(.heCurvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
     }
     guard dialect == .he else {
@@ -330,37 +339,37 @@ struct RichTapDecoder: JSONFieldReader {
       }
       return
     }
-    guard let first = event.curve.first, let last = event.curve.last, duration > 0,
+    guard let first = event.curve.first, let last = event.curve.last, currentEventDuration > 0,
       errors == log.errorCount,
-      first.time != 0 || first.gain != 0 || last.time != duration || last.gain != 0
+      first.time != 0 || first.gain != 0 || last.time != currentEventDuration || last.gain != 0
     else { return }
     log.add(
-      .heCurveEnds, at: curve, severity: isOfConverter ? .warning : .error,
+      .heCurveEnds, at: curve, severity: isFromConverter ? .warning : .error,
       "Curve goes from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
-        + "must go from 0 at 0 to 0 at \(duration)")
+        + "must go from 0 at 0 to 0 at \(currentEventDuration)")
   }
 
   /// The factor of a point; the decoder drops what is beyond hundredths before it checks the range.
-  fileprivate mutating func gain(_ value: JSONValue, _ key: JSONKey) -> Float? {
-    guard var number: Double = scalar(value, key) else { return nil }
-    if usesPercent {
+  fileprivate mutating func curveGain(_ value: JSONValue, key: JSONKey) -> Float? {
+    guard var number: Double = readScalar(value, key: key) else { return nil }
+    if usesPercentCurves {
       number /= 100
     }
-    if !usesPercent, number >= 1.01 {
-      percentCurve = percentCurve ?? value
+    if !usesPercentCurves, number >= 1.01 {
+      percentCurveValue = percentCurveValue ?? value
     } else if !(-0.01 < number && number < 1.01) {
       log.add(
         .heCurveRange, at: value,
-        "Intensity is \(value.shortLexeme), outside 0 to \(usesPercent ? 100 : 1)")
-    } else if usesPercent, percentCurve == nil, number > 0.01 {
-      percentCurve = value
+        "Intensity is \(value.truncatedLexeme), outside 0 to \(usesPercentCurves ? 100 : 1)")
+    } else if usesPercentCurves, percentCurveValue == nil, number > 0.01 {
+      percentCurveValue = value
     }
     return Float(min(max(number, 0), 1))
   }
 
   // MARK: - The text as a whole
 
-  mutating func checkText() {
+  mutating func checkWholeText() {
     log.addDeviations(
       of: json, byteOrderMark: .heByteOrderMark, trailingComma: .heTrailingComma,
       duplicateKey: .heDuplicateKey)
@@ -371,7 +380,7 @@ struct RichTapDecoder: JSONFieldReader {
 
   private mutating func checkOverlaps() {
     var events: [(event: RichTapDocument.Event, value: Int)] = []
-    for (group, values) in zip(document.groups, eventValues) {
+    for (group, values) in zip(document.groups, eventValueIndices) {
       events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
     }
     events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
@@ -383,7 +392,8 @@ struct RichTapDecoder: JSONFieldReader {
       if used.contains(where: { event.time < free[$0] }) {
         found = (found?.value ?? value, (found?.count ?? 0) + 1)
       }
-      let end = event.time + (event.isTransient ? RichTapDialect.transientLength : event.duration)
+      let end =
+        event.time + (event.isTransient ? RichTapDialect.transientMilliseconds : event.duration)
       for vibrator in used {
         free[vibrator] = max(free[vibrator], end)
       }
@@ -398,34 +408,34 @@ struct RichTapDecoder: JSONFieldReader {
 }
 
 /// The keys of one spelling: a row for each, which reads, checks, orders and writes it.
-struct RichTapTables: Sendable {
-  typealias Table<Owner> = JSONTable<Owner, RichTapDecoder>
-  private typealias Field<Owner> = JSONField<Owner, RichTapDecoder>
+struct RichTapSchema: Sendable {
+  typealias Table<Owner> = JSONObjectSchema<Owner, RichTapDecoder>
+  private typealias Field<Owner> = JSONProperty<Owner, RichTapDecoder>
   private typealias Event = RichTapDocument.Event
   private typealias Group = RichTapDocument.Group
 
-  private static let he = RichTapTables(.he)
-  private static let oh = RichTapTables(.oh)
+  private static let he = RichTapSchema(.he)
+  private static let oh = RichTapSchema(.oh)
 
   let file: Table<RichTapDocument>
   let event: Table<RichTapDocument.Event>
-  let point: Table<RichTapDocument.CurvePoint>
+  let curvePoint: Table<RichTapDocument.CurvePoint>
   /// An entry of `Pattern`: `Event`, or the keys of an event as OpenHarmony's converter writes
   /// them.
-  let entry: JSONShape
+  let patternEntry: JSONSchema
 
-  static func of(_ dialect: RichTapDialect) -> RichTapTables { dialect == .he ? he : oh }
+  static func schema(of dialect: RichTapDialect) -> RichTapSchema { dialect == .he ? he : oh }
 
   private init(_ dialect: RichTapDialect) {
     let isHE = dialect == .he
-    let point = Self.point(dialect)
-    let event = Self.event(dialect, point)
-    let entry = JSONShape(
-      "an entry of Pattern", [JSONKey("Event", .object { event.shape })] + event.shape.keys)
-    func pattern<Owner>(_ place: @escaping Field<Owner>.Place<Group>) -> Field<Owner> {
-      Field(JSONKey("Pattern", .list(.object { entry }), is: .required)) { value, owner, reader in
-        guard reader.expect(.array, value, as: "Pattern") else { return false }
-        place(&owner) { reader.read(value, into: &$0) }
+    let point = Self.curvePointSchema(dialect)
+    let event = Self.eventSchema(dialect, curvePoint: point)
+    let entry = JSONSchema(
+      "an entry of Pattern", [JSONKey("Event", .object { event.schema })] + event.schema.keys)
+    func pattern<Owner>(_ place: @escaping Field<Owner>.Accessor<Group>) -> Field<Owner> {
+      Field(JSONKey("Pattern", .array(.object { entry }), is: .required)) { value, owner, reader in
+        guard reader.expectKind(.array, of: value, as: "Pattern") else { return false }
+        place(&owner) { reader.readEvents(of: value, into: &$0) }
         return true
       } write: { owner, _, object in
         let events = Field<Owner>.value(place, of: owner)?.events ?? []
@@ -436,10 +446,10 @@ struct RichTapTables: Sendable {
         }
       }
     }
-    self.point = point
+    self.curvePoint = point
     self.event = event
-    self.entry = entry
-    let metadata = Self.metadata(dialect)
+    self.patternEntry = entry
+    let metadata = Self.metadataSchema(dialect)
     if isHE {
       let list = Table<Group>(
         "an entry of PatternList",
@@ -449,12 +459,15 @@ struct RichTapTables: Sendable {
           pattern { $1(&$0) },
         ]
       ) { object, group, reader in
-        if group.time <= reader.previous, let value = object["AbsoluteTime"], reader.previous >= 0 {
+        if group.time <= reader.previousPatternTime, let value = object["AbsoluteTime"],
+          reader.previousPatternTime >= 0
+        {
           reader.log.add(
             .heAbsoluteTime, at: value,
-            "AbsoluteTime is \(group.time), not after the \(reader.previous) of the pattern before")
+            "AbsoluteTime is \(group.time), not after the \(reader.previousPatternTime) of the pattern before"
+          )
         }
-        reader.previous = max(reader.previous, group.time)
+        reader.previousPatternTime = max(reader.previousPatternTime, group.time)
         return true
       }
       file = Table(
@@ -467,7 +480,7 @@ struct RichTapTables: Sendable {
             }
             body(&document.groups[0])
           }.only { $0.version == 1 },
-          .list("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only {
+          .array("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only {
             $0.version == 2
           },
         ]
@@ -480,15 +493,16 @@ struct RichTapTables: Sendable {
         return true
       }
     } else {
-      let parameters = Table<Group>("Parameters", [Self.index(is: .required) { $1(&$0.vibrator) }])
+      let parameters = Table<Group>(
+        "Parameters", [Self.vibratorField(presence: .required) { $1(&$0.vibrator) }])
       let channel = Table<Group>(
         "an entry of Channels",
-        [.group("Parameters", parameters, layout: .line), pattern { $1(&$0) }])
+        [.group("Parameters", parameters, layout: .singleLine), pattern { $1(&$0) }])
       file = Table(
         "the file",
         [
           .group("MetaData", metadata),
-          .list("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) },
+          .array("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) },
         ]
       ) { object, document, reader in
         guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"],
@@ -506,13 +520,13 @@ struct RichTapTables: Sendable {
     }
   }
 
-  private static func metadata(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
+  private static func metadataSchema(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
     let version = JSONKey("Version", .anyNumber, is: .required)
     // Values of other kinds are ignored.
-    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Place<String?>) -> Field<
+    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Accessor<String?>) -> Field<
       RichTapDocument
     > {
-      Field(JSONKey(name, .text())) { value, document, _ in
+      Field(JSONKey(name, .string())) { value, document, _ in
         place(&document) { $0 = value.string }
         return true
       } write: { document, _, object in
@@ -523,15 +537,16 @@ struct RichTapTables: Sendable {
     }
     var rows: [Field<RichTapDocument>] = [
       Field(version) { value, document, reader in
-        guard let number: Double = reader.scalar(value, version) else { return false }
+        guard let number: Double = reader.readScalar(value, key: version) else { return false }
         let known = dialect == .he ? [1.0, 2] : [1]
         if known.contains(dialect == .he ? number.rounded(.towardZero) : number) {
           document.version = Int(number)
-          reader.details.append(("version", dialect == .he ? "\(Int(number))" : value.shortLexeme))
+          reader.details.append(
+            ("version", dialect == .he ? "\(Int(number))" : value.truncatedLexeme))
         } else {
           reader.log.add(
             .heVersion, at: value,
-            "Version is \(value.shortLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
+            "Version is \(value.truncatedLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
         }
         return true
       } write: { document, _, object in
@@ -549,39 +564,42 @@ struct RichTapTables: Sendable {
         })
     }
     rows += [
-      text("Created") { $1(&$0.created) }, text("Create") { $1(&$0.created) },
+      text("Created") { $1(&$0.creationText) }, text("Create") { $1(&$0.creationText) },
       text("Description") { $1(&$0.notes) },
     ]
     return Table(dialect == .he ? "Metadata" : "MetaData", rows)
   }
 
-  private static func event(_ dialect: RichTapDialect, _ point: Table<RichTapDocument.CurvePoint>)
+  private static func eventSchema(
+    _ dialect: RichTapDialect, curvePoint point: Table<RichTapDocument.CurvePoint>
+  )
     -> Table<Event>
   {
     let frequency = JSONKey(
-      "Frequency", .integer(dialect.frequencies(isTransient: true)),
-      is: dialect == .he ? .required : .expected,
+      "Frequency", .integer(dialect.frequencyRange(isTransient: true)),
+      is: dialect == .he ? .required : .recommended,
       rule: .heFrequency)
     let parameters = Table<Event>(
       "Parameters",
       [
-        .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: .heIntensity)
-        {
+        .value(
+          "Intensity", .integer(RichTapDialect.intensityRange), is: .required, rule: .heIntensity
+        ) {
           $1(&$0.intensity)
         },
         .value(frequency) { event, _ in
-          .integer(dialect.frequencies(isTransient: event.isTransient))
+          .integer(dialect.frequencyRange(isTransient: event.isTransient))
         } place: {
           $1(&$0.frequency)
         },
-        Field(JSONKey("Curve", .list(.object { point.shape }), layout: .line)) {
+        Field(JSONKey("Curve", .array(.object { point.schema }), layout: .singleLine)) {
           value, event, reader in
-          guard reader.expect(.array, value, as: "Curve") else { return false }
-          reader.read(curve: value, of: &event)
+          guard reader.expectKind(.array, of: value, as: "Curve") else { return false }
+          reader.readCurve(value, into: &event)
           return true
         } write: { event, _, object in
           if event.curve.isEmpty { return }
-          point.write(event.curve, as: "Curve", layout: .line, to: &object)
+          point.write(event.curve, as: "Curve", layout: .singleLine, to: &object)
         }.only { !$0.isTransient },
       ]
     ) { object, event, reader in
@@ -592,63 +610,72 @@ struct RichTapTables: Sendable {
       guard !event.isTransient, object["Frequency"] == nil else { return true }
       // Of a transient it is expected alone.
       if dialect == .oh {
-        reader.noteMissing(frequency, isRequired: true, of: object, JSONShape("Parameters", []))
+        reader.reportMissing(
+          frequency, isRequired: true, of: object, schema: JSONSchema("Parameters", []))
       }
       return false
     }
     let time: Field<Event> = .value(
-      dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.times), is: .required,
-      rule: dialect == .he ? .heTime : .ohTime
+      dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.timeRange), is: .required,
+      rule: dialect == .he ? .heRelativeTime : .ohStartTime
     ) { $1(&$0.time) }
     return Table(
       "Event",
       [
-        .word("Type", is: .required, noun: "event type", rule: .heEventType) { $1(&$0.kind) }, time,
-        .value("Duration", .integer(dialect.durations), is: .required, rule: .heDuration) {
+        .enumeration("Type", is: .required, noun: "event type", rule: .heEventType) {
+          $1(&$0.kind)
+        }, time,
+        .value("Duration", .integer(dialect.durationRange), is: .required, rule: .heDuration) {
           $1(&$0.duration)
         }.only {
           !$0.isTransient
         },
-      ] + (dialect == .he ? [index(is: .written) { $1(&$0.vibrator) }] : []) + [
+      ] + (dialect == .he ? [vibratorField(presence: .alwaysWritten) { $1(&$0.vibrator) }] : []) + [
         .group("Parameters", parameters)
       ])
   }
 
-  private static func index<Owner>(
-    is presence: JSONKey.Presence, _ place: @escaping Field<Owner>.Place<RichTapDocument.Vibrator>
-  ) -> JSONField<Owner, RichTapDecoder> {
+  private static func vibratorField<Owner>(
+    presence: JSONKey.Presence,
+    location place: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
+  ) -> JSONProperty<Owner, RichTapDecoder> {
     let key = JSONKey("Index", .integer(0...2), is: presence, rule: .heIndex)
-    return JSONField(key) { value, owner, reader in
-      guard let number: Int = reader.scalar(value, key) else { return false }
-      place(&owner) { $0 = RichTapDocument.Vibrator(index: number) ?? .both }
+    return JSONProperty(key) { value, owner, reader in
+      guard let number: Int = reader.readScalar(value, key: key) else { return false }
+      place(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
       return true
     } write: { owner, _, object in
       object.member(
-        "Index", (JSONField<Owner, RichTapDecoder>.value(place, of: owner) ?? .both).index)
+        "Index", (JSONProperty<Owner, RichTapDecoder>.value(place, of: owner) ?? .both).number)
     }
   }
 
-  private static func point(_ dialect: RichTapDialect) -> Table<RichTapDocument.CurvePoint> {
-    let presence = dialect == .he ? JSONKey.Presence.required : .expected
+  private static func curvePointSchema(_ dialect: RichTapDialect) -> Table<
+    RichTapDocument.CurvePoint
+  > {
+    let presence = dialect == .he ? JSONKey.Presence.required : .recommended
     let time = JSONKey("Time", .anyNumber, is: .required, rule: .heCurveTime)
     let gain = JSONKey("Intensity", .anyNumber, is: presence)
     return Table(
       "a point of Curve",
       [
         .value(time) { _, reader in
-          .integer(0...reader.duration)
+          .integer(0...reader.currentEventDuration)
         } place: {
           $1(&$0.time)
         },
         Field(gain) { value, point, reader in
-          guard let factor = reader.gain(value, gain) else { return false }
+          guard let factor = reader.curveGain(value, key: gain) else { return false }
           point.gain = factor
           return true
         } write: { point, _, object in
-          point.gain.write("Intensity", isShort: true, to: &object)
+          point.gain.write("Intensity", omitsPoint: true, to: &object)
         },
-        .value("Frequency", .integer(RichTapDialect.offsets), is: presence, rule: .heCurveRange) {
-          $1(&$0.offset)
+        .value(
+          "Frequency", .integer(RichTapDialect.frequencyOffsetRange), is: presence,
+          rule: .heCurveRange
+        ) {
+          $1(&$0.frequencyOffset)
         },
       ]
     ) { object, _, reader in
@@ -671,7 +698,8 @@ extension RichTapDialect {
       [
         .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .heStructure, .heVersion,
         .heMissingKey,
-        .wrongType, .heEventType, .heNoEventWrapper, .heEventCount, .heAbsoluteTime, .heTime,
+        .wrongType, .heEventType, .heNoEventWrapper, .heEventCount, .heAbsoluteTime,
+        .heRelativeTime,
         .heDuration, .heIndex,
         .heIntensity, .heFrequency, .heFraction, .heCurveRequired, .heCurvePointCount, .heCurveTime,
         .heCurveEnds,
@@ -683,7 +711,8 @@ extension RichTapDialect {
         .ohVersion,
         .heMissingKey, .wrongType, .heEventType, .ohChannelNumber, .ohChannelCount,
         .heNoEventWrapper, .ohEventCount,
-        .ohTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction, .heCurvePointCount,
+        .ohStartTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction,
+        .heCurvePointCount,
         .ohCurveTime,
         .heCurveRange, .hePercentCurve, .ohPartialKeys, .heOverlap,
       ]
@@ -728,10 +757,10 @@ extension Rule {
   static let heAbsoluteTime = error(
     "absolute-time", "range",
     "AbsoluteTime must not be negative, and must rise from pattern to pattern.")
-  static let heTime = error(
+  static let heRelativeTime = error(
     "relative-time", "range",
     "RelativeTime must not be negative, and must not fall from event to event.")
-  static let ohTime = error("start-time", "range", "StartTime must be 0 to 1800000 ms.")
+  static let ohStartTime = error("start-time", "range", "StartTime must be 0 to 1800000 ms.")
   static let heDuration = error(
     "duration", "range", "The Duration of a continuous event must be 1 to 5000 ms.")
   static let ohDuration = error(

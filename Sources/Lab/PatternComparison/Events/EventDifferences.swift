@@ -6,12 +6,12 @@ struct EventDifferences {
   private let match: EventMatch
   private let profile: TransducerProfile
   private let options: ComparisonOptions
-  private let controls: PlayedValues
-  private(set) var found: FoundDifferences
+  private let effectiveValues: EffectiveValues
+  private(set) var differences: DifferenceList
 
   private struct Change {
-    var event: ListedEvent
-    var partner: ListedEvent
+    var event: IndexedEvent
+    var candidateEvent: IndexedEvent
     var before: Double
     var after: Double
     var amount: Double
@@ -21,34 +21,35 @@ struct EventDifferences {
     _ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile,
     options: ComparisonOptions
   ) {
-    controls = PlayedValues(reference)
+    effectiveValues = EffectiveValues(reference)
     self.match = match
     self.profile = profile
     self.options = options
-    let start = match.reference.first?.time ?? match.other.first?.time ?? 0
-    found = FoundDifferences(
-      names: EventNames(match.other, owner: options.otherLabel),
+    let start = match.reference.first?.time ?? match.candidate.first?.time ?? 0
+    differences = DifferenceList(
+      candidateNames: EventNames(match.candidate, owner: options.candidateLabel),
       referenceNames: EventNames(match.reference, owner: options.referenceLabel),
-      whole: start...start)
+      overallRange: start...start)
     if !match.reference.isEmpty {
-      found.whole = range(match.reference)
+      differences.overallRange = soundingRange(of: match.reference)
     }
-    findTimes()
-    if !findOrder() {
-      for quality in Difference.Kind.ofEvents {
+    findTimeShifts()
+    if !findReordering() {
+      for quality in Difference.Kind.eventParameterKinds {
         findChanges(of: quality)
       }
     }
-    findWaveforms()
-    findPlaces()
+    findWaveformChanges()
+    findBodyLocationChanges()
     for kind in HapticEvent.Kind.allCases {
-      addPresence(.missing, match.missing.map { match.reference[$0] }.filter { $0.kind == kind })
-      addPresence(.added, match.added.map { match.other[$0] }.filter { $0.kind == kind })
+      addUnpairedEvents(
+        .missing, match.missing.map { match.reference[$0] }.filter { $0.kind == kind })
+      addUnpairedEvents(.added, match.added.map { match.candidate[$0] }.filter { $0.kind == kind })
     }
   }
 
   /// The time that some events take, a transient's burst counted.
-  private func range(_ events: [ListedEvent]) -> ClosedRange<Double> {
+  private func soundingRange(of events: [IndexedEvent]) -> ClosedRange<Double> {
     let start = events.map(\.time).min() ?? 0
     let ends = events.map { event in
       event.kind.isTransient
@@ -59,13 +60,15 @@ struct EventDifferences {
   }
 
   private func difference(
-    _ kind: Difference.Kind, _ changes: [Change], isThroughout: Bool = false, amount: Double,
+    _ kind: Difference.Kind, _ changes: [Change], isOverall isThroughout: Bool = false,
+    amount: Double,
     hasValues: Bool = false
   ) -> Difference {
     var difference = Difference(
-      kind, in: range(changes.map(\.event)), isThroughout: isThroughout, amount: amount,
+      kind, in: soundingRange(of: changes.map(\.event)), isOverall: isThroughout, amount: amount,
       before: hasValues ? changes[0].before : nil, after: hasValues ? changes[0].after : nil,
-      referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index))
+      referenceEvents: changes.map(\.event.index),
+      candidateEvents: changes.map(\.candidateEvent.index))
     let (low, high, _) = Self.extremes(changes)
     if changes.count > 1 {
       difference.spread = low...high
@@ -73,8 +76,8 @@ struct EventDifferences {
     return difference
   }
 
-  private var pairs: [(event: ListedEvent, partner: ListedEvent)] {
-    match.pairs.map { (match.reference[$0.0], match.other[$0.1]) }
+  private var pairs: [(event: IndexedEvent, partner: IndexedEvent)] {
+    match.pairs.map { (match.reference[$0.0], match.candidate[$0.1]) }
   }
 
   private func changes(of quality: Difference.Kind) -> (changes: [Change], all: Int) {
@@ -88,11 +91,11 @@ struct EventDifferences {
       // What remains of a decimal in single precision does not count; at another tempo, durations
       // scale with it.
       guard abs(after - before) > 1e-5,
-        quality != .duration || abs(after - before * match.clock.scale) >= 5e-4,
-        let amount = controls.amount(of: quality, from: before, to: after, event, profile)
+        quality != .duration || abs(after - before * match.timeMapping.scale) >= 5e-4,
+        let amount = effectiveValues.amount(of: quality, from: before, to: after, event, profile)
       else { continue }
       changes.append(
-        Change(event: event, partner: partner, before: before, after: after, amount: amount))
+        Change(event: event, candidateEvent: partner, before: before, after: after, amount: amount))
     }
     return (changes, all)
   }
@@ -100,17 +103,18 @@ struct EventDifferences {
   private mutating func findChanges(of quality: Difference.Kind) {
     let (changes, all) = changes(of: quality)
     guard !changes.isEmpty else { return }
-    let groups = Self.groups(changes)
+    let groups = Self.groupedByAmount(changes)
     guard groups.count <= 3 else {
       let (low, high, farthest) = Self.extremes(changes)
       let name =
         [.frequency: "sharpness", .duration: "length", .pan: "pan position"][quality]
         ?? quality.rawValue
-      found.add(
-        difference(quality, changes, isThroughout: changes.count == all, amount: farthest),
-        saying: "\(found.names.owner)'s \(name) differs in \(changes.count) of \(all) events"
+      differences.add(
+        difference(quality, changes, isOverall: changes.count == all, amount: farthest),
+        sentence:
+          "\(differences.candidateNames.owner)'s \(name) differs in \(changes.count) of \(all) events"
           + (quality.unit == .none
-            ? "" : ", by \(SentenceFormatting.spread(low, high, quality.unit))"))
+            ? "" : ", by \(SentenceFormatting.spread(from: low, to: high, unit: quality.unit))"))
       return
     }
     for group in groups {
@@ -118,19 +122,20 @@ struct EventDifferences {
       // All haptic events, or all audio events, and nothing of the other bus sounds.
       let isWhole =
         group.count == all && all > 1
-        && match.other.allSatisfy { $0.isHaptic == first.event.isHaptic }
+        && match.candidate.allSatisfy { $0.isHaptic == first.event.isHaptic }
       let isOneValue = group.allSatisfy {
         abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4
           && $0.event.kind == first.event.kind
       }
       let detail =
         isOneValue
-        ? quality.values(first.before, first.after, of: first.event.kind, profile)
-        : Self.rule(group, quality)
-      found.add(
+        ? quality.valueText(
+          from: first.before, to: first.after, of: first.event.kind, profile: profile)
+        : Self.formulaText(for: group, kind: quality)
+      differences.add(
         difference(
-          quality, group, isThroughout: isWhole, amount: first.amount, hasValues: isOneValue),
-        of: group.map(\.partner), detail: detail.map { ": " + $0 } ?? "")
+          quality, group, isOverall: isWhole, amount: first.amount, hasValues: isOneValue),
+        of: group.map(\.candidateEvent), detail: detail.map { ": " + $0 } ?? "")
     }
   }
 
@@ -143,15 +148,15 @@ struct EventDifferences {
   }
 
   /// Changes by the same amount, in order of time within; the greatest group first.
-  private static func groups(_ changes: [Change]) -> [[Change]] {
+  private static func groupedByAmount(_ changes: [Change]) -> [[Change]] {
     let groups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
-    return groups.map { $0.sorted { $0.partner.time < $1.partner.time } }.sorted {
+    return groups.map { $0.sorted { $0.candidateEvent.time < $1.candidateEvent.time } }.sorted {
       $0.count > $1.count
     }
   }
 
   /// What was done to all values alike: `intensity × 0.8`, `sharpness + 0.1`.
-  private static func rule(_ group: [Change], _ quality: Difference.Kind) -> String? {
+  private static func formulaText(for group: [Change], kind quality: Difference.Kind) -> String? {
     let first = group[0]
     guard quality == .level || quality == .frequency,
       group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
@@ -168,37 +173,38 @@ struct EventDifferences {
     return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
   }
 
-  private mutating func findTimes() {
-    if match.pairs.count > 1, match.clock != EventMatch.TimeMapping() {
-      addClock()
+  private mutating func findTimeShifts() {
+    if match.pairs.count > 1, match.timeMapping != EventMatch.TimeMapping() {
+      addTempoAndDelay()
       return
     }
     var changes = pairs.compactMap { event, partner -> Change? in
       let shift = partner.time - event.time
-      guard abs(shift) > EventMatch.leastTime else { return nil }
+      guard abs(shift) > EventMatch.minimumTimeDifference else { return nil }
       return Change(
-        event: event, partner: partner, before: event.time, after: partner.time, amount: shift)
+        event: event, candidateEvent: partner, before: event.time, after: partner.time,
+        amount: shift)
     }
-    addTail(&changes)
-    let groups = Self.groups(changes)
+    addShiftedTail(removingFrom: &changes)
+    let groups = Self.groupedByAmount(changes)
     guard groups.count <= 5 else {
       let (low, high, farthest) = Self.extremes(changes)
-      found.add(
+      differences.add(
         difference(.time, changes, amount: farthest),
-        saying:
-          "\(changes.count) of \(found.names.owner)'s \(match.other.count) events come between "
-          + "\(Difference.Kind.time.change(low)) and \(Difference.Kind.time.change(high))")
+        sentence:
+          "\(changes.count) of \(differences.candidateNames.owner)'s \(match.candidate.count) events come between "
+          + "\(Difference.Kind.time.changeText(low)) and \(Difference.Kind.time.changeText(high))")
       return
     }
     for group in groups {
-      found.add(
+      differences.add(
         difference(.time, group, amount: group[0].amount, hasValues: group.count == 1),
-        of: group.map(\.partner))
+        of: group.map(\.candidateEvent))
     }
   }
 
   /// Takes the events away that end the pattern and are all shifted alike, if they are several.
-  private mutating func addTail(_ changes: inout [Change]) {
+  private mutating func addShiftedTail(removingFrom changes: inout [Change]) {
     let pairs = pairs
     guard let shift = changes.last?.amount, changes.last?.event.index == pairs.last?.event.index
     else { return }
@@ -207,85 +213,89 @@ struct EventDifferences {
     let indices = Set(tail.map(\.event.index))
     let moved = changes.filter { indices.contains($0.event.index) }
     changes.removeAll { indices.contains($0.event.index) }
-    let names = found.names
-    found.add(
+    let names = differences.candidateNames
+    differences.add(
       difference(.time, moved, amount: shift, hasValues: true),
-      saying:
+      sentence:
         """
-        From its \(names.name(from)) on, at \(SentenceFormatting.moment(from.time)), all of \
+        From its \(names.name(of: from)) on, at \(SentenceFormatting.time(from.time)), all of \
         \(names.owner) 
         """
-          + "comes \(Difference.Kind.time.change(shift))")
+          + "comes \(Difference.Kind.time.changeText(shift))")
   }
 
-  private mutating func addClock() {
-    let first = match.other[0].time - match.reference[0].time
+  private mutating func addTempoAndDelay() {
+    let first = match.candidate[0].time - match.reference[0].time
     var whole = Difference(
-      .tempo, in: found.whole, isThroughout: true, amount: 100 * (match.clock.scale - 1),
-      referenceEvents: match.reference.map(\.index), otherEvents: match.other.map(\.index))
-    if match.clock.scale != 1 {
+      .tempo, in: differences.overallRange, isOverall: true,
+      amount: 100 * (match.timeMapping.scale - 1),
+      referenceEvents: match.reference.map(\.index), candidateEvents: match.candidate.map(\.index))
+    if match.timeMapping.scale != 1 {
       // Without the delay where that is taken out.
       let base = options.alignment == .start ? first : 0
       let shifts = pairs.map { $0.partner.time - $0.event.time - base }
-      whole.setLargestShift(shifts.max { abs($0) < abs($1) } ?? 0)
-      found.add(whole)
+      whole.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
+      differences.add(whole)
     }
-    guard abs(first) > EventMatch.leastTime else { return }
-    found.add(
+    guard abs(first) > EventMatch.minimumTimeDifference else { return }
+    differences.add(
       Difference(
-        .time, in: whole.range, isThroughout: true, amount: first, before: match.reference[0].time,
-        after: match.other[0].time, referenceEvents: whole.referenceEvents,
-        otherEvents: whole.otherEvents))
+        .time, in: whole.range, isOverall: true, amount: first, before: match.reference[0].time,
+        after: match.candidate[0].time, referenceEvents: whole.referenceEvents,
+        candidateEvents: whole.candidateEvents))
   }
 
-  private mutating func addPresence(_ kind: Difference.Kind, _ events: [ListedEvent]) {
+  private mutating func addUnpairedEvents(_ kind: Difference.Kind, _ events: [IndexedEvent]) {
     guard !events.isEmpty else { return }
     let indices = events.map(\.index)
-    found.add(
+    differences.add(
       Difference(
-        kind, in: range(events),
-        amount: events.map(fullScale).max() ?? JustNoticeableDifference.floor,
+        kind, in: soundingRange(of: events),
+        amount: events.map(peakDecibels).max() ?? JustNoticeableDifference.perceptionFloorDecibels,
         referenceEvents: kind == .missing ? indices : [],
-        otherEvents: kind == .missing ? [] : indices), of: events)
+        candidateEvents: kind == .missing ? [] : indices), of: events)
   }
 
   /// The level of an event's loudest moment in dBFS, no control counted.
-  private func fullScale(_ event: ListedEvent) -> Double {
+  private func peakDecibels(of event: IndexedEvent) -> Double {
     let amplitude =
       event.isHaptic
-      ? profile.scale(of: event.kind).level
+      ? profile.frequencyAndLevel(of: event.kind).level
         * profile.intensity.amplitude(atIntensity: event.strength)
       : 0.5 * event.strength
     return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
   }
 
-  private mutating func findWaveforms() {
+  private mutating func findWaveformChanges() {
     for (event, partner) in pairs {
       guard let before = event.waveform, let after = partner.waveform, before != after else {
         continue
       }
-      let subject = found.names.subject([partner])
+      let subject = differences.candidateNames.subject(for: [partner])
       let sentence =
         if before.path != after.path {
-          subject.verb("plays", "play") + " \(after.path) instead of \(before.path)"
+          subject.withVerb("plays", plural: "play") + " \(after.path) instead of \(before.path)"
         } else if before.isLooping != after.isLooping {
-          subject.verb(after.isLooping ? "repeats" : "no longer repeats", "repeat")
+          subject.withVerb(after.isLooping ? "repeats" : "no longer repeats", plural: "repeat")
         } else {
-          subject.verb("is", "are") + (after.usesVolumeEnvelope ? "" : " not") + " faded in and out"
+          subject.withVerb("is", plural: "are") + (after.usesVolumeEnvelope ? "" : " not")
+            + " faded in and out"
         }
-      found.add(
+      differences.add(
         Difference(
-          .waveform, in: range([event]), referenceEvents: [event.index],
-          otherEvents: [partner.index]),
-        saying: sentence)
+          .waveform, in: soundingRange(of: [event]), referenceEvents: [event.index],
+          candidateEvents: [partner.index]),
+        sentence: sentence)
     }
   }
 
-  private mutating func findPlaces() {
+  private mutating func findBodyLocationChanges() {
     var moved:
-      [(places: [HapticComposition.Place?], events: [ListedEvent], partners: [ListedEvent])] = []
-    for (event, partner) in pairs where event.place != partner.place {
-      let places = [event.place, partner.place]
+      [(
+        places: [HapticComposition.BodyLocation?], events: [IndexedEvent], partners: [IndexedEvent]
+      )] = []
+    for (event, partner) in pairs where event.bodyLocation != partner.bodyLocation {
+      let places = [event.bodyLocation, partner.bodyLocation]
       let known = moved.firstIndex { $0.places == places }
       if known == nil {
         moved.append((places, [], []))
@@ -294,43 +304,43 @@ struct EventDifferences {
       moved[known ?? moved.count - 1].partners.append(partner)
     }
     for (places, events, partners) in moved {
-      let names = places.map { $0.map { "at \($0.title)" } ?? "everywhere" }
-      found.add(
+      let names = places.map { $0.map { "at \($0.displayName)" } ?? "everywhere" }
+      differences.add(
         Difference(
-          .channels, in: range(events), referenceEvents: events.map(\.index),
-          otherEvents: partners.map(\.index)),
-        saying: found.names.subject(partners).verb("is", "are")
+          .channels, in: soundingRange(of: events), referenceEvents: events.map(\.index),
+          candidateEvents: partners.map(\.index)),
+        sentence: differences.candidateNames.subject(for: partners).withVerb("is", plural: "are")
           + " felt \(names[1]) instead of \(names[0])")
     }
   }
 
   /// Reports events that are the same in another order; whether that explains all values.
-  private mutating func findOrder() -> Bool {
+  private mutating func findReordering() -> Bool {
     let events = match.reference
-    let partners = match.other
+    let partners = match.candidate
     guard events.count > 1, events.count == partners.count, match.pairs.count == events.count,
       let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }),
       match.pairs.allSatisfy({ $0.0 == $0.1 })
     else { return false }
-    let moved = events.indices.filter { !events[$0].isLike(partners[$0]) }
+    let moved = events.indices.filter { !events[$0].isEquivalent(to: partners[$0]) }
     guard moved.count > 1, let first = moved.first, let last = moved.last else { return false }
     let isReversed = events.indices.allSatisfy {
-      events[$0].isLike(partners[events.count - 1 - $0])
+      events[$0].isEquivalent(to: partners[events.count - 1 - $0])
     }
     let isSwapped =
-      moved.count == 2 && events[first].isLike(partners[last])
-      && events[last].isLike(partners[first])
+      moved.count == 2 && events[first].isEquivalent(to: partners[last])
+      && events[last].isEquivalent(to: partners[first])
     guard isReversed || isSwapped else { return false }
     let isWhole = isReversed && events.count > 2
-    found.add(
+    differences.add(
       Difference(
-        .order, in: range([events[first], events[last]]), isThroughout: isWhole,
+        .order, in: soundingRange(of: [events[first], events[last]]), isOverall: isWhole,
         referenceEvents: moved.map { events[$0].index },
-        otherEvents: moved.map { partners[$0].index }),
-      saying: "\(found.names.owner)'s \(kind.word)s "
+        candidateEvents: moved.map { partners[$0].index }),
+      sentence: "\(differences.candidateNames.owner)'s \(kind.displayNoun)s "
         + (isWhole
           ? "are in reverse order"
-          : "\(partners[first].number) and \(partners[last].number) are swapped"))
+          : "\(partners[first].ordinal) and \(partners[last].ordinal) are swapped"))
     return true
   }
 }
@@ -351,7 +361,7 @@ extension Array {
 }
 
 extension Difference.Kind {
-  static let ofEvents: [Self] = [
+  static let eventParameterKinds: [Self] = [
     .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
   ]
 
@@ -370,7 +380,7 @@ extension Difference.Kind {
     }
   }
 
-  func value(of event: ListedEvent) -> Double? {
+  func value(of event: IndexedEvent) -> Double? {
     if self == .duration { return event.duration }
     guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
     return event.value(id)
@@ -386,18 +396,19 @@ extension Difference.Kind {
 
   /// The values behind a difference: `intensity 0.71 instead of 0.75`; nil where there is nothing
   /// to add.
-  func values(
-    _ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile
+  func valueText(
+    from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
   ) -> String? {
-    let written = SentenceFormatting.value(after, insteadOf: before)
+    let written = SentenceFormatting.values(after, insteadOf: before)
     switch self {
     case .sustain:
       return nil
     case .duration:
       return written + " s"
     case .frequency where !kind.playsFile:
-      let hertz = SentenceFormatting.hertz(
-        Self.hertz(after, of: kind, profile), insteadOf: Self.hertz(before, of: kind, profile))
+      let hertz = SentenceFormatting.frequencies(
+        Self.hertz(after, of: kind, profile: profile),
+        insteadOf: Self.hertz(before, of: kind, profile: profile))
       return "\(hertz) (\(valueName(of: kind)) \(written))"
     default:
       return "\(valueName(of: kind)) \(written)"
@@ -405,19 +416,21 @@ extension Difference.Kind {
   }
 
   func amount(
-    _ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile
+    from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
   ) -> Double {
     switch self {
     case .level:
-      guard kind.isHaptic else { return Self.decibels(before, after) }
+      guard kind.isHaptic else { return Self.decibels(from: before, to: after) }
       let law = profile.intensity
-      return Self.decibels(law.amplitude(atIntensity: before), law.amplitude(atIntensity: after))
+      return Self.decibels(
+        from: law.amplitude(atIntensity: before), to: law.amplitude(atIntensity: after))
     case .frequency:
       return 100
-        * (Self.hertz(after, of: kind, profile) / Self.hertz(before, of: kind, profile) - 1)
+        * (Self.hertz(after, of: kind, profile: profile)
+          / Self.hertz(before, of: kind, profile: profile) - 1)
     case .attack, .decay, .release:
-      return EnvelopeTimes.seconds(normalised: Float(after))
-        - EnvelopeTimes.seconds(normalised: Float(before))
+      return EnvelopeTimes.seconds(normalized: Float(after))
+        - EnvelopeTimes.seconds(normalized: Float(before))
     case .pan, .brightness:
       return 100 * (after - before)
     default:
@@ -426,19 +439,19 @@ extension Difference.Kind {
   }
 
   /// The ratio of two amplitudes, with silence at −60 dB.
-  private static func decibels(_ before: Double, _ after: Double) -> Double {
+  private static func decibels(from before: Double, to after: Double) -> Double {
     if before == after { return 0 }
-    guard after > 0 else { return -greatestDecibels }
-    guard before > 0 else { return greatestDecibels }
-    return min(max(20 * log10(after / before), -greatestDecibels), greatestDecibels)
+    guard after > 0 else { return -maximumDecibels }
+    guard before > 0 else { return maximumDecibels }
+    return min(max(20 * log10(after / before), -maximumDecibels), maximumDecibels)
   }
 
   /// The frequency of a sharpness or pitch; that of a sound file is its speed.
-  static func hertz(_ value: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile)
+  static func hertz(_ value: Double, of kind: HapticEvent.Kind, profile: TransducerProfile)
     -> Double
   {
     if kind.isHaptic {
-      return profile.scale(of: kind).frequency.hertz(atSharpness: value)
+      return profile.frequencyAndLevel(of: kind).frequency.hertz(atSharpness: value)
     }
     // An octave to each side of twice the band's end, as the rendering model has it.
     return (kind.playsFile ? 1 : 2 * profile.frequency.high) * pow(2, value)
@@ -449,7 +462,7 @@ extension Difference.Kind {
 ///
 /// What is written can differ where what is played does not: intensity and sharpness end at 0 and 1
 /// whatever a control adds.
-struct PlayedValues {
+struct EffectiveValues {
   private let timelines: [[DynamicParameterID: ControlTimeline]]
 
   init(_ composition: HapticComposition) {
@@ -457,7 +470,7 @@ struct PlayedValues {
       var timelines: [DynamicParameterID: ControlTimeline] = [:]
       for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
         let timeline = ControlTimeline(of: id, in: layer.pattern)
-        if timeline.isMoving {
+        if timeline.isSet {
           timelines[id] = timeline
         }
       }
@@ -468,10 +481,10 @@ struct PlayedValues {
   /// How far two values of an event are apart as they are played, where that is most; nil where
   /// they sound the same.
   func amount(
-    of quality: Difference.Kind, from before: Double, to after: Double, _ event: ListedEvent,
+    of quality: Difference.Kind, from before: Double, to after: Double, _ event: IndexedEvent,
     _ profile: TransducerProfile
   ) -> Double? {
-    let written = quality.amount(before, after, of: event.kind, profile)
+    let written = quality.amount(from: before, to: after, of: event.kind, profile: profile)
     guard event.isHaptic, quality == .level || quality == .frequency,
       timelines.indices.contains(event.layer),
       let timeline = timelines[event.layer][
@@ -490,7 +503,7 @@ struct PlayedValues {
     let amounts = times.map { time in
       let control = timeline.value(at: time)
       return quality.amount(
-        played(before, control), played(after, control), of: event.kind, profile)
+        from: played(before, control), to: played(after, control), of: event.kind, profile: profile)
     }
     // What rounding leaves of equal values is nothing.
     guard let greatest = amounts.max(by: { abs($0) < abs($1) }), abs(greatest) > 1e-6 else {

@@ -2,7 +2,7 @@ internal import CMath
 import HapticModel
 import HapticRender
 
-struct ListedEvent {
+struct IndexedEvent {
   /// The index into the events of the composition, counted layer by layer.
   var index: Int
   var layer = 0
@@ -14,15 +14,15 @@ struct ListedEvent {
   /// The values the kind reacts to, in the order of `EventParameterID.allCases`; else 0.
   var values: [Double]
   var waveform: AudioWaveform?
-  var place: HapticComposition.Place?
+  var bodyLocation: HapticComposition.BodyLocation?
   /// Its number among its kind, from 1 on.
-  var number = 0
+  var ordinal = 0
 
   init(_ event: HapticEvent, index: Int) {
     self.index = index
     kind = event.kind
     time = event.time.isFinite ? event.time : 0
-    duration = event.kind.isTransient ? nil : event.length
+    duration = event.kind.isTransient ? nil : event.holdDuration
     values = EventParameterID.allCases.map { id in
       event.kind.responds(to: id) ? Double(event.value(of: id)) : 0
     }
@@ -38,10 +38,10 @@ struct ListedEvent {
   var end: Double { time + (duration ?? 0) }
 
   /// Seconds that it sounds behind its end; no burst of the shipped profiles is longer than 40 ms.
-  var ring: Double {
+  var tailDuration: Double {
     max(
-      kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(value(.releaseTime))),
-      EnvelopeTimes.shortestEdge)
+      kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalized: Float(value(.releaseTime))),
+      EnvelopeTimes.minimumRampSeconds)
   }
 
   /// The strength, 0…1: intensity or volume.
@@ -49,19 +49,19 @@ struct ListedEvent {
 
   var isHaptic: Bool { kind.isHaptic }
 
-  func isLike(_ other: ListedEvent) -> Bool {
-    kind == other.kind && same(duration, other.duration)
+  func isEquivalent(to other: IndexedEvent) -> Bool {
+    kind == other.kind && areEqual(duration, other.duration)
       && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
-      && waveform == other.waveform && place == other.place
+      && waveform == other.waveform && bodyLocation == other.bodyLocation
   }
 
-  private func same(_ a: Double?, _ b: Double?) -> Bool {
+  private func areEqual(_ a: Double?, _ b: Double?) -> Bool {
     guard let a, let b else { return (a == nil) == (b == nil) }
     return abs(a - b) < 1e-6
   }
 
   /// What pairing it with another costs: 0 for equals, 1 for what lies half a second apart.
-  func cost(of other: ListedEvent) -> Double {
+  func pairingCost(with other: IndexedEvent) -> Double {
     guard kind == other.kind else { return .infinity }
     var difference = 0.0
     for (a, b) in zip(values, other.values) {
@@ -73,21 +73,21 @@ struct ListedEvent {
     if waveform != other.waveform {
       difference += 0.5
     }
-    if place != other.place {
+    if bodyLocation != other.bodyLocation {
       difference += 0.5
     }
     return abs(time - other.time) / 0.5 + min(0.8, difference / 2)
   }
 
   /// The events of all layers by time, numbered among their kinds.
-  static func list(_ composition: HapticComposition) -> [ListedEvent] {
-    var events: [ListedEvent] = []
+  static func events(of composition: HapticComposition) -> [IndexedEvent] {
+    var events: [IndexedEvent] = []
     for (layer, content) in composition.layers.enumerated() {
       for event in content.pattern.events {
-        events.append(ListedEvent(event, index: events.count))
+        events.append(IndexedEvent(event, index: events.count))
         events[events.count - 1].layer = layer
         if event.kind.isHaptic {
-          events[events.count - 1].place = content.place
+          events[events.count - 1].bodyLocation = content.bodyLocation
         }
       }
     }
@@ -101,7 +101,7 @@ struct ListedEvent {
     var counts: [HapticEvent.Kind: Int] = [:]
     for index in events.indices {
       counts[events[index].kind, default: 0] += 1
-      events[index].number = counts[events[index].kind] ?? 0
+      events[index].ordinal = counts[events[index].kind] ?? 0
     }
     return events
   }
@@ -109,14 +109,14 @@ struct ListedEvent {
 
 struct EventMatch {
   /// The reference's events by time.
-  let reference: [ListedEvent]
-  let other: [ListedEvent]
+  let reference: [IndexedEvent]
+  let candidate: [IndexedEvent]
   /// Positions in `reference` and `other`, rising in the first.
   private(set) var pairs: [(Int, Int)] = []
   private(set) var missing: [Int] = []
   private(set) var added: [Int] = []
   /// How the other's times follow from the reference's, where all of them do.
-  private(set) var clock = TimeMapping()
+  private(set) var timeMapping = TimeMapping()
 
   /// Times of the other pattern as a line over those of the reference.
   struct TimeMapping: Equatable {
@@ -125,92 +125,100 @@ struct EventMatch {
     /// Seconds the other is later at 0.
     var delay = 0.0
 
-    func time(_ time: Double) -> Double { time * scale + delay }
+    func candidateTime(at time: Double) -> Double { time * scale + delay }
   }
 
   /// The least difference of time that is one, in seconds: a frame at 96 kHz.
-  static let leastTime = 1e-5
+  static let minimumTimeDifference = 1e-5
 
   /// Pairs the events: those that are alike first, the rest by what they cost; O(n log n) for many.
   init(_ reference: HapticComposition, _ other: HapticComposition) {
-    self.reference = ListedEvent.list(reference)
-    self.other = ListedEvent.list(other)
-    if !pairAsAWhole() {
-      pairOneByOne()
+    self.reference = IndexedEvent.events(of: reference)
+    self.candidate = IndexedEvent.events(of: other)
+    if !pairInOrder() {
+      pairIndividually()
     }
     pairs.sort { $0.0 < $1.0 }
     let paired = Set(pairs.map(\.0))
     let otherPaired = Set(pairs.map(\.1))
     missing = self.reference.indices.filter { !paired.contains($0) }
-    added = self.other.indices.filter { !otherPaired.contains($0) }
+    added = self.candidate.indices.filter { !otherPaired.contains($0) }
   }
 
-  private mutating func pairAsAWhole() -> Bool {
+  private mutating func pairInOrder() -> Bool {
     let count = reference.count
-    guard count == other.count, count > 0, zip(reference, other).allSatisfy({ $0.kind == $1.kind })
+    guard count == candidate.count, count > 0,
+      zip(reference, candidate).allSatisfy({ $0.kind == $1.kind })
     else {
       return false
     }
     let first = reference[0].time
-    let otherFirst = other[0].time
+    let otherFirst = candidate[0].time
     var clock = TimeMapping(scale: 1, delay: otherFirst - first)
     let span = reference[count - 1].time - first
-    let otherSpan = other[count - 1].time - otherFirst
+    let otherSpan = candidate[count - 1].time - otherFirst
     // Two events make any pace; three that agree make one.
-    if count > 2, span > 0, abs(otherSpan - span) > Self.leastTime {
+    if count > 2, span > 0, abs(otherSpan - span) > Self.minimumTimeDifference {
       clock = TimeMapping(scale: otherSpan / span, delay: otherFirst - first * (otherSpan / span))
     }
-    let slack = clock.scale == 1 ? Self.leastTime : 5e-4
-    guard zip(reference, other).allSatisfy({ abs($1.time - clock.time($0.time)) <= slack }) else {
+    let slack = clock.scale == 1 ? Self.minimumTimeDifference : 5e-4
+    guard
+      zip(reference, candidate).allSatisfy({
+        abs($1.time - clock.candidateTime(at: $0.time)) <= slack
+      })
+    else {
       return false
     }
     // A few events far from where they were, and nothing like them: others, not the same later.
-    let alike = zip(reference, other).count { $0.isLike($1) }
+    let alike = zip(reference, candidate).count { $0.isEquivalent(to: $1) }
     guard abs(clock.delay) < 0.5 && abs(clock.scale - 1) < 0.5 || alike * 2 >= count else {
       return false
     }
     pairs = reference.indices.map { ($0, $0) }
-    self.clock = clock
+    self.timeMapping = clock
     return true
   }
 
-  private mutating func pairOneByOne() {
-    var ends = (reference.count, other.count)
+  private mutating func pairIndividually() {
+    var ends = (reference.count, candidate.count)
     var start = 0
-    while start < min(ends.0, ends.1), same(reference[start], other[start], later: 0) {
+    while start < min(ends.0, ends.1),
+      areEquivalent(reference[start], candidate[start], delayedBy: 0)
+    {
       pairs.append((start, start))
       start += 1
     }
     var back: [(Int, Int)] = []
-    if let last = reference.last, let otherLast = other.last {
+    if let last = reference.last, let otherLast = candidate.last {
       let delay = otherLast.time - last.time
       var tail = ends
       while tail.0 > start, tail.1 > start,
-        same(reference[tail.0 - 1], other[tail.1 - 1], later: delay)
+        areEquivalent(reference[tail.0 - 1], candidate[tail.1 - 1], delayedBy: delay)
       {
         tail = (tail.0 - 1, tail.1 - 1)
         back.append(tail)
       }
       // A tail that comes later is one only when it explains all the rest of one side.
-      if abs(delay) <= Self.leastTime || tail.0 == start || tail.1 == start {
+      if abs(delay) <= Self.minimumTimeDifference || tail.0 == start || tail.1 == start {
         pairs += back
         ends = tail
       }
     }
-    pairRest(Array(start..<ends.0), Array(start..<ends.1))
+    pairRemaining(Array(start..<ends.0), Array(start..<ends.1))
   }
 
-  private func same(_ a: ListedEvent, _ b: ListedEvent, later: Double) -> Bool {
-    abs(b.time - a.time - later) <= Self.leastTime && a.isLike(b)
+  private func areEquivalent(_ a: IndexedEvent, _ b: IndexedEvent, delayedBy later: Double) -> Bool
+  {
+    abs(b.time - a.time - later) <= Self.minimumTimeDifference && a.isEquivalent(to: b)
   }
 
-  private mutating func pairRest(_ rest: [Int], _ otherRest: [Int]) {
+  private mutating func pairRemaining(_ rest: [Int], _ otherRest: [Int]) {
     for kind in HapticEvent.Kind.allCases {
       var mine = rest.filter { reference[$0].kind == kind }
-      var theirs = otherRest.filter { other[$0].kind == kind }
+      var theirs = otherRest.filter { candidate[$0].kind == kind }
       var places: [Key: [Int]] = [:]
       for index in theirs.reversed() {
-        places[Key(other[index]), default: []].append(index)
+        places[Key(candidate[index]), default: []].append(index)
       }
       var taken = Set<Int>()
       mine.removeAll { index in
@@ -220,10 +228,10 @@ struct EventMatch {
         return true
       }
       theirs.removeAll { taken.contains($0) }
-      let found = SequenceMatching.pairs(
-        mine.map { reference[$0].time }, theirs.map { other[$0].time }
+      let found = SequenceAlignment.pairs(
+        mine.map { reference[$0].time }, theirs.map { candidate[$0].time }
       ) {
-        reference[mine[$0]].cost(of: other[theirs[$1]])
+        reference[mine[$0]].pairingCost(with: candidate[theirs[$1]])
       }
       pairs += found.map { (mine[$0], theirs[$1]) }
     }
@@ -234,7 +242,7 @@ struct EventMatch {
     private let values: [Int64]
     private let path: String?
 
-    init(_ event: ListedEvent) {
+    init(_ event: IndexedEvent) {
       values = ([event.time, event.duration ?? -1] + event.values).map { value in
         Int64((min(max(value, -1e9), 1e9) * 1e5).rounded())
       }
@@ -243,15 +251,15 @@ struct EventMatch {
   }
 }
 
-enum SequenceMatching {
+enum SequenceAlignment {
   /// What leaving one member without a partner costs; a pair that costs more than two of it is not
   /// made.
   static let gapCost = 0.5
   /// The most cells of an exact search; longer sequences are paired by time alone, from the start
   /// on.
-  static let longestSearch = 1 << 20
+  static let maximumCellCount = 1 << 20
   /// The most seconds between two that are paired by their times alone.
-  static let greatestDistance = 0.5
+  static let maximumDistanceSeconds = 0.5
 
   /// Pairs of indices, rising in both, of members at rising times.
   ///
@@ -262,13 +270,15 @@ enum SequenceMatching {
   )] {
     guard !times.isEmpty, !otherTimes.isEmpty else { return [] }
     let (cells, overflow) = times.count.multipliedReportingOverflow(by: otherTimes.count)
-    return overflow || cells > longestSearch
-      ? passing(times, otherTimes) : searching(times.count, otherTimes.count, cost: cost)
+    return overflow || cells > maximumCellCount
+      ? nearestPairs(times, otherTimes) : optimalPairs(times.count, otherTimes.count, cost: cost)
   }
 
-  private static func searching(_ count: Int, _ otherCount: Int, cost: (Int, Int) -> Double) -> [(
-    Int, Int
-  )] {
+  private static func optimalPairs(_ count: Int, _ otherCount: Int, cost: (Int, Int) -> Double)
+    -> [(
+      Int, Int
+    )]
+  {
     enum Step: UInt8 { case pair, left, right }
     var steps = [Step](repeating: .left, count: (count + 1) * (otherCount + 1))
     let width = otherCount + 1
@@ -313,7 +323,7 @@ enum SequenceMatching {
 
   /// Goes through both by their times alone: values that differ everywhere must not pull pairs
   /// apart.
-  private static func passing(_ times: [Double], _ otherTimes: [Double]) -> [(Int, Int)] {
+  private static func nearestPairs(_ times: [Double], _ otherTimes: [Double]) -> [(Int, Int)] {
     func distance(_ i: Int, _ j: Int) -> Double {
       i < times.count && j < otherTimes.count ? abs(times[i] - otherTimes[j]) : .infinity
     }
@@ -322,7 +332,7 @@ enum SequenceMatching {
     var j = 0
     while i < times.count, j < otherTimes.count {
       let here = distance(i, j)
-      if here <= greatestDistance, here <= distance(i + 1, j), here <= distance(i, j + 1) {
+      if here <= maximumDistanceSeconds, here <= distance(i + 1, j), here <= distance(i, j + 1) {
         pairs.append((i, j))
         i += 1
         j += 1

@@ -5,19 +5,19 @@ import SignalAnalysis
 
 extension Comparison {
   /// The share of its peak above which what is there all the time is noise: −80 dB.
-  private static let noisyShare = 1e-4
+  private static let minimumNoiseRatio = 1e-4
   /// The RMS value below which nothing is noise: less than the dither of 16 bits.
-  private static let leastNoise = 4e-6
+  private static let minimumNoiseRMS = 4e-6
   /// So much to say is less likely than that a recording was made through something.
-  private static let fewDifferences = 4.0
+  private static let maximumDirectCost = 4.0
   /// From so much to say on, another explanation is looked for.
-  private static let manyDifferences = 1.5
+  private static let reanalysisThreshold = 1.5
 
-  private static func weight(_ differences: [Difference]) -> Double {
+  private static func complexity(of differences: [Difference]) -> Double {
     differences.reduce(0) { sum, difference in
       switch difference.kind {
       case .missing, .added, .spectrum: sum + 2.5
-      default: sum + (difference.isThroughout ? 0.5 : 1)
+      default: sum + (difference.isOverall ? 0.5 : 1)
       }
     }
   }
@@ -25,16 +25,16 @@ extension Comparison {
   /// Compares takes of which one at least is a sound: by the events of a pattern, or by the sounds
   /// of a recording, where there is noise; sample by sample where there is none.
   mutating func compareSounds() {
-    let noise = Noisiness(reference, other)
-    guard noise.isPossible, noise.isCertain || !isEqualAsItIs else {
+    let noise = Noisiness(reference, candidate)
+    guard noise.mayBeNoisy, noise.isNoisy || !isEqualUnaligned else {
       compareSignals()
       // Several differences may have one cause, such as another tempo.
-      if Self.weight(differences) > Self.manyDifferences {
+      if Self.complexity(of: differences) > Self.reanalysisThreshold {
         compareRecording { $0 < $1 }
       }
       return
     }
-    if noise.isCertain {
+    if noise.isNoisy {
       if !compareRecording(isBetter: { _, _ in true }) {
         compareSignals()
       }
@@ -48,31 +48,33 @@ extension Comparison {
 
   /// How sure it is that one of two takes has noise under all of it.
   private struct Noisiness {
-    var isPossible = false
-    var isCertain = false
+    var mayBeNoisy = false
+    var isNoisy = false
 
     init(_ reference: Take, _ other: Take) {
       for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil
       {
-        let (floor, peak) = Self.floor(of: take.signal)
-        guard floor > max(Comparison.leastNoise, Comparison.noisyShare * peak) else { continue }
-        isPossible = true
+        let (floor, peak) = Self.noiseFloor(of: take.signal)
+        guard floor > max(Comparison.minimumNoiseRMS, Comparison.minimumNoiseRatio * peak) else {
+          continue
+        }
+        mayBeNoisy = true
         // A pattern that never pauses has a floor of its own.
-        let (own, ownPeak) = Self.floor(of: opposite.signal)
+        let (own, ownPeak) = Self.noiseFloor(of: opposite.signal)
         let isLonger = take.signal.duration > 1.1 * opposite.signal.duration + 0.2
         if own < 1e-3 * ownPeak || isLonger {
-          isCertain = true
+          isNoisy = true
         }
       }
     }
 
     /// The RMS value that nine of ten blocks of 20 ms exceed, and the peak.
-    private static func floor(of signal: Signal) -> (floor: Double, peak: Double) {
+    private static func noiseFloor(of signal: Signal) -> (floor: Double, peak: Double) {
       let samples = signal.mono
       let length = max(1, Int(0.02 * signal.rate))
       // An offset is not noise.
       let powers = stride(from: 0, to: samples.count - length + 1, by: length)
-        .map { SignalPair.powerWithoutOffset(samples[$0..<$0 + length]) }.sorted()
+        .map { SignalPair.variance(of: samples[$0..<$0 + length]) }.sorted()
       guard !powers.isEmpty else { return (0, 0) }
       return (powers[powers.count / 10].squareRoot(), Double(SignalPair.peak(samples)))
     }
@@ -82,70 +84,77 @@ extension Comparison {
   ///
   /// - Parameter isBetter: Compares how much there is to say with what there was before.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
-    guard let sides = RecordingSides(reference, other) else { return false }
-    var result = RecordingResult(sides, search: options.search, limit: Self.fewDifferences)
-    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search) {
+    guard let sides = RecordingPair(reference, candidate) else { return false }
+    var result = RecordingResult(
+      sides, searchSeconds: options.searchSeconds, costLimit: Self.maximumDirectCost)
+    if !result.isConclusive,
+      let heard = RecordingResult(modelingChainOf: sides, searchSeconds: options.searchSeconds)
+    {
       result = heard.isBetter(than: result) ? heard : result
     }
-    let isPattern = reference.composition != nil || other.composition != nil
+    let isPattern = reference.composition != nil || candidate.composition != nil
     guard result.match.outcome == .found else {
       guard isPattern, isBetter(0, 0) else { return false }
-      self.recording = result.match
+      self.recordingMatch = result.match
       differences = []
       addNotFound(result.match, sides)
       equality = .different
       return true
     }
-    var found = RecordingDifferences(result, sides: sides, options: options).found.list
-    guard isBetter(Self.weight(found), Self.weight(differences)) else { return false }
-    self.recording = result.match
-    isRelativeToWhole = true
-    let direction = sides.isMirrored ? -1.0 : 1
-    alignment.seconds = direction * result.match.delay
-    otherGain = pow(10, -direction * result.match.level / 20) * (result.match.isInverted ? -1 : 1)
+    var found = RecordingDifferences(result, sides: sides, options: options).differences.differences
+    guard isBetter(Self.complexity(of: found), Self.complexity(of: differences)) else {
+      return false
+    }
+    self.recordingMatch = result.match
+    isRelativeToOverall = true
+    let direction = sides.isSwapped ? -1.0 : 1
+    alignment.seconds = direction * result.match.delaySeconds
+    candidateGain =
+      pow(10, -direction * result.match.levelDecibels / 20) * (result.match.isInverted ? -1 : 1)
     if options.alignment == .start {
-      found.removeAll { $0.kind == .time && $0.isThroughout }
+      found.removeAll { $0.kind == .time && $0.isOverall }
     }
     if options.matchesLevels {
-      found.removeAll { $0.kind == .level && $0.isThroughout }
+      found.removeAll { $0.kind == .level && $0.isOverall }
     }
     differences = found
     compareChannels()
-    equality = differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
+    equality =
+      differences.isEmpty ? .approximate(residualDecibels: nil, levelDecibels: 0) : .different
     return true
   }
 
-  private mutating func addNotFound(_ match: RecordingMatch, _ sides: RecordingSides) {
-    let labels = [options.otherLabel, options.referenceLabel]
-    let (recording, pattern) = sides.isMirrored ? (labels[1], labels[0]) : (labels[0], labels[1])
+  private mutating func addNotFound(_ match: RecordingMatch, _ sides: RecordingPair) {
+    let labels = [options.candidateLabel, options.referenceLabel]
+    let (recording, pattern) = sides.isSwapped ? (labels[1], labels[0]) : (labels[0], labels[1])
     if match.outcome == .noisy {
       add(
-        Difference(.noise, in: everything, isThroughout: true, unit: Difference.Unit.none),
-        saying:
+        Difference(.noise, in: fullRange, isOverall: true, unit: Difference.Unit.none),
+        sentence:
           "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise")
       return
     }
-    let search = SentenceFormatting.number(match.search, places: 1)
-    let isLonger = sides.recording.signal.duration > match.search + 0.5
+    let search = SentenceFormatting.number(match.searchSeconds, places: 1)
+    let isLonger = sides.recording.signal.duration > match.searchSeconds + 0.5
     add(
-      Difference(.missing, in: everything, isThroughout: true, unit: Difference.Unit.none),
-      saying: "\(recording) does not contain \(pattern)"
+      Difference(.missing, in: fullRange, isOverall: true, unit: Difference.Unit.none),
+      sentence: "\(recording) does not contain \(pattern)"
         + (isLonger
           ? " within −1 to \(search) s; cut the lead-in, or search further" : ": no place fits"))
   }
 }
 
-struct RecordingSides {
+struct RecordingPair {
   let reference: RecordingReference
   let (pattern, recording): (Take, Take)
-  let recorded: LowRateSignal
-  let isMirrored: Bool
+  let lowRateRecording: LowRateSignal
+  let isSwapped: Bool
 
   init?(_ reference: Take, _ other: Take) {
-    isMirrored = reference.composition == nil && other.composition != nil
-    (pattern, recording) = isMirrored ? (other, reference) : (reference, other)
+    isSwapped = reference.composition == nil && other.composition != nil
+    (pattern, recording) = isSwapped ? (other, reference) : (reference, other)
     guard recording.composition == nil else { return nil }
-    recorded = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
+    lowRateRecording = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
     let low = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
     let blocks = stride(from: 0, to: low.samples.count - 79, by: 80).map {
       Samples.energy(low.samples, $0..<$0 + 80) / 80
@@ -155,123 +164,130 @@ struct RecordingSides {
     let built =
       RecordingReference(pattern)
       ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
-    guard !built.stems.isEmpty else { return nil }
+    guard !built.waveforms.isEmpty else { return nil }
     self.reference = built
   }
 }
 
 struct RecordingDifferences {
   private let result: RecordingResult
-  private let sides: RecordingSides
-  private(set) var found: FoundDifferences
+  private let pair: RecordingPair
+  private(set) var differences: DifferenceList
 
   /// The least seconds and decibels of the whole that are reported.
-  private static let leastDelay = 0.000_2
-  private static let leastLevel = 0.1
+  private static let minimumDelay = 0.000_2
+  private static let minimumLevel = 0.1
   /// How many standard errors another tempo is away from none, and the least shift it makes.
-  private static let leastTempo = (errors: 5.0, seconds: 0.001)
+  private static let minimumTempo = (errors: 5.0, seconds: 0.001)
 
   /// Behind hardware, a change of one of two events is the opposite change of the other as well.
-  private static let either = " (of two events, it may be the other that changed)"
+  private static let ambiguityText = " (of two events, it may be the other that changed)"
 
-  init(_ result: RecordingResult, sides: RecordingSides, options: ComparisonOptions) {
+  init(_ result: RecordingResult, sides: RecordingPair, options: ComparisonOptions) {
     self.result = result
-    self.sides = sides
+    self.pair = sides
     let events =
-      sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
-    found = FoundDifferences(
-      names: EventNames(events, owner: options.otherLabel),
-      referenceNames: EventNames(events, owner: options.referenceLabel), whole: 0...0)
-    let start = referenceTime(max(0, sides.reference.stems.map(\.time).min() ?? 0))
-    found.whole = start...max(start, referenceTime(sides.reference.duration))
-    addWhole(of: sides.isMirrored ? options.referenceLabel : options.otherLabel)
-    if let noise = match.noise {
-      found.add(background: noise, hertz: nil, isReference: sides.isMirrored)
+      sides.pattern.composition.map(IndexedEvent.events) ?? sides.reference.waveforms.map(\.event)
+    differences = DifferenceList(
+      candidateNames: EventNames(events, owner: options.candidateLabel),
+      referenceNames: EventNames(events, owner: options.referenceLabel), overallRange: 0...0)
+    let start = referenceTime(at: max(0, sides.reference.waveforms.map(\.time).min() ?? 0))
+    differences.overallRange = start...max(start, referenceTime(at: sides.reference.duration))
+    addOverallDifferences(label: sides.isSwapped ? options.referenceLabel : options.candidateLabel)
+    if let noise = match.noiseDecibels {
+      differences.addBackground(decibels: noise, hertz: nil, isReference: sides.isSwapped)
     }
-    if let hum = match.hum, let hertz = match.mains ?? match.lines.first {
+    if let hum = match.humDecibels, let hertz = match.mainsFrequency ?? match.humFrequencies.first {
       // A tone's level is its amplitude's.
-      found.add(
-        background: hum + 20 * log10(2.0.squareRoot()), hertz: hertz, isMains: match.mains != nil,
-        isReference: sides.isMirrored)
+      differences.addBackground(
+        decibels: hum + 20 * log10(2.0.squareRoot()), hertz: hertz,
+        isMains: match.mainsFrequency != nil,
+        isReference: sides.isSwapped)
     }
     for kind in HapticEvent.Kind.allCases {
       for isMissing in [true, false] {
-        addPresence(of: kind, isMissing)
+        addUnpairedEvents(of: kind, isMissing: isMissing)
       }
     }
-    for change in result.told where change.kind != .missing && change.kind != .added {
+    for change in result.reportedChanges where change.kind != .missing && change.kind != .added {
       add(change)
     }
   }
 
   private var match: RecordingMatch { result.match }
   /// 1 where the recording is the other take; else −1.
-  private var direction: Double { sides.isMirrored ? -1 : 1 }
+  private var directionSign: Double { pair.isSwapped ? -1 : 1 }
 
-  private func recorded(_ time: Double) -> Double { match.delay + (1 + match.tempo / 100) * time }
+  private func recordingTime(at time: Double) -> Double {
+    match.delaySeconds + (1 + match.tempoPercent / 100) * time
+  }
 
   /// A time of what was looked for, as one of the comparison's reference.
-  private func referenceTime(_ time: Double) -> Double {
-    sides.isMirrored ? max(0, recorded(time)) : time
+  private func referenceTime(at time: Double) -> Double {
+    pair.isSwapped ? max(0, recordingTime(at: time)) : time
   }
 
   /// A time of what was looked for, as one of the other take's file.
-  private func otherTime(_ time: Double) -> Double {
-    max(0, sides.isMirrored ? time : recorded(time))
+  private func candidateTime(at time: Double) -> Double {
+    max(0, pair.isSwapped ? time : recordingTime(at: time))
   }
 
-  private mutating func addWhole(of label: String) {
-    guard result.isJudged else {
-      found.add(
-        Difference(residual: result.unexplained, in: found.whole, isThroughout: true),
-        saying:
+  private mutating func addOverallDifferences(label: String) {
+    guard result.isReliable else {
+      differences.add(
+        Difference(
+          residual: result.residualDecibels, in: differences.overallRange, isOverall: true),
+        sentence:
           "\(label)'s events cannot be judged: what it was recorded through is not known (residual "
-          + "\(SentenceFormatting.number(result.unexplained, places: 0)) dB)")
+          + "\(SentenceFormatting.number(result.residualDecibels, places: 0)) dB)")
       return
     }
     // Of what a sensor shows, level and polarity are the sensor's.
-    let isWire = match.medium == nil
+    let isWire = match.chain == nil
     if match.isInverted, isWire {
-      found.add(whole: .polarity)
+      differences.addOverall(.polarity)
     }
-    if abs(match.delay) > Self.leastDelay {
-      found.add(whole: .time, direction * match.delay)
+    if abs(match.delaySeconds) > Self.minimumDelay {
+      differences.addOverall(.time, amount: directionSign * match.delaySeconds)
     }
-    if abs(match.level) >= Self.leastLevel, isWire {
-      found.add(whole: .level, direction * match.level)
+    if abs(match.levelDecibels) >= Self.minimumLevel, isWire {
+      differences.addOverall(.level, amount: directionSign * match.levelDecibels)
     }
-    guard let error = match.tempoError else { return }
-    let tempo = sides.isMirrored ? 100 * (1 / (1 + match.tempo / 100) - 1) : match.tempo
-    let span = sides.reference.duration - (sides.reference.stems.map(\.time).min() ?? 0)
+    guard let error = match.tempoErrorPercent else { return }
+    let tempo = pair.isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
+    let span = pair.reference.duration - (pair.reference.waveforms.map(\.time).min() ?? 0)
     let shift = tempo / 100 * span
-    let least = match.medium == nil ? Self.leastTempo.seconds : RecordingJudge.least.seconds
-    guard abs(tempo) > Self.leastTempo.errors * error, abs(shift) >= least else { return }
-    var difference = Difference(.tempo, in: found.whole, isThroughout: true, amount: tempo)
-    difference.setLargestShift(shift)
+    let least =
+      match.chain == nil ? Self.minimumTempo.seconds : RecordingModelSelection.minimumChange.seconds
+    guard abs(tempo) > Self.minimumTempo.errors * error, abs(shift) >= least else { return }
+    var difference = Difference(
+      .tempo, in: differences.overallRange, isOverall: true, amount: tempo)
+    difference.setMaximumShift(shift)
     difference.standardError = error
     difference.confidence = abs(tempo) / error
-    found.add(
+    differences.add(
       difference,
-      detail: (!result.isPitchKept && abs(tempo) > 0.5 ? " (pitch included)" : "")
+      detail: (!result.preservesPitch && abs(tempo) > 0.5 ? " (pitch included)" : "")
         + """
-        , \(SentenceFormatting.size(shift, .seconds)) over \
-        \(SentenceFormatting.size(span, .seconds))
+        , \(SentenceFormatting.magnitude(shift, unit: .seconds)) over \
+        \(SentenceFormatting.magnitude(span, unit: .seconds))
         """
     )
   }
 
-  private mutating func addPresence(of kind: HapticEvent.Kind, _ isMissing: Bool) {
-    let changes = result.told.filter {
+  private mutating func addUnpairedEvents(of kind: HapticEvent.Kind, isMissing: Bool) {
+    let changes = result.reportedChanges.filter {
       $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind
     }.sorted {
       $0.range.lowerBound < $1.range.lowerBound
     }
     guard let first = changes.first else { return }
-    let isLacking = isMissing != sides.isMirrored
-    let events = changes.map { change -> ListedEvent in
+    let isLacking = isMissing != pair.isSwapped
+    let events = changes.map { change -> IndexedEvent in
       var event = change.event
       event.time =
-        isLacking ? referenceTime(change.range.lowerBound) : otherTime(change.range.lowerBound)
+        isLacking
+        ? referenceTime(at: change.range.lowerBound) : candidateTime(at: change.range.lowerBound)
       return event
     }
     let start = max(0, first.range.lowerBound)
@@ -280,7 +296,8 @@ struct RecordingDifferences {
       in: start...max(start, changes.map(\.range.upperBound).max() ?? start),
       amount: changes.map(\.amount).max() ?? 0, isMissing ? changes.map(\.event.index) : [])
     difference.confidence = changes.map(\.confidence).min()
-    found.add(difference, of: events, detail: changes.contains { $0.isOfEither } ? Self.either : "")
+    differences.add(
+      difference, of: events, detail: changes.contains { $0.isAmbiguous } ? Self.ambiguityText : "")
   }
 
   private func difference(
@@ -288,33 +305,34 @@ struct RecordingDifferences {
     after: Double? = nil,
     _ events: [Int]
   ) -> Difference {
-    let indices = sides.pattern.composition == nil ? [] : events
-    let start = referenceTime(range.lowerBound)
+    let indices = pair.pattern.composition == nil ? [] : events
+    let start = referenceTime(at: range.lowerBound)
     return Difference(
-      kind, in: start...max(start, referenceTime(range.upperBound)), amount: amount, before: before,
+      kind, in: start...max(start, referenceTime(at: range.upperBound)), amount: amount,
+      before: before,
       after: after,
-      referenceEvents: sides.isMirrored ? [] : indices, otherEvents: sides.isMirrored ? indices : []
+      referenceEvents: pair.isSwapped ? [] : indices, candidateEvents: pair.isSwapped ? indices : []
     )
   }
 
   private mutating func add(_ change: RecordingChange) {
     var amount =
-      change.kind == .level || change.kind == .time ? direction * change.amount : change.amount
+      change.kind == .level || change.kind == .time ? directionSign * change.amount : change.amount
     var (before, after) =
-      sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
+      pair.isSwapped ? (change.after, change.before) : (change.before, change.after)
     var event = change.event
-    event.time = otherTime(change.range.lowerBound)
+    event.time = candidateTime(at: change.range.lowerBound)
     var detail = ""
     if change.kind == .time {
-      let moved = recorded(change.after ?? 0)
-      (before, after) = sides.isMirrored ? (moved, change.event.time) : (change.before, moved)
+      let moved = recordingTime(at: change.after ?? 0)
+      (before, after) = pair.isSwapped ? (moved, change.event.time) : (change.before, moved)
       event.time = max(0, after ?? 0)
     } else if change.kind == .frequency {
-      if sides.isMirrored {
+      if pair.isSwapped {
         amount = 100 * (1 / (1 + change.amount / 100) - 1)
       }
       if let before, let after {
-        detail = ": \(SentenceFormatting.hertz(after, insteadOf: before))"
+        detail = ": \(SentenceFormatting.frequencies(after, insteadOf: before))"
       }
     }
     var difference = difference(
@@ -322,7 +340,9 @@ struct RecordingDifferences {
       [change.event.index])
     difference.confidence = change.confidence
     difference.standardError = change.standardError
-    let isOfEither = change.isOfEither || change.kind == .time && sides.reference.stems.count == 2
-    found.add(difference, of: [event], detail: detail + (isOfEither ? Self.either : ""))
+    let isOfEither =
+      change.isAmbiguous || change.kind == .time && pair.reference.waveforms.count == 2
+    differences.add(
+      difference, of: [event], detail: detail + (isOfEither ? Self.ambiguityText : ""))
   }
 }

@@ -6,62 +6,63 @@ import SignalAnalysis
 struct RecordingReference {
   /// Frames per second, about 4,000.
   let rate: Double
-  var stems: [Stem]
+  var waveforms: [EventWaveform]
   /// Numbers of stems that cannot be distinguished, by time.
-  private(set) var groups: [[Int]] = []
-  private(set) var whole: [Float] = []
+  private(set) var indistinguishableWaveforms: [[Int]] = []
+  private(set) var mixedSignal: [Float] = []
   private(set) var peak = 0.0
   /// Renders single events again; nil for a sound.
   let renderer: EventRenderer?
 
   /// Stems that overlap and correlate above this are one.
-  private static let sameness = 0.97
+  private static let minimumSimilarity = 0.97
   /// Samples of a stem at both ends below this share of its peak are left out.
-  private static let audible: Float = 1e-3
+  private static let audibleRatio: Float = 1e-3
 
-  var duration: Double { stems.map(\.end).max() ?? 0 }
+  var duration: Double { waveforms.map(\.end).max() ?? 0 }
   /// Whether the clocks of usual devices differ by less than half a millisecond over it.
   var isShort: Bool { duration < 0.6 }
 
-  init(stems: [Stem], rate: Double, renderer: EventRenderer?) {
+  init(waveforms stems: [EventWaveform], rate: Double, renderer: EventRenderer?) {
     self.rate = rate
     self.renderer = renderer
-    self.stems = stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
-    if let end = self.stems.map(\.end).max() {
-      whole = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
-      for stem in self.stems {
-        stem.column(onset: stem.time, speed: 1, count: whole.count).add(to: &whole, times: 1)
+    self.waveforms = stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
+    if let end = self.waveforms.map(\.end).max() {
+      mixedSignal = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
+      for stem in self.waveforms {
+        stem.column(onset: stem.time, timeScale: 1, count: mixedSignal.count).add(
+          to: &mixedSignal, times: 1)
       }
     }
-    peak = Double(SignalPair.peak(whole))
-    var columns: [Column] = []
-    for (index, stem) in self.stems.enumerated() {
-      let column = stem.column(onset: stem.time, speed: 1, count: whole.count)
+    peak = Double(SignalPair.peak(mixedSignal))
+    var columns: [DesignColumn] = []
+    for (index, stem) in self.waveforms.enumerated() {
+      let column = stem.column(onset: stem.time, timeScale: 1, count: mixedSignal.count)
       let energy = Samples.energy(column.samples)
-      let like = groups.indices.suffix(12).first {
-        column.dot(columns[$0]) > Self.sameness
+      let like = indistinguishableWaveforms.indices.suffix(12).first {
+        column.dot(columns[$0]) > Self.minimumSimilarity
           * (energy * Samples.energy(columns[$0].samples)).squareRoot()
       }
       if let like {
-        groups[like].append(index)
+        indistinguishableWaveforms[like].append(index)
       } else {
-        groups.append([index])
+        indistinguishableWaveforms.append([index])
         columns.append(column)
       }
     }
   }
 
   static func trimmed(
-    _ event: ListedEvent, _ samples: ArraySlice<Float>, rate: Double, least: Float
-  ) -> Stem? {
-    let threshold = max(SignalPair.peak(samples) * audible, least)
+    _ event: IndexedEvent, _ samples: ArraySlice<Float>, rate: Double, minimumThreshold least: Float
+  ) -> EventWaveform? {
+    let threshold = max(SignalPair.peak(samples) * audibleRatio, least)
     guard let first = samples.firstIndex(where: { abs($0) > threshold }),
       let last = samples.lastIndex(where: { abs($0) > threshold })
     else { return nil }
     let margin = Int(0.004 * rate)
     let range = max(samples.startIndex, first - margin)..<min(samples.endIndex, last + 1 + margin)
-    return Stem(
-      event, time: event.time, origin: Double(range.lowerBound) / rate - event.time,
+    return EventWaveform(
+      event, time: event.time, sampleOffset: Double(range.lowerBound) / rate - event.time,
       samples: Array(samples[range]),
       rate: rate)
   }
@@ -72,7 +73,8 @@ extension RecordingReference {
   ///
   /// - Parameter noise: The mean square of its own noise.
   init(_ signal: LowRateSignal, noise: Double) {
-    let silence = max(SignalPair.silence(signal.samples), Float(4.5 * noise.squareRoot()))
+    let silence = max(
+      SignalPair.silenceThreshold(of: signal.samples), Float(4.5 * noise.squareRoot()))
     let regions = ActiveRegion.find(in: signal.samples, rate: signal.rate, threshold: silence)
     let onsets = Onsets(in: Signal(signal.samples, rate: signal.rate)).map {
       Int($0.time * signal.rate)
@@ -89,9 +91,9 @@ extension RecordingReference {
       }
       parts.append(ActiveRegion(frames: start..<region.frames.upperBound, rate: signal.rate))
     }
-    ActiveRegion.number(&parts)
+    ActiveRegion.assignOrdinals(to: &parts)
     let margin = Int(0.008 * signal.rate)
-    var stems: [Stem] = []
+    var stems: [EventWaveform] = []
     for (index, part) in parts.prefix(2_000).enumerated() {
       // Neighbours that touch meet where one begins; others keep what fades around them.
       let before = index > 0 ? parts[index - 1].frames.upperBound : 0
@@ -100,12 +102,12 @@ extension RecordingReference {
       let range =
         max(before, part.frames.lowerBound - margin)..<min(behind, part.frames.upperBound + margin)
       stems.append(
-        Stem(
+        EventWaveform(
           part.event(), time: part.start,
-          origin: Double(range.lowerBound - part.frames.lowerBound) / signal.rate,
+          sampleOffset: Double(range.lowerBound - part.frames.lowerBound) / signal.rate,
           samples: Array(signal.samples[range]), rate: signal.rate))
     }
-    self.init(stems: stems, rate: signal.rate, renderer: nil)
+    self.init(waveforms: stems, rate: signal.rate, renderer: nil)
   }
 
   /// Renders the events of a pattern by themselves; nil where they do not add up to its sound.
@@ -117,11 +119,11 @@ extension RecordingReference {
   init?(_ take: Take, target: Double = 4_000) {
     guard let composition = take.composition else { return nil }
     let renderer = EventRenderer(
-      composition: composition, profile: take.profile, rate: take.signal.rate, target: target)
-    let signal = LowRateSignal(of: take.signal.mono, rate: take.signal.rate, target: target)
-    let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
+      composition: composition, profile: take.profile, rate: take.signal.rate, targetRate: target)
+    let signal = LowRateSignal(of: take.signal.mono, rate: take.signal.rate, targetRate: target)
+    let events = IndexedEvent.events(of: composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000,
-      let parts = renderer.parts(of: events, count: take.signal.frameCount)
+      let parts = renderer.renderings(of: events, count: take.signal.frameCount)
     else {
       return nil
     }
@@ -130,11 +132,11 @@ extension RecordingReference {
       Samples.add(part.samples, times: -1, to: &rest, at: 0)
     }
     let least = SignalPair.peak(signal.samples) * 1e-4
-    var stems: [Stem] = []
+    var stems: [EventWaveform] = []
     for part in parts {
       for (event, range) in part.events {
         let slice = part.samples[range.clamped(to: part.samples.indices)]
-        if let stem = Self.trimmed(event, slice, rate: signal.rate, least: least) {
+        if let stem = Self.trimmed(event, slice, rate: signal.rate, minimumThreshold: least) {
           stems.append(stem)
         }
       }
@@ -145,14 +147,14 @@ extension RecordingReference {
     let share = Samples.energy(rest) / max(Samples.energy(signal.samples), 1e-30)
     if share > 0.1, !hasSounds { return nil }
     if share > 1e-8 {
-      Self.distribute(rest, over: &stems, rate: signal.rate, hasSounds: hasSounds)
+      Self.distributeResidual(rest, over: &stems, rate: signal.rate, hasSounds: hasSounds)
     }
-    self.init(stems: stems, rate: signal.rate, renderer: renderer)
+    self.init(waveforms: stems, rate: signal.rate, renderer: renderer)
   }
 
   /// Adds what the events rendered by themselves do not account for to the loudest of them there.
-  private static func distribute(
-    _ rest: [Float], over stems: inout [Stem], rate: Double, hasSounds: Bool
+  private static func distributeResidual(
+    _ rest: [Float], over stems: inout [EventWaveform], rate: Double, hasSounds: Bool
   ) {
     var samples = stems.map(\.samples)
     let starts = stems.map { Int(($0.start * rate).rounded()) }
@@ -181,56 +183,62 @@ extension RecordingReference {
       }
     }
     for index in stems.indices {
-      stems[index] = stems[index].with(samples: samples[index])
+      stems[index] = stems[index].replacing(samples: samples[index])
     }
     guard hasSounds else { return }
-    let islands = RecordingReference(LowRateSignal(of: left, rate: rate, target: rate), noise: 0)
-    for var stem in islands.stems {
-      let number = stem.event.number
-      stem.event = ListedEvent(HapticEvent(kind: .audioCustom, time: stem.time), index: 0)
-      stem.event.number = number
+    let islands = RecordingReference(
+      LowRateSignal(of: left, rate: rate, targetRate: rate), noise: 0)
+    for var stem in islands.waveforms {
+      let number = stem.event.ordinal
+      stem.event = IndexedEvent(HapticEvent(kind: .audioCustom, time: stem.time), index: 0)
+      stem.event.ordinal = number
       stems.append(stem)
     }
   }
 }
 
-struct Stem {
-  var event: ListedEvent
+struct EventWaveform {
+  var event: IndexedEvent
   /// Seconds of the reference at which it begins.
   var time: Double
   /// Seconds from there to the first sample.
-  private(set) var origin: Double
+  private(set) var sampleOffset: Double
   private(set) var samples: [Float]
   /// Frames per second.
   let rate: Double
   private(set) var energy: Double
-  private var spline: [Float]
+  private var splineCoefficients: [Float]
 
-  private static let margin = 8
+  private static let paddingCount = 8
 
-  init(_ event: ListedEvent, time: Double, origin: Double, samples: [Float], rate: Double) {
+  init(
+    _ event: IndexedEvent, time: Double, sampleOffset origin: Double, samples: [Float], rate: Double
+  ) {
     self.event = event
     self.time = time
-    self.origin = origin
+    self.sampleOffset = origin
     self.samples = samples
     self.rate = rate
     energy = Samples.energy(samples)
-    let silence = [Float](repeating: 0, count: Self.margin)
-    spline = Self.spline(silence + samples + silence)
+    let silence = [Float](repeating: 0, count: Self.paddingCount)
+    splineCoefficients = Self.splineCoefficients(of: silence + samples + silence)
   }
 
   /// Seconds of the reference at which the samples begin and end.
-  var start: Double { time + origin }
+  var start: Double { time + sampleOffset }
   var end: Double { start + Double(samples.count) / rate }
 
-  func with(samples: [Float], origin: Double? = nil) -> Stem {
-    Stem(event, time: time, origin: origin ?? self.origin, samples: samples, rate: rate)
+  func replacing(samples: [Float], sampleOffset origin: Double? = nil) -> EventWaveform {
+    EventWaveform(
+      event, time: time, sampleOffset: origin ?? self.sampleOffset, samples: samples, rate: rate)
   }
 
-  func scaled(by factor: Double) -> Stem { with(samples: samples.map { $0 * Float(factor) }) }
+  func scaled(by factor: Double) -> EventWaveform {
+    replacing(samples: samples.map { $0 * Float(factor) })
+  }
 
   /// The mean frequency, in hertz, weighted by power, from how often the samples turn.
-  var hertz: Double {
+  var meanFrequency: Double {
     // For a narrow band, the energy of the difference over that of the sum is tan²(πf / rate).
     var differences = 0.0
     var sums = 0.0
@@ -241,7 +249,7 @@ struct Stem {
     return sums > 0 ? atan((differences / sums).squareRoot()) * rate / .pi : 0
   }
 
-  private static func spline(_ samples: [Float]) -> [Float] {
+  private static func splineCoefficients(of samples: [Float]) -> [Float] {
     let pole = Float(3.0.squareRoot() - 2)
     var c = samples
     guard c.count > 1 else { return c }
@@ -257,16 +265,17 @@ struct Stem {
 
   /// The stem as it lies in a take: its event begins at `onset` seconds, and each of its seconds
   /// takes `speed`.
-  func column(onset: Double, speed: Double, count: Int) -> Column {
-    let first = Int(((onset + origin * speed) * rate).rounded(.down))
+  func column(onset: Double, timeScale speed: Double, count: Int) -> DesignColumn {
+    let first = Int(((onset + sampleOffset * speed) * rate).rounded(.down))
     let last = first + Int(Double(samples.count) * speed) + 2
     let range = max(0, first)..<max(0, first, min(count, last))
-    guard !range.isEmpty, !samples.isEmpty else { return Column(start: 0, samples: []) }
+    guard !range.isEmpty, !samples.isEmpty else { return DesignColumn(start: 0, samples: []) }
     let step = 1 / speed
     let from =
-      (Double(range.lowerBound) / rate - onset) * step * rate - origin * rate + Double(Self.margin)
+      (Double(range.lowerBound) / rate - onset) * step * rate - sampleOffset * rate
+      + Double(Self.paddingCount)
     var output = [Float](repeating: 0, count: range.count)
-    unsafe spline.withUnsafeBufferPointer { c in
+    unsafe splineCoefficients.withUnsafeBufferPointer { c in
       unsafe output.withUnsafeMutableBufferPointer { output in
         for index in 0..<output.count {
           let place = from + Double(index) * step
@@ -283,18 +292,18 @@ struct Stem {
         }
       }
     }
-    return Column(start: range.lowerBound, samples: output)
+    return DesignColumn(start: range.lowerBound, samples: output)
   }
 }
 
-struct Column {
+struct DesignColumn {
   var start: Int
   var samples: [Float]
 
   var range: Range<Int> { start..<start + samples.count }
 
   /// The column through a filter, cut where the take ends and silent where the filter starts.
-  func whitened(by taps: [Float], count: Int) -> Column {
+  func whitened(by taps: [Float], count: Int) -> DesignColumn {
     guard !samples.isEmpty else { return self }
     let tail = min(taps.count - 1, max(0, count - start - samples.count))
     var output = Samples.filtered(samples, by: taps, tail: tail)
@@ -303,7 +312,7 @@ struct Column {
         output[index] = 0
       }
     }
-    return Column(start: start, samples: output)
+    return DesignColumn(start: start, samples: output)
   }
 
   func add(to take: inout [Float], from first: Int = 0, times factor: Double) {
@@ -314,7 +323,7 @@ struct Column {
     for range in ranges {
       let part = range.clamped(to: self.range)
       guard !part.isEmpty else { continue }
-      Samples.silence(&samples, part.lowerBound - start..<part.upperBound - start)
+      Samples.silence(&samples, in: part.lowerBound - start..<part.upperBound - start)
     }
   }
 
@@ -324,7 +333,7 @@ struct Column {
       ? 0 : Samples.energy(samples, part.lowerBound - start..<part.upperBound - start)
   }
 
-  func dot(_ other: Column) -> Double {
+  func dot(_ other: DesignColumn) -> Double {
     let first = max(start, other.start)
     let last = min(start + samples.count, other.start + other.samples.count)
     return Samples.dot(
@@ -342,18 +351,18 @@ struct EventRenderer {
   /// Frames per second that are rendered, before the rate is lowered.
   let rate: Double
   /// Frames per second that the lower rate is near.
-  let target: Double
-  private let known = Known()
+  let targetRate: Double
+  private let cache = Cache()
 
-  private final class Known {
+  private final class Cache {
     var events: [Int: [(event: HapticEvent, samples: LowRateSignal)]] = [:]
-    var bank: [Stem]?
+    var transientBank: [EventWaveform]?
   }
 
   /// The most renderings that overlapping events are spread over.
-  private static let greatestPartCount = 16
+  private static let maximumRenderingCount = 16
   /// Seconds that an event sounds on behind its end at most.
-  private static let ring = 0.1
+  private static let maximumTail = 0.1
 
   var hasControls: Bool {
     composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty }
@@ -361,17 +370,17 @@ struct EventRenderer {
 
   /// Renders events, by time, in as few parts as their overlaps need; nil where one cannot be
   /// rendered.
-  func parts(of events: [ListedEvent], count: Int) -> [(
-    samples: [Float], events: [(event: ListedEvent, range: Range<Int>)]
+  func renderings(of events: [IndexedEvent], count: Int) -> [(
+    samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)]
   )]? {
-    var lists: [[ListedEvent]] = []
+    var lists: [[IndexedEvent]] = []
     var ends: [Double] = []
     for event in events {
-      let end = event.end + event.ring + Self.ring
+      let end = event.end + event.tailDuration + Self.maximumTail
       if let free = ends.firstIndex(where: { $0 < event.time }) {
         lists[free].append(event)
         ends[free] = end
-      } else if lists.count < Self.greatestPartCount {
+      } else if lists.count < Self.maximumRenderingCount {
         lists.append([event])
         ends.append(end)
       } else {
@@ -379,7 +388,7 @@ struct EventRenderer {
         ends[ends.count - 1] = max(ends[ends.count - 1], end)
       }
     }
-    var parts: [(samples: [Float], events: [(event: ListedEvent, range: Range<Int>)])] = []
+    var parts: [(samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)])] = []
     for list in lists {
       guard let low = render(keeping: Set(list.map(\.index)), frames: count) else { return nil }
       // A tenth of the gap is the later event's: filters reach a few samples back.
@@ -401,14 +410,16 @@ struct EventRenderer {
         return chosen.contains(number - 1)
       }
     }
-    return sound(kept, frames: frames)
+    return lowRateSignal(of: kept, frames: frames)
   }
 
-  private func sound(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
-    samples(composition, frames: frames).map { LowRateSignal(of: $0, rate: rate, target: target) }
+  private func lowRateSignal(of composition: HapticComposition, frames: Int) -> LowRateSignal? {
+    samples(of: composition, frames: frames).map {
+      LowRateSignal(of: $0, rate: rate, targetRate: targetRate)
+    }
   }
 
-  private func samples(_ composition: HapticComposition, frames: Int? = nil) -> [Float]? {
+  private func samples(of composition: HapticComposition, frames: Int? = nil) -> [Float]? {
     guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else {
       return nil
     }
@@ -421,7 +432,7 @@ struct EventRenderer {
 
   /// An event by itself at the low rate, changed or as it is, and seconds from it to the first
   /// sample.
-  func event(_ index: Int, _ change: (inout HapticEvent) -> Void = { _ in }) -> (
+  func renderedEvent(at index: Int, changedBy change: (inout HapticEvent) -> Void = { _ in }) -> (
     samples: LowRateSignal, origin: Double
   )? {
     var first = 0
@@ -432,7 +443,7 @@ struct EventRenderer {
       var event = pattern.events[index - first]
       change(&event)
       let lead = 0.02
-      let same = known.events[index, default: []].first { $0.event == event }
+      let same = cache.events[index, default: []].first { $0.event == event }
       if let same { return (same.samples, -lead) }
       let original = event
       // All is moved so that the event begins soon; controls may start before a pattern does.
@@ -445,14 +456,14 @@ struct EventRenderer {
       for index in pattern.curves.indices {
         pattern.curves[index].time += later
       }
-      let listed = ListedEvent(event, index: 0)
-      let seconds = listed.end + listed.ring + Self.ring + lead
+      let listed = IndexedEvent(event, index: 0)
+      let seconds = listed.end + listed.tailDuration + Self.maximumTail + lead
       guard seconds < 120,
-        let samples = sound(HapticComposition(pattern), frames: Int(seconds * rate))
+        let samples = lowRateSignal(of: HapticComposition(pattern), frames: Int(seconds * rate))
       else {
         return nil
       }
-      known.events[index, default: []].append((original, samples))
+      cache.events[index, default: []].append((original, samples))
       return (samples, -lead)
     }
     return nil
@@ -479,30 +490,33 @@ struct EventRenderer {
       }
       stretched.layers[layer].pattern = pattern
     }
-    return EventRenderer(composition: stretched, profile: profile, rate: rate, target: target)
+    return EventRenderer(
+      composition: stretched, profile: profile, rate: rate, targetRate: targetRate)
   }
 
-  func take() -> Take? {
-    samples(composition).map {
+  func renderedTake() -> Take? {
+    samples(of: composition).map {
       Take(
         name: "", source: .pattern(composition), signal: Signal($0, rate: rate), profile: profile)
     }
   }
 
   /// Transients of nine sharpnesses, as the profile renders them: what may have been added.
-  func bank() -> [Stem] {
-    if let bank = known.bank { return bank }
-    let bank = (0...8).compactMap { step -> Stem? in
+  func transientBank() -> [EventWaveform] {
+    if let bank = cache.transientBank { return bank }
+    let bank = (0...8).compactMap { step -> EventWaveform? in
       let event = HapticEvent(
         kind: .hapticTransient, time: 0.02,
         parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
-      return sound(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate))
-        .flatMap {
-          RecordingReference.trimmed(
-            ListedEvent(event, index: 0), $0.samples[...], rate: $0.rate, least: 0)
-        }
+      return lowRateSignal(
+        of: HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)
+      )
+      .flatMap {
+        RecordingReference.trimmed(
+          IndexedEvent(event, index: 0), $0.samples[...], rate: $0.rate, minimumThreshold: 0)
+      }
     }
-    known.bank = bank
+    cache.transientBank = bank
     return bank
   }
 }
@@ -514,86 +528,92 @@ struct EventVariants {
   ///
   /// An event of a pattern is rendered again, so that its length and level follow; a part of a
   /// sound is modulated.
-  func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)?
-  {
-    let stem = reference.stems[index]
+  func retuned(_ index: Int, by ratio: Double) -> (
+    stem: EventWaveform, before: Double, after: Double
+  )? {
+    let stem = reference.waveforms[index]
     guard let renderer = reference.renderer, !stem.event.kind.playsFile else {
-      return modulated(stem, by: ratio)
+      return frequencyShifted(stem, by: ratio)
     }
     let id: EventParameterID = stem.event.isHaptic ? .hapticSharpness : .audioPitch
     let before = stem.event.value(id)
-    let after = before + step(of: stem.event, before, ratio, renderer.profile)
+    let after =
+      before + parameterStep(of: stem.event, value: before, ratio: ratio, profile: renderer.profile)
     guard (Double(id.range.lowerBound)...Double(id.range.upperBound)).contains(after),
-      let rendered = rendered(stem, renderer, { $0.parameters[id] = Float(after) })
+      let rendered = rerendered(
+        stem, with: renderer, changedBy: { $0.parameters[id] = Float(after) })
     else { return nil }
     let profile = renderer.profile
     return (
-      rendered, Difference.Kind.hertz(before, of: stem.event.kind, profile),
-      Difference.Kind.hertz(after, of: stem.event.kind, profile)
+      rendered, Difference.Kind.hertz(before, of: stem.event.kind, profile: profile),
+      Difference.Kind.hertz(after, of: stem.event.kind, profile: profile)
     )
   }
 
-  func nearest(_ ratio: Double, of index: Int) -> Double {
-    let event = reference.stems[index].event
+  func clampedRatio(_ ratio: Double, of index: Int) -> Double {
+    let event = reference.waveforms[index].event
     guard let profile = reference.renderer?.profile, event.isHaptic else { return ratio }
     let value = event.value(.hapticSharpness)
-    let hertz = Difference.Kind.hertz(value, of: event.kind, profile)
-    let ends = [0, 1].map { Difference.Kind.hertz($0, of: event.kind, profile) / hertz }.sorted()
+    let hertz = Difference.Kind.hertz(value, of: event.kind, profile: profile)
+    let ends = [0, 1].map { Difference.Kind.hertz($0, of: event.kind, profile: profile) / hertz }
+      .sorted()
     return min(max(ratio, ends[0] + 1e-6), ends[1] - 1e-6)
   }
 
-  private func step(
-    of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile
+  private func parameterStep(
+    of event: IndexedEvent, value: Double, ratio: Double, profile: TransducerProfile
   ) -> Double {
     guard event.isHaptic else { return log2(ratio) }
-    let law = profile.scale(of: event.kind).frequency
+    let law = profile.frequencyAndLevel(of: event.kind).frequency
     switch law.scale {
     case .logarithmic: return log(ratio) / max(1e-9, log(law.high / law.low))
     case .linear: return law.hertz(atSharpness: value) * (ratio - 1) / max(1e-9, law.high - law.low)
     }
   }
 
-  func time(of index: Int, later seconds: Double) -> Stem? {
-    var moved = reference.stems[index]
+  func shifted(_ index: Int, by seconds: Double) -> EventWaveform? {
+    var moved = reference.waveforms[index]
     moved.time += seconds
     guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls
     else { return moved }
-    return rendered(moved, renderer) { $0.time = max(0, $0.time + seconds) }
+    return rerendered(moved, with: renderer) { $0.time = max(0, $0.time + seconds) }
   }
 
   /// The sound of a change of frequency or time at the level of the whole; nil for other changes.
-  func sound(_ change: RecordingChange) -> Stem? {
-    guard let index = change.stem else { return nil }
+  func waveform(of change: RecordingChange) -> EventWaveform? {
+    guard let index = change.waveformIndex else { return nil }
     return switch change.kind {
-    case .frequency: frequency(of: index, times: 1 + change.amount / 100)?.stem
-    case .time: time(of: index, later: change.amount)
+    case .frequency: retuned(index, by: 1 + change.amount / 100)?.stem
+    case .time: shifted(index, by: change.amount)
     default: nil
     }
   }
 
-  private func rendered(
-    _ stem: Stem, _ renderer: EventRenderer, _ change: (inout HapticEvent) -> Void
-  ) -> Stem? {
-    guard let changed = renderer.event(stem.event.index, change),
-      let plain = renderer.event(stem.event.index)
+  private func rerendered(
+    _ stem: EventWaveform, with renderer: EventRenderer,
+    changedBy change: (inout HapticEvent) -> Void
+  ) -> EventWaveform? {
+    guard let changed = renderer.renderedEvent(at: stem.event.index, changedBy: change),
+      let plain = renderer.renderedEvent(at: stem.event.index)
     else {
       return nil
     }
-    let shift = Int(((changed.origin - stem.origin) * stem.rate).rounded())
+    let shift = Int(((changed.origin - stem.sampleOffset) * stem.rate).rounded())
     let count = max(stem.samples.count, changed.samples.samples.count + shift, 1)
     let lead = max(0, -shift)
     var samples = [Float](repeating: 0, count: lead + count)
     Samples.add(stem.samples, times: 1, to: &samples, at: lead)
     Samples.add(changed.samples.samples, times: 1, to: &samples, at: lead + shift)
     Samples.add(plain.samples.samples, times: -1, to: &samples, at: lead + shift)
-    return stem.with(samples: samples, origin: stem.origin - Double(lead) / stem.rate)
+    return stem.replacing(
+      samples: samples, sampleOffset: stem.sampleOffset - Double(lead) / stem.rate)
   }
 
   /// A stem with its spectrum moved: the real part of its analytic signal times a turning phase.
-  private func modulated(_ stem: Stem, by ratio: Double) -> (
-    stem: Stem, before: Double, after: Double
+  private func frequencyShifted(_ stem: EventWaveform, by ratio: Double) -> (
+    stem: EventWaveform, before: Double, after: Double
   )? {
-    let hertz = stem.hertz
+    let hertz = stem.meanFrequency
     guard hertz > 0 else { return nil }
     let padding = 32
     let length = FourierTransform.fastLength(atLeast: stem.samples.count + 2 * padding)
@@ -606,11 +626,11 @@ struct EventVariants {
     }
     let imaginary = transform.backward(bins)
     let step = 2 * .pi * hertz * (ratio - 1) / stem.rate
-    let onset = -stem.origin * stem.rate + Double(padding)
+    let onset = -stem.sampleOffset * stem.rate + Double(padding)
     let samples = (padding..<padding + stem.samples.count).map { index in
       let phase = step * (Double(index) - onset)
       return real[index] * Float(cos(phase)) - imaginary[index] * Float(sin(phase))
     }
-    return (stem.with(samples: samples), hertz, hertz * ratio)
+    return (stem.replacing(samples: samples), hertz, hertz * ratio)
   }
 }

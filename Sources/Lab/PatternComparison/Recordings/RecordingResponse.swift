@@ -14,9 +14,9 @@ struct RecordingResponse: Equatable, Sendable {
     case resonance([Mode])
     /// Reflections that fall by e in some seconds, beside 8 ms of any shape that they are a share
     /// of.
-    case room(seconds: Double, share: Double)
+    case room(decaySeconds seconds: Double, reflectionGain share: Double)
     /// 44 ms of any shape: all that finds a place.
-    case anything
+    case unconstrained
   }
 
   struct Mode: Equatable, Sendable {
@@ -24,26 +24,26 @@ struct RecordingResponse: Equatable, Sendable {
     var quality: Double
 
     /// Hertz and qualities that are tried first, and the steps around the best, as logarithms.
-    static let all = (0..<15).flatMap { number in
+    static let grid = (0..<15).flatMap { number in
       [1.2, 3, 6, 12, 24].map { Mode(hertz: 25 * pow(16, Double(number) / 14), quality: $0) }
     }
-    static let steps = (hertz: 0.12, quality: 0.4)
+    static let refinementSteps = (hertz: 0.12, quality: 0.4)
   }
 
   var kind: Kind
   /// The variance of the strongest coefficient, in multiples of the noise's.
-  var scale: Double
+  var priorScale: Double
 
   /// Seconds of a response before what it answers, since what that is late by is not known.
-  private static let lead = 0.004
+  private static let leadSeconds = 0.004
   /// A ring is left out when it has fallen by 60 dB.
-  private static let audible = log(1_000.0)
+  private static let ringingDecay = log(1_000.0)
 
   /// Values that were chosen, not integrated out: each costs half the logarithm of the number of
   /// samples.
   var parameterCount: Double {
     switch kind {
-    case .filter, .anything: 2
+    case .filter, .unconstrained: 2
     case .room: 3
     case .resonance(let modes): 2 + 2 * Double(modes.count)
     }
@@ -51,29 +51,29 @@ struct RecordingResponse: Equatable, Sendable {
 
   /// The first lag of its taps, in samples, and the variance of each; those of a ring's two
   /// coefficients are the scale.
-  private func taps(rate: Double) -> (first: Int, variances: [Double]) {
+  private func tapPrior(rate: Double) -> (first: Int, variances: [Double]) {
     func taps(_ lead: Double, _ length: Double, _ variance: (Double) -> Double) -> (Int, [Double]) {
       let first = -Int(lead * rate)
-      return (first, (first..<Int(length * rate)).map { scale * variance(Double($0) / rate) })
+      return (first, (first..<Int(length * rate)).map { priorScale * variance(Double($0) / rate) })
     }
     func peak(_ time: Double, _ before: Double, _ behind: Double) -> Double {
       exp(2 * (time < 0 ? time / before : -time / behind))
     }
     return switch kind {
     case .filter:
-      taps(Self.lead, 0.012) { peak($0, 0.001_5, 0.003) }
+      taps(Self.leadSeconds, 0.012) { peak($0, 0.001_5, 0.003) }
     case .resonance:
-      taps(Self.lead / 2, 0.006) { peak($0, 0.001, 0.002) }
-    case .anything:
-      taps(Self.lead, 0.04) { peak($0, 0.002, 0.02) }
+      taps(Self.leadSeconds / 2, 0.006) { peak($0, 0.001, 0.002) }
+    case .unconstrained:
+      taps(Self.leadSeconds, 0.04) { peak($0, 0.002, 0.02) }
     case .room(let seconds, let share):
-      taps(Self.lead, 3 * seconds) {
+      taps(Self.leadSeconds, 3 * seconds) {
         peak($0, 0.001, 0.002) + share * share * peak($0, 0.001_5, seconds)
       }
     }
   }
 
-  struct Part {
+  struct OffsetSignal {
     var start = 0
     var samples: [Double] = []
 
@@ -81,13 +81,13 @@ struct RecordingResponse: Equatable, Sendable {
       Samples.add(samples, times: factor, to: &sum, at: start)
     }
 
-    func filtered(by taps: [Double]) -> Part {
+    func filtered(by taps: [Double]) -> OffsetSignal {
       guard !samples.isEmpty else { return self }
       var output = [Double](repeating: 0, count: samples.count + taps.count - 1)
       for (place, tap) in taps.enumerated() {
         Samples.add(samples, times: tap, to: &output, at: place)
       }
-      return Part(start: start, samples: output)
+      return OffsetSignal(start: start, samples: output)
     }
   }
 
@@ -100,7 +100,7 @@ struct RecordingResponse: Equatable, Sendable {
   }
 
   /// A cosine and a sine of a sound that ring as each resonance does.
-  private func rings(of x: [Double], rate: Double) -> [[Double]] {
+  private func resonatorOutputs(of x: [Double], rate: Double) -> [[Double]] {
     modes.flatMap { mode -> [[Double]] in
       let radius = exp(-.pi * mode.hertz / mode.quality / rate)
       let angle = 2 * .pi * mode.hertz / rate
@@ -118,20 +118,22 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  func sound(of part: Part, coefficients: [Double], rate: Double, count: Int) -> Part {
-    let (first, variances) = taps(rate: rate)
+  func output(for part: OffsetSignal, coefficients: [Double], rate: Double, count: Int)
+    -> OffsetSignal
+  {
+    let (first, variances) = tapPrior(rate: rate)
     var output = part.filtered(by: Array(coefficients.prefix(variances.count)))
     output.start += first
     let ring = modes.map { $0.quality / $0.hertz }.max() ?? 0
     guard ring > 0, !part.samples.isEmpty else { return output }
-    let tail = Int(Self.audible * ring / .pi * rate)
+    let tail = Int(Self.ringingDecay * ring / .pi * rate)
     let length = min(part.samples.count + tail, count - part.start)
     guard length > 0 else { return output }
     let silence = [Double](repeating: 0, count: max(0, length - part.samples.count))
     let sound = Array(part.samples.prefix(length)) + silence
     output.samples += [Double](repeating: 0, count: max(0, length - first - output.samples.count))
     for (ring, coefficient) in zip(
-      rings(of: sound, rate: rate), coefficients.dropFirst(variances.count))
+      resonatorOutputs(of: sound, rate: rate), coefficients.dropFirst(variances.count))
     {
       Samples.add(ring, times: coefficient, to: &output.samples, at: -first)
     }
@@ -142,58 +144,65 @@ struct RecordingResponse: Equatable, Sendable {
     /// The logarithm of the probability density of the recording, but for a constant.
     var evidence: Double
     var coefficients: [Double]
-    var left: Double
+    var residualEnergy: Double
   }
 
   struct Regression {
     private let response: RecordingResponse
-    private let x: [Double]
-    private let rings: [[Double]]
+    private let input: [Double]
+    private let resonatorOutputs: [[Double]]
     let lags: Range<Int>
-    private let deviations: [Double]
+    private let priorDeviations: [Double]
     private var matrix = SkylineMatrix()
 
     init(_ response: RecordingResponse, of x: [Double], rate: Double) {
       self.response = response
-      self.x = x
-      let (first, variances) = response.taps(rate: rate)
+      self.input = x
+      let (first, variances) = response.tapPrior(rate: rate)
       lags = first..<first + variances.count
-      rings = response.rings(of: x, rate: rate)
-      deviations = (variances + rings.map { _ in response.scale }).map { $0.squareRoot() }
-      let own = Samples.products(x, x, lags: 0..<lags.count)
+      resonatorOutputs = response.resonatorOutputs(of: x, rate: rate)
+      priorDeviations = (variances + resonatorOutputs.map { _ in response.priorScale }).map {
+        $0.squareRoot()
+      }
+      let own = Samples.crossCorrelation(x, x, lags: 0..<lags.count)
       for row in lags.indices.map({ $0 - first }) {
         append((0...row).map { own[row - $0] }, to: row)
       }
-      for (number, ring) in rings.enumerated() {
+      for (number, ring) in resonatorOutputs.enumerated() {
         let products =
-          Samples.products(x, ring, lags: lags) + rings[...number].map { Samples.dot(ring, $0) }
+          Samples.crossCorrelation(x, ring, lags: lags)
+          + resonatorOutputs[...number].map { Samples.dot(ring, $0) }
         append(products, to: lags.count + number)
       }
-      matrix.factor(raisedBy: 0)
+      matrix.factorize(regularization: 0)
     }
 
     private mutating func append(_ products: [Double], to row: Int) {
-      var values = products.indices.map { deviations[row] * products[$0] * deviations[$0] }
+      var values = products.indices.map {
+        priorDeviations[row] * products[$0] * priorDeviations[$0]
+      }
       values[row] += 1
       matrix.append(values, from: 0)
     }
 
-    func explained(_ products: [Double]) -> Double {
-      Samples.energy(matrix.halfSolution(of: zip(products, deviations).map { $0 * $1 }))
+    func explainedEnergy(_ products: [Double]) -> Double {
+      Samples.energy(matrix.forwardSubstitution(of: zip(products, priorDeviations).map { $0 * $1 }))
     }
 
     func fit(_ y: [Double]) -> Fit {
-      let products = Samples.products(x, y, lags: lags) + rings.map { Samples.dot($0, y) }
-      let right = zip(products, deviations).map { $0 * $1 }
+      let products =
+        Samples.crossCorrelation(input, y, lags: lags) + resonatorOutputs.map { Samples.dot($0, y) }
+      let right = zip(products, priorDeviations).map { $0 * $1 }
       let solution = matrix.solution(of: right)
       let energy = Samples.energy(y)
       let left = max(1e-12 * energy, energy - Samples.dot(right, solution), 1e-300)
       let count = Double(y.count)
       let evidence =
-        -count / 2 * log(left / count) - matrix.logarithmOfRoot - response.parameterCount / 2
+        -count / 2 * log(left / count) - matrix.logDeterminantRoot - response.parameterCount / 2
         * log(count)
       return Fit(
-        evidence: evidence, coefficients: zip(solution, deviations).map { $0 * $1 }, left: left)
+        evidence: evidence, coefficients: zip(solution, priorDeviations).map { $0 * $1 },
+        residualEnergy: left)
     }
   }
 
@@ -201,69 +210,75 @@ struct RecordingResponse: Equatable, Sendable {
     Regression(self, of: x, rate: rate).fit(y)
   }
 
-  typealias Likeliest = (response: RecordingResponse, fit: Fit)
+  typealias MostProbable = (response: RecordingResponse, fit: Fit)
 
   /// The scale is a coefficient's square over the noise's power; the noise is what the fit leaves.
-  private func scaled(_ x: [Double], to y: [Double], rate: Double, rounds: Int) -> Likeliest {
+  private func fittingScale(_ x: [Double], to y: [Double], rate: Double, rounds: Int)
+    -> MostProbable
+  {
     var response = self
     let least = 0.1 * Samples.energy(y) / max(1e-30, Samples.energy(x))
     for _ in 0..<rounds {
       let fit = response.fit(x, to: y, rate: rate)
       let strongest = fit.coefficients.map { $0 * $0 }.max() ?? 0
-      response.scale = max(strongest, least) / (fit.left / Double(y.count))
+      response.priorScale = max(strongest, least) / (fit.residualEnergy / Double(y.count))
     }
     return (response, response.fit(x, to: y, rate: rate))
   }
 
   /// The likeliest of the kind of a response; of resonances those near it, or of all where it has
   /// no scale yet.
-  func likeliest(_ x: [Double], to y: [Double], rate: Double) -> Likeliest {
+  func mostProbable(for x: [Double], recorded y: [Double], rate: Double) -> MostProbable {
     let xx = Samples.energy(x)
     let yy = Samples.energy(y)
     var start = self
-    let isNew = scale == 0
+    let isNew = priorScale == 0
     // A hundredth of the recording is noise.
     if isNew {
-      start.scale = 100 * Double(y.count) / max(1e-30, xx) * (yy > 0 ? 1 : 0)
+      start.priorScale = 100 * Double(y.count) / max(1e-30, xx) * (yy > 0 ? 1 : 0)
     }
-    func best(_ kinds: [Kind], rounds: Int = 0) -> Likeliest {
+    func best(_ kinds: [Kind], rounds: Int = 0) -> MostProbable {
       let all = kinds.map {
-        RecordingResponse(kind: $0, scale: start.scale).scaled(x, to: y, rate: rate, rounds: rounds)
+        RecordingResponse(kind: $0, priorScale: start.priorScale).fittingScale(
+          x, to: y, rate: rate, rounds: rounds)
       }
       return all.max { $0.fit.evidence < $1.fit.evidence } ?? (
         start, start.fit(x, to: y, rate: rate)
       )
     }
     switch kind {
-    case .filter, .anything:
-      return start.scaled(x, to: y, rate: rate, rounds: isNew ? 3 : 1)
+    case .filter, .unconstrained:
+      return start.fittingScale(x, to: y, rate: rate, rounds: isNew ? 3 : 1)
     case .room:
-      guard isNew else { return start.scaled(x, to: y, rate: rate, rounds: 1) }
+      guard isNew else { return start.fittingScale(x, to: y, rate: rate, rounds: 1) }
       return best(
         [0.02, 0.06].flatMap { seconds in
-          [0.3, 0.1, 0.03].map { .room(seconds: seconds, share: $0) }
+          [0.3, 0.1, 0.03].map { .room(decaySeconds: seconds, reflectionGain: $0) }
         }, rounds: 1)
     case .resonance:
-      let steps = (hertz: Mode.steps.hertz / 4, quality: Mode.steps.quality / 2)
-      guard isNew else { return start.refined(x, to: y, rate: rate, steps: steps) }
-      start = best(Mode.all.map { .resonance([$0]) }).response
-      let one = start.scaled(x, to: y, rate: rate, rounds: 2).response.refined(
-        x, to: y, rate: rate, steps: Mode.steps)
+      let steps = (hertz: Mode.refinementSteps.hertz / 4, quality: Mode.refinementSteps.quality / 2)
+      guard isNew else { return start.refiningModes(x, to: y, rate: rate, steps: steps) }
+      start = best(Mode.grid.map { .resonance([$0]) }).response
+      let one = start.fittingScale(x, to: y, rate: rate, rounds: 2).response.refiningModes(
+        x, to: y, rate: rate, steps: Mode.refinementSteps)
       start = one.response
-      let two = best(Mode.all.map { .resonance(start.modes + [$0]) })
-      guard two.fit.evidence > one.fit.evidence + RecordingJudge.Branch.leastGain else {
+      let two = best(Mode.grid.map { .resonance(start.modes + [$0]) })
+      guard
+        two.fit.evidence > one.fit.evidence
+          + RecordingModelSelection.RecordingModel.minimumEvidenceGain
+      else {
         return one
       }
-      return two.response.refined(x, to: y, rate: rate, steps: Mode.steps)
+      return two.response.refiningModes(x, to: y, rate: rate, steps: Mode.refinementSteps)
     }
   }
 
-  private func refined(
+  private func refiningModes(
     _ x: [Double], to y: [Double], rate: Double, steps: (hertz: Double, quality: Double)
   )
-    -> Likeliest
+    -> MostProbable
   {
-    var found: Likeliest = (self, fit(x, to: y, rate: rate))
+    var found: MostProbable = (self, fit(x, to: y, rate: rate))
     var steps: (hertz: Double, quality: Double) = steps
     for _ in 0..<9 {
       let moves = modes.indices.flatMap { index -> [(Int, Double, Double)] in
@@ -272,7 +287,7 @@ struct RecordingResponse: Equatable, Sendable {
           (index, 0, -steps.quality),
         ]
       }
-      let better = moves.lazy.map { index, turn, factor -> Likeliest in
+      let better = moves.lazy.map { index, turn, factor -> MostProbable in
         var other = found.response
         var modes = found.response.modes
         modes[index].hertz *= exp(turn)
@@ -286,6 +301,6 @@ struct RecordingResponse: Equatable, Sendable {
         steps = (steps.hertz / 2, steps.quality / 2)
       }
     }
-    return found.response.scaled(x, to: y, rate: rate, rounds: 1)
+    return found.response.fittingScale(x, to: y, rate: rate, rounds: 1)
   }
 }

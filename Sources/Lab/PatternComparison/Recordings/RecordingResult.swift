@@ -18,87 +18,92 @@ public struct RecordingMatch: Equatable, Sendable {
   /// Whether the reference was found.
   public var outcome: Outcome
   /// Seconds of the recording at which the reference starts.
-  public var delay = 0.0
+  public var delaySeconds = 0.0
   /// Percent that the recording is slower.
-  public var tempo = 0.0
+  public var tempoPercent = 0.0
   /// The standard error of the tempo, in percent; nil where it cannot be measured.
-  public var tempoError: Double?
+  public var tempoErrorPercent: Double?
   /// The resonance through which the recording was made; nil where none explains more.
-  public var medium: RecordingMedium?
+  public var chain: RecordingChain?
   /// Whether the recording's polarity is inverted.
   public var isInverted = false
   /// The level of the recording relative to the reference, in decibels.
-  public var level = 0.0
+  public var levelDecibels = 0.0
   /// The RMS level of the noise, in dBFS; nil where there is none above the resolution of 16 bits.
-  public var noise: Double?
+  public var noiseDecibels: Double?
   /// Hertz of the lines of hum.
-  public var lines: [Double] = []
+  public var humFrequencies: [Double] = []
   /// The base of the mains, 50 or 60 Hz, where the lines are its multiples.
-  public var mains: Double?
+  public var mainsFrequency: Double?
   /// The RMS level of the hum, in dBFS; nil where there is none.
-  public var hum: Double?
+  public var humDecibels: Double?
   /// How many events stand out of the noise enough to be judged.
-  public var judgedCount = 0
+  public var detectableEventCount = 0
   /// How many events there are.
   public var eventCount = 0
   /// The least change of level, in decibels, that can be detected in every judged event.
-  public var leastDecibels: Double?
+  public var minimumDetectableDecibels: Double?
   /// The least shift, in seconds, that can be detected in every judged event.
-  public var leastSeconds: Double?
+  public var minimumDetectableSeconds: Double?
   /// Seconds from the recording's start to where the reference was searched at most.
-  public var search = ComparisonOptions.defaultSearch
+  public var searchSeconds = ComparisonOptions.defaultSearchSeconds
 }
 
 struct RecordingResult {
   var match: RecordingMatch
   var changes: [RecordingChange] = []
   /// Whether another tempo has its pitch kept.
-  var isPitchKept = false
+  var preservesPitch = false
   /// What there is to say and what is left, as a cost; infinite where nothing was found.
-  var doubt = Double.infinity
+  var penalty = Double.infinity
   /// The changes that are reported, and whether single events can be judged.
-  private(set) var told: [RecordingChange] = []
-  private(set) var isJudged = false
+  private(set) var reportedChanges: [RecordingChange] = []
+  private(set) var isReliable = false
   /// The level of what is left, in decibels relative to what is explained.
-  private(set) var unexplained = 0.0
+  private(set) var residualDecibels = 0.0
   /// Whether it was found with nothing to say of it.
-  var isClean: Bool { match.outcome == .found && changes.isEmpty }
+  var isUnchanged: Bool { match.outcome == .found && changes.isEmpty }
   /// Whether it leaves nothing but noise, and little is said of it, without doubt.
-  var isClear: Bool {
-    isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 && !isAtLimit
+  var isConclusive: Bool {
+    isUnchanged
+      || changes.count < 3 && penalty < 1.25 * Double(changes.count) + 0.1 && !isTempoAtLimit
   }
   /// A tempo at the limit of usual clocks is what something else made of it.
-  private var isAtLimit: Bool { abs(abs(match.tempo / 100) - RecordingFit.usualTempo) < 5e-5 }
+  private var isTempoAtLimit: Bool {
+    abs(abs(match.tempoPercent / 100) - RecordingFit.maximumClockDeviation) < 5e-5
+  }
   /// Whether it is judged where another is not or leaves much more, or has less to say.
   func isBetter(than other: Self) -> Bool {
-    isJudged && (!other.isJudged || other.isAtLimit || other.unexplained > unexplained + 6)
-      || doubt < other.doubt
+    isReliable
+      && (!other.isReliable || other.isTempoAtLimit
+        || other.residualDecibels > residualDecibels + 6)
+      || penalty < other.penalty
   }
 
-  init(_ sides: RecordingSides, search: Double, limit: Double = .infinity) {
+  init(_ sides: RecordingPair, searchSeconds search: Double, costLimit limit: Double = .infinity) {
     let reference = sides.reference
-    let low = sides.recorded
+    let low = sides.lowRateRecording
     match = RecordingMatch(outcome: .none)
-    match.search = search
-    match.eventCount = reference.stems.count
-    guard !reference.stems.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
-    var best: RecordingExplanation?
-    func consider(_ explanation: RecordingExplanation) {
+    match.searchSeconds = search
+    match.eventCount = reference.waveforms.count
+    guard !reference.waveforms.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
+    var best: RecordingModelFit?
+    func consider(_ explanation: RecordingModelFit) {
       if explanation.isBetter(than: best) {
         best = explanation
       }
     }
     let finder = RecordingSearch(reference: reference, recording: low.samples)
     let alignment = RecordingAlignment(reference, low.samples, search: search)
-    let places = finder.places(in: alignment)
-    var least: Double { best.map { $0.isFound ? min(limit, $0.doubt) : limit } ?? limit }
-    for place in places.flatMap(\.withAndWithoutTempo) {
-      let explanation = RecordingExplanation(place, original: reference, limit: least)
-      if let shift = explanation.commonShift {
+    let places = finder.placements(in: alignment)
+    var least: Double { best.map { $0.isFound ? min(limit, $0.penalty) : limit } ?? limit }
+    for place in places.flatMap(\.tempoAlternatives) {
+      let explanation = RecordingModelFit(place, original: reference, limit: least)
+      if let shift = explanation.commonTimeShift {
         // What most events have in common is the place; another event moved.
         var shifted = place
-        shifted.fit.place.delay += shift
-        consider(RecordingExplanation(shifted, original: reference, limit: least))
+        shifted.fit.placement.delay += shift
+        consider(RecordingModelFit(shifted, original: reference, limit: least))
       }
       consider(explanation)
       // What needs no explanation is the truth.
@@ -106,65 +111,76 @@ struct RecordingResult {
     }
     if best?.isFound != true || best?.cost ?? 0 > 1.3 {
       // Where the event that most of the sound is changed, nothing else holds the place.
-      var hypotheses = RecordingHypotheses(reference, alignment)
-      for hypothesis in hypotheses.best() {
-        var stems = reference.stems
-        stems[hypothesis.index] = hypothesis.stem
+      var hypotheses = ChangedEventSearch(reference, alignment)
+      for hypothesis in hypotheses.bestHypotheses() {
+        var stems = reference.waveforms
+        stems[hypothesis.waveformIndex] = hypothesis.waveform
         let variant = RecordingReference(
-          stems: stems, rate: reference.rate, renderer: reference.renderer)
+          waveforms: stems, rate: reference.rate, renderer: reference.renderer)
         let search = RecordingSearch(reference: variant, recording: low.samples)
-        guard let place = search.fitted(hypothesis.place)?.withAndWithoutTempo.first else {
+        guard let place = search.fittedPlacement(for: hypothesis.candidate)?.tempoAlternatives.first
+        else {
           continue
         }
         consider(
-          RecordingExplanation(place, original: reference, hypothesis: hypothesis, limit: least))
+          RecordingModelFit(place, original: reference, hypothesis: hypothesis, limit: least))
       }
     }
     guard let best, best.gain > 0 else { return }
-    isPitchKept = best.place.stretch != 1
-    match.judgedCount = best.judged.count
-    match.outcome = best.isFound ? .found : best.judged.isEmpty ? .noisy : .none
+    preservesPitch = best.fittedPlacement.stretchFactor != 1
+    match.detectableEventCount = best.detectableEvents.count
+    match.outcome = best.isFound ? .found : best.detectableEvents.isEmpty ? .noisy : .none
     guard best.isFound else { return }
-    doubt = best.doubt
+    penalty = best.penalty
     changes = best.changes
-    told = best.told
-    isJudged = best.isJudged
-    unexplained = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
-    describe(best)
-    addNoise(sides.recording.signal, best.place)
+    reportedChanges = best.reportedChanges
+    isReliable = best.isReliable
+    residualDecibels = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
+    fillMatch(from: best)
+    measureBackground(of: sides.recording.signal, at: best.fittedPlacement)
   }
 
-  private mutating func describe(_ explanation: RecordingExplanation) {
-    let found = explanation.place
+  private mutating func fillMatch(from explanation: RecordingModelFit) {
+    let found = explanation.fittedPlacement
     let fit = explanation.fit
-    match.delay = fit.place.delay + found.offset
-    match.tempo = 100 * (found.stretch * (1 + fit.place.tempo) - 1)
-    match.tempoError = fit.tempoError < 0.01 ? 100 * fit.tempoError : nil
-    match.isInverted = found.sign < 0
-    match.level = 20 * log10(explanation.gain)
-    match.mains = found.mains
-    match.lines = found.fit.lines
-    let z = RecordingThreshold.z
-    let judged = explanation.judged
-    let least = explanation.least
-    match.leastDecibels = judged.map { max(least.decibels, z * 8.686 / explanation.clarity[$0]) }
-      .max()
-    match.leastSeconds = judged.map { max(least.seconds, z * explanation.timeErrors[$0]) }.max()
+    match.delaySeconds = fit.placement.delay + found.startTime
+    match.tempoPercent = 100 * (found.stretchFactor * (1 + fit.placement.tempo) - 1)
+    match.tempoErrorPercent = fit.tempoError < 0.01 ? 100 * fit.tempoError : nil
+    match.isInverted = found.polarity < 0
+    match.levelDecibels = 20 * log10(explanation.gain)
+    match.mainsFrequency = found.mainsFrequency
+    match.humFrequencies = found.fit.humFrequencies
+    let z = RecordingThreshold.zScore
+    let judged = explanation.detectableEvents
+    let least = explanation.minimumChange
+    match.minimumDetectableDecibels = judged.map {
+      max(least.decibels, z * 8.686 / explanation.signalToNoise[$0])
+    }
+    .max()
+    match.minimumDetectableSeconds = judged.map {
+      max(least.seconds, z * explanation.timeErrors[$0])
+    }.max()
   }
 
   /// Measures noise and hum where the reference is silent.
-  private mutating func addNoise(_ recording: Signal, _ found: RecordingSearch.Found) {
+  private mutating func measureBackground(
+    of recording: Signal, at found: RecordingSearch.FittedPlacement
+  ) {
     let rate = recording.rate
     let samples = recording.mono
-    let place = found.fit.place
+    let place = found.fit.placement
     func frames(_ start: Double, _ end: Double) -> (start: Int, end: Int) {
       (Int(start * rate), Int(end * rate))
     }
-    var spans = found.fit.reference.stems.map {
-      frames(found.offset + place.time($0.start) - 0.01, found.offset + place.time($0.end) + 0.02)
+    var spans = found.fit.reference.waveforms.map {
+      frames(
+        found.startTime + place.recordingTime(at: $0.start) - 0.01,
+        found.startTime + place.recordingTime(at: $0.end) + 0.02)
     }
     spans += changes.filter { $0.kind == .added || $0.kind == .time }.map {
-      frames(match.delay + $0.range.lowerBound - 0.1, match.delay + $0.range.upperBound + 0.1)
+      frames(
+        match.delaySeconds + $0.range.lowerBound - 0.1,
+        match.delaySeconds + $0.range.upperBound + 0.1)
     }
     var quiet = [Float]()
     var end = 0
@@ -176,26 +192,26 @@ struct RecordingResult {
     }
     quiet += samples[min(end, samples.count)...]
     var bare = found.fit
-    bare.set(lines: [])
+    bare.setHum(frequencies: [])
     let residual = bare.solve(isWhitened: false).residual
-    let hum = found.fit.lines.reduce(0) {
-      $0 + SteadyTones.power(at: $1, in: residual, rate: bare.reference.rate).power
+    let hum = found.fit.humFrequencies.reduce(0) {
+      $0 + HumDetector.power(at: $1, in: residual, rate: bare.reference.rate).power
     }
     var power = SignalPair.power(quiet)
     if Double(quiet.count) < 0.05 * rate {
       // Nothing is quiet: the residual's density up to the low rate's half, over the whole band.
       let residual = found.fit.solve(isWhitened: false).residual
-      power = NoiseSpectrum(of: residual).power * rate / found.fit.reference.rate + hum
+      power = NoiseSpectralDensity(of: residual).power * rate / found.fit.reference.rate + hum
     }
     let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     power = max(0, power - mean * mean)
-    if hum > AddedSound.leastPower {
-      match.hum = Decibels.of(power: hum)
+    if hum > BackgroundSound.minimumPower {
+      match.humDecibels = Decibels.of(power: hum)
     }
     let noise = max(0, power - hum)
     // What hum's estimate is off by is not noise.
-    if noise > AddedSound.leastPower, noise > 0.03 * hum {
-      match.noise = Decibels.of(power: noise)
+    if noise > BackgroundSound.minimumPower, noise > 0.03 * hum {
+      match.noiseDecibels = Decibels.of(power: noise)
     }
   }
 }
@@ -203,64 +219,67 @@ struct RecordingResult {
 extension RecordingResult {
   /// Decibels of what is left of a recording from which a pattern is not found in it, alone or with
   /// several changes, events are not judged, and great changes are not told.
-  private static let greatestLeft = (found: -5.0, changed: -12.0, judged: -8.0, great: -19.0)
+  private static let maximumResidual = (found: -5.0, changed: -12.0, judged: -8.0, great: -19.0)
   /// Decibels by which a level changes greatly.
-  private static let greatestLevel = 6.0
+  private static let maximumLevelChange = 6.0
   /// What it costs to suppose that a recording was made through something, and through a gain
   /// besides.
-  private static let prices = (response: 0.6, gain: 0.6)
+  private static let assumptionCosts = (response: 0.6, gain: 0.6)
 
   /// A recording that was made through something; nil where that explains too little of it.
-  init?(behindHardware sides: RecordingSides, search: Double) {
-    guard let judge = RecordingJudge(sides, search: search), let best = judge.best,
-      best.left < (best.changes.count < 2 ? Self.greatestLeft.found : Self.greatestLeft.changed)
+  init?(modelingChainOf sides: RecordingPair, searchSeconds search: Double) {
+    guard let judge = RecordingModelSelection(sides, search: search), let best = judge.best,
+      best.residualDecibels
+        < (best.changes.count < 2 ? Self.maximumResidual.found : Self.maximumResidual.changed)
     else { return nil }
     match = RecordingMatch(outcome: .found)
-    match.search = search
-    match.delay = Double(best.delay) / judge.reference.rate
-    match.tempo = 100 * best.tempo
-    match.level = judge.level(of: best)
-    match.medium = RecordingMedium(best, profile: sides.pattern.profile.hardware?.model)
-    match.eventCount = judge.reference.stems.count
-    match.judgedCount = judge.reference.stems.count
+    match.searchSeconds = search
+    match.delaySeconds = Double(best.delay) / judge.reference.rate
+    match.tempoPercent = 100 * best.tempo
+    match.levelDecibels = judge.level(of: best)
+    match.chain = RecordingChain(best, profile: sides.pattern.profile.hardware?.model)
+    match.eventCount = judge.reference.waveforms.count
+    match.detectableEventCount = judge.reference.waveforms.count
     changes = judge.changes(of: best)
-    doubt = Self.prices.response + (best.gain == nil ? 0 : Self.prices.gain) + Double(changes.count)
-    unexplained = best.left
+    penalty =
+      Self.assumptionCosts.response + (best.automaticGain == nil ? 0 : Self.assumptionCosts.gain)
+      + Double(changes.count)
+    residualDecibels = best.residualDecibels
     // A great change and several ones are what a response of another kind makes, but where little
     // is left.
     let isPlain =
       changes.count < 2
-      && changes.allSatisfy { $0.kind != .level || abs($0.amount) < Self.greatestLevel }
-    let isExact = best.gain == nil && best.left < Self.greatestLeft.great
-    isJudged =
-      best.left < Self.greatestLeft.judged
-      && (isPlain || isExact && changes.count < min(3, judge.reference.stems.count))
-    told = isJudged ? changes : []
-    let heard = RecordingJudge.least
-    let hidden = RecordingThreshold.hidden
-    (match.leastDecibels, match.leastSeconds) =
-      isJudged ? (heard.decibels, heard.seconds) : (hidden.decibels, hidden.seconds)
+      && changes.allSatisfy { $0.kind != .level || abs($0.amount) < Self.maximumLevelChange }
+    let isExact = best.automaticGain == nil && best.residualDecibels < Self.maximumResidual.great
+    isReliable =
+      best.residualDecibels < Self.maximumResidual.judged
+      && (isPlain || isExact && changes.count < min(3, judge.reference.waveforms.count))
+    reportedChanges = isReliable ? changes : []
+    let heard = RecordingModelSelection.minimumChange
+    let hidden = RecordingThreshold.undetectableChange
+    (match.minimumDetectableDecibels, match.minimumDetectableSeconds) =
+      isReliable ? (heard.decibels, heard.seconds) : (hidden.decibels, hidden.seconds)
     let mono = sides.recording.signal.mono
     let rate = sides.recording.signal.rate
-    let end = match.delay + judge.reference.duration + RecordingJudge.margin.behind
+    let end = match.delaySeconds + judge.reference.duration + RecordingModelSelection.margin.behind
     let quiet =
-      mono.prefix(max(0, Int((match.delay - 0.05) * rate)))
+      mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
       + mono.dropFirst(max(0, Int(end * rate)))
     guard Double(quiet.count) > 0.05 * rate else { return }
-    let power = SignalPair.powerWithoutOffset(quiet)
-    if power > AddedSound.leastPower {
-      match.noise = Decibels.of(power: power)
+    let power = SignalPair.variance(of: quiet)
+    if power > BackgroundSound.minimumPower {
+      match.noiseDecibels = Decibels.of(power: power)
     }
   }
 }
 
 /// What stands between what drives a transducer and what was recorded of it: a resonance, a filter,
 /// a room, a gain.
-public struct RecordingMedium: Equatable, Sendable {
+public struct RecordingChain: Equatable, Sendable {
   /// Resonance in hertz and quality; nil where there is none.
   public let model: TransducerModel?
   /// Whether it is that of the profile, whose acceleration the recording shows then.
-  public let isKnown: Bool
+  public let matchesProfile: Bool
   /// Whether sounds go through something else than a resonance, such as a room or a microphone.
   public var isFiltered: Bool { model == nil }
   /// Whether the level follows the sound.
@@ -269,33 +288,33 @@ public struct RecordingMedium: Equatable, Sendable {
 
   /// By how much a resonance and a quality differ at most from those of a profile that are meant,
   /// as ratios.
-  private static let sameness = (hertz: 1.04, quality: 1.25)
+  private static let profileTolerance = (hertz: 1.04, quality: 1.25)
 
-  init(_ branch: RecordingJudge.Branch, profile: TransducerModel?) {
-    hasAutomaticGain = branch.gain != nil
-    isRoom = branch.response.kind.any == .anyRoom
+  init(_ branch: RecordingModelSelection.RecordingModel, profile: TransducerModel?) {
+    hasAutomaticGain = branch.automaticGain != nil
+    isRoom = branch.response.kind.withoutParameters == .anyRoom
     guard case .resonance(let modes) = branch.response.kind, let mode = modes.first else {
       model = nil
-      isKnown = false
+      matchesProfile = false
       return
     }
     model = TransducerModel(resonance: mode.hertz, qualityFactor: mode.quality)
     func isNear(_ a: Double, _ b: Double, _ ratio: Double) -> Bool {
       a < b * ratio && b < a * ratio
     }
-    isKnown =
-      isNear(profile?.resonance ?? 0, mode.hertz, Self.sameness.hertz)
-      && isNear(profile?.qualityFactor ?? 0, mode.quality, Self.sameness.quality)
+    matchesProfile =
+      isNear(profile?.resonance ?? 0, mode.hertz, Self.profileTolerance.hertz)
+      && isNear(profile?.qualityFactor ?? 0, mode.quality, Self.profileTolerance.quality)
   }
 
   /// What it is like: a resonance that does not ring is a high-pass, of the first order where its
   /// poles are far apart.
-  var text: String {
-    (model.map(Self.text) ?? (isRoom ? "a room" : "a filter"))
+  var summary: String {
+    (model.map(Self.summary) ?? (isRoom ? "a room" : "a filter"))
       + (hasAutomaticGain ? " and automatic gain" : "")
   }
 
-  private static func text(_ model: TransducerModel) -> String {
+  private static func summary(of model: TransducerModel) -> String {
     let resonance = model.resonance
     let quality = model.qualityFactor
     func hertz(_ value: Double) -> String { SentenceFormatting.number(value, places: 0) + " Hz" }
@@ -307,9 +326,9 @@ public struct RecordingMedium: Equatable, Sendable {
   }
 
   func write(to json: inout JSONObjectWriter) {
-    json.number("hertz", model?.resonance)
-    json.number("qualityFactor", model?.qualityFactor)
-    json.member("isProfile", isKnown)
+    json.numberOrNull("hertz", model?.resonance)
+    json.numberOrNull("qualityFactor", model?.qualityFactor)
+    json.member("isProfile", matchesProfile)
     json.member("isFiltered", isFiltered)
     json.member("hasAutomaticGain", hasAutomaticGain)
   }

@@ -62,7 +62,7 @@ enum Samples {
   }
 
   /// `Σ a[n] · b[n + lag]` for each lag, `b` silent outside.
-  static func products(_ a: [Double], _ b: [Double], lags: Range<Int>) -> [Double] {
+  static func crossCorrelation(_ a: [Double], _ b: [Double], lags: Range<Int>) -> [Double] {
     var sums = [Double](repeating: 0, count: lags.count)
     let before = max(0, -lags.lowerBound)
     let silence = [Double](repeating: 0, count: before)
@@ -81,7 +81,7 @@ enum Samples {
     return sums
   }
 
-  static func silence(_ x: inout [Float], _ range: Range<Int>) {
+  static func silence(_ x: inout [Float], in range: Range<Int>) {
     for index in range.clamped(to: x.indices) {
       x[index] = 0
     }
@@ -138,10 +138,10 @@ struct SkylineMatrix {
   }
 
   /// The logarithm of the root of the determinant, after `factor`.
-  var logarithmOfRoot: Double { rows.indices.reduce(0) { $0 + log(rows[$1][$1 - starts[$1]]) } }
+  var logDeterminantRoot: Double { rows.indices.reduce(0) { $0 + log(rows[$1][$1 - starts[$1]]) } }
 
   /// Replaces the matrix by its Cholesky factor, each diagonal raised by a share of it.
-  mutating func factor(raisedBy share: Double = 1e-6) {
+  mutating func factorize(regularization share: Double = 1e-6) {
     for row in rows.indices {
       let start = starts[row]
       var values = rows[row]
@@ -164,7 +164,7 @@ struct SkylineMatrix {
   }
 
   func solution(of right: [Double]) -> [Double] {
-    var x = halfSolution(of: right)
+    var x = forwardSubstitution(of: right)
     for row in rows.indices.reversed() {
       let start = starts[row]
       x[row] /= rows[row][row - start]
@@ -174,7 +174,7 @@ struct SkylineMatrix {
   }
 
   /// What its lower factor alone turns into the right side, after `factor`.
-  func halfSolution(of right: [Double]) -> [Double] {
+  func forwardSubstitution(of right: [Double]) -> [Double] {
     var x = right
     for row in rows.indices {
       let start = starts[row]
@@ -185,7 +185,7 @@ struct SkylineMatrix {
   }
 
   /// The root of a diagonal element of the inverse, after `factor`.
-  func rootOfInverse(at place: Int) -> Double {
+  func inverseDiagonalRoot(at place: Int) -> Double {
     var z = [Double](repeating: 0, count: count - place)
     var sum = 0.0
     for row in place..<count {
@@ -205,17 +205,17 @@ struct SkylineMatrix {
   }
 }
 
-enum SteadyTones {
+enum HumDetector {
   /// How far above its neighbourhood a line of the mains stands, as a ratio of powers.
   private static let mainsProminence = 25.0
-  private static let otherProminence = 400.0
-  private static let bases = [50.0, 60.0]
-  private static let greatestMultiple = 12
+  private static let toneProminence = 400.0
+  private static let mainsFrequencies = [50.0, 60.0]
+  private static let maximumHarmonic = 12
 
   /// Hertz of all lines, and 50 or 60 where they are multiples of it.
-  typealias Found = (lines: [Double], mains: Double?)
+  typealias Hum = (lines: [Double], mains: Double?)
 
-  static func find(in residual: [Float], rate: Double) -> Found {
+  static func find(in residual: [Float], rate: Double) -> Hum {
     // A minute is enough, and lines that drift stay narrow in it.
     let samples = Array(residual.prefix(Int(60 * rate)))
     guard samples.count > Int(0.25 * rate) else { return ([], nil) }
@@ -226,27 +226,31 @@ enum SteadyTones {
     }
     let powers = transform.forward(windowed).map { Double($0.power) }
     let width = rate / Double(length)
-    var found: Found = ([], nil)
-    for base in bases {
-      let lines = (1...greatestMultiple).compactMap { multiple -> Double? in
+    var found: Hum = ([], nil)
+    for base in mainsFrequencies {
+      let lines = (1...maximumHarmonic).compactMap { multiple -> Double? in
         let reach = max(0.3 * Double(multiple), 0.5)
         let hertz = base * Double(multiple)
-        return line(
-          powers, width, from: hertz - reach, to: hertz + reach, prominence: mainsProminence)
+        return spectralLine(
+          in: powers, binWidth: width, from: hertz - reach, to: hertz + reach,
+          prominence: mainsProminence)
       }
       if lines.count > found.lines.count {
         found = (lines, base)
       }
     }
     guard found.lines.isEmpty else { return found }
-    if let line = line(powers, width, from: 20, to: 1_000, prominence: otherProminence) {
+    if let line = spectralLine(
+      in: powers, binWidth: width, from: 20, to: 1_000, prominence: toneProminence)
+    {
       found.lines.append(line)
     }
     return found
   }
 
-  private static func line(
-    _ powers: [Double], _ width: Double, from low: Double, to high: Double, prominence: Double
+  private static func spectralLine(
+    in powers: [Double], binWidth width: Double, from low: Double, to high: Double,
+    prominence: Double
   )
     -> Double?
   {
@@ -287,8 +291,8 @@ enum SteadyTones {
   }
 }
 
-struct ToneBursts {
-  struct Found {
+struct BurstDetector {
+  struct Burst {
     var range: Range<Int>
     var start: Int
     var amplitude: Double
@@ -296,16 +300,16 @@ struct ToneBursts {
   }
 
   /// One burst: a column, and one a quarter of a period later where its phase is free.
-  private var shapes: [(cosine: [Float], sine: [Float]?)] = []
+  private var templates: [(cosine: [Float], sine: [Float]?)] = []
 
-  init(rate: Double, extra: [Stem]) {
+  init(rate: Double, extra: [EventWaveform]) {
     for step in 0..<9 {
       let hertz = 60 * pow(320.0 / 60, Double(step) / 8)
       for seconds in [0.012, 0.035] {
         let count = Int(seconds * rate)
         let window = (0..<count).map { pow(sin(.pi * (Double($0) + 0.5) / Double(count)), 0.6) }
         let angle = 2 * .pi * hertz / rate
-        shapes.append(
+        templates.append(
           (
             window.indices.map { Float(window[$0] * cos(angle * Double($0))) },
             window.indices.map { Float(window[$0] * sin(angle * Double($0))) }
@@ -314,24 +318,26 @@ struct ToneBursts {
     }
     for stem in extra {
       let peak = max(1e-9, SignalPair.peak(stem.samples))
-      shapes.append((stem.samples.map { $0 / peak }, nil))
+      templates.append((stem.samples.map { $0 / peak }, nil))
     }
   }
 
   /// The clearest burst in a whitened residual, or nil where there is none.
   ///
   /// - Parameter hidden: The amplitude, at each sample, below which a burst is not felt.
-  func strongest(in residual: [Float], through whitener: [Float], sigma: Double, hidden: [Float])
-    -> Found?
+  func strongestBurst(
+    in residual: [Float], whitener: [Float], sigma: Double, maskingThreshold hidden: [Float]
+  )
+    -> Burst?
   {
     let length = FourierTransform.fastLength(atLeast: residual.count + 300)
     var transform = FourierTransform(length: length)
     let bins = transform.forward(residual)
     let tests = max(1, Double(residual.count) / 4e4)
-    let z = RecordingThreshold.z + 0.25 * log10(tests)
+    let z = RecordingThreshold.zScore + 0.25 * log10(tests)
     let limit = z * z + 8
-    var best: Found?
-    for (cosine, sine) in shapes {
+    var best: Burst?
+    for (cosine, sine) in templates {
       let a = Samples.filtered(cosine, by: whitener, tail: whitener.count - 1)
       let b = sine.map { Samples.filtered($0, by: whitener, tail: whitener.count - 1) }
       let products = transform.correlation(bins, a)
@@ -355,7 +361,7 @@ struct ToneBursts {
         }
       }
       guard found.index >= 0 else { continue }
-      best = Found(
+      best = Burst(
         range: max(0, found.index - 40)..<min(residual.count, found.index + cosine.count + 40),
         start: found.index,
         amplitude: (Double(found.value) * sigma * sigma / energy).squareRoot(),

@@ -5,72 +5,81 @@ import SignalAnalysis
 struct SignalDifferences {
   private let pair: SignalPair
   private let options: ComparisonOptions
-  private(set) var found: FoundDifferences
-  private let measures: [SoundMeasure]
+  private(set) var differences: DifferenceList
+  private let comparisons: [SoundComparison]
   /// Seconds that the other comes later as a whole, and decibels that it is stronger.
-  private(set) var (delay, level): (Double, Double)
+  private(set) var (delaySeconds, levelDecibels): (Double, Double)
 
   private static let maximumSegmentCount = 3
 
   init(_ pair: SignalPair, options: ComparisonOptions) {
     self.pair = pair
     self.options = options
-    delay = Double(pair.shift) / pair.rate
-    level = 0
-    let noise = AddedSound.under(pair)
-    let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
+    delaySeconds = Double(pair.shiftFrames) / pair.rate
+    levelDecibels = 0
+    let noise = BackgroundSound.background(of: pair)
+    let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.candidate) : nil
     func regions(_ samples: [Float]) -> [ActiveRegion] {
       ActiveRegion.find(
-        in: samples, rate: pair.rate, threshold: max(SignalPair.silence(samples), noise?.reach ?? 0)
+        in: samples, rate: pair.rate,
+        threshold: max(SignalPair.silenceThreshold(of: samples), noise?.magnitudeBound ?? 0)
       )
     }
     let own = regions(pair.reference)
-    let others = regions(pair.other)
+    let others = regions(pair.candidate)
     let start = own.first?.start ?? 0
-    found = FoundDifferences(
-      names: EventNames(others.map { $0.event() }, owner: options.otherLabel),
+    differences = DifferenceList(
+      candidateNames: EventNames(others.map { $0.event() }, owner: options.candidateLabel),
       referenceNames: EventNames(own.map { $0.event() }, owner: options.referenceLabel),
-      whole: start...max(start, own.last?.end ?? start))
+      overallRange: start...max(start, own.last?.end ?? start))
     func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
       regions.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
     }
     let first = levels(own, pair.reference)
-    let second = levels(others, pair.other)
-    let matched = SequenceMatching.pairs(own.map(\.start), others.map(\.start)) {
-      own[$0].cost(of: others[$1], level: first[$0], otherLevel: second[$1])
+    let second = levels(others, pair.candidate)
+    let matched = SequenceAlignment.pairs(own.map(\.start), others.map(\.start)) {
+      own[$0].pairingCost(with: others[$1], level: first[$0], otherLevel: second[$1])
     }
-    measures = matched.map { index, otherIndex in
-      SoundMeasure(
+    comparisons = matched.map { index, otherIndex in
+      SoundComparison(
         own[index], others[otherIndex], of: pair, noise: noise?.power ?? 0,
         ceiling: clipping?.ceiling ?? .infinity)
     }
-    addSignalWide(noise, clipping)
+    addWholeSignalDifferences(background: noise, clipping: clipping)
     // One sound is the whole only where there is no other.
-    addTimes(
-      isWhole: measures.count > 1 || measures.count == 1 && own.count <= 1 && others.count <= 1)
-    addLevels()
-    addFrequencies()
-    addRest()
-    addPresence(.missing, own, Set(matched.map(\.0)), pair.reference, pair.other, delay: 0)
-    addPresence(.added, others, Set(matched.map(\.1)), pair.other, pair.reference, delay: later)
+    addTimeShifts(
+      reportsWhole: comparisons.count > 1
+        || comparisons.count == 1 && own.count <= 1 && others.count <= 1)
+    addLevelChanges()
+    addFrequencyChanges()
+    addDurationsAndResiduals()
+    addUnpairedRegions(
+      .missing, own, paired: Set(matched.map(\.0)), in: pair.reference, opposite: pair.candidate,
+      delay: 0)
+    addUnpairedRegions(
+      .added, others, paired: Set(matched.map(\.1)), in: pair.candidate, opposite: pair.reference,
+      delay: shiftSeconds)
   }
 
   /// Seconds that the other take was shifted by.
-  private var later: Double { Double(pair.shift) / pair.rate }
+  private var shiftSeconds: Double { Double(pair.shiftFrames) / pair.rate }
   /// The sounds of the other take as they are, before it was shifted.
-  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] {
-    measures.map { $0.partner.event(delay: later) }
+  private func candidateEvents(of measures: [SoundComparison]) -> [IndexedEvent] {
+    measures.map { $0.candidateRegion.event(delay: shiftSeconds) }
   }
 
-  private mutating func addSignalWide(_ noise: AddedSound?, _ clipping: ClippedPeaks?) {
+  private mutating func addWholeSignalDifferences(
+    background noise: BackgroundSound?, clipping: ClippedPeaks?
+  ) {
     if pair.isInverted {
-      found.add(whole: .polarity)
+      differences.addOverall(.polarity)
     }
     if pair.offset != 0 {
-      found.add(whole: .offset, Decibels.of(amplitude: abs(pair.offset)), after: pair.offset)
+      differences.addOverall(
+        .offset, amount: Decibels.of(amplitude: abs(pair.offset)), after: pair.offset)
     }
     if let noise {
-      found.add(background: noise.decibels, hertz: noise.hertz)
+      differences.addBackground(decibels: noise.decibels, hertz: noise.hertz)
     }
     guard let clipping else { return }
     let level = SentenceFormatting.number(
@@ -78,16 +87,17 @@ struct SignalDifferences {
     let range =
       Double(clipping.frames.lowerBound) / pair.rate...Double(clipping.frames.upperBound)
       / pair.rate
-    found.add(
+    differences.add(
       Difference(
         .clipping, in: range, amount: Double(clipping.sampleCount),
         after: Double(clipping.ceiling)),
-      saying: "\(options.otherLabel) is clipped at \(level) dBFS in \(clipping.placeCount) place"
-        + "\(clipping.placeCount == 1 ? "" : "s"), between \(SentenceFormatting.range(range))")
+      sentence:
+        "\(options.candidateLabel) is clipped at \(level) dBFS in \(clipping.runCount) place"
+        + "\(clipping.runCount == 1 ? "" : "s"), between \(SentenceFormatting.range(range))")
   }
 
   /// The value that at least six in ten share within a tolerance, or all where they are two.
-  private static func common(_ values: [Double], within tolerance: Double) -> Double? {
+  private static func commonValue(of values: [Double], within tolerance: Double) -> Double? {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return nil }
     var best: ArraySlice<Double> = []
@@ -105,15 +115,15 @@ struct SignalDifferences {
     return best[(best.startIndex + best.endIndex) / 2]
   }
 
-  private mutating func add(
-    _ kind: Difference.Kind, _ values: [(SoundMeasure, Double)], within tolerance: Double
+  private mutating func addGrouped(
+    _ kind: Difference.Kind, _ values: [(SoundComparison, Double)], within tolerance: Double
   ) {
     for group in values.grouped(by: \.1, within: { _ in tolerance }) {
       let group = group.sorted { $0.0.region.start < $1.0.region.start }
       let measures = group.map(\.0)
-      let events = partners(measures)
+      let events = candidateEvents(of: measures)
       let hasTimes = kind == .time && group.count == 1
-      found.add(
+      differences.add(
         Difference(
           kind, in: measures[0].region.start...measures[measures.count - 1].region.end,
           amount: group[0].1,
@@ -123,99 +133,108 @@ struct SignalDifferences {
     }
   }
 
-  private mutating func addTimes(isWhole: Bool) {
-    let whole = isWhole ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
-    let shift = options.alignment == .start ? whole : delay + whole
-    delay += whole
+  private mutating func addTimeShifts(reportsWhole isWhole: Bool) {
+    let whole =
+      isWhole ? Self.commonValue(of: comparisons.map(\.timeShift), within: 0.000_1) ?? 0 : 0
+    let shift = options.alignment == .start ? whole : delaySeconds + whole
+    delaySeconds += whole
     // Where shapes differ, times are those of the first sound, which the shape moves.
-    let isExact = measures.count { $0.isExact } * 2 > measures.count
+    let isExact = comparisons.count { $0.hasMatchingShape } * 2 > comparisons.count
     if abs(shift) > (isExact ? 0.000_04 : 0.001) {
-      found.add(whole: .time, shift)
+      differences.addOverall(.time, amount: shift)
     }
-    let late = measures.map { ($0, $0.time - whole) }.filter {
-      abs($0.1) > ($0.0.isExact ? SoundMeasure.leastTime : 0.001)
+    let late = comparisons.map { ($0, $0.timeShift - whole) }.filter {
+      abs($0.1) > ($0.0.hasMatchingShape ? SoundComparison.minimumTimeShift : 0.001)
     }
-    add(.time, late, within: 0.000_2)
+    addGrouped(.time, late, within: 0.000_2)
   }
 
-  private mutating func addLevels() {
-    let even = measures.filter { $0.segments.isEmpty }
-    let shared = Self.common(even.map(\.level), within: 0.1) ?? 0
-    let isShared = measures.allSatisfy { $0.segments.isEmpty && abs($0.level - shared) <= 0.1 }
+  private mutating func addLevelChanges() {
+    let even = comparisons.filter { $0.levelSegments.isEmpty }
+    let shared = Self.commonValue(of: even.map(\.levelChange), within: 0.1) ?? 0
+    let isShared = comparisons.allSatisfy {
+      $0.levelSegments.isEmpty && abs($0.levelChange - shared) <= 0.1
+    }
     // Without a match every level is reported as it is, unless all are the same.
     let whole = options.levelMatch == LevelMatch.none && !isShared ? 0 : shared
-    if abs(whole) >= SoundMeasure.leastLevel {
-      level = whole
-      found.add(whole: .level, whole)
+    if abs(whole) >= SoundComparison.minimumLevelChange {
+      levelDecibels = whole
+      differences.addOverall(.level, amount: whole)
     }
-    add(.level, even.map { ($0, $0.level - whole) }.filter { abs($0.1) > 0.15 }, within: 0.1)
-    for measure in measures {
-      addSegments(of: measure, whole: whole)
+    addGrouped(
+      .level, even.map { ($0, $0.levelChange - whole) }.filter { abs($0.1) > 0.15 }, within: 0.1)
+    for measure in comparisons {
+      addLevelSegments(of: measure, overall: whole)
     }
   }
 
-  private mutating func addSegments(of measure: SoundMeasure, whole: Double) {
-    let segments = measure.segments.map { segment in
+  private mutating func addLevelSegments(of measure: SoundComparison, overall whole: Double) {
+    let segments = measure.levelSegments.map { segment in
       let isEven = abs(segment.greatest - segment.usual) < 0.5
       return (
         range: segment.range, amount: (isEven ? segment.usual : segment.greatest) - whole, isEven
       )
-    }.filter { abs($0.amount) > LevelDifferenceCurve.least }
-    let owner = found.names.owner
+    }.filter { abs($0.amount) > LevelDifferenceCurve.minimumDifference }
+    let owner = differences.candidateNames.owner
     guard segments.count > Self.maximumSegmentCount else {
       for (range, amount, isEven) in segments {
-        let change = (isEven ? "" : "up to ") + Difference.Kind.level.change(amount)
-        found.add(
+        let change = (isEven ? "" : "up to ") + Difference.Kind.level.changeText(amount)
+        differences.add(
           Difference(.level, in: range, amount: amount),
-          saying: "\(owner) is \(change) between \(SentenceFormatting.range(range))")
+          sentence: "\(owner) is \(change) between \(SentenceFormatting.range(range))")
       }
       return
     }
     let low = segments.map(\.amount).min() ?? 0
     let high = segments.map(\.amount).max() ?? 0
     let range = segments[0].range.lowerBound...segments[segments.count - 1].range.upperBound
-    found.add(
+    differences.add(
       Difference(.level, in: range, amount: abs(low) > high ? low : high),
-      saying: "\(owner)'s level has a different course between \(SentenceFormatting.range(range)): "
-        + SentenceFormatting.spread(low, high, .decibels))
+      sentence:
+        "\(owner)'s level has a different course between \(SentenceFormatting.range(range)): "
+        + SentenceFormatting.spread(from: low, to: high, unit: .decibels))
   }
 
-  private mutating func addFrequencies() {
+  private mutating func addFrequencyChanges() {
     // A single sound is reported with its frequencies.
     let whole =
-      measures.count == 1
-      ? 0 : Self.common(measures.map { $0.frequency?.percent ?? 0 }, within: 0.6) ?? 0
-    if abs(whole) >= SoundMeasure.leastPercent {
-      found.add(whole: .frequency, whole)
+      comparisons.count == 1
+      ? 0
+      : Self.commonValue(of: comparisons.map { $0.frequencyChange?.percent ?? 0 }, within: 0.6) ?? 0
+    if abs(whole) >= SoundComparison.minimumFrequencyPercent {
+      differences.addOverall(.frequency, amount: whole)
     }
-    for measure in measures {
-      guard let frequency = measure.frequency, abs(frequency.percent - whole) > 1 else { continue }
-      found.add(
+    for measure in comparisons {
+      guard let frequency = measure.frequencyChange, abs(frequency.percent - whole) > 1 else {
+        continue
+      }
+      differences.add(
         Difference(
           .frequency, in: measure.region.range, amount: frequency.percent, before: frequency.before,
-          after: frequency.after), of: partners([measure]),
-        detail: ": " + SentenceFormatting.hertz(frequency.after, insteadOf: frequency.before))
+          after: frequency.after), of: candidateEvents(of: [measure]),
+        detail: ": " + SentenceFormatting.frequencies(frequency.after, insteadOf: frequency.before))
     }
   }
 
-  private mutating func addRest() {
-    for measure in measures {
-      if measure.duration != 0 {
-        found.add(
+  private mutating func addDurationsAndResiduals() {
+    for measure in comparisons {
+      if measure.durationChange != 0 {
+        differences.add(
           Difference(
-            .duration, in: measure.region.range, amount: measure.duration,
+            .duration, in: measure.region.range, amount: measure.durationChange,
             before: measure.region.duration,
-            after: measure.partner.duration), of: partners([measure]))
+            after: measure.candidateRegion.duration), of: candidateEvents(of: [measure]))
       }
-      guard let unexplained = measure.unexplained else { continue }
-      found.add(
-        Difference(residual: unexplained, in: measure.region.range), of: partners([measure]))
+      guard let unexplained = measure.residualDecibels else { continue }
+      differences.add(
+        Difference(residual: unexplained, in: measure.region.range),
+        of: candidateEvents(of: [measure]))
     }
   }
 
-  private mutating func addPresence(
-    _ kind: Difference.Kind, _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float],
-    _ opposite: [Float],
+  private mutating func addUnpairedRegions(
+    _ kind: Difference.Kind, _ regions: [ActiveRegion], paired: Set<Int>, in own: [Float],
+    opposite: [Float],
     delay: Double
   ) {
     let alone = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter {
@@ -225,7 +244,7 @@ struct SignalDifferences {
       let chosen = alone.filter { $0.isTap == areTaps }
       guard let first = chosen.first, let last = chosen.last else { continue }
       let peak = chosen.map { SignalPair.peak(own[$0.frames]) }.max() ?? 0
-      found.add(
+      differences.add(
         Difference(kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak))),
         of: chosen.map { $0.event(delay: delay) })
     }
@@ -233,34 +252,34 @@ struct SignalDifferences {
 }
 
 extension Difference {
-  init(residual: Double, in range: ClosedRange<Double>, isThroughout: Bool = false) {
+  init(residual: Double, in range: ClosedRange<Double>, isOverall isThroughout: Bool = false) {
     self.init(
-      .spectrum, in: range, isThroughout: isThroughout, amount: residual,
+      .spectrum, in: range, isOverall: isThroughout, amount: residual,
       significance: max(0, (residual + 30) / 6))
   }
 }
 
-struct SoundMeasure {
-  let (region, partner): (ActiveRegion, ActiveRegion)
+struct SoundComparison {
+  let (region, candidateRegion): (ActiveRegion, ActiveRegion)
   /// Seconds that the partner comes later, and decibels that it is stronger where that is one
   /// figure.
-  private(set) var time = 0.0
-  private(set) var level = 0.0
+  private(set) var timeShift = 0.0
+  private(set) var levelChange = 0.0
   /// Percent the partner is higher, and both frequencies.
-  private(set) var frequency: (percent: Double, before: Double, after: Double)?
-  private(set) var duration = 0.0
-  private(set) var segments: [LevelSegment] = []
+  private(set) var frequencyChange: (percent: Double, before: Double, after: Double)?
+  private(set) var durationChange = 0.0
+  private(set) var levelSegments: [LevelSegment] = []
   /// What none of these explains, in dB relative to the sound.
-  private(set) var unexplained: Double?
-  private(set) var isExact = true
+  private(set) var residualDecibels: Double?
+  private(set) var hasMatchingShape = true
 
   /// Shapes that differ by less of their power are the same.
-  private static let sameShape = 1e-3
+  private static let maximumShapeResidual = 1e-3
   /// The smallest differences that are reported: decibels, seconds, percent.
-  static let leastLevel = 0.05
-  static let leastTime = 0.0002
-  static let leastDuration = 0.003
-  static let leastPercent = 1.0
+  static let minimumLevelChange = 0.05
+  static let minimumTimeShift = 0.0002
+  static let minimumDurationChange = 0.003
+  static let minimumFrequencyPercent = 1.0
 
   /// - Parameter noise: The mean square of the noise that the other has and the reference has not.
   init(
@@ -268,51 +287,58 @@ struct SoundMeasure {
     ceiling: Float
   ) {
     self.region = region
-    self.partner = partner
+    self.candidateRegion = partner
     let rate = pair.rate
     let base = partner.frames.lowerBound - region.frames.lowerBound
     let margin = Int(0.006 * rate)
     let count = max(region.frames.count, partner.frames.count) + 2 * margin
-    let x = Self.cut(pair.reference, from: region.frames.lowerBound - margin, count: count)
-    let y = Self.cut(pair.other, from: partner.frames.lowerBound - margin, count: count)
+    let x = Self.excerpt(of: pair.reference, from: region.frames.lowerBound - margin, count: count)
+    let y = Self.excerpt(of: pair.candidate, from: partner.frames.lowerBound - margin, count: count)
     let isClipped = y.contains { abs($0) >= ceiling }
-    let fit = SignalDistance.alignment(x, y, rate: rate, maximumLag: 0.005)
+    let fit = SignalAlignment.bestMatch(x, y, rate: rate, maximumLag: 0.005)
     let lag = fit.map { $0.correlation > 0.6 ? $0.lag : 0 } ?? 0
     let moved = lag * rate
-    time = (Double(base) + moved) / rate
+    timeShift = (Double(base) + moved) / rate
     let frames = Int(moved.rounded())
-    let z = Self.cut(pair.other, from: partner.frames.lowerBound - margin + frames, count: count)
+    let z = Self.excerpt(
+      of: pair.candidate, from: partner.frames.lowerBound - margin + frames, count: count)
     let noiseEnergy = noise * Double(count)
-    if isClipped || Self.explained(fit?.correlation ?? 0, z, noiseEnergy) {
-      level = Self.gain(x, z, below: isClipped ? ceiling : .infinity).decibels
+    if isClipped
+      || Self.isExplained(correlation: fit?.correlation ?? 0, samples: z, noiseEnergy: noiseEnergy)
+    {
+      levelChange = Self.leastSquaresGain(x, z, below: isClipped ? ceiling : .infinity).decibels
       return
     }
-    explain(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
+    measureChanges(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
     // A weaker end falls into silence earlier.
-    if !segments.isEmpty, abs(duration) < 0.02 {
-      duration = 0
+    if !levelSegments.isEmpty, abs(durationChange) < 0.02 {
+      durationChange = 0
     }
-    isExact = frequency == nil && segments.isEmpty && unexplained == nil
+    hasMatchingShape = frequencyChange == nil && levelSegments.isEmpty && residualDecibels == nil
     // A tone that is higher fits best somewhere; it begins where it is first heard.
-    guard frequency != nil || (fit?.correlation ?? 0) < 0.6 else { return }
-    isExact = false
-    time = Double(base) / rate
+    guard frequencyChange != nil || (fit?.correlation ?? 0) < 0.6 else { return }
+    hasMatchingShape = false
+    timeShift = Double(base) / rate
   }
 
-  private static func explained(_ correlation: Double, _ y: [Float], _ noise: Double) -> Bool {
+  private static func isExplained(
+    correlation: Double, samples y: [Float], noiseEnergy noise: Double
+  ) -> Bool {
     let energy = SignalPair.power(y) * Double(y.count)
     guard correlation > 0, energy > 0 else { return false }
-    return (1 - correlation * correlation) * energy < sameShape * energy + 4 * noise
+    return (1 - correlation * correlation) * energy < maximumShapeResidual * energy + 4 * noise
   }
 
-  private static func cut(_ samples: [Float], from start: Int, count: Int) -> [Float] {
+  private static func excerpt(of samples: [Float], from start: Int, count: Int) -> [Float] {
     (start..<start + count).map { samples.indices.contains($0) ? samples[$0] : 0 }
   }
 
   /// The factor from one to the other by least squares, over the samples below a ceiling.
-  private static func gain(_ x: [Float], _ y: [Float], below ceiling: Float = .infinity) -> (
-    decibels: Double, correlation: Double
-  ) {
+  private static func leastSquaresGain(_ x: [Float], _ y: [Float], below ceiling: Float = .infinity)
+    -> (
+      decibels: Double, correlation: Double
+    )
+  {
     var xx = 0.0
     var xy = 0.0
     var yy = 0.0
@@ -325,93 +351,97 @@ struct SoundMeasure {
     return (20 * log10(xy / xx), xy / (xx * yy).squareRoot())
   }
 
-  private mutating func explain(
+  private mutating func measureChanges(
     _ x: [Float], _ y: [Float], margin: Int, rate: Double, noiseEnergy: Double
   ) {
-    let change = partner.duration - region.duration
-    let isLonger = abs(change) > max(Self.leastDuration, 0.01 * region.duration)
-    let common = min(region.frames.count, partner.frames.count)
-    let bothTaps = region.isTap && partner.isTap
+    let change = candidateRegion.duration - region.duration
+    let isLonger = abs(change) > max(Self.minimumDurationChange, 0.01 * region.duration)
+    let common = min(region.frames.count, candidateRegion.frames.count)
+    let bothTaps = region.isTap && candidateRegion.isTap
     if isLonger, !bothTaps {
       // Edges at the end belong to the length; nine tenths of what both have give the rest.
       let part = margin + common * 9 / 10
-      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]))
-      duration = change
-      if Self.explained(correlation, Array(y[..<part]), noiseEnergy) {
-        level = decibels
+      let (decibels, correlation) = Self.leastSquaresGain(Array(x[..<part]), Array(y[..<part]))
+      durationChange = change
+      if Self.isExplained(
+        correlation: correlation, samples: Array(y[..<part]), noiseEnergy: noiseEnergy)
+      {
+        levelChange = decibels
         return
       }
     }
     let window = margin..<(margin + common)
     let tones =
       bothTaps
-      ? Tones(x, y, rate: rate, areTaps: true)
-      : Tones(Array(x[window]), Array(y[window]), rate: rate, areTaps: false)
-    if let tones, abs(tones.percent) >= Self.leastPercent {
-      frequency = (tones.percent, tones.before, tones.after)
+      ? FrequencyPair(x, y, rate: rate, areTaps: true)
+      : FrequencyPair(Array(x[window]), Array(y[window]), rate: rate, areTaps: false)
+    if let tones, abs(tones.percent) >= Self.minimumFrequencyPercent {
+      frequencyChange = (tones.percent, tones.before, tones.after)
     }
     if bothTaps {
       let ratio = SignalPair.peak(y) / max(SignalPair.peak(x), 1e-9)
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
       if abs(decibels) > 0.3 {
-        level = decibels
+        levelChange = decibels
       }
-      if frequency == nil, isLonger {
-        duration = change
+      if frequencyChange == nil, isLonger {
+        durationChange = change
       }
     } else {
       // Another frequency crosses the threshold of silence at another moment.
-      if frequency != nil, abs(duration) < 0.01 {
-        duration = 0
+      if frequencyChange != nil, abs(durationChange) < 0.01 {
+        durationChange = 0
       }
-      findSegments(Array(x[window]), Array(y[window]), rate: rate)
+      findLevelSegments(Array(x[window]), Array(y[window]), rate: rate)
     }
-    if frequency == nil, duration == 0, segments.isEmpty, abs(level) < 0.3 {
-      let correlation = Self.gain(x, y).correlation
-      unexplained = 10 * log10(max(1e-12, 1 - correlation * correlation))
+    if frequencyChange == nil, durationChange == 0, levelSegments.isEmpty, abs(levelChange) < 0.3 {
+      let correlation = Self.leastSquaresGain(x, y).correlation
+      residualDecibels = 10 * log10(max(1e-12, 1 - correlation * correlation))
     }
   }
 
-  private mutating func findSegments(_ x: [Float], _ y: [Float], rate: Double) {
+  private mutating func findLevelSegments(_ x: [Float], _ y: [Float], rate: Double) {
     let line = LevelDifferenceCurve(x, y, rate: rate)
-    if let even = line.even {
+    if let even = line.constantDifference {
       if abs(even) > 0.1 {
-        level = even
+        levelChange = even
       }
       return
     }
     let start = region.start
-    segments = line.segments.map {
+    levelSegments = line.segments.map {
       ($0.range.lowerBound + start...$0.range.upperBound + start, $0.usual, $0.greatest)
     }
   }
 }
 
-struct Tones {
+struct FrequencyPair {
   /// Hertz.
   let (before, after): (Double, Double)
 
   var percent: Double { 100 * (after / before - 1) }
 
   /// Above this many hertz nothing counts: what is felt lies below.
-  static let highest = 1_000.0
+  static let maximumHertz = 1_000.0
 
   /// Measures both, or returns nil where one has no frequency.
   ///
   /// Taps are too short for a frequency; that of their spectrum's middle stands in, since a burst
   /// of as many cycles that is higher has its whole spectrum higher.
   init?(_ x: [Float], _ y: [Float], rate: Double, areTaps: Bool) {
-    if !areTaps, let tracks = Self.tracked(x, y, rate: rate) {
+    if !areTaps, let tracks = Self.trackedFrequencies(x, y, rate: rate) {
       (before, after) = tracks
       return
     }
-    let middles = [x, y].compactMap { Self.middle(Spectrum(of: Signal($0, rate: rate))) }
+    let middles = [x, y].compactMap { Self.centroid(of: Spectrum(of: Signal($0, rate: rate))) }
     guard middles.count == 2 else { return nil }
     before = middles[0]
     after = middles[1]
   }
 
-  private static func tracked(_ x: [Float], _ y: [Float], rate: Double) -> (Double, Double)? {
+  private static func trackedFrequencies(_ x: [Float], _ y: [Float], rate: Double) -> (
+    Double, Double
+  )? {
     let first = FrequencyTrack(of: Signal(x, rate: rate))
     let second = FrequencyTrack(of: Signal(y, rate: rate))
     let hertz = Dictionary(
@@ -426,11 +456,11 @@ struct Tones {
   }
 
   /// The mean frequency of the spectrum below `highest`, weighted by power.
-  static func middle(_ spectrum: Spectrum) -> Double? {
+  static func centroid(of spectrum: Spectrum) -> Double? {
     var power = 0.0
     var sum = 0.0
     for (frequency, part) in zip(spectrum.frequencies, spectrum.powers) {
-      guard frequency <= highest else { break }
+      guard frequency <= maximumHertz else { break }
       power += part
       sum += part * frequency
     }

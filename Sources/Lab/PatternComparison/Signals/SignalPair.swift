@@ -7,35 +7,35 @@ struct SignalPair {
   /// The reference, without offset, infinite samples silenced.
   private(set) var reference: [Float]
   /// The other take, shifted and turned to lie over it, of the same length.
-  private(set) var other: [Float]
-  private(set) var shift = 0
+  private(set) var candidate: [Float]
+  private(set) var shiftFrames = 0
   private(set) var isInverted = false
   /// The other's offset less the reference's; taken out.
   private(set) var offset = 0.0
   private(set) var correlation: Double?
 
   /// The most seconds that one take is looked for behind or before the other.
-  static let longestShift = 3.0
+  static let maximumShiftSeconds = 3.0
   /// The offset that counts as one: −60 dBFS.
-  static let leastOffset = 1e-3
+  static let minimumOffset = 1e-3
   /// The share of the peak below which there is silence: −50 dB.
-  static let silentShare: Float = 0.003
+  static let silenceRatio: Float = 0.003
 
   init(
     _ reference: Signal, _ other: Signal, alignment: ComparisonOptions.Alignment,
     gains: (Double, Double)
   ) {
     rate = reference.rate
-    self.reference = Self.clean(reference.mono, gain: gains.0)
-    self.other = Self.clean(other.mono, gain: gains.1)
+    self.reference = Self.sanitized(reference.mono, gain: gains.0)
+    self.candidate = Self.sanitized(other.mono, gain: gains.1)
     removeOffset()
     align(alignment)
-    let count = max(self.reference.count, self.other.count)
+    let count = max(self.reference.count, self.candidate.count)
     self.reference += [Float](repeating: 0, count: count - self.reference.count)
-    self.other += [Float](repeating: 0, count: count - self.other.count)
+    self.candidate += [Float](repeating: 0, count: count - self.candidate.count)
   }
 
-  private static func clean(_ samples: [Float], gain: Double) -> [Float] {
+  private static func sanitized(_ samples: [Float], gain: Double) -> [Float] {
     let gain = Float(gain)
     return samples.map { $0.isFinite ? $0 * gain : 0 }
   }
@@ -49,16 +49,18 @@ struct SignalPair {
     return samples.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(samples.count)
   }
 
-  static func powerWithoutOffset(_ samples: some Collection<Float>) -> Double {
+  static func variance(of samples: some Collection<Float>) -> Double {
     let mean = samples.reduce(0.0) { $0 + Double($1) } / Double(max(1, samples.count))
     return max(0, power(samples) - mean * mean)
   }
 
-  static func silence(_ samples: [Float]) -> Float { max(1e-4, peak(samples) * silentShare) }
+  static func silenceThreshold(of samples: [Float]) -> Float {
+    max(1e-4, peak(samples) * silenceRatio)
+  }
 
   /// The first sample that is not silent; 0 where all are.
-  private static func start(_ samples: [Float]) -> Int {
-    let threshold = silence(samples)
+  private static func firstAudibleIndex(in samples: [Float]) -> Int {
+    let threshold = silenceThreshold(of: samples)
     return samples.firstIndex { abs($0) > threshold } ?? 0
   }
 
@@ -66,12 +68,12 @@ struct SignalPair {
   ///
   /// A short sound has a mean of its own; the middle of all samples is its silence or its axis.
   private mutating func removeOffset() {
-    let means = Self.mean(other) - Self.mean(reference)
-    let middles = Self.middle(other) - Self.middle(reference)
-    guard min(abs(means), abs(middles)) > Self.leastOffset, means * middles > 0 else { return }
+    let means = Self.mean(candidate) - Self.mean(reference)
+    let middles = Self.approximateMedian(of: candidate) - Self.approximateMedian(of: reference)
+    guard min(abs(means), abs(middles)) > Self.minimumOffset, means * middles > 0 else { return }
     offset = abs(means) < abs(middles) ? means : middles
-    for index in other.indices {
-      other[index] -= Float(offset)
+    for index in candidate.indices {
+      candidate[index] -= Float(offset)
     }
   }
 
@@ -80,7 +82,7 @@ struct SignalPair {
   }
 
   /// The median of at most some thousands of samples, spread evenly.
-  private static func middle(_ samples: [Float]) -> Double {
+  private static func approximateMedian(of samples: [Float]) -> Double {
     Samples.median(
       stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { Double(samples[$0]) }
     )
@@ -91,10 +93,10 @@ struct SignalPair {
     case .auto, .none:
       let most =
         alignment == .none
-        ? 0 : min(Self.longestShift, Double(max(reference.count, other.count)) / rate)
-      let upright = SignalDistance.alignment(reference, other, rate: rate, maximumLag: most)
-      let turned = SignalDistance.alignment(
-        reference, other.map { -$0 }, rate: rate, maximumLag: most)
+        ? 0 : min(Self.maximumShiftSeconds, Double(max(reference.count, candidate.count)) / rate)
+      let upright = SignalAlignment.bestMatch(reference, candidate, rate: rate, maximumLag: most)
+      let turned = SignalAlignment.bestMatch(
+        reference, candidate.map { -$0 }, rate: rate, maximumLag: most)
       guard let upright, let turned else { return }
       // Nearly opposite: a hum half a period late fits both ways, and is then late.
       isInverted = turned.correlation > max(0.5, upright.correlation + 0.02)
@@ -102,25 +104,25 @@ struct SignalPair {
       correlation = isInverted ? -best.correlation : best.correlation
       // What has little in common gains nothing from a shift.
       if alignment == .auto, best.correlation > 0.5 {
-        shift = Int((best.lag * rate).rounded())
+        shiftFrames = Int((best.lag * rate).rounded())
       }
       // What sounds from the start on is not late.
-      if shift > 0 {
-        shift = min(shift, Self.start(other))
+      if shiftFrames > 0 {
+        shiftFrames = min(shiftFrames, Self.firstAudibleIndex(in: candidate))
       }
     case .start:
-      shift = Self.start(other) - Self.start(reference)
+      shiftFrames = Self.firstAudibleIndex(in: candidate) - Self.firstAudibleIndex(in: reference)
     }
     if isInverted {
-      for index in other.indices {
-        other[index].negate()
+      for index in candidate.indices {
+        candidate[index].negate()
       }
     }
-    if shift > 0 {
-      other.removeFirst(min(shift, other.count))
+    if shiftFrames > 0 {
+      candidate.removeFirst(min(shiftFrames, candidate.count))
     }
-    if shift < 0 {
-      other.insert(contentsOf: [Float](repeating: 0, count: -shift), at: 0)
+    if shiftFrames < 0 {
+      candidate.insert(contentsOf: [Float](repeating: 0, count: -shiftFrames), at: 0)
     }
   }
 }
@@ -128,22 +130,22 @@ struct SignalPair {
 struct ActiveRegion {
   var frames: Range<Int>
   /// Its number among the taps or hums of its signal, from 1 on.
-  var number = 0
+  var ordinal = 0
   let rate: Double
 
   /// Sounds that are nearer, in seconds, are one; half a period of 40 Hz.
-  static let gap = 0.012
+  static let mergeDistanceSeconds = 0.012
   /// What is shorter, in seconds, is a tap.
-  static let longestTap = 0.06
+  static let maximumTapDuration = 0.06
 
   var start: Double { Double(frames.lowerBound) / rate }
   var end: Double { Double(frames.upperBound) / rate }
   var duration: Double { end - start }
   var range: ClosedRange<Double> { start...end }
-  var isTap: Bool { duration < Self.longestTap }
+  var isTap: Bool { duration < Self.maximumTapDuration }
 
   static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
-    let gap = Int(Self.gap * rate)
+    let gap = Int(Self.mergeDistanceSeconds * rate)
     var regions: [ActiveRegion] = []
     for (index, sample) in samples.enumerated() where abs(sample) > threshold {
       if let last = regions.last?.frames, index - last.upperBound < gap {
@@ -152,11 +154,11 @@ struct ActiveRegion {
         regions.append(ActiveRegion(frames: index..<index + 1, rate: rate))
       }
     }
-    number(&regions)
+    assignOrdinals(to: &regions)
     return regions
   }
 
-  static func number(_ regions: inout [ActiveRegion]) {
+  static func assignOrdinals(to regions: inout [ActiveRegion]) {
     var counts = (taps: 0, hums: 0)
     for index in regions.indices {
       if regions[index].isTap {
@@ -164,26 +166,26 @@ struct ActiveRegion {
       } else {
         counts.hums += 1
       }
-      regions[index].number = regions[index].isTap ? counts.taps : counts.hums
+      regions[index].ordinal = regions[index].isTap ? counts.taps : counts.hums
     }
   }
 
   /// The region as an event, some seconds later, so that sentences name it like one.
-  func event(delay: Double = 0) -> ListedEvent {
+  func event(delay: Double = 0) -> IndexedEvent {
     var event = Self.event(start: start + delay, duration: duration)
-    event.number = number
+    event.ordinal = ordinal
     return event
   }
 
-  static func event(start: Double, duration: Double) -> ListedEvent {
-    ListedEvent(
+  static func event(start: Double, duration: Double) -> IndexedEvent {
+    IndexedEvent(
       HapticEvent(
-        kind: duration < longestTap ? .hapticTransient : .hapticContinuous, time: start,
+        kind: duration < maximumTapDuration ? .hapticTransient : .hapticContinuous, time: start,
         duration: duration),
       index: 0)
   }
 
-  func cost(of other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
+  func pairingCost(with other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
     let longest = max(duration, other.duration, 1e-3)
     // A transient is not a continuous event that changed.
     if isTap != other.isTap, longest > 2 * min(duration, other.duration) {
@@ -194,44 +196,44 @@ struct ActiveRegion {
   }
 }
 
-struct AddedSound {
+struct BackgroundSound {
   var power: Double
   var hertz: Double?
 
   /// Seconds.
-  private static let piece = 0.02
+  private static let blockDuration = 0.02
   /// What is weaker is a residue of storing samples: −84 dBFS, a bit or two of 16.
-  static let leastPower = 4e-9
+  static let minimumPower = 4e-9
   /// The share of the power around one frequency that makes a tone.
-  private static let tonality = 0.6
+  private static let minimumTonality = 0.6
 
   /// What the other has where the reference is silent, or nil where that is no more.
   ///
   /// The median of all pieces, so that a sound that comes and goes does not count.
-  static func under(_ pair: SignalPair) -> AddedSound? {
-    let threshold = SignalPair.silence(pair.reference)
-    let length = max(1, Int(piece * pair.rate))
+  static func background(of pair: SignalPair) -> BackgroundSound? {
+    let threshold = SignalPair.silenceThreshold(of: pair.reference)
+    let length = max(1, Int(blockDuration * pair.rate))
     var quiet: [Float] = []
     var powers: [Double] = []
     var own: [Double] = []
     for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
       let part = start..<(start + length)
       guard SignalPair.peak(pair.reference[part]) < threshold else { continue }
-      powers.append(SignalPair.power(pair.other[part]))
+      powers.append(SignalPair.power(pair.candidate[part]))
       own.append(SignalPair.power(pair.reference[part]))
-      quiet += pair.other[part]
+      quiet += pair.candidate[part]
     }
     // Too little silence shows nothing of the background.
     guard powers.count >= 5 else { return nil }
     powers.sort()
     let power = powers[powers.count / 2]
     // What fades away in the silence is the end of a sound.
-    guard power > leastPower, powers[powers.count / 10] > power / 16,
+    guard power > minimumPower, powers[powers.count / 10] > power / 16,
       power > 4 * Samples.median(own)
     else {
       return nil
     }
-    return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
+    return BackgroundSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
   }
 
   private static func tone(in samples: [Float], rate: Double) -> Double? {
@@ -240,7 +242,7 @@ struct AddedSound {
     else { return nil }
     let near = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)
     let power = near.reduce(0) { $0 + spectrum.powers[$1] }
-    guard power > tonality * spectrum.power, power > 0 else { return nil }
+    guard power > minimumTonality * spectrum.power, power > 0 else { return nil }
     return near.reduce(0) { $0 + spectrum.powers[$1] * spectrum.frequencies[$1] } / power
   }
 
@@ -248,24 +250,24 @@ struct AddedSound {
   var decibels: Double { Decibels.of(power: hertz == nil ? power : 2 * power) }
 
   /// The magnitude that it hardly ever exceeds.
-  var reach: Float { Float(4.5 * power.squareRoot()) }
+  var magnitudeBound: Float { Float(4.5 * power.squareRoot()) }
 }
 
 struct ClippedPeaks {
   let ceiling: Float
   private(set) var sampleCount = 0
-  private(set) var placeCount = 0
+  private(set) var runCount = 0
   private(set) var frames = 0..<0
 
-  private static let shortest = 4
+  private static let minimumRunLength = 4
   /// Weaker signals have flat peaks because of their few steps.
-  private static let leastCeiling: Float = 0.1
+  private static let minimumCeiling: Float = 0.1
   /// How far below the ceiling, as a share, the sample before or behind a cut lies at least.
-  private static let slope: Float = 0.001
+  private static let minimumEdgeDrop: Float = 0.001
 
   init?(_ samples: [Float]) {
     let peak = SignalPair.peak(samples)
-    guard peak >= Self.leastCeiling else { return nil }
+    guard peak >= Self.minimumCeiling else { return nil }
     let least = peak * (1 - 1e-4)
     ceiling = least
     var start: Int?
@@ -277,15 +279,17 @@ struct ClippedPeaks {
       if !isHigh, let from = start {
         let before = from > 0 ? abs(samples[from - 1]) : 0
         let behind = index < samples.count ? abs(samples[index]) : 0
-        if index - from >= Self.shortest, min(before, behind) < peak * (1 - Self.slope) {
+        if index - from >= Self.minimumRunLength,
+          min(before, behind) < peak * (1 - Self.minimumEdgeDrop)
+        {
           sampleCount += index - from
-          placeCount += 1
-          frames = (placeCount == 1 ? from : frames.lowerBound)..<index
+          runCount += 1
+          frames = (runCount == 1 ? from : frames.lowerBound)..<index
         }
         start = nil
       }
     }
-    guard placeCount > 0 else { return nil }
+    guard runCount > 0 else { return nil }
   }
 }
 
@@ -300,7 +304,7 @@ struct LevelDifferenceCurve {
   /// Seconds whose power is one value: a period of 40 Hz.
   static let window = 0.025
   /// Differences below this many decibels are none.
-  static let least = 0.4
+  static let minimumDifference = 0.4
 
   init(_ x: [Float], _ y: [Float], rate: Double) {
     let hop = max(1, Int(0.005 * rate))
@@ -328,12 +332,12 @@ struct LevelDifferenceCurve {
     }
   }
 
-  var even: Double? {
+  var constantDifference: Double? {
     let known = differences.compactMap(\.self)
     guard !known.isEmpty else { return 0 }
     let mean = known.reduce(0, +) / Double(known.count)
     let spread = known.map { abs($0 - mean) }.sorted()[known.count * 95 / 100]
-    return spread < Self.least ? mean : nil
+    return spread < Self.minimumDifference ? mean : nil
   }
 
   /// Where the second is stronger or weaker for at least 20 ms.
@@ -343,12 +347,12 @@ struct LevelDifferenceCurve {
     for index in 0...differences.count {
       let value = index < differences.count ? differences[index] ?? 0 : 0
       if let from = start {
-        if abs(value) <= Self.least || (value > 0) != ((differences[from] ?? 0) > 0) {
+        if abs(value) <= Self.minimumDifference || (value > 0) != ((differences[from] ?? 0) > 0) {
           append(from..<index, to: &segments)
           start = nil
         }
       }
-      if start == nil, abs(value) > Self.least {
+      if start == nil, abs(value) > Self.minimumDifference {
         start = index
       }
     }

@@ -20,7 +20,7 @@ public struct ABXTest: Sendable {
   }
 
   /// The greatest seed: every reader of JSON holds it exactly.
-  public static let greatestSeed: UInt64 = (1 << 53) - 1
+  public static let maximumSeed: UInt64 = (1 << 53) - 1
 
   /// What the draws follow from.
   public let seed: UInt64
@@ -32,24 +32,24 @@ public struct ABXTest: Sendable {
   public private(set) var trials: [Trial] = []
   /// What X is in the running trial; for the sound alone, never to be shown.
   public private(set) var x: Side
-  private var numbers: SplitMix64
+  private var generator: SplitMix64
   private var switchCounts = SwitchCounts()
-  private var start = 0.0
+  private var trialStart = 0.0
 
   /// A test before its first trial, of a planned count of at least 1, or of nil where the listener
   /// ends it.
   public init(seed: UInt64, plannedCount: Int?) {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
-    numbers = SplitMix64(seed: seed)
-    x = numbers.nextSide()
+    generator = SplitMix64(seed: seed)
+    x = generator.nextSide()
   }
 
   /// A seed by the system's chance.
-  public static func randomSeed() -> UInt64 { UInt64.random(in: 0...greatestSeed) }
+  public static func randomSeed() -> UInt64 { UInt64.random(in: 0...maximumSeed) }
 
   /// The number of the running trial, from 1.
-  public var number: Int { trials.count + 1 }
+  public var trialNumber: Int { trials.count + 1 }
 
   /// Whether all trials are answered.
   public var isOver: Bool { plannedCount.map { trials.count >= $0 } ?? false }
@@ -75,7 +75,7 @@ public struct ABXTest: Sendable {
   }
 
   /// Counts that the listener turned to one of the three.
-  public mutating func note(_ source: Source) {
+  public mutating func recordSwitch(to source: Source) {
     switch source {
     case .a: switchCounts.a += 1
     case .b: switchCounts.b += 1
@@ -88,14 +88,14 @@ public struct ABXTest: Sendable {
   public mutating func answer(_ answer: Side, at seconds: Double) {
     guard !isOver else { return }
     trials.append(
-      Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
+      Trial(x: x, answer: answer, switchCounts: switchCounts, start: trialStart, end: seconds))
     switchCounts = SwitchCounts()
-    start = seconds
-    x = numbers.nextSide()
+    trialStart = seconds
+    x = generator.nextSide()
   }
 
   /// What X is in the first trials of a seed: for simulated answers.
-  public static func draws(seed: UInt64, count: Int) -> [Side] {
+  public static func hiddenSides(seed: UInt64, count: Int) -> [Side] {
     var numbers = SplitMix64(seed: seed)
     return (0..<count).map { _ in numbers.nextSide() }
   }
@@ -131,7 +131,7 @@ public enum Side: String, CaseIterable, Sendable {
   case b
 
   /// The other one.
-  public var other: Side { self == .a ? .b : .a }
+  public var opposite: Side { self == .a ? .b : .a }
 
   /// The letter people read.
   public var letter: String { rawValue.uppercased() }
@@ -216,7 +216,7 @@ public struct ABXResult: Equatable, Sendable {
     }
     guard trialCount > 0 else { return "No trials were answered; there is no result." }
     let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
-    let better = "\(count) this well \(Self.percent(pValue)) of the time; "
+    let better = "\(count) this well \(Self.percentText(pValue)) of the time; "
     let maybe = "a difference may have been heard."
     let said =
       switch conclusion {
@@ -228,7 +228,7 @@ public struct ABXResult: Equatable, Sendable {
         better + (isComplete ? "a difference was probably heard." : maybe)
       case .belowChance:
         """
-        \(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been \
+        \(count) this badly \(Self.percentText(pValueOfFewer)) of the time; A and B may have been \
         swapped.
         """
       case .notSignificant:
@@ -242,7 +242,7 @@ public struct ABXResult: Equatable, Sendable {
   }
 
   /// A chance as people read it: `3.8 %`, `23 %`, `less than 0.1 %`.
-  public static func percent(_ pValue: Double) -> String {
+  public static func percentText(_ pValue: Double) -> String {
     if pValue < 0.001 { return "less than 0.1 %" }
     let tenths = Int((pValue * 1_000).rounded())
     return pValue < 0.0995
@@ -287,16 +287,16 @@ public struct ABXRecord: Sendable {
     /// What messages call it.
     public var name: String
     /// The SHA-256 of the file's bytes, in hexadecimal digits.
-    public var hash: String
+    public var sha256: String
     /// The factor it was played at.
     public var gain: Double
     /// Seconds it lasts.
     public var duration: Double
 
     /// Makes a take.
-    public init(name: String, hash: String, gain: Double, duration: Double) {
+    public init(name: String, sha256 hash: String, gain: Double, duration: Double) {
       self.name = name
-      self.hash = hash
+      self.sha256 = hash
       self.gain = gain
       self.duration = duration
     }
@@ -310,7 +310,7 @@ public struct ABXRecord: Sendable {
   /// The two things.
   public var a, b: Take
   /// What levels were matched by: `loudness`, `felt` or `none`.
-  public var match: String
+  public var levelMatch: String
   /// The profile that patterns were rendered with.
   public var profile: String
   /// The factor on both takes, 0 to 1.
@@ -328,13 +328,13 @@ public struct ABXRecord: Sendable {
 
   /// Makes a record.
   public init(
-    test: ABXTest, a: Take, b: Take, match: String, profile: String, strength: Double,
+    test: ABXTest, a: Take, b: Take, levelMatch match: String, profile: String, strength: Double,
     program: String, renderingModel: Int, startTime: String?, device: String?, isSimulated: Bool
   ) {
     self.test = test
     self.a = a
     self.b = b
-    self.match = match
+    self.levelMatch = match
     self.profile = profile
     self.strength = strength
     self.program = program
@@ -353,20 +353,20 @@ public struct ABXRecord: Sendable {
 
   /// The trials as rows, with the seed and the conditions, so that records of several tests can be
   /// joined; times in seconds.
-  package var table: CSVTable {
+  package var trialTable: CSVTable {
     var table = CSVTable(columns: [
       "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
       "answered",
       "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
       "simulated",
     ])
-    let levels = [a.gain, b.gain, strength].map(NumberFormatting.short)
-    let conditions = [match] + levels + [profile, device ?? "", program, "\(isSimulated)"]
+    let levels = [a.gain, b.gain, strength].map(NumberFormatting.plain)
+    let conditions = [levelMatch] + levels + [profile, device ?? "", program, "\(isSimulated)"]
     for (index, trial) in test.trials.enumerated() {
-      let onset = Self.milliseconds(trial.start)
-      let end = Self.milliseconds(trial.end)
+      let onset = Self.roundedToMilliseconds(trial.start)
+      let end = Self.roundedToMilliseconds(trial.end)
       let heard = trial.switchCounts
-      let times = [onset, end, Self.milliseconds(end - onset)].map(NumberFormatting.short)
+      let times = [onset, end, Self.roundedToMilliseconds(end - onset)].map(NumberFormatting.plain)
       table.append(
         [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
           + [
@@ -376,9 +376,9 @@ public struct ABXRecord: Sendable {
     return table
   }
 
-  private var fields: JSONMembers {
-    func fields(_ take: Take) -> JSONMembers {
-      ["name": take.name, "sha256": take.hash, "gain": take.gain, "seconds": take.duration]
+  private var fields: JSONObject {
+    func fields(_ take: Take) -> JSONObject {
+      ["name": take.name, "sha256": take.sha256, "gain": take.gain, "seconds": take.duration]
     }
     let result = test.result
     return [
@@ -386,16 +386,16 @@ public struct ABXRecord: Sendable {
       "renderingModel": renderingModel,
       "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile,
       "strength": strength,
-      "match": match, "a": fields(a), "b": fields(b), "seed": Int(test.seed),
-      "plannedTrials": test.plannedCount?.json ?? JSONPiece.null,
-      "trials": test.trials.map { trial -> JSONPiece in
-        .row([
+      "match": levelMatch, "a": fields(a), "b": fields(b), "seed": Int(test.seed),
+      "plannedTrials": test.plannedCount?.json ?? JSONElement.null,
+      "trials": test.trials.map { trial -> JSONElement in
+        .inlineObject([
           "x": trial.x.rawValue, "answer": trial.answer.rawValue, "correct": trial.isCorrect,
           "switchCounts": [
             "a": trial.switchCounts.a, "b": trial.switchCounts.b, "x": trial.switchCounts.x,
           ]
-            as JSONMembers, "from": Self.milliseconds(trial.start),
-          "to": Self.milliseconds(trial.end),
+            as JSONObject, "from": Self.roundedToMilliseconds(trial.start),
+          "to": Self.roundedToMilliseconds(trial.end),
         ])
       },
       "result": [
@@ -403,12 +403,12 @@ public struct ABXRecord: Sendable {
         "complete": result.isComplete,
         "pValue": result.pValue, "conclusion": result.conclusion.rawValue,
         "sentence": result.sentence,
-      ] as JSONMembers,
+      ] as JSONObject,
     ]
   }
 
   /// Seconds to the millisecond, finer than anybody presses a key.
-  private static func milliseconds(_ seconds: Double) -> Double {
+  private static func roundedToMilliseconds(_ seconds: Double) -> Double {
     (seconds * 1_000).rounded() / 1_000
   }
 }

@@ -6,10 +6,10 @@ public struct SHA256 {
   private static let primes = (2...311).filter { number in
     !(2..<number).contains { number % $0 == 0 }
   }
-  private static let constants = primes.map { fraction(cbrt(Double($0))) }
+  private static let roundConstants = primes.map { fractionBits(of: cbrt(Double($0))) }
   private static let blockLength = 64
 
-  private var state = Self.primes.prefix(8).map { Self.fraction(Double($0).squareRoot()) }
+  private var state = Self.primes.prefix(8).map { Self.fractionBits(of: Double($0).squareRoot()) }
   private var schedule = [UInt32](repeating: 0, count: 64)
   private var pending: [UInt8] = []
   private var byteCount: UInt64 = 0
@@ -23,7 +23,7 @@ public struct SHA256 {
     let all = pending.isEmpty ? bytes : pending + bytes
     let end = all.count / Self.blockLength * Self.blockLength
     for start in stride(from: 0, to: end, by: Self.blockLength) {
-      process(all, at: start)
+      processBlock(all, at: start)
     }
     pending = Array(all[end...])
   }
@@ -49,7 +49,7 @@ public struct SHA256 {
     return hash.finish()
   }
 
-  private mutating func process(_ bytes: [UInt8], at start: Int) {
+  private mutating func processBlock(_ bytes: [UInt8], at start: Int) {
     for index in 0..<16 {
       var word: UInt32 = 0
       for byte in 0..<4 {
@@ -60,8 +60,8 @@ public struct SHA256 {
     for index in 16..<64 {
       let early = schedule[index - 15]
       let late = schedule[index - 2]
-      let small = Self.rotated(early, 7) ^ Self.rotated(early, 18) ^ early >> 3
-      let great = Self.rotated(late, 17) ^ Self.rotated(late, 19) ^ late >> 10
+      let small = Self.rotatedRight(early, by: 7) ^ Self.rotatedRight(early, by: 18) ^ early >> 3
+      let great = Self.rotatedRight(late, by: 17) ^ Self.rotatedRight(late, by: 19) ^ late >> 10
       schedule[index] = schedule[index - 16] &+ small &+ schedule[index - 7] &+ great
     }
     var a = state[0]
@@ -73,9 +73,11 @@ public struct SHA256 {
     var g = state[6]
     var h = state[7]
     for index in 0..<64 {
-      let great = Self.rotated(e, 6) ^ Self.rotated(e, 11) ^ Self.rotated(e, 25)
-      let first = h &+ great &+ (e & f ^ ~e & g) &+ Self.constants[index] &+ schedule[index]
-      let small = Self.rotated(a, 2) ^ Self.rotated(a, 13) ^ Self.rotated(a, 22)
+      let great =
+        Self.rotatedRight(e, by: 6) ^ Self.rotatedRight(e, by: 11) ^ Self.rotatedRight(e, by: 25)
+      let first = h &+ great &+ (e & f ^ ~e & g) &+ Self.roundConstants[index] &+ schedule[index]
+      let small =
+        Self.rotatedRight(a, by: 2) ^ Self.rotatedRight(a, by: 13) ^ Self.rotatedRight(a, by: 22)
       let second = small &+ (a & b ^ a & c ^ b & c)
       h = g
       g = f
@@ -92,11 +94,11 @@ public struct SHA256 {
   }
 
   /// The first 32 bits of the fraction of a root.
-  private static func fraction(_ root: Double) -> UInt32 {
+  private static func fractionBits(of root: Double) -> UInt32 {
     UInt32((root - root.rounded(.down)) * 0x1p32)
   }
 
-  private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
+  private static func rotatedRight(_ word: UInt32, by count: UInt32) -> UInt32 {
     word >> count | word << (32 - count)
   }
 }

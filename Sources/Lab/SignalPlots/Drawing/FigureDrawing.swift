@@ -2,17 +2,17 @@ internal import CMath
 
 /// Draws a figure as shapes and texts: head, axes and legends here, what panels hold in files of
 /// their own.
-struct FigureDrawing {
+struct PlotPainter {
   let plot: Plot
   let layout: PlotLayout
   var drawing: PlotDrawing
   /// The axis and the place of the panel that is drawn.
-  var axis = PlotPanel.shareAxis
+  var axis = PlotPanel.unitAxis
   var box = PlotBox(left: 0, top: 0, right: 0, bottom: 0)
 
-  static func draw(_ plot: Plot, width: Int) -> PlotDrawing {
+  static func makeDrawing(of plot: Plot, width: Int) -> PlotDrawing {
     let layout = PlotLayout(plot, width: width)
-    var figure = FigureDrawing(
+    var figure = PlotPainter(
       plot: plot, layout: layout,
       drawing: PlotDrawing(
         width: layout.width, height: layout.height, title: plot.title, summary: plot.summary))
@@ -21,15 +21,16 @@ struct FigureDrawing {
   }
 
   /// One panel alone, of cells of characters.
-  static func draw(
-    _ panel: PlotPanel, of plot: Plot, columns: Int, rows: Int,
+  static func makeDrawing(
+    ofPanel panel: PlotPanel, in plot: Plot, columnCount columns: Int, rowCount rows: Int,
     cell: (width: Double, height: Double)
   )
     -> PlotDrawing
   {
-    let layout = PlotLayout(cells: columns, of: cell.width, span: plot.span)
+    let layout = PlotLayout(
+      columnCount: columns, columnWidth: cell.width, timeRange: plot.timeRange)
     let height = cell.height * Double(rows)
-    var figure = FigureDrawing(
+    var figure = PlotPainter(
       plot: plot, layout: layout,
       drawing: PlotDrawing(width: layout.width, height: height, title: "", summary: ""))
     figure.axis = panel.axis
@@ -39,73 +40,79 @@ struct FigureDrawing {
   }
 
   private mutating func draw() {
-    drawing.bar(PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height), .role(.paper))
-    drawHead()
+    drawing.fillRectangle(
+      PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height), paint: .role(.paper))
+    drawHeader()
     for (panel, place) in zip(plot.panels, layout.panels) {
       axis = panel.axis
       box = place.box
       drawGrid(panel)
       drawContent(of: panel)
       drawAxes(panel)
-      if let remark = panel.remark {
+      if let remark = panel.emptyMessage {
         let middle = PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale)
-        write(remark, at: middle, anchor: .middle)
+        drawLabel(remark, at: middle, anchor: .middle)
       }
       drawTitle(panel, at: place)
     }
-    for (index, tick) in layout.time.ticks.enumerated() where !plot.panels.isEmpty {
-      let unit = index == layout.time.ticks.count - 1 ? " " + layout.time.unit : ""
-      write(
-        tick.label + unit, at: PlotPoint(layout.x(tick.value), box.bottom + 18 * scale),
+    for (index, tick) in layout.timeTicks.ticks.enumerated() where !plot.panels.isEmpty {
+      let unit = index == layout.timeTicks.ticks.count - 1 ? " " + layout.timeTicks.unit : ""
+      drawLabel(
+        tick.label + unit, at: PlotPoint(layout.x(atTime: tick.value), box.bottom + 18 * scale),
         anchor: .middle)
     }
   }
 
   private mutating func drawContent(of panel: PlotPanel) {
     switch panel.content {
-    case .strength:
-      drawStrength()
-    case .tone:
-      drawTone()
+    case .intensity:
+      drawIntensity()
+    case .sharpness:
+      drawSharpness()
     case .audio(let take):
       drawAudio(of: take)
     case .waveform(let traces):
       drawWaveform(traces)
     case .spectrogram(let traces, let shown):
-      drawSpectrogram(traces, shown: shown, band: !panel.rightTicks.isEmpty)
+      drawSpectrogram(traces, shownTakes: shown, marksBand: !panel.rightTicks.isEmpty)
     }
   }
 
   var scale: Double { layout.scale }
-  func y(_ value: Double) -> Double { layout.y(value, on: axis, in: box) }
-  func across(_ y: Double) -> [PlotPoint] { [PlotPoint(box.left, y), PlotPoint(box.right, y)] }
-  func at(_ seconds: Double, _ value: Double) -> PlotPoint {
-    PlotPoint(layout.x(seconds), y(value))
+  func y(of value: Double) -> Double { layout.y(of: value, on: axis, in: box) }
+  func horizontalLine(atY y: Double) -> [PlotPoint] {
+    [PlotPoint(box.left, y), PlotPoint(box.right, y)]
+  }
+  func point(atTime seconds: Double, value: Double) -> PlotPoint {
+    PlotPoint(layout.x(atTime: seconds), y(of: value))
   }
 
-  private mutating func drawHead() {
+  private mutating func drawHeader() {
     if let title = layout.title {
-      drawing.write(
-        title.text, at: title.place, size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
+      drawing.drawText(
+        title.text, at: title.position, fontSize: PlotLayout.titleFontSize * scale, role: .ink,
+        isBold: true)
     }
-    for (index, take) in layout.takes.enumerated() {
-      let y = take.place.y - 4 * scale
-      let end = take.place.x + PlotLayout.signWidth * scale
-      drawing.stroke([[PlotPoint(take.place.x, y), PlotPoint(end, y)]], stroke(of: index))
-      drawHead(at: PlotPoint((take.place.x + end) / 2, y), of: index, paint: .role(.take(index)))
-      let size = PlotLayout.panelSize * scale
-      let letter = PlotDrawing.Run(
-        text: PlotPanel.letter(index), size: size, role: .take(index), isBold: true)
-      let name = PlotDrawing.Run(text: take.text, size: size, role: .ink, gap: 6 * scale)
+    for (index, take) in layout.takeNames.enumerated() {
+      let y = take.position.y - 4 * scale
+      let end = take.position.x + PlotLayout.legendSymbolWidth * scale
+      drawing.stroke([[PlotPoint(take.position.x, y), PlotPoint(end, y)]], stroke(ofTake: index))
+      drawTransientHead(
+        at: PlotPoint((take.position.x + end) / 2, y), take: index, paint: .role(.take(index)))
+      let size = PlotLayout.panelTitleFontSize * scale
+      let letter = PlotDrawing.TextRun(
+        text: PlotPanel.letter(ofTake: index), fontSize: size, role: .take(index), isBold: true)
+      let name = PlotDrawing.TextRun(
+        text: take.text, fontSize: size, role: .ink, leadingGap: 6 * scale)
       drawing.add(
-        .text([letter, name], at: PlotPoint(end + 6 * scale, take.place.y), anchor: .start))
+        .text([letter, name], at: PlotPoint(end + 6 * scale, take.position.y), anchor: .start))
     }
-    for line in layout.facts {
-      write(line.text, at: line.place, anchor: line.anchor)
+    for line in layout.factLines {
+      drawLabel(line.text, at: line.position, anchor: line.anchor)
     }
   }
 
-  private func ticks(of panel: PlotPanel) -> [AxisTick] {
+  private func fittingTicks(of panel: PlotPanel) -> [AxisTick] {
     let most = max(2, Int(box.height / (16 * scale)))
     // Every second one is left out until they fit, so that the outer ones stay.
     var kept = panel.ticks
@@ -117,63 +124,69 @@ struct FigureDrawing {
 
   private mutating func drawGrid(_ panel: PlotPanel) {
     let grid = PlotDrawing.Stroke(paint: .role(.grid), width: scale)
-    let places = layout.time.ticks.map { layout.x($0.value) }
+    let places = layout.timeTicks.ticks.map { layout.x(atTime: $0.value) }
     drawing.stroke(places.map { [PlotPoint($0, box.top), PlotPoint($0, box.bottom)] }, grid)
-    guard case .strength = panel.content else { return }
-    drawing.stroke(ticks(of: panel).filter { $0.value > 0 }.map { across(y($0.value)) }, grid)
+    guard case .intensity = panel.content else { return }
+    drawing.stroke(
+      fittingTicks(of: panel).filter { $0.value > 0 }.map { horizontalLine(atY: y(of: $0.value)) },
+      grid)
   }
 
   private mutating func drawAxes(_ panel: PlotPanel) {
     var ground = box.bottom
     if case .waveform = panel.content {
-      ground = y(0)
+      ground = y(of: 0)
     }
-    drawing.stroke([across(ground)], .init(paint: .role(.edge), width: scale))
+    drawing.stroke([horizontalLine(atY: ground)], .init(paint: .role(.edge), width: scale))
     // The lowest label stays clear of the panel below.
     func base(_ y: Double) -> Double { min(y + 4 * scale, box.bottom + scale) }
-    for tick in ticks(of: panel) {
-      let y = y(tick.value)
+    for tick in fittingTicks(of: panel) {
+      let y = y(of: tick.value)
       if case .spectrogram = panel.content {
-        drawing.line(
-          PlotPoint(box.left - 4 * scale, y), PlotPoint(box.left, y), .edge, width: scale)
+        drawing.drawLine(
+          from: PlotPoint(box.left - 4 * scale, y), to: PlotPoint(box.left, y), role: .edge,
+          width: scale)
       }
-      write(tick.label, at: PlotPoint(box.left - 8 * scale, base(y)), anchor: .end)
+      drawLabel(tick.label, at: PlotPoint(box.left - 8 * scale, base(y)), anchor: .end)
     }
     guard layout.showsRightTicks else { return }
     var lastY = Double.infinity
     for tick in panel.rightTicks.sorted(by: { $0.value < $1.value })
-    where (0...1).contains(axis.share(of: tick.value)) {
-      let y = y(tick.value)
+    where (0...1).contains(axis.fraction(of: tick.value)) {
+      let y = y(of: tick.value)
       guard lastY - y >= 12 * scale else { continue }
       lastY = y
-      write(tick.label, at: PlotPoint(box.right + 8 * scale, base(y)))
+      drawLabel(tick.label, at: PlotPoint(box.right + 8 * scale, base(y)))
     }
   }
 
   private mutating func drawTitle(_ panel: PlotPanel, at place: PlotLayout.Panel) {
     var runs = [
-      PlotDrawing.Run(
-        text: panel.title, size: PlotLayout.panelSize * scale, role: .ink, isBold: true)
+      PlotDrawing.TextRun(
+        text: panel.title, fontSize: PlotLayout.panelTitleFontSize * scale, role: .ink, isBold: true
+      )
     ]
     if place.showsUnit, !panel.unit.isEmpty {
       runs.append(
-        PlotDrawing.Run(text: panel.unit, size: PlotLayout.labelSize * scale, gap: 7 * scale))
+        PlotDrawing.TextRun(
+          text: panel.unit, fontSize: PlotLayout.labelFontSize * scale, leadingGap: 7 * scale))
     }
-    drawing.add(.text(runs, at: place.title, anchor: .start))
-    for (entry, place) in zip(panel.legend, place.legend) {
-      draw(entry, at: place)
+    drawing.add(.text(runs, at: place.titlePosition, anchor: .start))
+    for (entry, place) in zip(panel.legend, place.legendPositions) {
+      drawLegendEntry(entry, at: place)
     }
   }
 
-  mutating func write(
+  mutating func drawLabel(
     _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start,
     role: PlotRole = .muted
   ) {
-    drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor, role: role)
+    drawing.drawText(
+      text, at: place, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor, role: role)
   }
 
   /// The line of a take of an overlay: the first is whole, others are dashed each in its way.
-  func stroke(of take: Int, width: Double = 2) -> PlotDrawing.Stroke {
+  func stroke(ofTake take: Int, width: Double = 2) -> PlotDrawing.Stroke {
     let patterns: [[Double]] = [
       [], [6, 3], [2, 2.5], [9, 2.5, 2, 2.5], [12, 4], [4, 4], [1.5, 4], [9, 2.5, 2, 2.5, 2, 2.5],
     ]
@@ -184,8 +197,8 @@ struct FigureDrawing {
 
   /// The head of a transient: a disc of the first take, a diamond of the second, a square, a
   /// triangle.
-  mutating func drawHead(
-    at centre: PlotPoint, of take: Int, paint: PlotDrawing.Paint, radius: Double = 5
+  mutating func drawTransientHead(
+    at centre: PlotPoint, take: Int, paint: PlotDrawing.Paint, radius: Double = 5
   ) {
     let radius = radius * scale
     let edge = PlotDrawing.Stroke(paint: .role(.paper), width: 1.5 * scale)
@@ -198,85 +211,90 @@ struct FigureDrawing {
       PlotPoint(centre.x + $0.0 * radius, centre.y + $0.1 * radius)
     }
     if points.isEmpty {
-      return drawing.disc(centre, radius: radius, paint, stroke: edge)
+      return drawing.drawDisc(center: centre, radius: radius, paint: paint, stroke: edge)
     }
     drawing.add(.path([points], fill: PlotDrawing.Fill(paint: paint), stroke: edge))
   }
 
-  mutating func drawHandle(at place: PlotPoint) {
-    drawing.disc(
-      place, radius: 2.75 * scale, .role(.paper),
+  mutating func drawControlPoint(at place: PlotPoint) {
+    drawing.drawDisc(
+      center: place, radius: 2.75 * scale, paint: .role(.paper),
       stroke: .init(paint: .role(.ink), width: 1.25 * scale))
   }
 
-  static func ramp(from: PlotPoint, to: PlotPoint) -> PlotDrawing.Paint {
+  static func sharpnessGradient(from: PlotPoint, to: PlotPoint) -> PlotDrawing.Paint {
     let colors = Colormap.sharpness.anchors
     let last = Double(colors.count - 1)
     return .gradient(
       colors.enumerated().map {
-        PlotDrawing.Stop(share: Double($0.offset) / last, color: $0.element)
+        PlotDrawing.GradientStop(offset: Double($0.offset) / last, color: $0.element)
       }, from: from,
       to: to)
   }
 
-  private mutating func draw(_ entry: PlotPanel.LegendEntry, at place: PlotPoint) {
+  private mutating func drawLegendEntry(_ entry: PlotPanel.LegendEntry, at place: PlotPoint) {
     let middle = place.y - 4 * scale
-    let sign = PlotLayout.signWidth * scale
-    let texts = entry.texts
+    let sign = PlotLayout.legendSymbolWidth * scale
+    let texts = entry.labels
     let left = PlotPoint(place.x, middle)
     let right = PlotPoint(place.x + sign, middle)
     var text = PlotPoint(right.x + 6 * scale, place.y)
     switch entry {
-    case .sharpness:
-      return drawScale(texts, at: place, length: 84)
-    case .decibels:
-      return drawScale(texts, at: place, length: 62)
+    case .sharpnessScale:
+      return drawColorScale(labels: texts, at: place, length: 84)
+    case .levelScale:
+      return drawColorScale(labels: texts, at: place, length: 62)
     case .intensityCurve:
-      drawing.line(left, right, .ink, width: scale, opacity: 0.65)
-      drawHandle(at: PlotPoint(place.x + sign / 2, middle))
-    case .signal:
+      drawing.drawLine(from: left, to: right, role: .ink, width: scale, opacity: 0.65)
+      drawControlPoint(at: PlotPoint(place.x + sign / 2, middle))
+    case .peak:
       let bar = PlotBox(
         left: left.x, top: middle - 4 * scale, right: right.x, bottom: middle + 4 * scale)
-      drawing.bar(bar, .role(.signal), radius: 1.5 * scale)
-    case .effective:
-      drawing.line(left, right, .ink, width: 1.25 * scale)
-    case .band:
-      drawing.line(left, right, .muted, width: scale, dashes: [2 * scale, 4 * scale])
-    case .window(let seconds):
+      drawing.fillRectangle(bar, paint: .role(.signal), radius: 1.5 * scale)
+    case .rms:
+      drawing.drawLine(from: left, to: right, role: .ink, width: 1.25 * scale)
+    case .profileBand:
+      drawing.drawLine(
+        from: left, to: right, role: .muted, width: scale, dashes: [2 * scale, 4 * scale])
+    case .analysisWindow(let seconds):
       let high = middle - 3 * scale
       let low = middle + 2 * scale
-      let end = place.x + max(4 * scale, layout.x(plot.span.lowerBound + seconds) - layout.left)
+      let end =
+        place.x
+        + max(4 * scale, layout.x(atTime: plot.timeRange.lowerBound + seconds) - layout.left)
       let bracket = [(place.x, high), (place.x, low), (end, low), (end, high)].map(PlotPoint.init)
       drawing.stroke([bracket], .init(paint: .role(.muted), width: scale))
       text.x = end + 6 * scale
     }
     if let label = texts.first {
-      write(label, at: text)
+      drawLabel(label, at: text)
     }
   }
 
-  private mutating func drawScale(_ texts: [String], at place: PlotPoint, length: Double) {
-    let start = place.x + layout.width(of: texts[0], size: PlotLayout.labelSize) + 6 * scale
+  private mutating func drawColorScale(labels texts: [String], at place: PlotPoint, length: Double)
+  {
+    let start = place.x + layout.width(of: texts[0], fontSize: PlotLayout.labelFontSize) + 6 * scale
     let end = start + length * scale
     let box = PlotBox(left: start, top: place.y - 8 * scale, right: end, bottom: place.y)
-    write(texts[0], at: PlotPoint(start - 6 * scale, place.y), anchor: .end)
-    write(texts[1], at: PlotPoint(end + 6 * scale, place.y))
+    drawLabel(texts[0], at: PlotPoint(start - 6 * scale, place.y), anchor: .end)
+    drawLabel(texts[1], at: PlotPoint(end + 6 * scale, place.y))
     if texts[0] == "dull" {
-      return drawing.bar(
-        box, Self.ramp(from: PlotPoint(start, 0), to: PlotPoint(end, 0)), radius: 4 * scale)
+      return drawing.fillRectangle(
+        box, paint: Self.sharpnessGradient(from: PlotPoint(start, 0), to: PlotPoint(end, 0)),
+        radius: 4 * scale)
     }
     // Levels cover the colour of their frequency; here the ink stands for all colours.
-    let levels = (0..<64).map { Self.coverage(Double($0) / 63) }
+    let levels = (0..<64).map { Self.coverage(ofLevel: Double($0) / 63) }
     drawing.add(
-      .raster(PlotDrawing.Raster(levels: levels, columns: 64, box: box, paint: .role(.ink))))
+      .raster(PlotDrawing.Raster(coverages: levels, columnCount: 64, box: box, paint: .role(.ink))))
   }
 
   /// How much a share of the range of levels covers, 0…255.
-  static func coverage(_ share: Double) -> UInt8 {
+  static func coverage(ofLevel share: Double) -> UInt8 {
     // A little less than even, so that weak noise does not look strong.
     UInt8((255 * 0.92 * share * share.squareRoot().squareRoot()).rounded())
   }
 
   /// The share of the range of levels that covers so much, 0…1.
-  static func share(ofCoverage covered: Double) -> Double { pow(covered / 0.92, 0.8) }
+  static func level(ofCoverage covered: Double) -> Double { pow(covered / 0.92, 0.8) }
 }

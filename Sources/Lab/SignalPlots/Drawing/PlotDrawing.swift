@@ -10,7 +10,7 @@ struct PlotDrawing: Equatable, Sendable {
     /// A colour of its own, the same in every theme.
     case color(PlotColor)
     /// Colours along a line between two places, the same in every theme.
-    case gradient([Stop], from: PlotPoint, to: PlotPoint)
+    case gradient([GradientStop], from: PlotPoint, to: PlotPoint)
 
     func color(at place: PlotPoint) -> PlotColor? {
       guard case .gradient(let stops, let from, let to) = self, let first = stops.first,
@@ -22,17 +22,18 @@ struct PlotDrawing: Equatable, Sendable {
       let down = to.y - from.y
       let share =
         ((place.x - from.x) * across + (place.y - from.y) * down) / (across * across + down * down)
-      guard let next = stops.firstIndex(where: { $0.share > share }) else { return last.color }
+      guard let next = stops.firstIndex(where: { $0.offset > share }) else { return last.color }
       guard next > 0 else { return first.color }
       let before = stops[next - 1]
       return before.color.mixed(
-        with: stops[next].color, share: (share - before.share) / (stops[next].share - before.share))
+        with: stops[next].color,
+        fraction: (share - before.offset) / (stops[next].offset - before.offset))
     }
   }
 
   /// A colour of a gradient, by its share of the way.
-  struct Stop: Equatable, Hashable, Sendable {
-    var share: Double
+  struct GradientStop: Equatable, Hashable, Sendable {
+    var offset: Double
     var color: PlotColor
   }
 
@@ -53,33 +54,33 @@ struct PlotDrawing: Equatable, Sendable {
   }
 
   enum Anchor: String, Sendable { case start, middle, end }
-  struct Run: Equatable, Sendable {
+  struct TextRun: Equatable, Sendable {
     var text: String
     /// The size in pixels.
-    var size: Double
+    var fontSize: Double
     var role = PlotRole.muted
     var isBold = false
-    var gap = 0.0
+    var leadingGap = 0.0
   }
 
   /// Levels that let a colour through, as cells from the top left.
   struct Raster: Equatable, Sendable {
     /// How much of each cell is covered, row by row, 0…255.
-    var levels: [UInt8]
-    var columns: Int
+    var coverages: [UInt8]
+    var columnCount: Int
     var box: PlotBox
     var paint: Paint
 
-    var rows: Int { columns > 0 ? levels.count / columns : 0 }
+    var rowCount: Int { columnCount > 0 ? coverages.count / columnCount : 0 }
   }
 
   enum Item: Equatable, Sendable {
     /// Lines through points, closed where they are filled.
     case path([[PlotPoint]], fill: Fill?, stroke: Stroke?)
     case disc(PlotPoint, radius: Double, fill: Fill?, stroke: Stroke?)
-    case bar(PlotBox, radius: Double, fill: Fill)
+    case rectangle(PlotBox, radius: Double, fill: Fill)
     /// A line of text, whose base line is at the height of its place.
-    case text([Run], at: PlotPoint, anchor: Anchor)
+    case text([TextRun], at: PlotPoint, anchor: Anchor)
     case raster(Raster)
   }
 
@@ -103,29 +104,35 @@ struct PlotDrawing: Equatable, Sendable {
     }
   }
 
-  mutating func bar(_ box: PlotBox, _ paint: Paint, radius: Double = 0, opacity: Double = 1) {
-    add(.bar(box, radius: radius, fill: Fill(paint: paint, opacity: opacity)))
+  mutating func fillRectangle(_ box: PlotBox, paint: Paint, radius: Double = 0, opacity: Double = 1)
+  {
+    add(.rectangle(box, radius: radius, fill: Fill(paint: paint, opacity: opacity)))
   }
 
-  mutating func disc(_ centre: PlotPoint, radius: Double, _ paint: Paint, stroke: Stroke? = nil) {
+  mutating func drawDisc(
+    center centre: PlotPoint, radius: Double, paint: Paint, stroke: Stroke? = nil
+  ) {
     add(.disc(centre, radius: radius, fill: Fill(paint: paint), stroke: stroke))
   }
 
-  mutating func line(
-    _ from: PlotPoint, _ to: PlotPoint, _ role: PlotRole, width: Double, dashes: [Double] = [],
+  mutating func drawLine(
+    from: PlotPoint, to: PlotPoint, role: PlotRole, width: Double, dashes: [Double] = [],
     opacity: Double = 1
   ) {
     stroke(
       [[from, to]], Stroke(paint: .role(role), width: width, dashes: dashes, opacity: opacity))
   }
 
-  mutating func write(
-    _ text: String, at place: PlotPoint, size: Double, anchor: Anchor = .start,
+  mutating func drawText(
+    _ text: String, at place: PlotPoint, fontSize size: Double, anchor: Anchor = .start,
     role: PlotRole = .muted,
     isBold: Bool = false
   ) {
     guard !text.isEmpty else { return }
-    add(.text([Run(text: text, size: size, role: role, isBold: isBold)], at: place, anchor: anchor))
+    add(
+      .text(
+        [TextRun(text: text, fontSize: size, role: role, isBold: isBold)], at: place, anchor: anchor
+      ))
   }
 }
 
@@ -180,7 +187,7 @@ public struct PlotColor: Hashable, Sendable {
   }
 
   /// A mixture on the straight line to another colour; share 1 is the other one.
-  public func mixed(with other: PlotColor, share: Double) -> PlotColor {
+  public func mixed(with other: PlotColor, fraction share: Double) -> PlotColor {
     PlotColor(
       red: red + (other.red - red) * share, green: green + (other.green - green) * share,
       blue: blue + (other.blue - blue) * share)
@@ -210,7 +217,7 @@ public struct Colormap: Sendable {
     let share = share.isNaN ? 0 : min(max(share, 0), 1)
     let place = share * Double(anchors.count - 1)
     let index = min(Int(place), anchors.count - 2)
-    return anchors[index].mixed(with: anchors[index + 1], share: place - Double(index))
+    return anchors[index].mixed(with: anchors[index + 1], fraction: place - Double(index))
   }
 
   /// The scale of sharpness, from violet through magenta to orange, the same in both themes.
@@ -235,7 +242,7 @@ public enum PlotRole: Hashable, Sendable {
   /// Lines behind a picture, which need no contrast.
   case grid
   /// Areas and lines that all takes have.
-  case equal, equalLine
+  case sharedArea, sharedLine
   case signal
   /// What only one take has, by the number of the take from 0; four colours, from the first again.
   case take(Int)
@@ -253,12 +260,12 @@ public struct PlotPalette: Sendable {
   public static let takeColorCount = 4
 
   /// What styles call each role, and its colours in light and dark.
-  fileprivate static let table: [PlotRole: (name: String, light: UInt32, dark: UInt32)] = [
+  fileprivate static let roleColors: [PlotRole: (name: String, light: UInt32, dark: UInt32)] = [
     .paper: ("paper", 0xFFFFFF, 0x14181F), .ink: ("ink", 0x13171D, 0xEAEEF3),
     .muted: ("muted", 0x566070, 0x9BA6B4),
     .edge: ("edge", 0x868F9C, 0x687382), .grid: ("grid", 0xECEFF2, 0x2A323D),
-    .equal: ("equal", 0xCDD3DA, 0x4A5565),
-    .equalLine: ("equal-line", 0x7C8693, 0x8C97A5), .signal: ("signal", 0xB4BCC6, 0x4A5462),
+    .sharedArea: ("equal", 0xCDD3DA, 0x4A5565),
+    .sharedLine: ("equal-line", 0x7C8693, 0x8C97A5), .signal: ("signal", 0xB4BCC6, 0x4A5462),
     .take(0): ("a", 0x1463B8, 0x6DB3F8), .take(1): ("b", 0xBD4B00, 0xFFA259),
     .take(2): ("c", 0x0B7A62, 0x43C6A4),
     .take(3): ("d", 0xA0358F, 0xE58FDC),
@@ -269,17 +276,18 @@ public struct PlotPalette: Sendable {
 
   /// The colour of a role.
   public func color(of role: PlotRole) -> PlotColor {
-    PlotColor(Self.table[role.distinct].map { theme == .light ? $0.light : $0.dark } ?? 0x808080)
+    PlotColor(
+      Self.roleColors[role.canonical].map { theme == .light ? $0.light : $0.dark } ?? 0x808080)
   }
 }
 
 extension PlotRole {
-  var distinct: PlotRole {
+  var canonical: PlotRole {
     if case .take(let index) = self {
       return .take(index % PlotPalette.takeColorCount)
     }
     return self
   }
 
-  var name: String { PlotPalette.table[distinct]?.name ?? "" }
+  var styleName: String { PlotPalette.roleColors[canonical]?.name ?? "" }
 }

@@ -36,7 +36,7 @@ public struct ResponsePlot: Equatable, Sendable {
   public var band: ClosedRange<Double>?
 
   /// Decibels from the lowest level that is shown to the highest.
-  static let depth = 60.0
+  static let dynamicRange = 60.0
 
   /// Makes a figure.
   public init(title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil) {
@@ -51,7 +51,7 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// The frequencies that are shown: between one, two or five times a power of ten, so that both
   /// ends have labels.
-  var frequencies: PlotAxis {
+  var frequencyAxis: PlotAxis {
     let round = (-1...5).flatMap { decade in [1.0, 2, 5].map { $0 * pow(10, Double(decade)) } }
     let first = points.first?.hertz ?? 10
     let last = points.last?.hertz ?? 1_000
@@ -62,10 +62,10 @@ public struct ResponsePlot: Equatable, Sendable {
   }
 
   /// The levels that are shown: from the ten above the greatest down.
-  var levels: PlotAxis {
+  var levelAxis: PlotAxis {
     let most = points.reduce(-300) { max($0, $1.measured, $1.fitted) }
     let top = most > -300 ? (most / 10).rounded(.up) * 10 : 0
-    return PlotAxis(range: (top - Self.depth)...top)
+    return PlotAxis(range: (top - Self.dynamicRange)...top)
   }
 
   /// Draws the figure: the bytes of a file, as `Plot.draw(as:width:theme:)` does.
@@ -76,18 +76,19 @@ public struct ResponsePlot: Equatable, Sendable {
   }
 
   func drawing(width: Int) -> PlotDrawing {
-    ResponseDrawing(
-      plot: self, width: Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound))
+    ResponsePlotPainter(
+      plot: self,
+      width: Double(min(max(width, Plot.allowedWidths.lowerBound), Plot.allowedWidths.upperBound))
     ).drawing
   }
 }
 
-private struct ResponseDrawing {
+private struct ResponsePlotPainter {
   private let plot: ResponsePlot
   private let scale: Double
   private let box: PlotBox
-  private let legendLines: Double
-  private let isBeside: Bool
+  private let legendLineCount: Double
+  private let isSubtitleBesideTitle: Bool
   private(set) var drawing: PlotDrawing
 
   init(plot: ResponsePlot, width: Double) {
@@ -99,12 +100,14 @@ private struct ResponseDrawing {
     // The unit, the legend and, in a narrow picture, the subtitle have lines of their own.
     let names = ["Level dB", "residual", "measured", "fitted"] + [Self.bandName(plot)]
     let total = names.reduce(0) { $0 + Self.entryWidth($1) }
-    legendLines = max(1, (total * scale / (right - left)).rounded(.up))
+    legendLineCount = max(1, (total * scale / (right - left)).rounded(.up))
     let needed =
-      TextWidth.of(plot.title) * PlotLayout.titleSize * 1.08 + TextWidth.of(plot.subtitle)
-      * PlotLayout.labelSize + 20
-    isBeside = needed * scale < right - left
-    let top = (60 + (isBeside ? 0 : 18) + (legendLines > 1 ? 18 * legendLines : 0) + 18) * scale
+      TextWidth.inEms(plot.title) * PlotLayout.titleFontSize * 1.08 + TextWidth.inEms(plot.subtitle)
+      * PlotLayout.labelFontSize + 20
+    isSubtitleBesideTitle = needed * scale < right - left
+    let top =
+      (60 + (isSubtitleBesideTitle ? 0 : 18) + (legendLineCount > 1 ? 18 * legendLineCount : 0) + 18)
+      * scale
     box = PlotBox(
       left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
     drawing = PlotDrawing(
@@ -114,20 +117,22 @@ private struct ResponseDrawing {
   }
 
   private mutating func draw() {
-    drawing.bar(
-      PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), .role(.paper))
-    drawing.write(
-      plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale,
+    drawing.fillRectangle(
+      PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), paint: .role(.paper))
+    drawing.drawText(
+      plot.title, at: PlotPoint(box.left, 32 * scale), fontSize: PlotLayout.titleFontSize * scale,
       role: .ink, isBold: true)
-    write(
-      plot.subtitle, at: PlotPoint(isBeside ? box.right : box.left, (isBeside ? 32 : 50) * scale),
-      anchor: isBeside ? .end : .start)
+    drawLabel(
+      plot.subtitle,
+      at: PlotPoint(
+        isSubtitleBesideTitle ? box.right : box.left, (isSubtitleBesideTitle ? 32 : 50) * scale),
+      anchor: isSubtitleBesideTitle ? .end : .start)
     if let band = plot.band {
-      let left = max(box.left, place(band.lowerBound, 0).x)
-      let right = min(box.right, place(band.upperBound, 0).x)
-      drawing.bar(
+      let left = max(box.left, point(frequency: band.lowerBound, level: 0).x)
+      let right = min(box.right, point(frequency: band.upperBound, level: 0).x)
+      drawing.fillRectangle(
         PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
-        .role(.equal), opacity: 0.4)
+        paint: .role(.sharedArea), opacity: 0.4)
     }
     drawGrid()
     // Curves of which nothing is above the lowest level that is shown are left out.
@@ -145,22 +150,23 @@ private struct ResponseDrawing {
       legend.append((name, stroke))
       drawing.stroke(lines, stroke)
     }
-    drawing.line(
-      PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
+    drawing.drawLine(
+      from: PlotPoint(box.left, box.bottom), to: PlotPoint(box.right, box.bottom), role: .edge,
+      width: scale)
     drawLegend(legend)
   }
 
-  private func place(_ hertz: Double, _ level: Double) -> PlotPoint {
+  private func point(frequency hertz: Double, level: Double) -> PlotPoint {
     PlotPoint(
-      box.left + box.width * plot.frequencies.share(of: hertz),
-      box.bottom - box.height * plot.levels.share(of: level))
+      box.left + box.width * plot.frequencyAxis.fraction(of: hertz),
+      box.bottom - box.height * plot.levelAxis.fraction(of: level))
   }
 
   private func lines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
     var lines: [[PlotPoint]] = []
     var last: PlotPoint?
     for point in plot.points {
-      let here = place(point.hertz, level(point))
+      let here = point(frequency: point.hertz, level: level(point))
       if let last, (last.y > box.bottom) != (here.y > box.bottom) {
         let share = (box.bottom - last.y) / (here.y - last.y)
         let edge = PlotPoint(last.x + (here.x - last.x) * share, box.bottom)
@@ -181,66 +187,69 @@ private struct ResponseDrawing {
   }
 
   private mutating func drawGrid() {
-    for tick in plot.levels.ticks(atMost: 8) {
-      let y = place(plot.frequencies.range.lowerBound, tick.value).y
-      drawing.line(PlotPoint(box.left, y), PlotPoint(box.right, y), .grid, width: scale)
-      write(
+    for tick in plot.levelAxis.ticks(atMost: 8) {
+      let y = point(frequency: plot.frequencyAxis.range.lowerBound, level: tick.value).y
+      drawing.drawLine(
+        from: PlotPoint(box.left, y), to: PlotPoint(box.right, y), role: .grid, width: scale)
+      drawLabel(
         tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
         anchor: .end)
     }
-    let ticks = plot.frequencies.ticks(atMost: max(3, Int(box.width / (40 * scale))))
+    let ticks = plot.frequencyAxis.ticks(atMost: max(3, Int(box.width / (40 * scale))))
     for (index, tick) in ticks.enumerated() {
-      let x = place(tick.value, 0).x
-      drawing.line(PlotPoint(x, box.top), PlotPoint(x, box.bottom), .grid, width: scale)
+      let x = point(frequency: tick.value, level: 0).x
+      drawing.drawLine(
+        from: PlotPoint(x, box.top), to: PlotPoint(x, box.bottom), role: .grid, width: scale)
       let unit = index == ticks.count - 1 ? " Hz" : ""
-      write(tick.label + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
+      drawLabel(tick.label + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
     }
   }
 
   private mutating func drawLegend(_ curves: [(name: String, stroke: PlotDrawing.Stroke)]) {
-    let title = PlotDrawing.Run(
-      text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true)
-    let unit = PlotDrawing.Run(text: "dB", size: PlotLayout.labelSize * scale, gap: 7 * scale)
+    let title = PlotDrawing.TextRun(
+      text: "Level", fontSize: PlotLayout.panelTitleFontSize * scale, role: .ink, isBold: true)
+    let unit = PlotDrawing.TextRun(
+      text: "dB", fontSize: PlotLayout.labelFontSize * scale, leadingGap: 7 * scale)
     drawing.add(
       .text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
     let band = Self.bandName(plot)
     let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
     let total = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
     var place = PlotPoint(box.right - total, box.top - 10 * scale)
-    if legendLines > 1 {
-      place = PlotPoint(box.left, box.top - (10 + 18 * legendLines) * scale)
+    if legendLineCount > 1 {
+      place = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * scale)
     }
     for (index, name) in names.enumerated() {
       let width = Self.entryWidth(name) * scale
-      if legendLines > 1, place.x > box.left, place.x + width > box.right {
+      if legendLineCount > 1, place.x > box.left, place.x + width > box.right {
         place = PlotPoint(box.left, place.y + 18 * scale)
       }
-      let end = place.x + PlotLayout.signWidth * scale
+      let end = place.x + PlotLayout.legendSymbolWidth * scale
       if index < curves.count {
         let y = place.y - 4 * scale
         drawing.stroke([[PlotPoint(place.x, y), PlotPoint(end, y)]], curves[index].stroke)
       } else {
         let sign = PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y)
-        drawing.bar(sign, .role(.equal), radius: 1.5 * scale, opacity: 0.6)
+        drawing.fillRectangle(sign, paint: .role(.sharedArea), radius: 1.5 * scale, opacity: 0.6)
       }
-      write(name, at: PlotPoint(end + 6 * scale, place.y))
+      drawLabel(name, at: PlotPoint(end + 6 * scale, place.y))
       place.x += width
     }
   }
 
   private static func entryWidth(_ name: String) -> Double {
-    TextWidth.of(name) * PlotLayout.labelSize + PlotLayout.signWidth + 22
+    TextWidth.inEms(name) * PlotLayout.labelFontSize + PlotLayout.legendSymbolWidth + 22
   }
 
   private static func bandName(_ plot: ResponsePlot) -> String {
     guard let band = plot.band else { return "" }
-    return "band \(AxisTick.short(band.lowerBound, places: 0))–"
-      + "\(AxisTick.short(band.upperBound, places: 0)) Hz"
+    return "band \(AxisTick.shortText(band.lowerBound, decimalPlaces: 0))–"
+      + "\(AxisTick.shortText(band.upperBound, decimalPlaces: 0)) Hz"
   }
 
-  private mutating func write(
+  private mutating func drawLabel(
     _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start
   ) {
-    drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor)
+    drawing.drawText(text, at: place, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor)
   }
 }

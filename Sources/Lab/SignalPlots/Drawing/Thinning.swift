@@ -1,6 +1,6 @@
 extension Range<Int> {
   /// The runs of neighbours that match.
-  package func runs(_ matches: (Int) -> Bool) -> [Range<Int>] {
+  package func runs(where matches: (Int) -> Bool) -> [Range<Int>] {
     filter(matches).reduce(into: []) { runs, index in
       if let last = runs.last, last.upperBound == index {
         runs[runs.count - 1] = last.lowerBound..<index + 1
@@ -12,14 +12,14 @@ extension Range<Int> {
 }
 
 /// Leaves out of a long line what no pixel can show.
-enum PolylineThinning {
+enum LineSimplification {
   /// From how many points on a line is thinned.
-  static let maximumPointCount = 4_000
+  static let decimationThreshold = 4_000
 
   /// The line with at most its first, highest, lowest and last point in each column of pixels.
   /// - Parameter points: By rising `x`.
-  static func thinned(_ points: [PlotPoint]) -> [PlotPoint] {
-    guard points.count > maximumPointCount else { return points }
+  static func decimated(_ points: [PlotPoint]) -> [PlotPoint] {
+    guard points.count > decimationThreshold else { return points }
     var result: [PlotPoint] = []
     var start = 0
     while start < points.count {
@@ -46,7 +46,7 @@ enum PolylineThinning {
   }
 
   /// The part of a line by rising `x` within a range, cut at its ends.
-  static func cut(_ points: [PlotPoint], to range: ClosedRange<Double>) -> [PlotPoint] {
+  static func clipped(_ points: [PlotPoint], to range: ClosedRange<Double>) -> [PlotPoint] {
     guard let first = points.first, let last = points.last,
       first.x < range.lowerBound || last.x > range.upperBound
     else { return points }
@@ -72,7 +72,7 @@ enum PolylineThinning {
   /// The line without points that lie nearly on the straight line between those that are kept.
   /// - Parameter tolerance: How far in pixels a point that is left out may lie from the line, up or
   ///   down.
-  static func straightened(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
+  static func simplified(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
     guard var corner = points.first else { return [] }
     var result = [corner]
     // The steepest and flattest lines from the corner that pass all points since by the tolerance.
@@ -102,25 +102,25 @@ enum PolylineThinning {
 /// The lowest, highest and effective value of the samples in each column of pixels.
 struct SampleColumns {
   /// The lowest sample of each column; neighbours overlap by a sample, so that no gap shows.
-  private(set) var low: [Double] = []
-  private(set) var high: [Double] = []
+  private(set) var minima: [Double] = []
+  private(set) var maxima: [Double] = []
   /// The root of the mean square around each column, which counts most, over `effectiveWindow`.
-  private(set) var effective: [Double] = []
+  private(set) var rms: [Double] = []
   /// How far the samples of each column reach to either side of 0.
-  var magnitudes: [Double] { zip(low, high).map { max(abs($0), abs($1)) } }
+  var peaks: [Double] { zip(minima, maxima).map { max(abs($0), abs($1)) } }
 
   /// Seconds that an effective value is taken over: two periods of the lowest usual tone.
-  static let effectiveWindow = 0.025
+  static let rmsWindowSeconds = 0.025
 
   /// Columns to each side that a mean takes in, so that a line over many seconds does not flicker.
-  private static let leastReach = 3
+  private static let minimumMeanRadius = 3
 
   /// - Parameter step: Samples of a column, at least 1.
   init(_ samples: [Float], rate: Double, samplesPerColumn step: Double) {
     let count = Int((Double(samples.count) / step).rounded(.up))
     var powers: [Double] = [0]
-    low.reserveCapacity(count)
-    high.reserveCapacity(count)
+    minima.reserveCapacity(count)
+    maxima.reserveCapacity(count)
     powers.reserveCapacity(count + 1)
     unsafe samples.withUnsafeBufferPointer { buffer in
       for column in 0..<count {
@@ -139,21 +139,22 @@ struct SampleColumns {
           least = unsafe min(least, buffer[end])
           most = unsafe max(most, buffer[end])
         }
-        low.append(Double(least))
-        high.append(Double(most))
+        minima.append(Double(least))
+        maxima.append(Double(most))
         powers.append(powers[column] + power)
       }
     }
     // Twice the mean over half the window is a mean in which the middle counts most.
-    let reach = max(Self.leastReach, Int((Self.effectiveWindow * rate / step / 4).rounded(.down)))
+    let reach = max(
+      Self.minimumMeanRadius, Int((Self.rmsWindowSeconds * rate / step / 4).rounded(.down)))
     let frames = Double(samples.count) / Double(max(1, count))
-    let once = Self.means(powers.map { $0 / max(1, frames) }, reach: reach)
+    let once = Self.centeredMeans(prefixSums: powers.map { $0 / max(1, frames) }, radius: reach)
     let sums = once.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
-    effective = Self.means(sums, reach: reach).map { max(0, $0).squareRoot() }
+    rms = Self.centeredMeans(prefixSums: sums, radius: reach).map { max(0, $0).squareRoot() }
   }
 
   /// The means of ranges around each value, from the sums of all values before each.
-  private static func means(_ sums: [Double], reach: Int) -> [Double] {
+  private static func centeredMeans(prefixSums sums: [Double], radius reach: Int) -> [Double] {
     let count = sums.count - 1
     return (0..<max(0, count)).map { place in
       let from = max(0, place - reach)
@@ -166,7 +167,7 @@ struct SampleColumns {
 enum SlidingMaximum {
   /// For each value the greatest of those up to so many places away; time grows with the count
   /// alone.
-  static func of(_ values: [Double], reach: Int) -> [Double] {
+  static func of(_ values: [Double], radius reach: Int) -> [Double] {
     guard reach > 0 else { return values }
     // Places of falling values, of which the first is the greatest in reach.
     var queue = [Int]()
@@ -191,14 +192,16 @@ enum SlidingMaximum {
 }
 
 /// The strongest event in each column of pixels or characters.
-enum ScoreColumns {
+enum EventColumns {
   /// The strongest point of each column; intensity 0 where there is none.
   ///
   /// - Parameter place: The place of a second, in columns from the first.
-  static func strongest(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double)
-    -> [PatternScore.Point]
+  static func strongestPoints(
+    of events: [EventPlot.Event], count: Int, position place: (Double) -> Double
+  )
+    -> [EventPlot.Point]
   {
-    var strongest = [PatternScore.Point](
+    var strongest = [EventPlot.Point](
       repeating: .init(time: 0, intensity: 0, sharpness: 0), count: count)
     for (from, to) in events.lazy.flatMap({ zip($0.points, $0.points.dropFirst()) }) {
       let start = place(from.time)

@@ -6,7 +6,7 @@ public import HapticRender
 ///
 /// Everything is evaluated by the code that renders, so that a value read here is the value that
 /// sounds. What is sampled is bounded, however large the pattern is.
-public struct PatternScore: Sendable {
+public struct EventPlot: Sendable {
   /// What an event is at one time.
   public struct Point: Equatable, Sendable {
     /// Seconds from the start of the pattern.
@@ -31,16 +31,16 @@ public struct PatternScore: Sendable {
     /// What the event does.
     public let kind: HapticEvent.Kind
     /// The seconds of its onset and of its end, at which it falls silent.
-    public let time, end: Double
+    public let onset, end: Double
     /// Intensity and sharpness, or volume and brightness, as the event itself says.
-    public let givenIntensity, givenSharpness: Double
+    public let nominalIntensity, nominalSharpness: Double
     /// What it becomes, by rising time; between points it is a straight line. A transient has one.
     public let points: [Point]
     /// The file that it plays.
-    public let file: String?
+    public let filePath: String?
 
     /// The greatest intensity it reaches.
-    public var peak: Double { points.reduce(0) { max($0, $1.intensity) } }
+    public var peakIntensity: Double { points.reduce(0) { max($0, $1.intensity) } }
   }
 
   /// A control of one layer, as far as the layer sets it.
@@ -56,9 +56,9 @@ public struct PatternScore: Sendable {
     /// The control.
     public let id: DynamicParameterID
     /// The line by rising time; where it jumps, two points share a time.
-    public let line: [Point]
+    public let points: [Point]
     /// The control points and steps that are in force at their time.
-    public let handles: [Point]
+    public let controlPoints: [Point]
   }
 
   /// By rising onset.
@@ -92,42 +92,45 @@ public struct PatternScore: Sendable {
     duration = end
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
-      events += Self.events(of: pattern, layer: layer, at: timeline, among: eventCount)
+      events += Self.events(
+        of: pattern, layer: layer, timeline: timeline, totalEventCount: eventCount)
       curves += [.hapticIntensityControl, .hapticSharpnessControl].compactMap {
         Curve($0, of: pattern, control: timeline.control($0), until: end)
       }
     }
     if timelines.count > 1 {
-      events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) }
+      events.sort { ($0.onset, $0.reference) < ($1.onset, $1.reference) }
     }
   }
 
   /// The events of one layer by rising onset.
   private static func events(
-    of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int
+    of pattern: HapticPattern, layer: Int, timeline: PatternTimeline,
+    totalEventCount eventCount: Int
   )
     -> [Event]
   {
-    func sampling(_ strength: DynamicParameterID, _ tone: DynamicParameterID) -> EventSampling {
-      EventSampling(
-        strength: timeline.control(strength), tone: timeline.control(tone), eventCount: eventCount)
+    func sampling(_ strength: DynamicParameterID, _ tone: DynamicParameterID) -> EventSampler {
+      EventSampler(
+        intensityControl: timeline.control(strength), sharpnessControl: timeline.control(tone),
+        eventCount: eventCount)
     }
     let haptics = sampling(.hapticIntensityControl, .hapticSharpnessControl)
     let audio = sampling(.audioVolumeControl, .audioBrightnessControl)
     return timeline.events.map { timed in
-      let event = pattern.events[timed.index]
+      let event = pattern.events[timed.eventIndex]
       let isHaptic = event.kind.isHaptic
       let intensity = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
       let sharpness = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
       let sampling = isHaptic ? haptics : audio
       return Event(
-        reference: EventReference(layer: layer, event: timed.index), kind: event.kind,
-        time: timed.onset,
-        end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
+        reference: EventReference(layer: layer, event: timed.eventIndex), kind: event.kind,
+        onset: timed.onset,
+        end: timed.end, nominalIntensity: intensity, nominalSharpness: sharpness,
         points: event.kind.isTransient
           ? [sampling.point(at: timed.onset, level: 1, intensity: intensity, sharpness: sharpness)]
           : sampling.points(along: timed.corners, intensity: intensity, sharpness: sharpness),
-        file: event.waveform?.path)
+        filePath: event.waveform?.path)
     }
   }
 
@@ -138,7 +141,7 @@ public struct PatternScore: Sendable {
   public var audioEvents: [Event] { events.filter { !$0.kind.isHaptic } }
 }
 
-extension PatternScore.Curve {
+extension EventPlot.Curve {
   /// The line of a control and the points that its author gave, or nothing where there are none.
   init?(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?,
@@ -147,7 +150,7 @@ extension PatternScore.Curve {
     guard let control else { return nil }
     self.id = id
     let segments = control.segments
-    line = segments.indices.filter { $0 == 0 || segments[$0].start <= end }.reduce(into: []) {
+    points = segments.indices.filter { $0 == 0 || segments[$0].start <= end }.reduce(into: []) {
       line, index in
       let segment = segments[index]
       let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
@@ -159,11 +162,11 @@ extension PatternScore.Curve {
         }
       }
     }
-    handles = Self.handles(id, of: pattern, control: control, until: end)
+    controlPoints = Self.activeControlPoints(id, of: pattern, control: control, until: end)
   }
 
   /// What the author gave, where it is in force: the line passes through it.
-  private static func handles(
+  private static func activeControlPoints(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
     let low = id.range.lowerBound
@@ -185,45 +188,48 @@ extension PatternScore.Curve {
 }
 
 /// Evaluates what controls and envelope make of an event, at the times where that bends.
-struct EventSampling {
+struct EventSampler {
   /// The control that multiplies and the one that is added, where the pattern sets them.
-  private let strength, tone: ControlTimeline?
+  private let intensityControl, sharpnessControl: ControlTimeline?
   /// The most times at which one event is looked at.
   private let maximumTimeCount: Int
-  private let strengthSlopes, toneSlopes: Bool
+  private let hasIntensityRamps, hasSharpnessRamps: Bool
 
   /// The most points of all events together, so that any pattern has a bounded score.
   private static let maximumPointCount = 400_000
   /// Parts of a range in which envelope and control move both, where their product is not a line.
-  private static let parts = 6
+  private static let subdivisionCount = 6
 
-  init(strength: ControlTimeline?, tone: ControlTimeline?, eventCount: Int) {
-    self.strength = strength
-    self.tone = tone
-    strengthSlopes = strength?.segments.contains { $0.slope != 0 } ?? false
-    toneSlopes = tone?.segments.contains { $0.slope != 0 } ?? false
+  init(
+    intensityControl strength: ControlTimeline?, sharpnessControl tone: ControlTimeline?,
+    eventCount: Int
+  ) {
+    self.intensityControl = strength
+    self.sharpnessControl = tone
+    hasIntensityRamps = strength?.segments.contains { $0.slope != 0 } ?? false
+    hasSharpnessRamps = tone?.segments.contains { $0.slope != 0 } ?? false
     maximumTimeCount = min(1_000, max(8, Self.maximumPointCount / max(1, eventCount)))
   }
 
   /// An event at a time, with its envelope at a level.
   func point(at time: Double, level: Double, intensity: Double, sharpness: Double)
-    -> PatternScore.Point
+    -> EventPlot.Point
   {
-    let factor = strength?.value(at: time) ?? 1
-    let shift = tone?.value(at: time) ?? 0
+    let factor = intensityControl?.value(at: time) ?? 1
+    let shift = sharpnessControl?.value(at: time) ?? 0
     func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
-    return PatternScore.Point(
+    return EventPlot.Point(
       time: time, intensity: clamped(intensity * factor) * level,
       sharpness: clamped(sharpness + shift))
   }
 
   func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double)
-    -> [PatternScore.Point]
+    -> [EventPlot.Point]
   {
     guard let first = corners.first, let last = corners.last else { return [] }
-    var points: [PatternScore.Point] = []
+    var points: [EventPlot.Point] = []
     for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
-      for time in times(from: from, to: to, duration: last.time - first.time) {
+      for time in bendTimes(from: from, to: to, duration: last.time - first.time) {
         let level =
           from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
         let point = point(at: time, level: level, intensity: intensity, sharpness: sharpness)
@@ -238,16 +244,18 @@ struct EventSampling {
   /// The times between two corners at which the event bends, with both ends.
   ///
   /// A jump of a control is two times that lie a microsecond apart.
-  private func times(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)
+  private func bendTimes(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)
     -> [Double]
   {
     let room = max(2, Int(Double(maximumTimeCount) * (to.time - from.time) / duration))
     var bends: [Double] = [from.time]
-    for control in [strength, tone].compactMap({ $0 }) {
+    for control in [intensityControl, sharpnessControl].compactMap({ $0 }) {
       let segments = control.segments
       var index = control.index(at: from.time) + 1
       while index < segments.count, segments[index].start <= to.time {
-        guard bends.count < room else { return even(from.time, to.time, count: room) }
+        guard bends.count < room else {
+          return evenTimes(from: from.time, to: to.time, count: room)
+        }
         let start = segments[index].start
         if segments[index - 1].value(at: start) != segments[index].value {
           bends.append(max(from.time, start - 1e-6))
@@ -261,14 +269,16 @@ struct EventSampling {
     bends.append(to.time)
     bends.sort()
     // Between the corners, a product of two lines bends, and a sum where it is clamped.
-    guard strengthSlopes && from.level != to.level || toneSlopes else { return bends }
-    guard bends.count * Self.parts <= maximumTimeCount * 2 else { return bends }
-    return zip(bends, bends.dropFirst()).flatMap { even($0, $1, count: Self.parts).dropLast() } + [
+    guard hasIntensityRamps && from.level != to.level || hasSharpnessRamps else { return bends }
+    guard bends.count * Self.subdivisionCount <= maximumTimeCount * 2 else { return bends }
+    return zip(bends, bends.dropFirst()).flatMap {
+      evenTimes(from: $0, to: $1, count: Self.subdivisionCount).dropLast()
+    } + [
       to.time
     ]
   }
 
-  private func even(_ from: Double, _ to: Double, count: Int) -> [Double] {
+  private func evenTimes(from: Double, to: Double, count: Int) -> [Double] {
     (0...count).map { $0 == count ? to : from + (to - from) * Double($0) / Double(count) }
   }
 }

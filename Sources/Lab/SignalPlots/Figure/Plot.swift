@@ -11,7 +11,7 @@ public struct Plot: Sendable {
   /// Length, contents and profile.
   public let facts: [String]
   /// The seconds that the axis of time covers.
-  public let span: ClosedRange<Double>
+  public let timeRange: ClosedRange<Double>
   /// Seconds until nothing sounds in any of what is shown, whatever part of it is.
   public let duration: Double
   /// The figure in a sentence, for those who do not see it.
@@ -20,19 +20,19 @@ public struct Plot: Sendable {
   let panels: [PlotPanel]
 
   /// The shortest time that is shown, in seconds.
-  static let minimumSpan = 0.005
+  static let minimumTimeSpan = 0.005
 
   /// The most subjects that one figure shows.
   public static let maximumSubjectCount = 8
 
   /// The widths that a picture can have, in pixels.
-  public static let widths = 200...10_000
+  public static let allowedWidths = 200...10_000
 
   /// The figure of one pattern or sound; a `PlotError` for a pattern that cannot be rendered.
   public init(
     of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases),
-    seconds: ClosedRange<Double>? = nil
-  ) throws(PlotError) { try self.init(of: [subject], parts: parts, seconds: seconds) }
+    timeRange seconds: ClosedRange<Double>? = nil
+  ) throws(PlotError) { try self.init(of: [subject], parts: parts, timeRange: seconds) }
 
   /// The figure of patterns and sounds, at most `maximumSubjectCount` of them, over one another on
   /// shared axes: what all have is grey, what only one has is in its colour.
@@ -41,23 +41,24 @@ public struct Plot: Sendable {
   /// - Throws: A `PlotError` for a pattern that cannot be rendered.
   public init(
     of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
-    seconds: ClosedRange<Double>? = nil
+    timeRange seconds: ClosedRange<Double>? = nil
   ) throws(PlotError) {
     var takes = try subjects.prefix(Self.maximumSubjectCount).map(PlotTake.init)
-    if parts.contains(.score), takes.contains(where: { $0.score == nil }) {
+    if parts.contains(.score), takes.contains(where: { $0.eventPlot == nil }) {
       for index in takes.indices {
-        takes[index].track = takes[index].signal.map { SignalTrack(of: $0) }
+        takes[index].signalTrack = takes[index].signal.map { SignalTrack(of: $0) }
       }
     }
     duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
-    let all = 0...max(Self.minimumSpan, duration)
-    span = seconds.map { Self.part($0, of: all) } ?? all
+    let all = 0...max(Self.minimumTimeSpan, duration)
+    timeRange = seconds.map { Self.clamped($0, to: all) } ?? all
     self.takes = takes
-    panels = PlotPanel.panels(of: takes, parts: parts, span: span)
+    panels = PlotPanel.panels(of: takes, parts: parts, timeRange: timeRange)
     let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
     title = takes.count == 1 ? takes[0].name : names.joined(separator: ", ")
-    facts = Self.facts(of: takes, duration: duration, span: seconds == nil ? nil : span)
-    summary = Self.summary(of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts)
+    facts = Self.facts(of: takes, duration: duration, timeRange: seconds == nil ? nil : timeRange)
+    summary = Self.summary(
+      of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts: facts)
   }
 
   /// Draws the figure: the bytes of a file, the same ones with the same version of Cairo and the
@@ -73,26 +74,29 @@ public struct Plot: Sendable {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
-  func drawing(width: Int) -> PlotDrawing { FigureDrawing.draw(self, width: width) }
+  func drawing(width: Int) -> PlotDrawing { PlotPainter.makeDrawing(of: self, width: width) }
 
-  private static func part(_ range: ClosedRange<Double>, of all: ClosedRange<Double>)
+  private static func clamped(_ range: ClosedRange<Double>, to all: ClosedRange<Double>)
     -> ClosedRange<Double>
   {
-    let from = min(max(range.lowerBound, 0), all.upperBound - minimumSpan)
-    return max(0, from)...max(from + minimumSpan, min(range.upperBound, all.upperBound))
+    let from = min(max(range.lowerBound, 0), all.upperBound - minimumTimeSpan)
+    return max(0, from)...max(from + minimumTimeSpan, min(range.upperBound, all.upperBound))
   }
 
-  private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?)
+  private static func facts(
+    of takes: [PlotTake], duration: Double, timeRange span: ClosedRange<Double>?
+  )
     -> [String]
   {
-    func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
+    func time(_ seconds: Double) -> String { AxisTick.shortText(seconds, decimalPlaces: 3) }
     var facts = [
-      (span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "") + length(duration)
+      (span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "")
+        + durationText(duration)
     ]
     if takes.count > 1 {
       facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
-    } else if let score = takes.first?.score {
-      facts += counts(of: score)
+    } else if let score = takes.first?.eventPlot {
+      facts += eventCountTexts(of: score)
     }
     // Of a recording it is not known what made it.
     let profiles = takes.compactMap { $0.profile?.name }
@@ -101,17 +105,17 @@ public struct Plot: Sendable {
     return facts + ["profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))"]
   }
 
-  private static func length(_ seconds: Double) -> String {
-    if seconds >= TimeTicks.minutesFrom {
-      return TimeTicks.clock(seconds) + " min"
+  private static func durationText(_ seconds: Double) -> String {
+    if seconds >= TimeTicks.minimumSecondsForMinutes {
+      return TimeTicks.clockText(seconds) + " min"
     }
     return seconds < 0.1
-      ? AxisTick.text(seconds * 1_000, places: 0) + " ms"
-      : AxisTick.short(seconds, places: seconds < 10 ? 2 : 1) + " s"
+      ? AxisTick.text(seconds * 1_000, decimalPlaces: 0) + " ms"
+      : AxisTick.shortText(seconds, decimalPlaces: seconds < 10 ? 2 : 1) + " s"
   }
 
   /// `3 continuous events`, `1 transient`.
-  private static func counts(of score: PatternScore) -> [String] {
+  private static func eventCountTexts(of score: EventPlot) -> [String] {
     let counted = HapticEvent.Kind.allCases.compactMap { kind -> String? in
       let count = score.events.count { $0.kind == kind }
       return count == 0 ? nil : "\(count) \(kind.noun)\(count == 1 ? "" : "s")"
@@ -119,9 +123,8 @@ public struct Plot: Sendable {
     return counted.isEmpty ? ["no events"] : counted
   }
 
-  private static func summary(of panels: [PlotPanel], names: [String], _ facts: [String]) -> String
-  {
-    let kinds = panels.map(\.noun).uniqued
+  private static func summary(of panels: [PlotPanel], names: [String], facts: [String]) -> String {
+    let kinds = panels.map(\.summaryNoun).uniqued
     let shown = kinds.isEmpty ? "empty picture" : kinds.joinedWithAnd
     let named = names.filter { !$0.isEmpty }
     return shown.capitalizedFirst + (named.isEmpty ? "" : " of \(named.joinedWithAnd)")
@@ -153,7 +156,7 @@ extension PlotDrawing {
       return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
     }
     var writer = SVGWriter(self, theme: theme)
-    return Array(try writer.text().utf8)
+    return Array(try writer.document().utf8)
   }
 }
 
@@ -197,7 +200,7 @@ public enum PlotPart: String, CaseIterable, Sendable {
 
 extension HapticComposition {
   /// Whether its events say all of it: of sampled signals, only the sound does.
-  package var isOfEvents: Bool { layers.allSatisfy(\.signals.isEmpty) }
+  package var containsOnlyEvents: Bool { layers.allSatisfy(\.signals.isEmpty) }
 }
 
 /// A subject with what is evaluated and measured of it.
@@ -205,44 +208,45 @@ struct PlotTake: Sendable {
   let name: String
   /// What it is rendered with, where that is known.
   let profile: TransducerProfile?
-  let score: PatternScore?
-  fileprivate(set) var track: SignalTrack?
+  let eventPlot: EventPlot?
+  fileprivate(set) var signalTrack: SignalTrack?
   let signal: Signal?
   /// Seconds until nothing sounds.
   let duration: Double
 
   /// The share of the peak that still counts as sound behind the last event.
-  private static let leastTail: Float = 1e-3
+  private static let minimumTailRatio: Float = 1e-3
 
   init(_ subject: PlotSubject) throws(PlotError) {
     name = subject.name
     signal = subject.signal
     guard let composition = subject.composition else {
-      score = nil
+      eventPlot = nil
       profile = subject.profile
       duration = subject.signal?.duration ?? 0
       return
     }
     let profile = subject.profile ?? .phone
     self.profile = profile
-    let events = try PatternScore(of: composition, profile: profile, samples: subject.samples)
-    score = composition.isOfEvents ? events : nil
+    let events = try EventPlot(of: composition, profile: profile, samples: subject.samples)
+    eventPlot = composition.containsOnlyEvents ? events : nil
     // The silence behind a rendering is not part of the pattern.
-    duration = max(events.duration, subject.signal.map(Self.end) ?? 0)
+    duration = max(events.duration, subject.signal.map(Self.soundEnd) ?? 0)
   }
 
   /// The second behind which there is nothing but silence.
-  private static func end(of signal: Signal) -> Double {
+  private static func soundEnd(of signal: Signal) -> Double {
     let peak = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
     guard peak > 0 else { return 0 }
     let last = signal.channels.map { samples in
-      samples.lastIndex { abs($0) > leastTail * peak } ?? -1
+      samples.lastIndex { abs($0) > minimumTailRatio * peak } ?? -1
     }
     return Double((last.max() ?? -1) + 1) / signal.rate
   }
 
   /// The part of its sound within a range of seconds, and the second at which that starts.
-  func part(_ range: ClosedRange<Double>, margin: Double = 0) -> (signal: Signal, start: Double)? {
+  func excerpt(_ range: ClosedRange<Double>, margin: Double = 0) -> (signal: Signal, start: Double)?
+  {
     guard let signal else { return nil }
     let from = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
     // The frame behind the end is where the line goes to.
@@ -308,27 +312,27 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
 /// The level and the frequency of a signal over time, for takes whose events are not known.
 package struct SignalTrack: Equatable, Sendable {
   /// Seconds between values.
-  package let step: Double
+  package let interval: Double
   /// Levels in dBFS, of the sine that is as strong.
   package let levels: [Double]
   /// Hertz; 0 where there is no tone.
   package private(set) var frequencies: [Double]
 
-  private static let maximumCount = 4_000
+  private static let maximumValueCount = 4_000
   /// The finest step in seconds.
-  private static let finestStep = 0.005
+  private static let minimumInterval = 0.005
   /// Quieter levels are silence, in dBFS.
-  package static let floor = -80.0
+  package static let minimumLevel = -80.0
   /// The levels that pictures show, in dBFS.
   package static let levelRange = -60.0...0
   /// The frequencies that pictures show, in hertz.
-  package static let hertzRange = 30.0...600
+  package static let frequencyRange = 30.0...600
 
   package init(of signal: Signal) {
-    let step = max(Self.finestStep, signal.duration / Double(Self.maximumCount))
+    let step = max(Self.minimumInterval, signal.duration / Double(Self.maximumValueCount))
     let envelope = AmplitudeEnvelope(of: signal, step: step)
-    self.step = envelope.step
-    levels = envelope.values.map { max(Self.floor, Decibels.of(amplitude: Double($0))) }
+    self.interval = envelope.step
+    levels = envelope.values.map { max(Self.minimumLevel, Decibels.of(amplitude: Double($0))) }
     frequencies = Array(repeating: 0, count: levels.count)
     for point in FrequencyTrack(of: signal, step: step).points {
       let index = Int((point.time / envelope.step).rounded())
@@ -339,72 +343,78 @@ package struct SignalTrack: Equatable, Sendable {
   }
 
   /// The index of the value at a time; that of no value behind the ends.
-  package func index(at time: Double) -> Int { Int((time / step).rounded()) }
+  package func index(at time: Double) -> Int { Int((time / interval).rounded()) }
 
   /// How strong it is at a value's index: where the level stands in the range that is shown, 0…1.
-  package func strength(at index: Int) -> Double {
+  package func normalizedLevel(at index: Int) -> Double {
     levels.indices.contains(index)
-      ? min(max(0, PlotAxis(range: Self.levelRange).share(of: levels[index])), 1) : 0
+      ? min(max(0, PlotAxis(range: Self.levelRange).fraction(of: levels[index])), 1) : 0
   }
 
   /// Where the frequency at a value's index stands in the range that is shown, 0…1; nil without a
   /// tone that is as strong as what is shown.
-  package func tone(at index: Int) -> Double? {
-    guard strength(at: index) > 0, frequencies.indices.contains(index), frequencies[index] > 0
+  package func normalizedFrequency(at index: Int) -> Double? {
+    guard normalizedLevel(at: index) > 0, frequencies.indices.contains(index),
+      frequencies[index] > 0
     else { return nil }
-    return min(max(0, Self.frequencyAxis.share(of: frequencies[index])), 1)
+    return min(max(0, Self.frequencyAxis.fraction(of: frequencies[index])), 1)
   }
 
-  static let frequencyAxis = PlotAxis(range: hertzRange, isLogarithmic: true)
+  static let frequencyAxis = PlotAxis(range: frequencyRange, isLogarithmic: true)
 }
 
 /// How strong and how sharp a take is at a time, as shares of what pictures show.
-struct TakeReading: Equatable, Sendable {
+struct ColumnValue: Equatable, Sendable {
   /// The intensity of what lasts, or the level of a sound, 0…1.
-  var strength: Double
+  var intensity: Double
   /// The sharpness, or where the frequency stands in its range, 0…1; nil for what is not seen.
-  var tone: Double?
+  var sharpness: Double?
 
   /// Weaker events have no sharpness to be seen.
-  static let leastStrength = 0.003
+  static let minimumVisibleIntensity = 0.003
   /// What intensities and levels may differ by to count as equal.
-  static let equalStrength = 0.012
+  static let intensityTolerance = 0.012
   /// What sharpnesses may differ by.
-  static let equalTone = 0.008
+  static let sharpnessTolerance = 0.008
 }
 
 extension PlotTake {
   /// What is read in each of so many columns of a range of seconds; of several values the strongest
   /// counts.
-  func readings(columns count: Int, span: ClosedRange<Double>) -> [TakeReading] {
+  func columnValues(columnCount count: Int, timeRange span: ClosedRange<Double>) -> [ColumnValue] {
     let step = (span.upperBound - span.lowerBound) / Double(count)
-    guard let track else {
-      let continuous = (score?.events ?? []).filter { $0.kind.isVibration }
-      return ScoreColumns.strongest(continuous, count: count) { ($0 - span.lowerBound) / step }.map
-      {
-        TakeReading(
-          strength: $0.intensity,
-          tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
+    guard let signalTrack else {
+      let continuous = (eventPlot?.events ?? []).filter { $0.kind.isVibration }
+      return EventColumns.strongestPoints(of: continuous, count: count) {
+        ($0 - span.lowerBound) / step
+      }.map {
+        ColumnValue(
+          intensity: $0.intensity,
+          sharpness: $0.intensity > ColumnValue.minimumVisibleIntensity ? $0.sharpness : nil)
       }
     }
     return (0..<count).map { column in
       let start = span.lowerBound + Double(column) * step
-      let first = Int((start / track.step).rounded())
-      let last = max(first, Int(((start + step) / track.step).rounded()) - 1)
+      let first = Int((start / signalTrack.interval).rounded())
+      let last = max(first, Int(((start + step) / signalTrack.interval).rounded()) - 1)
       var best = first
-      for index in first...last where track.strength(at: index) > track.strength(at: best) {
+      for index in first...last
+      where signalTrack.normalizedLevel(at: index) > signalTrack.normalizedLevel(at: best) {
         best = index
       }
-      guard step < track.step else {
-        return TakeReading(strength: track.strength(at: best), tone: track.tone(at: best))
+      guard step < signalTrack.interval else {
+        return ColumnValue(
+          intensity: signalTrack.normalizedLevel(at: best),
+          sharpness: signalTrack.normalizedFrequency(at: best))
       }
       // Between values the level is a straight line.
-      let place = (start + step / 2) / track.step
+      let place = (start + step / 2) / signalTrack.interval
       let before = Int(place)
       let share = place - place.rounded(.down)
-      let from = track.strength(at: before)
-      return TakeReading(
-        strength: from + (track.strength(at: before + 1) - from) * share, tone: track.tone(at: best)
+      let from = signalTrack.normalizedLevel(at: before)
+      return ColumnValue(
+        intensity: from + (signalTrack.normalizedLevel(at: before + 1) - from) * share,
+        sharpness: signalTrack.normalizedFrequency(at: best)
       )
     }
   }

@@ -3,16 +3,16 @@ internal import CMath
 /// Where everything in a picture of some width is: plain arithmetic, the same with every font.
 struct PlotLayout: Equatable, Sendable {
   struct Panel: Equatable, Sendable {
-    var title: PlotPoint
+    var titlePosition: PlotPoint
     /// Whether what its numbers mean stands behind the title.
     var showsUnit: Bool
-    var legend: [PlotPoint]
+    var legendPositions: [PlotPoint]
     var box: PlotBox
   }
 
-  struct HeadLine: Equatable, Sendable {
+  struct TextLine: Equatable, Sendable {
     var text: String
-    var place: PlotPoint
+    var position: PlotPoint
     var anchor = PlotDrawing.Anchor.start
   }
 
@@ -23,42 +23,43 @@ struct PlotLayout: Equatable, Sendable {
   let scale: Double
   let left, right: Double
   /// The title; of an overlay, the names of its takes.
-  private(set) var title: HeadLine?
-  private(set) var takes: [HeadLine] = []
-  private(set) var facts: [HeadLine] = []
+  private(set) var title: TextLine?
+  private(set) var takeNames: [TextLine] = []
+  private(set) var factLines: [TextLine] = []
   private(set) var panels: [Panel] = []
-  let time: TimeTicks
+  let timeTicks: TimeTicks
   let showsRightTicks: Bool
-  let isText: Bool
-  private let span: ClosedRange<Double>
+  let isTerminal: Bool
+  private let timeRange: ClosedRange<Double>
 
   /// The sizes of a figure's title, of a panel's title and of labels.
-  static let titleSize = 16.0
-  static let panelSize = 12.0
-  static let labelSize = 11.0
+  static let titleFontSize = 16.0
+  static let panelTitleFontSize = 12.0
+  static let labelFontSize = 11.0
   /// Pixels of a picture below which gutters are narrow.
-  private static let narrow = 520.0
+  private static let narrowWidth = 520.0
   /// Pixels of a legend's sign.
-  static let signWidth = 26.0
+  static let legendSymbolWidth = 26.0
 
   init(_ plot: Plot, width: Int) {
-    let width = Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound))
+    let width = Double(
+      min(max(width, Plot.allowedWidths.lowerBound), Plot.allowedWidths.upperBound))
     self.width = width
-    isText = false
+    isTerminal = false
     // Wider pictures are looked at from farther away, or made smaller.
     scale = max(1, pow(width / 900, 0.6))
-    span = plot.span
-    let isNarrow = width < Self.narrow * scale
+    timeRange = plot.timeRange
+    let isNarrow = width < Self.narrowWidth * scale
     showsRightTicks = plot.panels.contains { !$0.rightTicks.isEmpty } && width >= 280
-    let labels = plot.panels.flatMap { $0.ticks.map { TextWidth.of($0.label) } }.max() ?? 0
-    let room = labels * Self.labelSize + 14
+    let labels = plot.panels.flatMap { $0.ticks.map { TextWidth.inEms($0.label) } }.max() ?? 0
+    let room = labels * Self.labelFontSize + 14
     left = (max(isNarrow ? 30 : 58, room) * scale).rounded()
     right = (width - (showsRightTicks ? (isNarrow ? 52 : 66) : 30) * scale).rounded()
-    time = TimeTicks(
-      in: plot.span, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
-    var top = placeHead(plot)
+    timeTicks = TimeTicks(
+      in: plot.timeRange, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
+    var top = layOutHeader(of: plot)
     for panel in plot.panels {
-      let place = place(panel, below: top)
+      let place = makePanel(for: panel, below: top)
       panels.append(place)
       top = place.box.bottom
     }
@@ -66,92 +67,96 @@ struct PlotLayout: Equatable, Sendable {
   }
 
   /// One box of cells of characters, without labels; a cell is as wide as the scale.
-  init(cells: Int, of scale: Double, span: ClosedRange<Double>) {
+  init(columnCount cells: Int, columnWidth scale: Double, timeRange span: ClosedRange<Double>) {
     width = Double(cells) * scale
     right = width
     self.scale = scale
     left = 0
-    isText = true
+    isTerminal = true
     showsRightTicks = false
-    time = TimeTicks(in: span, atMost: 2)
-    self.span = span
+    timeTicks = TimeTicks(in: span, atMost: 2)
+    self.timeRange = span
   }
 
-  func x(_ seconds: Double) -> Double {
-    left + (right - left) * (seconds - span.lowerBound) / (span.upperBound - span.lowerBound)
+  func x(atTime seconds: Double) -> Double {
+    left + (right - left) * (seconds - timeRange.lowerBound)
+      / (timeRange.upperBound - timeRange.lowerBound)
   }
 
-  func seconds(at x: Double) -> Double {
-    span.lowerBound + (span.upperBound - span.lowerBound) * (x - left) / (right - left)
+  func time(atX x: Double) -> Double {
+    timeRange.lowerBound + (timeRange.upperBound - timeRange.lowerBound) * (x - left)
+      / (right - left)
   }
 
-  func y(_ value: Double, on axis: PlotAxis, in box: PlotBox) -> Double {
-    box.bottom - box.height * axis.share(of: value)
+  func y(of value: Double, on axis: PlotAxis, in box: PlotBox) -> Double {
+    box.bottom - box.height * axis.fraction(of: value)
   }
 
   /// A text cut to a width in pixels, with an ellipsis where something is missing; of a path the
   /// end is kept.
-  func fitted(_ text: String, size: Double, to room: Double, isBold: Bool = false) -> String {
-    guard width(of: text, size: size, isBold: isBold) > room else { return text }
+  func truncated(_ text: String, fontSize size: Double, width room: Double, isBold: Bool = false)
+    -> String
+  {
+    guard width(of: text, fontSize: size, isBold: isBold) > room else { return text }
     let isPath = text.contains("/")
     var kept = text[...]
-    while !kept.isEmpty, width(of: kept + "…", size: size, isBold: isBold) > room {
+    while !kept.isEmpty, width(of: kept + "…", fontSize: size, isBold: isBold) > room {
       kept = isPath ? kept.dropFirst() : kept.dropLast()
     }
     return isPath ? "…" + kept : kept + "…"
   }
 
-  func width(of text: String, size: Double, isBold: Bool = false) -> Double {
-    TextWidth.of(text) * size * scale * (isBold ? 1.08 : 1)
+  func width(of text: String, fontSize size: Double, isBold: Bool = false) -> Double {
+    TextWidth.inEms(text) * size * scale * (isBold ? 1.08 : 1)
   }
 
   /// Places the title and the facts, on one line where they fit, and returns where they end.
-  private mutating func placeHead(_ plot: Plot) -> Double {
+  private mutating func layOutHeader(of plot: Plot) -> Double {
     let room = right - left
     var y = 32 * scale
     var end = left
     if plot.takes.count > 1 {
-      end = placeNames(plot.takes.map(\.name), y: &y)
+      end = layOutTakeNames(plot.takes.map(\.name), y: &y)
     } else if !plot.title.isEmpty {
-      let text = fitted(plot.title, size: Self.titleSize, to: room, isBold: true)
-      title = HeadLine(text: text, place: PlotPoint(left, y.rounded()))
-      end = left + width(of: text, size: Self.titleSize, isBold: true)
+      let text = truncated(plot.title, fontSize: Self.titleFontSize, width: room, isBold: true)
+      title = TextLine(text: text, position: PlotPoint(left, y.rounded()))
+      end = left + width(of: text, fontSize: Self.titleFontSize, isBold: true)
     }
     let line = plot.facts.joined(separator: " · ")
-    if end + 20 * scale + width(of: line, size: Self.labelSize) <= right {
-      facts = [HeadLine(text: line, place: PlotPoint(right, y.rounded()), anchor: .end)]
+    if end + 20 * scale + width(of: line, fontSize: Self.labelFontSize) <= right {
+      factLines = [TextLine(text: line, position: PlotPoint(right, y.rounded()), anchor: .end)]
       return y
     }
-    for text in lines(plot.facts, to: room) {
+    for text in wrappedLines(plot.facts, width: room) {
       y += 18 * scale
-      let fitted = fitted(text, size: Self.labelSize, to: room)
-      facts.append(HeadLine(text: fitted, place: PlotPoint(left, y.rounded())))
+      let fitted = truncated(text, fontSize: Self.labelFontSize, width: room)
+      factLines.append(TextLine(text: fitted, position: PlotPoint(left, y.rounded())))
     }
     return y
   }
 
   /// Places the names of the takes of an overlay in lines, and returns where the last one ends.
-  private mutating func placeNames(_ names: [String], y: inout Double) -> Double {
+  private mutating func layOutTakeNames(_ names: [String], y: inout Double) -> Double {
     var x = left
-    let sign = (Self.signWidth + 24) * scale
+    let sign = (Self.legendSymbolWidth + 24) * scale
     for name in names {
-      let text = fitted(name, size: Self.panelSize, to: right - left - sign)
-      let total = sign + width(of: text, size: Self.panelSize)
+      let text = truncated(name, fontSize: Self.panelTitleFontSize, width: right - left - sign)
+      let total = sign + width(of: text, fontSize: Self.panelTitleFontSize)
       if x > left, x + total > right {
         x = left
         y += 20 * scale
       }
-      takes.append(HeadLine(text: text, place: PlotPoint(x, y.rounded())))
+      takeNames.append(TextLine(text: text, position: PlotPoint(x, y.rounded())))
       x += total + 16 * scale
     }
     return x
   }
 
   /// Parts in lines of at most a width, where that can be.
-  private func lines(_ parts: [String], to room: Double) -> [String] {
+  private func wrappedLines(_ parts: [String], width room: Double) -> [String] {
     parts.reduce(into: [String]()) { lines, part in
       if let longer = lines.last.map({ $0 + " · " + part }),
-        width(of: longer, size: Self.labelSize) <= room
+        width(of: longer, fontSize: Self.labelFontSize) <= room
       {
         lines[lines.count - 1] = longer
       } else {
@@ -160,14 +165,14 @@ struct PlotLayout: Equatable, Sendable {
     }
   }
 
-  private func place(_ panel: PlotPanel, below top: Double) -> Panel {
+  private func makePanel(for panel: PlotPanel, below top: Double) -> Panel {
     let isFirst = panels.isEmpty
     let title = PlotPoint(left, (top + (isFirst ? 36 : 28) * scale).rounded())
-    let titleEnd = left + width(of: panel.title, size: Self.panelSize, isBold: true)
+    let titleEnd = left + width(of: panel.title, fontSize: Self.panelTitleFontSize, isBold: true)
     let unitEnd =
       panel.unit.isEmpty
-      ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, size: Self.labelSize)
-    let widths = panel.legend.map { legendWidth($0) }
+      ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, fontSize: Self.labelFontSize)
+    let widths = panel.legend.map { legendWidth(of: $0) }
     let total = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
     var baseline = title.y
@@ -186,42 +191,47 @@ struct PlotLayout: Equatable, Sendable {
     }
     let boxTop = (baseline + 10 * scale).rounded()
     return Panel(
-      title: title, showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right,
-      legend: legend,
+      titlePosition: title,
+      showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right,
+      legendPositions: legend,
       box: PlotBox(
         left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
   }
 
-  private func legendWidth(_ entry: PlotPanel.LegendEntry) -> Double {
-    let texts = entry.texts.reduce(0) { $0 + width(of: $1, size: Self.labelSize) }
+  private func legendWidth(of entry: PlotPanel.LegendEntry) -> Double {
+    let texts = entry.labels.reduce(0) { $0 + width(of: $1, fontSize: Self.labelFontSize) }
     let sign =
       switch entry {
-      case .sharpness: 84.0 + 12
-      case .decibels: 62.0 + 12
-      case .window(let seconds): max(4, x(span.lowerBound + seconds) - left) / scale + 6
-      default: Self.signWidth + 6
+      case .sharpnessScale: 84.0 + 12
+      case .levelScale: 62.0 + 12
+      case .analysisWindow(let seconds):
+        max(4, x(atTime: timeRange.lowerBound + seconds) - left) / scale + 6
+      default: Self.legendSymbolWidth + 6
       }
     return texts + sign * scale
   }
 }
 
 extension PlotPanel.LegendEntry {
-  var texts: [String] {
+  var labels: [String] {
     switch self {
-    case .sharpness:
+    case .sharpnessScale:
       ["dull", "sharp"]
     case .intensityCurve:
       ["intensity curve"]
-    case .signal:
+    case .peak:
       ["peak"]
-    case .effective:
+    case .rms:
       ["RMS"]
-    case .window(let seconds):
-      ["window \(AxisTick.text(seconds * 1_000, places: 0)) ms"]
-    case .band(let name):
+    case .analysisWindow(let seconds):
+      ["window \(AxisTick.text(seconds * 1_000, decimalPlaces: 0)) ms"]
+    case .profileBand(let name):
       ["band of \(name)"]
-    case .decibels(let low, let high):
-      [AxisTick.text(Double(low), places: 0), AxisTick.text(Double(high), places: 0) + " dBFS"]
+    case .levelScale(let low, let high):
+      [
+        AxisTick.text(Double(low), decimalPlaces: 0),
+        AxisTick.text(Double(high), decimalPlaces: 0) + " dBFS",
+      ]
     }
   }
 }
@@ -229,9 +239,11 @@ extension PlotPanel.LegendEntry {
 /// About how wide text is in common fonts, which need not be there.
 enum TextWidth {
   /// The width as a multiple of the size: that of Arial and its likes, by classes of letters.
-  static func of(_ text: String) -> Double { text.unicodeScalars.reduce(0) { $0 + width(of: $1) } }
+  static func inEms(_ text: String) -> Double {
+    text.unicodeScalars.reduce(0) { $0 + emWidth(of: $1) }
+  }
 
-  private static func width(of scalar: Unicode.Scalar) -> Double {
+  private static func emWidth(of scalar: Unicode.Scalar) -> Double {
     switch scalar {
     case "i", "j", "l", "t", "f", "I", "r", ".", ",", ":", ";", "·", "'", "|", " ", "/", "-", "(",
       ")":
@@ -255,21 +267,21 @@ struct PlotAxis: Equatable, Sendable {
   var isLogarithmic = false
 
   /// How far up a value lies, 0…1 within the range and beyond it outside.
-  func share(of value: Double) -> Double {
+  func fraction(of value: Double) -> Double {
     if isLogarithmic {
       return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound)
     }
     return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
   }
 
-  func value(atShare share: Double) -> Double {
+  func value(atFraction share: Double) -> Double {
     isLogarithmic
       ? range.lowerBound * pow(range.upperBound / range.lowerBound, share)
       : range.lowerBound + (range.upperBound - range.lowerBound) * share
   }
 
   func ticks(atMost count: Int) -> [AxisTick] {
-    guard isLogarithmic else { return AxisTick.round(in: range, atMost: count) }
+    guard isLogarithmic else { return AxisTick.roundTicks(in: range, atMost: count) }
     // Of the values of one, two or three in each decade, the most that fit.
     return [[1.0, 2, 5], [1, 3], [1]].lazy.map { factors in
       ticks(at: (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } })
@@ -277,10 +289,10 @@ struct PlotAxis: Equatable, Sendable {
   }
 
   /// The octaves of 25 Hz in the range.
-  var octaves: [AxisTick] { ticks(at: (0...7).map { 25 * pow(2, Double($0)) }) }
+  var octaveTicks: [AxisTick] { ticks(at: (0...7).map { 25 * pow(2, Double($0)) }) }
 
   private func ticks(at values: [Double]) -> [AxisTick] {
-    values.filter { range.contains($0) }.map { AxisTick($0, AxisTick.text($0, places: 0)) }
+    values.filter { range.contains($0) }.map { AxisTick($0, AxisTick.text($0, decimalPlaces: 0)) }
   }
 }
 
@@ -299,14 +311,14 @@ public struct AxisTick: Equatable, Sendable {
 
   /// Round values in a range, 1, 2 or 5 times a power of ten apart, and no more than a number of
   /// them.
-  public static func round(in range: ClosedRange<Double>, atMost count: Int) -> [AxisTick] {
+  public static func roundTicks(in range: ClosedRange<Double>, atMost count: Int) -> [AxisTick] {
     let length = range.upperBound - range.lowerBound
     guard length > 0, length.isFinite, count > 0 else { return [] }
-    let step = step(for: length, atMost: count)
+    let step = roundStep(for: length, atMost: count)
     return multiples(of: step, in: range).map { AxisTick($0, text($0, step: step)) }
   }
 
-  static func step(for length: Double, atMost count: Int) -> Double {
+  static func roundStep(for length: Double, atMost count: Int) -> Double {
     let least = length / Double(max(1, count))
     let decade = pow(10, log10(least).rounded(.down))
     // A hair's breadth too small is exact enough, since powers of ten are not exact.
@@ -327,11 +339,11 @@ public struct AxisTick: Equatable, Sendable {
 
   static func text(_ value: Double, step: Double) -> String {
     let places = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
-    return short(value, places: min(places, 9))
+    return shortText(value, decimalPlaces: min(places, 9))
   }
 
-  static func short(_ value: Double, places: Int) -> String {
-    var text = text(value, places: places)
+  static func shortText(_ value: Double, decimalPlaces places: Int) -> String {
+    var text = text(value, decimalPlaces: places)
     guard text.contains(".") else { return text }
     while text.hasSuffix("0") {
       text.removeLast()
@@ -340,7 +352,7 @@ public struct AxisTick: Equatable, Sendable {
   }
 
   /// A value with so many decimal places; a minus is a minus sign.
-  static func text(_ value: Double, places: Int) -> String {
+  static func text(_ value: Double, decimalPlaces places: Int) -> String {
     let scale = pow(10, Double(places))
     let scaled = (abs(value) * scale).rounded()
     guard scaled < 1e15 else { return "\(value)" }
@@ -360,9 +372,9 @@ public struct TimeTicks: Equatable, Sendable {
   public let unit: String
 
   /// Seconds from which labels are minutes.
-  static let minutesFrom = 120.0
+  static let minimumSecondsForMinutes = 120.0
   /// Seconds up to which labels are milliseconds.
-  static let millisecondsTo = 0.2
+  static let maximumSecondsForMilliseconds = 0.2
   /// Round steps of clocks, in seconds.
   private static let clockSteps: [Double] = [
     10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400,
@@ -371,15 +383,15 @@ public struct TimeTicks: Equatable, Sendable {
   /// Labels for a range of seconds, no more than a number of them.
   public init(in range: ClosedRange<Double>, atMost count: Int) {
     let length = range.upperBound - range.lowerBound
-    if length >= Self.minutesFrom {
+    if length >= Self.minimumSecondsForMinutes {
       let least = length / Double(max(1, count))
       let step =
         Self.clockSteps.first { $0 >= least * (1 - 1e-9) }
-        ?? AxisTick.step(for: length, atMost: count)
+        ?? AxisTick.roundStep(for: length, atMost: count)
       unit = "min"
-      ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clock($0)) }
-    } else if length <= Self.millisecondsTo {
-      let step = AxisTick.step(for: length * 1_000, atMost: count)
+      ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clockText($0)) }
+    } else if length <= Self.maximumSecondsForMilliseconds {
+      let step = AxisTick.roundStep(for: length * 1_000, atMost: count)
       let inside = range.lowerBound * 1_000...range.upperBound * 1_000
       unit = "ms"
       ticks = AxisTick.multiples(of: step, in: inside).map {
@@ -387,12 +399,12 @@ public struct TimeTicks: Equatable, Sendable {
       }
     } else {
       unit = "s"
-      ticks = AxisTick.round(in: range, atMost: count)
+      ticks = AxisTick.roundTicks(in: range, atMost: count)
     }
   }
 
   /// Whole seconds as `2:05`, or `1:02:05` from an hour on.
-  static func clock(_ seconds: Double) -> String {
+  static func clockText(_ seconds: Double) -> String {
     let total = Int(seconds.rounded())
     func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
     let minutes = total / 60

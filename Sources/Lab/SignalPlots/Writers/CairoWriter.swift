@@ -8,7 +8,7 @@ internal import Glibc
 /// one handle at a time.
 @safe final class CairoBindings: @unchecked Sendable {
   typealias Handle = OpaquePointer
-  typealias Sink =
+  typealias WriteCallback =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
 
   /// The library, or why there is none.
@@ -17,7 +17,7 @@ internal import Glibc
   }
 
   /// The functions, by the names of Cairo without their prefix.
-  let call: temblor_cairo_functions
+  let functions: temblor_cairo_functions
 
   /// The library then stays open.
   init(named name: String) throws(PlotError) {
@@ -34,62 +34,66 @@ internal import Glibc
         """
       )
     }
-    call = functions
+    functions = functions
   }
 }
 
 extension CairoBindings {
   /// `cairo_image_surface_create` with 24-bit colour, or with 8 bits of coverage.
-  func image(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
+  func makeImage(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
     try unsafe checked(
-      call.image_surface_create(
+      functions.image_surface_create(
         isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width),
         Int32(clamping: height)))
   }
 
-  func image(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
-    let columns = raster.columns
-    let rows = raster.rows
-    let image = try unsafe image(width: columns, height: rows, isMask: true)
-    unsafe call.surface_flush(image)
-    if let data = unsafe call.image_surface_get_data(image) {
-      let stride = unsafe Int(call.image_surface_get_stride(image))
-      for (index, level) in raster.levels.prefix(columns * rows).enumerated() {
+  func makeMask(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
+    let columns = raster.columnCount
+    let rows = raster.rowCount
+    let image = try unsafe makeImage(width: columns, height: rows, isMask: true)
+    unsafe functions.surface_flush(image)
+    if let data = unsafe functions.image_surface_get_data(image) {
+      let stride = unsafe Int(functions.image_surface_get_stride(image))
+      for (index, level) in raster.coverages.prefix(columns * rows).enumerated() {
         unsafe data[index / columns * stride + index % columns] = level
       }
     }
-    unsafe call.surface_mark_dirty(image)
+    unsafe functions.surface_mark_dirty(image)
     return unsafe image
   }
 
   /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
-  func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError)
+  func makePDFSurface(_ bytes: ByteSink, width: Double, height: Double, title: String)
+    throws(PlotError)
     -> Handle
   {
     let surface = try unsafe checked(
-      call.pdf_surface_create_for_stream(Self.sink, bytes.closure, width, height))
-    unsafe call.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
+      functions.pdf_surface_create_for_stream(Self.writeCallback, bytes.userData, width, height))
+    unsafe functions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
     // Equal pictures are to be equal bytes.
-    unsafe call.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
+    unsafe functions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
     return unsafe surface
   }
 
   func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
-    try unsafe check(call.surface_write_to_png_stream(surface, Self.sink, bytes.closure))
+    try unsafe check(
+      functions.surface_write_to_png_stream(surface, Self.writeCallback, bytes.userData))
   }
 
-  func context(on surface: Handle) throws(PlotError) -> Handle {
-    guard let context = unsafe call.create(surface) else { throw refusal("out of memory") }
-    try unsafe check(call.status(context))
+  func makeContext(on surface: Handle) throws(PlotError) -> Handle {
+    guard let context = unsafe functions.create(surface) else {
+      throw drawingError("out of memory")
+    }
+    try unsafe check(functions.status(context))
     return unsafe context
   }
 
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
-    guard let surface = unsafe surface else { throw refusal("out of memory") }
+    guard let surface = unsafe surface else { throw drawingError("out of memory") }
     do throws(PlotError) {
-      try unsafe check(call.surface_status(surface))
+      try unsafe check(functions.surface_status(surface))
     } catch {
-      unsafe call.surface_destroy(surface)
+      unsafe functions.surface_destroy(surface)
       throw error
     }
     return unsafe surface
@@ -97,18 +101,19 @@ extension CairoBindings {
 
   func check(_ status: cairo_status_t) throws(PlotError) {
     guard status != CAIRO_STATUS_SUCCESS else { return }
-    let text = unsafe call.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
+    let text =
+      unsafe functions.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
     if status == CAIRO_STATUS_INVALID_SIZE || status == CAIRO_STATUS_NO_MEMORY {
       throw PlotError(.tooLarge, "the picture is too large to draw: \(text)")
     }
-    throw refusal(text)
+    throw drawingError(text)
   }
 
-  private func refusal(_ text: String) -> PlotError {
+  private func drawingError(_ text: String) -> PlotError {
     PlotError(.drawingFailed, "the picture cannot be drawn: \(text)")
   }
 
-  private static let sink: Sink = { closure, data, count in
+  private static let writeCallback: WriteCallback = { closure, data, count in
     guard let closure = unsafe closure, let data = unsafe data else {
       return CAIRO_STATUS_WRITE_ERROR
     }
@@ -130,7 +135,7 @@ extension CairoBindings {
   private let context: OpaquePointer
 
   /// The most pixels a picture has on a side: what every reader of PNG takes.
-  static let longestSide = 32_000
+  static let maximumSide = 32_000
 
   /// The font of text: fontconfig knows what stands for it where it is missing.
   private static let font = "Arial"
@@ -139,11 +144,11 @@ extension CairoBindings {
     let cairo = try CairoBindings.library.get()
     let width = Int(drawing.width)
     let height = Int(drawing.height)
-    guard width > 0, height > 0, max(width, height) <= Self.longestSide else {
+    guard width > 0, height > 0, max(width, height) <= Self.maximumSide else {
       throw PlotError(
         .tooLarge,
         """
-        invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) \
+        invalid picture size \(width) × \(height); each side must be 1 to \(Self.maximumSide) \
         pixels
         """
       )
@@ -153,21 +158,21 @@ extension CairoBindings {
     self.isPDF = isPDF
     let surface =
       isPDF
-      ? try unsafe cairo.pdf(
+      ? try unsafe cairo.makePDFSurface(
         sink, width: drawing.width, height: drawing.height, title: drawing.title)
-      : try unsafe cairo.image(width: width, height: height)
+      : try unsafe cairo.makeImage(width: width, height: height)
     do throws(PlotError) {
-      unsafe context = try cairo.context(on: surface)
+      unsafe context = try cairo.makeContext(on: surface)
     } catch {
-      unsafe cairo.call.surface_destroy(surface)
+      unsafe cairo.functions.surface_destroy(surface)
       throw error
     }
     unsafe self.surface = surface
   }
 
   deinit {
-    unsafe cairo.call.destroy(context)
-    unsafe cairo.call.surface_destroy(surface)
+    unsafe cairo.functions.destroy(context)
+    unsafe cairo.functions.surface_destroy(surface)
   }
 
   /// The bytes of a PNG file, in pixels, or of a PDF file of one page, in points.
@@ -184,57 +189,58 @@ extension CairoBindings {
   static func png(of raster: PlotDrawing.Raster) throws(PlotError) -> [UInt8] {
     let cairo = try CairoBindings.library.get()
     let sink = ByteSink()
-    let image = try unsafe cairo.image(of: raster)
-    defer { unsafe cairo.call.surface_destroy(image) }
+    let image = try unsafe cairo.makeMask(of: raster)
+    defer { unsafe cairo.functions.surface_destroy(image) }
     try unsafe cairo.writePNG(of: image, to: sink)
     return sink.bytes
   }
 
   private func finish() throws(PlotError) -> [UInt8] {
-    try unsafe cairo.check(cairo.call.status(context))
+    try unsafe cairo.check(cairo.functions.status(context))
     if !isPDF {
-      unsafe cairo.call.surface_flush(surface)
+      unsafe cairo.functions.surface_flush(surface)
       try unsafe cairo.writePNG(of: surface, to: sink)
     }
-    unsafe cairo.call.surface_finish(surface)
-    try unsafe cairo.check(cairo.call.surface_status(surface))
+    unsafe cairo.functions.surface_finish(surface)
+    try unsafe cairo.check(cairo.functions.surface_status(surface))
     return sink.bytes
   }
 
   private func draw(_ item: PlotDrawing.Item) throws(PlotError) {
     switch item {
     case .path(let lines, let fill, let stroke):
-      unsafe cairo.call.new_path(context)
+      unsafe cairo.functions.new_path(context)
       for line in lines {
-        trace(line, isClosed: fill != nil)
+        addPath(line, isClosed: fill != nil)
       }
-      finishPath(fill, stroke)
+      paintPath(fill: fill, stroke: stroke)
     case .disc(let centre, let radius, let fill, let stroke):
-      unsafe cairo.call.new_path(context)
-      unsafe cairo.call.arc(context, centre.x, centre.y, radius, 0, 2 * Double.pi)
-      finishPath(fill, stroke)
-    case .bar(let box, let radius, let fill):
-      trace(box, radius: radius)
-      finishPath(fill, nil)
+      unsafe cairo.functions.new_path(context)
+      unsafe cairo.functions.arc(context, centre.x, centre.y, radius, 0, 2 * Double.pi)
+      paintPath(fill: fill, stroke: stroke)
+    case .rectangle(let box, let radius, let fill):
+      addRoundedRectangle(box, radius: radius)
+      paintPath(fill: fill, stroke: nil)
     case .text(let runs, let place, let anchor):
-      write(runs, at: place, anchor: anchor)
+      drawText(runs, at: place, anchor: anchor)
     case .raster(let raster):
       try draw(raster)
     }
   }
 
-  private func trace(_ points: [PlotPoint], isClosed: Bool) {
+  private func addPath(_ points: [PlotPoint], isClosed: Bool) {
     for (index, point) in points.enumerated() {
-      unsafe (index == 0 ? cairo.call.move_to : cairo.call.line_to)(context, point.x, point.y)
+      unsafe (index == 0 ? cairo.functions.move_to : cairo.functions.line_to)(
+        context, point.x, point.y)
     }
     if isClosed {
-      unsafe cairo.call.close_path(context)
+      unsafe cairo.functions.close_path(context)
     }
   }
 
-  private func trace(_ box: PlotBox, radius: Double) {
+  private func addRoundedRectangle(_ box: PlotBox, radius: Double) {
     let radius = min(radius, box.width / 2, box.height / 2)
-    unsafe cairo.call.new_path(context)
+    unsafe cairo.functions.new_path(context)
     let left = box.left + radius
     let top = box.top + radius
     let right = box.right - radius
@@ -243,98 +249,100 @@ extension CairoBindings {
       .enumerated()
     {
       let start = Double(corner - 1) * .pi / 2
-      unsafe cairo.call.arc(context, centre.0, centre.1, radius, start, start + .pi / 2)
+      unsafe cairo.functions.arc(context, centre.0, centre.1, radius, start, start + .pi / 2)
     }
-    unsafe cairo.call.close_path(context)
+    unsafe cairo.functions.close_path(context)
   }
 
-  private func finishPath(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke?) {
+  private func paintPath(fill: PlotDrawing.Fill?, stroke: PlotDrawing.Stroke?) {
     if let fill {
-      use(fill.paint, opacity: fill.opacity)
-      unsafe cairo.call.fill_preserve(context)
+      setSource(fill.paint, opacity: fill.opacity)
+      unsafe cairo.functions.fill_preserve(context)
     }
     if let stroke {
-      use(stroke.paint, opacity: stroke.opacity)
-      unsafe cairo.call.set_line_width(context, stroke.width)
-      unsafe cairo.call.set_line_cap(context, CAIRO_LINE_CAP_BUTT)
-      unsafe cairo.call.set_line_join(context, CAIRO_LINE_JOIN_ROUND)
-      unsafe cairo.call.set_dash(context, stroke.dashes, Int32(stroke.dashes.count), 0)
-      unsafe cairo.call.stroke_preserve(context)
+      setSource(stroke.paint, opacity: stroke.opacity)
+      unsafe cairo.functions.set_line_width(context, stroke.width)
+      unsafe cairo.functions.set_line_cap(context, CAIRO_LINE_CAP_BUTT)
+      unsafe cairo.functions.set_line_join(context, CAIRO_LINE_JOIN_ROUND)
+      unsafe cairo.functions.set_dash(context, stroke.dashes, Int32(stroke.dashes.count), 0)
+      unsafe cairo.functions.stroke_preserve(context)
     }
-    unsafe cairo.call.new_path(context)
+    unsafe cairo.functions.new_path(context)
   }
 
-  private func use(_ paint: PlotDrawing.Paint, opacity: Double = 1) {
+  private func setSource(_ paint: PlotDrawing.Paint, opacity: Double = 1) {
     switch paint {
     case .role(let role):
-      use(palette.color(of: role), opacity)
+      setSourceColor(palette.color(of: role), opacity: opacity)
     case .color(let color):
-      use(color, opacity)
+      setSourceColor(color, opacity: opacity)
     case .gradient(let stops, let from, let to):
-      guard let gradient = cairo.call.pattern_create_linear(from.x, from.y, to.x, to.y) else {
+      guard let gradient = cairo.functions.pattern_create_linear(from.x, from.y, to.x, to.y) else {
         return
       }
       for stop in stops {
         let color = stop.color
-        unsafe cairo.call.pattern_add_color_stop_rgba(
-          gradient, stop.share, color.red, color.green, color.blue, opacity)
+        unsafe cairo.functions.pattern_add_color_stop_rgba(
+          gradient, stop.offset, color.red, color.green, color.blue, opacity)
       }
-      unsafe cairo.call.set_source(context, gradient)
-      unsafe cairo.call.pattern_destroy(gradient)
+      unsafe cairo.functions.set_source(context, gradient)
+      unsafe cairo.functions.pattern_destroy(gradient)
     }
   }
 
-  private func use(_ color: PlotColor, _ opacity: Double) {
-    unsafe cairo.call.set_source_rgba(context, color.red, color.green, color.blue, opacity)
+  private func setSourceColor(_ color: PlotColor, opacity: Double) {
+    unsafe cairo.functions.set_source_rgba(context, color.red, color.green, color.blue, opacity)
   }
 
-  private func write(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
+  private func drawText(
+    _ runs: [PlotDrawing.TextRun], at place: PlotPoint, anchor: PlotDrawing.Anchor
+  ) {
     let widths = runs.map { run in
-      select(run)
+      setFont(of: run)
       var extents = cairo_text_extents_t()
-      unsafe cairo.call.text_extents(context, Self.plain(run.text), &extents)
-      return run.gap + extents.x_advance
+      unsafe cairo.functions.text_extents(context, Self.printable(run.text), &extents)
+      return run.leadingGap + extents.x_advance
     }
     let total = widths.reduce(0, +)
     var x = place.x - (anchor == .start ? 0 : (anchor == .end ? total : total / 2))
     for (run, width) in zip(runs, widths) {
-      select(run)
-      use(palette.color(of: run.role), 1)
-      unsafe cairo.call.move_to(context, x + run.gap, place.y)
-      unsafe cairo.call.show_text(context, Self.plain(run.text))
+      setFont(of: run)
+      setSourceColor(palette.color(of: run.role), opacity: 1)
+      unsafe cairo.functions.move_to(context, x + run.leadingGap, place.y)
+      unsafe cairo.functions.show_text(context, Self.printable(run.text))
       x += width
     }
-    unsafe cairo.call.new_path(context)
+    unsafe cairo.functions.new_path(context)
   }
 
-  private func select(_ run: PlotDrawing.Run) {
-    unsafe cairo.call.select_font_face(
+  private func setFont(of run: PlotDrawing.TextRun) {
+    unsafe cairo.functions.select_font_face(
       context, Self.font, CAIRO_FONT_SLANT_NORMAL,
       run.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
-    unsafe cairo.call.set_font_size(context, run.size)
+    unsafe cairo.functions.set_font_size(context, run.fontSize)
   }
 
   /// Text without what is not printable: control characters have no glyph.
-  private static func plain(_ text: String) -> String {
+  private static func printable(_ text: String) -> String {
     String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
-    guard raster.rows > 0 else { return }
-    let image = try unsafe cairo.image(of: raster)
-    defer { unsafe cairo.call.surface_destroy(image) }
+    guard raster.rowCount > 0 else { return }
+    let image = try unsafe cairo.makeMask(of: raster)
+    defer { unsafe cairo.functions.surface_destroy(image) }
     let box = raster.box
-    unsafe cairo.call.save(context)
-    unsafe cairo.call.rectangle(context, box.left, box.top, box.width, box.height)
-    unsafe cairo.call.clip(context)
-    use(raster.paint)
-    unsafe cairo.call.translate(context, box.left, box.top)
-    unsafe cairo.call.scale(
-      context, box.width / Double(raster.columns), box.height / Double(raster.rows))
-    unsafe cairo.call.mask_surface(context, image, 0, 0)
-    unsafe cairo.call.restore(context)
+    unsafe cairo.functions.save(context)
+    unsafe cairo.functions.rectangle(context, box.left, box.top, box.width, box.height)
+    unsafe cairo.functions.clip(context)
+    setSource(raster.paint)
+    unsafe cairo.functions.translate(context, box.left, box.top)
+    unsafe cairo.functions.scale(
+      context, box.width / Double(raster.columnCount), box.height / Double(raster.rowCount))
+    unsafe cairo.functions.mask_surface(context, image, 0, 0)
+    unsafe cairo.functions.restore(context)
   }
 }
 
@@ -342,5 +350,5 @@ extension CairoBindings {
 final class ByteSink {
   var bytes: [UInt8] = []
 
-  var closure: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+  var userData: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 }

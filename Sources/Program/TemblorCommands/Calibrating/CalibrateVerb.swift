@@ -1,10 +1,10 @@
-enum CalibrateVerb {
+enum CalibrateCommand {
   private static let sensor = Option(
     "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
     defaultText: "what fits best"
   ).choice(of: TransducerMeasurement.Sensor.self)
 
-  static let description = CommandDescription(
+  static let description = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
       Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile wit\
@@ -33,16 +33,16 @@ enum CalibrateVerb {
     arguments: [
       Argument(
         "RECORDING", help: "Recording of the whole signal, at any sample rate.",
-        completion: .file(endingIn: "wav", "flac", "aiff", "caf"), isOptional: true)
+        completion: .file(withExtension: "wav", "flac", "aiff", "caf"), isOptional: true)
     ],
     options: [
-      SweepOptions.profile, SweepOptions.quick, HandCalibrationRun.option,
+      SweepOptions.profile, SweepOptions.quick, ManualCalibrationCommand.option,
       Option(
         "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
-        completion: .file(endingIn: "json"), writes: ["json"]),
+        completion: .file(withExtension: "json"), writes: ["json"]),
       Option(
         "--plot", value: "FILE", help: "Plot measurement, fit and residual as png, svg or pdf.",
-        completion: .file(endingIn: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
+        completion: .file(withExtension: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
       SharedOptions.json,
     ],
     groups: [
@@ -71,7 +71,7 @@ enum CalibrateVerb {
         "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
         Option(
           "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-          defaultText: "as many as needed"), SweepVerb.playChannel), DeviceOptions.group,
+          defaultText: "as many as needed"), SweepCommand.playChannel), DeviceOptions.group,
     ],
     examples: [
       .init(
@@ -93,31 +93,33 @@ enum CalibrateVerb {
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
     ]
-  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
   /// The latencies that are believed, in seconds; sound servers and networks take up to 3.
-  private static let latencies = 0.0...3.1
+  private static let plausibleLatencies = 0.0...3.1
 
   /// Measures; by hand on a backend, else with its clock.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment
   ) throws
     -> ExitStatus
   {
-    for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput
+    for option in ["--output", "--plot"] where arguments.value(option) == OutputPaths.standardOutput
     {
       throw UsageError("\(option.inQuotes) requires a file name")
     }
     let options = try SweepOptions(arguments)
     if let output = arguments.value("--output"), let path = options.profilePath {
-      try OutputGuard(reading: [path]).check(output, option: "--output")
+      try InputOverwriteCheck(reading: [path]).check(output, option: "--output")
     }
     let date = arguments.value("--date") ?? CalibrationAge.today()
     if arguments.flag("--by-hand") {
-      return try HandCalibrationRun.run(arguments, terminal, options, date: date, on: backend)
+      return try ManualCalibrationCommand.run(arguments, terminal, options, date: date, on: backend)
     }
     if let resistor = try arguments.double("--impedance", in: 0.001...100) {
-      return try impedance(resistor, arguments, terminal, options, date: date, time: backend.time)
+      return try measureImpedance(
+        resistor: resistor, arguments: arguments, terminal: terminal, options: options, date: date,
+        time: backend.time)
     }
     if options.isQuick {
       try SharedOptions.refuse(
@@ -125,13 +127,13 @@ enum CalibrateVerb {
     }
     let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
-    let take = try CalibrationTake(arguments, options: options, time: backend.time)
+    let take = try CalibrationInput(arguments, options: options, time: backend.time)
     let calibration: Calibration
     var latency: Double?
     do {
       calibration = try Calibration(
         measuring: take.sensor, of: options.signal, sensors: sensors,
-        acceptsPoor: arguments.flag("--accept-poor"))
+        acceptsPoorFit: arguments.flag("--accept-poor"))
       if let reference = take.reference {
         let start = try ReferenceDelay(measuring: reference, of: options.signal)
         latency = calibration.offset - start.offset
@@ -139,44 +141,47 @@ enum CalibrateVerb {
         latency = calibration.offset - origin
       }
     } catch {
-      throw CalibrationRefusal(name: take.name, error: error)
+      throw CalibrationFailure(name: take.name, error: error)
     }
-    if let found = latency, !latencies.contains(found) {
-      throw CalibrationRefusal(
+    if let found = latency, !plausibleLatencies.contains(found) {
+      throw CalibrationFailure(
         name: take.name,
         error: CalibrationError(
           .unsuitableRecording,
-          "the movement would be \((abs(found) * 1_000).text(2)) ms "
+          "the movement would be \((abs(found) * 1_000).text(places: 2)) ms "
             + "\(found < 0 ? "before" : "after") the signal; check '--channel' and '--reference'"))
     }
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(
-        drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
+        drift: drift, warnings: calibration.warnings, profileName: old.name,
+        recordingName: take.name)
       try terminal.output.write(arguments, json: report.fields, text: report.text)
-      return drift.isWithin ? .done : .differs
+      return drift.isWithinUncertainty ? .done : .differs
     }
     let new = calibration.applied(
       to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
     let change = ProfileChange(old, new, arguments)
     let report = CalibrationReport(
-      calibration: calibration, change: change, latency: latency, take: take)
+      calibration: calibration, change: change, latency: latency, input: take)
     if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
       try AtomicFileWriter.write(report.plot.draw(as: format), to: path)
     }
-    try change.finish("measured", report.figures, report.sentences, arguments, terminal)
+    try change.writeReport(
+      heading: "measured", entries: report.entries, sentences: report.sentences,
+      arguments: arguments, terminal: terminal)
     return .done
   }
 
-  private static func impedance(
-    _ resistor: Double, _ arguments: ParsedArguments, _ terminal: Terminal, _ options: SweepOptions,
+  private static func measureImpedance(
+    resistor: Double, arguments: ParsedArguments, terminal: Terminal, options: SweepOptions,
     date: String,
     time: any TimeSource
   ) throws -> ExitStatus {
     try SharedOptions.refuse(
       ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance",
       in: arguments)
-    let take = try CalibrationTake(arguments, options: options, time: time)
+    let take = try CalibrationInput(arguments, options: options, time: time)
     let (old, found): (TransducerProfile, ImpedanceMeasurement)
     do throws(CalibrationError) {
       old = options.profile
@@ -184,15 +189,15 @@ enum CalibrateVerb {
         measuring: take.sensor, reference: take.reference, of: options.signal, resistor: resistor,
         nominal: old.hardware?.impedance)
     } catch {
-      throw CalibrationRefusal(name: take.name, error: error)
+      throw CalibrationFailure(name: take.name, error: error)
     }
     let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
     func row(_ name: String, _ value: Double, _ unit: String) -> [String] {
-      [name, "", value.text(2) + unit]
+      [name, "", value.text(places: 2) + unit]
     }
-    try change.finish(
-      "measured",
-      [
+    try change.writeReport(
+      heading: "measured",
+      entries: [
         .init("recording", take.name),
         .init(
           "resonance", found.resonance,
@@ -216,8 +221,9 @@ enum CalibrateVerb {
         .init(
           "inductance", found.inductance, row: row("inductance", found.inductance * 1_000, " mH")),
         .init("residual", found.residual),
-      ], ["The Q factor is that without the resistor, on an amplifier of no resistance."],
-      arguments, terminal)
+      ],
+      sentences: ["The Q factor is that without the resistor, on an amplifier of no resistance."],
+      arguments: arguments, terminal: terminal)
     return .done
   }
 }

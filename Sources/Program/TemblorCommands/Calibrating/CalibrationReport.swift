@@ -1,18 +1,18 @@
 import Glibc
 
 /// A figure of a report: its row of the table, its member of the object, or both.
-struct ReportFigure {
+struct ReportEntry {
   var key: String
-  var value: JSONPiece?
+  var value: JSONElement?
   var row: [String]?
 
-  init(_ key: String, _ value: (any JSONPrintable)?, row: [String]? = nil) {
+  init(_ key: String, _ value: (any JSONRepresentable)?, row: [String]? = nil) {
     self.key = key
     self.value = value?.json
     self.row = row
   }
 
-  static func fields(_ figures: [ReportFigure]) -> JSONMembers {
+  static func jsonObject(of figures: [ReportEntry]) -> JSONObject {
     figures.reduce([:]) { $0 + [$1.key: $1.value] }
   }
 }
@@ -21,13 +21,13 @@ struct ReportFigure {
 struct ProfileChange {
   let old: TransducerProfile
   let new: TransducerProfile
-  private let output: String?
+  private let outputPath: String?
 
   /// - Parameter new: Takes the name of the file that it is written to, where one is asked for.
   init(_ old: TransducerProfile, _ new: TransducerProfile, _ arguments: ParsedArguments) {
     var new = new
-    output = arguments.value("--output")
-    let stem = output.map(FileSystem.stem(of:)) ?? ""
+    outputPath = arguments.value("--output")
+    let stem = outputPath.map(FileSystem.stem(of:)) ?? ""
     if ProfileName.isValid(stem) {
       new.name = stem
     }
@@ -48,32 +48,33 @@ struct ProfileChange {
     func cell(_ hardware: TransducerHardware?) -> String {
       guard let hardware, let value = hardware[keyPath: key] else { return "unknown" }
       let isEstimate = hardware.estimated.contains(keys[key] ?? "")
-      return value.text(3) + unit + (isEstimate ? " (estimate)" : "")
+      return value.text(places: 3) + unit + (isEstimate ? " (estimate)" : "")
     }
     return [
       name, cell(old.hardware),
-      cell(new.hardware) + (interval.map { " ± \(($0 * 100).text(2)) %" } ?? ""),
+      cell(new.hardware) + (interval.map { " ± \(($0 * 100).text(places: 2)) %" } ?? ""),
     ]
   }
 
   /// Writes the profile where that is asked for, and shows the figures, a table with a heading and
   /// sentences below it.
-  func finish(
-    _ heading: String, _ figures: [ReportFigure], _ sentences: [String],
-    _ arguments: ParsedArguments,
-    _ terminal: Terminal
+  func writeReport(
+    heading: String, entries figures: [ReportEntry], sentences: [String],
+    arguments: ParsedArguments,
+    terminal: Terminal
   ) throws {
-    if let output {
-      try AtomicFileWriter.write(ProfileFile.write(new), to: output)
+    if let outputPath {
+      try AtomicFileWriter.write(ProfileFile.write(new), to: outputPath)
     }
     if arguments.flag("--json") {
-      return try terminal.output.write(json: ["profile": new.name] + ReportFigure.fields(figures))
+      return try terminal.output.write(
+        json: ["profile": new.name] + ReportEntry.jsonObject(of: figures))
     }
     let written =
-      output.map { "\($0.printable): written" }
+      outputPath.map { "\($0.printable): written" }
       ?? "No profile was written; use '--output FILE' to write one."
     let lines =
-      ColumnText.lines([["", old.name, heading]] + figures.compactMap(\.row)) + [""] + sentences + [
+      TextTable.lines([["", old.name, heading]] + figures.compactMap(\.row)) + [""] + sentences + [
         written
       ]
     try terminal.output.write(lines.map { $0 + "\n" }.joined())
@@ -85,24 +86,24 @@ struct CalibrationReport {
   let calibration: Calibration
   let change: ProfileChange
   let latency: Double?
-  let take: CalibrationTake
+  let input: CalibrationInput
 
   /// All figures in the order of the table: a name, what the profile said, what was measured.
-  var figures: [ReportFigure] {
+  var entries: [ReportEntry] {
     let measured = calibration
     let curve = calibration.curve
     let before = change.old.hardware
     let after = change.new.hardware
     func band(_ band: ClosedRange<Double>) -> String {
-      "\(band.lowerBound.text(1)) to \(band.upperBound.text(1)) Hz"
+      "\(band.lowerBound.text(places: 1)) to \(band.upperBound.text(places: 1)) Hz"
     }
     let ends = [" or lower", " or higher", " or wider"]
-    let open = (curve.isOpenBelow ? 1 : 0) + (curve.isOpenAbove ? 2 : 0)
+    let open = (curve.mayExtendBelow ? 1 : 0) + (curve.mayExtendAbove ? 2 : 0)
     let milliseconds = [change.old.amplifier.latency, latency].map {
-      $0.map { ($0 * 1_000).text(3) + " ms" } ?? "unknown"
+      $0.map { ($0 * 1_000).text(places: 3) + " ms" } ?? "unknown"
     }
     return [
-      .init("recording", take.name),
+      .init("recording", input.name),
       .init(
         "resonance", measured.resonance,
         row: change.row("resonance", \.resonance, " Hz", interval: measured.resonanceInterval)),
@@ -112,7 +113,8 @@ struct CalibrationReport {
         row: change.row("quality", \.qualityFactor, "", interval: measured.qualityInterval)),
       .init("qualityFactorInterval", measured.qualityInterval),
       .init(
-        "band", JSONPiece.row(["low": curve.band.lowerBound, "high": curve.band.upperBound]),
+        "band",
+        JSONElement.inlineObject(["low": curve.band.lowerBound, "high": curve.band.upperBound]),
         row: [
           "band, -10 dB", before?.band.map(band) ?? "unknown",
           band(curve.band) + (open > 0 ? ends[open - 1] : ""),
@@ -130,29 +132,31 @@ struct CalibrationReport {
       .init("coilCorner", measured.coilCorner), .init("residual", measured.residual),
       .init("noise", measured.noise),
       .init("signalToNoise", measured.signalToNoise),
-      .init("clockErrorPartsPerMillion", measured.clockError),
-      .init("poor", measured.isPoor),
+      .init("clockErrorPartsPerMillion", measured.clockErrorPartsPerMillion),
+      .init("poor", measured.isPoorFit),
       .init(
         "response",
-        curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
+        curve.response.map {
+          JSONElement.inlineObject(["hertz": $0.hertz, "decibels": $0.decibels])
+        }),
     ]
   }
 
   var sentences: [String] {
     let origin =
-      take.reference != nil
+      input.reference != nil
       ? "The latency is from the reference channel to the movement."
       : "The latency excludes the delays reported by the devices, which can be off by one period."
     return [calibration.verdict] + calibration.warnings + (latency == nil ? [] : [origin])
   }
 
   var plot: ResponsePlot {
-    let residual = calibration.residual.text(1)
+    let residual = calibration.residual.text(places: 1)
     return ResponsePlot(
       title: "\(change.new.name): acceleration, measured and fitted",
       subtitle:
         """
-        \(calibration.resonance.text(2)) Hz, quality \(calibration.qualityFactor.text(2)), \
+        \(calibration.resonance.text(places: 2)) Hz, quality \(calibration.qualityFactor.text(places: 2)), \
         residual 
         """
           + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
@@ -167,61 +171,62 @@ struct CalibrationReport {
 struct DriftReport {
   let drift: CalibrationDrift
   let warnings: [String]
-  let profile: String
-  let take: String
+  let profileName: String
+  let recordingName: String
 
-  private var figures: [ReportFigure] {
-    let doubt = drift.resonance.allowed.upperBound - 1
-    let factor = drift.qualityFactor.allowed.upperBound
+  private var entries: [ReportEntry] {
+    let doubt = drift.resonance.allowedRatio.upperBound - 1
+    let factor = drift.qualityFactor.allowedRatio.upperBound
     return [
-      .init("recording", take), .init("profile", profile),
-      figure("resonance", drift.resonance, unit: " Hz", allowed: "±\((doubt * 100).text(1)) %"),
-      figure(
+      .init("recording", recordingName), .init("profile", profileName),
+      entry(
+        "resonance", drift.resonance, unit: " Hz", allowed: "±\((doubt * 100).text(places: 1)) %"),
+      entry(
         "qualityFactor", as: "quality", drift.qualityFactor, unit: "",
-        allowed: "within a factor of \(factor.text(2))"),
-      .init("within", drift.isWithin), .init("warnings", warnings),
+        allowed: "within a factor of \(factor.text(places: 2))"),
+      .init("within", drift.isWithinUncertainty), .init("warnings", warnings),
     ]
   }
 
-  private func figure(
-    _ key: String, as label: String? = nil, _ figure: CalibrationDrift.Figure, unit: String,
+  private func entry(
+    _ key: String, as label: String? = nil, _ figure: CalibrationDrift.Comparison, unit: String,
     allowed: String
-  ) -> ReportFigure {
-    let change = (figure.change * 100).text(1)
-    return ReportFigure(
+  ) -> ReportEntry {
+    let change = (figure.relativeChange * 100).text(places: 1)
+    return ReportEntry(
       key,
-      JSONPiece.row([
+      JSONElement.inlineObject([
         "stated": figure.stated, "measured": figure.measured, "interval": figure.interval,
-        "change": figure.change,
-        "lowest": figure.allowed.lowerBound, "highest": figure.allowed.upperBound,
-        "within": figure.isWithin,
+        "change": figure.relativeChange,
+        "lowest": figure.allowedRatio.lowerBound, "highest": figure.allowedRatio.upperBound,
+        "within": figure.isWithinUncertainty,
       ]),
       row: [
-        label ?? key, figure.stated.text(2) + unit,
-        "\(figure.measured.text(2))\(unit) ± \((figure.interval * 100).text(2)) %",
+        label ?? key, figure.stated.text(places: 2) + unit,
+        "\(figure.measured.text(places: 2))\(unit) ± \((figure.interval * 100).text(places: 2)) %",
         (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
       ])
   }
 
   var text: String {
-    let table = ColumnText.lines(
-      [["", profile, "measured", "change", "profile states"]] + figures.compactMap(\.row))
+    let table = TextTable.lines(
+      [["", profileName, "measured", "change", "profile states"]] + entries.compactMap(\.row))
     return (table + ["", verdict] + warnings).map { $0 + "\n" }.joined()
   }
 
   private var verdict: String {
-    if drift.isWithin { return "Both are within what the profile states." }
+    if drift.isWithinUncertainty { return "Both are within what the profile states." }
     let moved =
-      drift.resonance.isWithin
-      ? "The quality is" : drift.qualityFactor.isWithin ? "The resonance is" : "Both are"
+      drift.resonance.isWithinUncertainty
+      ? "The quality is" : drift.qualityFactor.isWithinUncertainty ? "The resonance is" : "Both are"
     return moved + " beyond what the profile states; calibrate again without '--quick'."
   }
 
-  var fields: JSONMembers { ReportFigure.fields(figures) }
+  var fields: JSONObject { ReportEntry.jsonObject(of: entries) }
 }
 
 /// What a transducer is measured from: channels of a file, or of what was recorded just now.
-struct CalibrationTake {
+struct CalibrationInput {
   let name: String
   let sensor: CalibrationRecording
   /// The channel that recorded the signal itself, where there is one.
@@ -270,7 +275,7 @@ struct CalibrationTake {
     -> CalibrationRecording
   {
     guard number <= sound.channelCount else {
-      throw CalibrationRefusal(
+      throw CalibrationFailure(
         name: name,
         error: CalibrationError(
           .unsuitableRecording,
@@ -286,7 +291,7 @@ struct CalibrationTake {
   }
 }
 
-struct CalibrationRefusal: Error, Equatable, CustomStringConvertible {
+struct CalibrationFailure: Error, Equatable, CustomStringConvertible {
   let name: String
   let error: CalibrationError
 
@@ -295,17 +300,17 @@ struct CalibrationRefusal: Error, Equatable, CustomStringConvertible {
 
 enum CalibrationAge {
   /// Days after which a check is offered: glue, springs and mounting creep over months.
-  static let limit = 180
+  static let maximumDays = 180
 
   /// The day as ISO 8601 has it, where the user is.
   static func today() -> String { CalendarTime.now.formatted("%Y-%m-%d", isLocal: true) }
 
   /// Offers the quick check of a profile whose measurement is old; a date that is not of ISO 8601
   /// is taken for recent.
-  static func note(on profile: TransducerProfile, today: String = today()) -> String? {
-    guard let date = profile.hardware?.measured?.date, let measured = day(date),
-      let now = day(today),
-      now - measured > limit
+  static func reminder(for profile: TransducerProfile, today: String = today()) -> String? {
+    guard let date = profile.hardware?.measured?.date, let measured = dayNumber(date),
+      let now = dayNumber(today),
+      now - measured > maximumDays
     else { return nil }
     return
       """
@@ -319,7 +324,7 @@ enum CalibrationAge {
 
   /// Days of a date `YYYY-MM-DD` since some fixed day, by the Gregorian calendar with years from
   /// March on.
-  private static func day(_ date: String) -> Int? {
+  private static func dayNumber(_ date: String) -> Int? {
     let parts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
     guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
       0...9_999 ~= year,

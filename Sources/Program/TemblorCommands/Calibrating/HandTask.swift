@@ -2,23 +2,24 @@ import Glibc
 
 /// `temblor calibrate --by-hand`: a resonance found by a person who presses a key where slow tones
 /// are felt most.
-enum HandCalibrationRun {
+enum ManualCalibrationCommand {
   static let option = Option(
     "--by-hand",
     help: "Find the resonance without a sensor: press a key where slow tones are felt most.")
 
-  private static let usable: Set = [
+  private static let usableOptions: Set = [
     "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--play-channel",
   ]
 
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, _ sweep: SweepOptions, date: String,
-    on backend: any SessionBackend
+    on backend: any PlaybackEnvironment
   ) throws -> ExitStatus {
     let options =
-      CalibrateVerb.description.options + CalibrateVerb.description.groups[0..<3].flatMap(\.options)
+      CalibrateCommand.description.options
+      + CalibrateCommand.description.groups[0..<3].flatMap(\.options)
     try SharedOptions.refuse(
-      options.compactMap(\.names.last).filter { !usable.contains($0) }, with: "--by-hand",
+      options.compactMap(\.names.last).filter { !usableOptions.contains($0) }, with: "--by-hand",
       in: arguments)
     guard arguments.value("RECORDING") == nil else {
       throw UsageError("'--by-hand' plays tones and takes no RECORDING")
@@ -29,27 +30,28 @@ enum HandCalibrationRun {
     do {
       (old, tones) = (
         sweep.profile,
-        try HandCalibration.toneProfile(for: sweep.profile, level: sweep.signal.level)
+        try ManualMeasurement.toneProfile(for: sweep.profile, level: sweep.signal.level)
       )
     } catch {
       throw UsageError(error.description)
     }
     let stated = old.hardware?.resonance ?? 0
-    let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
-    guard terminal.error.isTerminal, session.hasKeys else {
+    let session = LiveSession(
+      in: backend, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
+    guard terminal.error.isTerminal, session.hasKeyboard else {
       throw UsageError(
         "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
     }
     terminal.report(
       """
-      Touch the transducer as it is used. \(HandCalibration.tones(around: stated).count) slow \
-      tones rise and fall, \(tones.frequency.low.text(0)) to \(tones.frequency.high.text(0)) Hz, \
+      Touch the transducer as it is used. \(ManualMeasurement.tones(around: stated).count) slow \
+      tones rise and fall, \(tones.frequency.low.text(places: 0)) to \(tones.frequency.high.text(places: 0)) Hz, \
       for about a minute and a half.
       Press the space bar once in each tone, where it is strongest. Tones can become loud: tur\
       n the amplifier down, and start with Enter.
       """)
     let (outcome, task) = try session.run(device) { granted in
-      let task = try HandTask(
+      let task = try ManualCalibration(
         tones, around: stated, on: granted, channel: channel, time: backend.time)
       return (task.engine, task)
     }
@@ -58,35 +60,35 @@ enum HandCalibrationRun {
       return .failure
     }
     let presses = task.presses
-    let found: HandCalibration
+    let found: ManualMeasurement
     do throws(CalibrationError) {
-      guard !task.isUnanswered else {
+      guard !task.wentUnanswered else {
         throw CalibrationError(
           .pressesDisagree,
           """
-          no key was pressed in \(HandTask.patience) tones; raise the level with + until tones \
+          no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level with + until tones \
           are felt
           """
         )
       }
-      found = try HandCalibration(presses: presses, around: stated)
+      found = try ManualMeasurement(presses: presses, around: stated)
     } catch {
-      throw CalibrationRefusal(name: old.name, error: error)
+      throw CalibrationFailure(name: old.name, error: error)
     }
-    func fields(_ press: HandCalibration.Press) -> JSONPiece {
-      .row(["hertz": press.hertz, "rising": press.isRising])
+    func fields(_ press: ManualMeasurement.Press) -> JSONElement {
+      .inlineObject(["hertz": press.hertz, "rising": press.isRising])
     }
     let verdict =
-      found.leftOut.map {
+      found.excludedPress.map {
         """
-        \(found.presses.count) of \(presses.count) presses agree; the one at \($0.hertz.text(1)) \
+        \(found.presses.count) of \(presses.count) presses agree; the one at \($0.hertz.text(places: 1)) \
         Hz was left out.
         """
       } ?? "All \(presses.count) presses agree."
     let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
-    try change.finish(
-      "by hand",
-      [
+    try change.writeReport(
+      heading: "by hand",
+      entries: [
         .init(
           "resonance", found.resonance,
           row: change.row("resonance", \.resonance, " Hz", interval: found.uncertainty)),
@@ -95,42 +97,43 @@ enum HandCalibrationRun {
           "qualityFactor", old.hardware?.qualityFactor,
           row: change.row("quality", \.qualityFactor, "")),
         .init("presses", found.presses.map(fields)),
-        .init("leftOut", (found.leftOut.map { [$0] } ?? []).map(fields)),
-      ], [verdict, "The Q factor was not measured."], arguments, terminal)
+        .init("leftOut", (found.excludedPress.map { [$0] } ?? []).map(fields)),
+      ], sentences: [verdict, "The Q factor was not measured."], arguments: arguments,
+      terminal: terminal)
     return .done
   }
 }
 
 /// Slow tones, and the frequencies at which a key was pressed.
-final class HandTask: SessionTask {
+final class ManualCalibration: PlaybackActivity {
   /// Tones in a row without a key after which there is nothing to find.
-  static let patience = 3
+  static let maximumUnansweredCount = 3
   /// The level at which tones start, and the lowest, in decibels below the greatest.
-  private static let levels = (start: -12.0, least: -36.0)
-  private static let step = 3.0
+  private static let levelRange = (start: -12.0, least: -36.0)
+  private static let levelStep = 3.0
   /// Seconds in which a tone comes up, and in which a key counts for nothing.
-  private static let rise = 0.5
+  private static let fadeInDuration = 0.5
   /// How long after a key another one is the same, held down or pressed twice.
-  private static let hold = Duration.milliseconds(800)
+  private static let repeatInterval = Duration.milliseconds(800)
   /// How long after the last key a tone goes on, and the silence between tones.
-  private static let rest = Duration.milliseconds(1_500)
+  private static let trailingDuration = Duration.milliseconds(1_500)
   private static let pause = Duration.seconds(1)
 
   private enum Phase { case ready, pausing(until: Duration), playing, over }
 
   let engine: PlaybackEngine
   /// The last key of each tone.
-  private(set) var presses: [HandCalibration.Press] = []
-  private(set) var isUnanswered = false
-  private let tones: [HandCalibration.Tone]
+  private(set) var presses: [ManualMeasurement.Press] = []
+  private(set) var wentUnanswered = false
+  private let tones: [ManualMeasurement.Tone]
   private let players: [PatternPlayer]
   private let time: any TimeSource
   private var phase = Phase.ready
-  private var current: HandCalibration.Press?
-  private var lastKey: Duration?
+  private var currentPress: ManualMeasurement.Press?
+  private var lastPressTime: Duration?
   private var unansweredCount = 0
   private var endCount = 0
-  private var decibels = levels.start
+  private var levelDecibels = levelRange.start
 
   /// `stated` is the resonance that tones are around, in hertz; `channel` the one that plays, from
   /// 1, nil for all.
@@ -139,20 +142,20 @@ final class HandTask: SessionTask {
     time: any TimeSource
   ) throws {
     var routing = ChannelRouting()
-    routing.haptics = channel.map { [.init(index: $0 - 1)] }
-    let (channels, profiles) = routing.routing(
+    routing.hapticChannels = channel.map { [.init(index: $0 - 1)] }
+    let (channels, profiles) = routing.resolved(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(
       rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
     self.engine = engine
     self.time = time
-    tones = HandCalibration.tones(around: stated)
+    tones = ManualMeasurement.tones(around: stated)
     players = try tones.map { try engine.player(for: Self.pattern($0, on: profile.frequency)) }
-    setLevel()
+    applyLevel()
   }
 
   /// One event whose sharpness goes from one end of the tone to the other.
-  private static func pattern(_ tone: HandCalibration.Tone, on mapping: FrequencyMapping)
+  private static func pattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
     -> HapticPattern
   {
     func sharpness(_ hertz: Double) -> Float {
@@ -168,17 +171,17 @@ final class HandTask: SessionTask {
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
           controlPoints: [
-            .init(time: 0, value: sharpness(tone.start)),
-            .init(time: tone.duration, value: sharpness(tone.end)),
+            .init(time: 0, value: sharpness(tone.startHertz)),
+            .init(time: tone.duration, value: sharpness(tone.endHertz)),
           ]),
         ParameterCurve(
           id: .hapticIntensityControl, time: 0,
-          controlPoints: [.init(time: 0, value: 0), .init(time: rise, value: 1)]),
+          controlPoints: [.init(time: 0, value: 0), .init(time: fadeInDuration, value: 1)]),
       ])
   }
 
-  private var index: Int { min(presses.count, tones.count - 1) }
-  private var player: PatternPlayer { players[index] }
+  private var toneIndex: Int { min(presses.count, tones.count - 1) }
+  private var player: PatternPlayer { players[toneIndex] }
   var state: PlaybackStatus.State {
     if case .playing = phase {
       .playing
@@ -186,7 +189,7 @@ final class HandTask: SessionTask {
       .idle
     }
   }
-  var place: (position: Double, duration: Double?) {
+  var progress: (position: Double, duration: Double?) {
     if case .playing = phase {
       (player.position, nil)
     } else {
@@ -194,71 +197,71 @@ final class HandTask: SessionTask {
     }
   }
   /// A level meter would show what is to be felt.
-  var isBlind: Bool { true }
+  var hidesSoundDetails: Bool { true }
 
-  var title: SessionTitle? {
-    let level = "\(decibels.text(0)) dB"
+  var title: ActivityTitle? {
+    let level = "\(levelDecibels.text(places: 0)) dB"
     if case .ready = phase {
-      return SessionTitle(long: "Enter starts, \(level)", short: "Enter")
+      return ActivityTitle(long: "Enter starts, \(level)", short: "Enter")
     }
-    let name = "tone \(index + 1) of \(tones.count)"
-    return SessionTitle(
-      long: "\(name), \(tones[index].isRising ? "rising" : "falling"), \(level)", short: name,
-      remarks: current == nil ? [] : ["pressed"])
+    let name = "tone \(toneIndex + 1) of \(tones.count)"
+    return ActivityTitle(
+      long: "\(name), \(tones[toneIndex].isRising ? "rising" : "falling"), \(level)", short: name,
+      remarks: currentPress == nil ? [] : ["pressed"])
   }
 
   var keys: [KeyHelp] {
     [("space", "strongest"), ("+ -", "3 dB, and the tone again"), ("q", "give up")]
   }
 
-  func perform(at now: Duration) throws -> SessionStep {
+  func update(at now: Duration) throws -> ActivityStep {
     switch phase {
     case .ready:
       return .wait(nil)
     case .over:
-      return .over
+      return .finished
     case .pausing(let end):
       guard now >= end else { return .wait(end - now) }
       endCount = player.endCount
-      current = nil
-      lastKey = nil
+      currentPress = nil
+      lastPressTime = nil
       try player.start()
       phase = .playing
     case .playing:
-      let isAnswered = lastKey.map { now >= $0 + Self.rest } ?? false
+      let isAnswered = lastPressTime.map { now >= $0 + Self.trailingDuration } ?? false
       if isAnswered || player.endCount > endCount {
-        try finish(at: now)
+        try finishTone(at: now)
       }
     }
     return .wait(.milliseconds(20))
   }
 
-  private func finish(at now: Duration) throws {
+  private func finishTone(at now: Duration) throws {
     try player.stop()
     phase = .pausing(until: now + Self.pause)
-    if let current {
-      presses.append(current)
+    if let currentPress {
+      presses.append(currentPress)
       unansweredCount = 0
       if presses.count == tones.count {
         phase = .over
       }
     } else {
       unansweredCount += 1
-      isUnanswered = unansweredCount == Self.patience
-      if isUnanswered {
+      wentUnanswered = unansweredCount == Self.maximumUnansweredCount
+      if wentUnanswered {
         phase = .over
       }
     }
   }
 
-  func press(_ key: KeyPress) throws -> Bool {
+  func handleKey(_ key: KeyPress) throws -> Bool {
     switch key {
     case .character(" "), .enter:
-      answer()
+      recordPress()
     case .character("+"), .character("="), .up:
-      try change(by: Self.step)
+      try changeLevel(by: Self.levelStep)
     case .character("-"), .character("_"), .down:
-      try change(by: -Self.step)
+      try changeLevel(by: -Self.levelStep)
     // Mute and all else that the session knows, but for the way out and help.
     case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"):
       return false
@@ -268,30 +271,30 @@ final class HandTask: SessionTask {
     return true
   }
 
-  private func answer() {
+  private func recordPress() {
     let now = time.now
     if case .ready = phase {
       phase = .pausing(until: now + Self.pause)
       return
     }
-    guard case .playing = phase, player.position >= Self.rise else { return }
-    if lastKey.map({ now - $0 >= Self.hold }) ?? true {
-      let tone = tones[index]
-      current = HandCalibration.Press(
+    guard case .playing = phase, player.position >= Self.fadeInDuration else { return }
+    if lastPressTime.map({ now - $0 >= Self.repeatInterval }) ?? true {
+      let tone = tones[toneIndex]
+      currentPress = ManualMeasurement.Press(
         hertz: tone.hertz(at: player.position), isRising: tone.isRising)
     }
-    lastKey = now
+    lastPressTime = now
   }
 
-  private func change(by step: Double) throws {
-    decibels = min(max(decibels + step, Self.levels.least), 0)
-    setLevel()
+  private func changeLevel(by step: Double) throws {
+    levelDecibels = min(max(levelDecibels + step, Self.levelRange.least), 0)
+    applyLevel()
     guard case .playing = phase else { return }
     try player.stop()
     phase = .pausing(until: time.now + Self.pause)
   }
 
-  private func setLevel() {
-    engine.strength = Float(NumberFormatting.amplitude(decibels: decibels))
+  private func applyLevel() {
+    engine.strength = Float(NumberFormatting.amplitude(decibels: levelDecibels))
   }
 }

@@ -1,5 +1,5 @@
-enum SweepVerb {
-  static let description = CommandDescription(
+enum SweepCommand {
+  static let description = Command(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
       The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six burs\
@@ -13,7 +13,7 @@ enum SweepVerb {
       SweepOptions.profile, SweepOptions.quick,
       Option(
         "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
-        completion: .file(endingIn: "wav", "flac"),
+        completion: .file(withExtension: "wav", "flac"),
         writes: []), playChannel,
     ], groups: [SweepOptions.group, DeviceOptions.group],
     examples: [
@@ -41,13 +41,13 @@ enum SweepVerb {
       let rate = try arguments[SharedOptions.rate]
       try write(options, rate: rate, to: output)
       try terminal.output.write(
-        "\(output.printable): \(summary(options))\n" + advice(options, file: output))
+        "\(output.printable): \(summary(options))\n" + instructions(options, file: output))
       return .done
     }
     let player = try SweepPlayer(arguments, options: options, time: time)
-    try terminal.output.line("playing \(summary(options))")
+    try terminal.output.writeLine("playing \(summary(options))")
     try player.play()
-    try terminal.output.write(advice(options, file: nil))
+    try terminal.output.write(instructions(options, file: nil))
     return .done
   }
 
@@ -56,14 +56,15 @@ enum SweepVerb {
       throw UsageError("unknown file extension of \(path.inQuotes); use .wav or .flac")
     }
     let samples = try options.samples(rate: Double(rate))
-    let format = SoundFileFormat(container: container, samples: container == .ogg ? .float : .s24)
+    let format = SoundFileFormat(
+      container: container, sampleFormat: container == .ogg ? .float : .s24)
     var file = try AtomicFileWriter(path)
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: path, format: format, rate: rate, channelCount: 1,
       frameCount: Int64(samples.count),
       tags: SoundFileTags(
         title: "sweep", software: "Temblor \(temblorVersion)",
-        comment: "temblor sweep --profile \(options.profile.name)\(options.words)"))
+        comment: "temblor sweep --profile \(options.profile.name)\(options.commandLineText)"))
     try writer.write(samples.span)
     try writer.close()
     try file.commit()
@@ -72,23 +73,24 @@ enum SweepVerb {
   /// `22 s, 10 to 1000 Hz at -12 dBFS for dayton-bst-1`.
   static func summary(_ options: SweepOptions) -> String {
     let signal = options.signal
-    return "\(signal.length.text(1)) s, \(SweepOptions.text(signal.band.lowerBound)) to "
-      + """
-      \(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) \
-      dBFS 
-      """
+    return
+      "\(signal.totalDuration.text(places: 1)) s, \(SweepOptions.text(signal.band.lowerBound)) to "
+        + """
+        \(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) \
+        dBFS 
+        """
       + "for \(options.profile.name)"
   }
 
-  private static func advice(_ options: SweepOptions, file: String?) -> String {
+  private static func instructions(_ options: SweepOptions, file: String?) -> String {
     var text = ""
-    if !SweepLimits(options.profile).isKnown {
+    if !SweepLimits(options.profile).hasLimits {
       text += "The profile has no power or excursion limit: start at a low volume.\n"
     }
     text += """
       Attach an accelerometer to the mounted transducer, or hold a microphone against it.
       Record the whole signal in one take, with automatic gain control off and without clipping:
-        arecord -f S16_LE -r 48000 -d \(Int(options.signal.length.rounded(.up)) + 5) take.wav
+        arecord -f S16_LE -r 48000 -d \(Int(options.signal.totalDuration.rounded(.up)) + 5) take.wav
 
       """
     if let file {
@@ -97,9 +99,9 @@ enum SweepVerb {
     return text
       + """
       Then measure:\n  temblor calibrate\(options.isQuick ? " --quick" : "") take.wav --profile \
-      \(options.profileWord)
+      \(options.profileArgument)
       """
-      + "\(options.words)\(options.isQuick ? "" : " -o mine.json")\n"
+      + "\(options.commandLineText)\(options.isQuick ? "" : " -o mine.json")\n"
   }
 }
 
@@ -126,14 +128,14 @@ struct SweepOptions {
       Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', \
       or a file.
       """,
-    completion: SharedOptions.profileNames)
+    completion: SharedOptions.profileCompletion)
 
   static let quick = Option(
     "--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
 
   let profile: TransducerProfile
   let profilePath: String?
-  let profileWord: String
+  let profileArgument: String
   let signal: SweepSignal
   let isQuick: Bool
 
@@ -141,12 +143,13 @@ struct SweepOptions {
     guard let word = arguments.value("--profile") else {
       throw UsageError("missing '--profile'; run 'temblor profiles' to list profiles")
     }
-    profileWord = word
+    profileArgument = word
     let input = try ProfileInput.find(word)
     profile = try input.profile()
     profilePath = input.entry?.path
     isQuick = arguments.flag("--quick")
-    let level = try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
+    let level =
+      try arguments.double("--level", in: SweepSignal.levelRange) ?? SweepSignal.defaultLevel
     if isQuick {
       try SharedOptions.refuse(
         ["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
@@ -157,8 +160,8 @@ struct SweepOptions {
       }
       return
     }
-    let low = try arguments.double("--from", in: SweepSignal.frequencies)
-    let high = try arguments.double("--to", in: SweepSignal.frequencies)
+    let low = try arguments.double("--from", in: SweepSignal.frequencyRange)
+    let high = try arguments.double("--to", in: SweepSignal.frequencyRange)
     let usual = SweepSignal.defaultBand
     let first = low ?? min(usual.lowerBound, (high ?? usual.upperBound) / 4)
     let last = high ?? max(usual.upperBound, first * 4)
@@ -169,7 +172,7 @@ struct SweepOptions {
     do {
       signal = try SweepSignal(
         band: first...last,
-        duration: try arguments.double("--sweep-duration", in: SweepSignal.durations)
+        sweepDuration: try arguments.double("--sweep-duration", in: SweepSignal.durationRange)
           ?? SweepSignal.defaultDuration,
         level: level, toneBand: min(law.low, law.high)...max(law.low, law.high))
     } catch let error as CalibrationError {
@@ -193,12 +196,12 @@ struct SweepOptions {
     }
   }
 
-  var words: String {
+  var commandLineText: String {
     let band = signal.band
     let usual = SweepSignal.defaultBand
     let figures = [
       ("--from", band.lowerBound, usual.lowerBound), ("--to", band.upperBound, usual.upperBound),
-      ("--sweep-duration", signal.duration, SweepSignal.defaultDuration),
+      ("--sweep-duration", signal.sweepDuration, SweepSignal.defaultDuration),
       ("--level", signal.level, SweepSignal.defaultLevel),
     ]
     return figures.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
@@ -206,7 +209,7 @@ struct SweepOptions {
     }.joined()
   }
 
-  static func text(_ value: Double) -> String { value.text(3) }
+  static func text(_ value: Double) -> String { value.text(places: 3) }
 }
 
 /// Plays the sweep on a device, and records meanwhile where asked to.
@@ -219,13 +222,13 @@ struct SweepPlayer {
 
   /// Seconds that are recorded behind the signal, for all that comes late: sound servers and
   /// networks take up to 3.
-  private static let tail = 3.25
+  private static let tailDuration = 3.25
   /// The same behind a quick check.
-  private static let quickTail = 0.5
+  private static let quickTailDuration = 0.5
   /// Seconds until devices run steadily, after which their clocks are compared.
-  private static let settling = 0.25
+  private static let settlingDuration = 0.25
   /// Frames handed over at a time where nothing else is asked for: haste helps nobody here.
-  private static let usualPeriod = 1_024
+  private static let defaultPeriodSize = 1_024
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
   {
@@ -233,8 +236,8 @@ struct SweepPlayer {
     let output = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
     var request = output.request
     if arguments.value("--period-size") == nil, arguments.value("--buffer-size") == nil {
-      request.periodSize = Self.usualPeriod
-      request.bufferSize = 8 * Self.usualPeriod
+      request.periodSize = Self.defaultPeriodSize
+      request.bufferSize = 8 * Self.defaultPeriodSize
     }
     device = output.device
     self.request = request
@@ -245,7 +248,7 @@ struct SweepPlayer {
   func play() throws {
     let sink = try open()
     let samples = try options.samples(rate: sink.format.rate)
-    try run(samples, count: samples.count, on: sink) { _ in true }
+    try stream(samples, count: samples.count, to: sink) { _ in true }
   }
 
   /// The sound, and the second of it at which the signal's first sample left the device, by both
@@ -255,20 +258,21 @@ struct SweepPlayer {
     let rate = sink.format.rate
     let samples: [Float]
     do {
-      samples = try options.signal.samples(rate: rate, isWhole: false)
+      samples = try options.signal.samples(rate: rate, includesTones: false)
     } catch {
       throw UsageError(error.description)
     }
     let capture = try ALSACapture(
-      device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
+      device, rate: Int(rate), channelCount: channelCount, clock: time)
     var recorded: [Float] = []
     var origins: [Double] = []
-    let wanted = samples.count + Int((options.isQuick ? Self.quickTail : Self.tail) * rate)
+    let wanted =
+      samples.count + Int((options.isQuick ? Self.quickTailDuration : Self.tailDuration) * rate)
     try capture.start()
-    try run(samples, count: .max, on: sink) { written in
+    try stream(samples, count: .max, to: sink) { written in
       try capture.read(into: &recorded)
-      if Double(written) > Self.settling * rate, let first = capture.firstFrameTime() {
-        let start = time.now + .inSeconds(Double(sink.delay - written) / rate)
+      if Double(written) > Self.settlingDuration * rate, let first = capture.firstFrameTime() {
+        let start = time.now + .nanosecondRounded(seconds: Double(sink.delay - written) / rate)
         origins.append((start - first).inSeconds)
       }
       // The capture may have begun earlier than the playback.
@@ -287,8 +291,8 @@ struct SweepPlayer {
 
   /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so,
   /// asked after each turn.
-  private func run(
-    _ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool
+  private func stream(
+    _ samples: [Float], count: Int, to sink: any AudioSink, isDone: (Int) throws -> Bool
   ) throws {
     let channels = sink.format.channelCount
     let wake = try WakeSignal()
@@ -301,9 +305,9 @@ struct SweepPlayer {
       }
     }
     while true {
-      if SignalHandling.isRequested { throw FileError(device, "interrupted") }
+      if SignalHandling.isInterruptRequested { throw FileError(device, "interrupted") }
       switch sink.wait(wake) {
-      case .room(let room):
+      case .ready(let room):
         for frame in 0..<room {
           let sample = written + frame < samples.count ? samples[written + frame] : 0
           for index in 0..<channels {
@@ -312,12 +316,12 @@ struct SweepPlayer {
         }
         sink.write(block.span.extracting(first: room * channels))
         written += room
-      case .woken:
+      case .interrupted:
         break
-      case .missed, .behind:
-        throw refusal("underrun during the sweep; use a larger '--buffer-size'")
+      case .missed, .late:
+        throw failure("underrun during the sweep; use a larger '--buffer-size'")
       case .ended:
-        throw refusal("disconnected during the sweep; reconnect it")
+        throw failure("disconnected during the sweep; reconnect it")
       }
       let isDone = try isDone(written)
       if written >= count || (isDone && count == .max) { break }
@@ -326,5 +330,5 @@ struct SweepPlayer {
     sink.finish(draining: count != .max)
   }
 
-  private func refusal(_ text: String) -> OutputError { OutputError(.other, output: device, text) }
+  private func failure(_ text: String) -> OutputError { OutputError(.other, output: device, text) }
 }

@@ -1,59 +1,59 @@
 /// Brings live sound from a source into a voice: the turns of one thread, to which all but the
 /// voice belongs.
 final class SoundFeed: @unchecked Sendable {
-  struct Figures: Equatable, Sendable {
+  struct Status: Equatable, Sendable {
     /// The greatest level of the last turn, 1 for full scale, and what the speech gate lets
     /// through.
     var level = 0.0
-    var opening = 1.0
+    var gateGain = 1.0
     /// Parts per million by which the source runs faster than the output.
     var drift = 0.0
     /// Frames that wait.
-    var waiting = 0
+    var queuedFrameCount = 0
     /// Frames that were left out, since too many waited.
-    var dropped = 0
+    var droppedFrameCount = 0
   }
 
   let voice: LiveVoice
-  private(set) var figures = Figures()
+  private(set) var status = Status()
   private let source: any CaptureSource
   private let outputRate: Double
   private let time: any TimeSource
   private var follower: SoundFollower
-  private var resampler = VaryingResampler()
-  private var drift: DriftLoop
-  private var last: Duration
+  private var resampler = VariableRateResampler()
+  private var driftLoop: DriftLoop
+  private var lastIterationTime: Duration
   private var samples: [Float] = []
 
   /// How many frames less are to wait, and how much of the sound is let through while that is
   /// brought about.
-  private var excess = 0
-  private var presence: Float = 1
+  private var excessFrameCount = 0
+  private var fadeGain: Float = 1
   /// The fewest that waited since a moment.
-  private var least = Int.max
-  private var window = Duration.zero
-  private var missed: Int64 = 0
+  private var minimumQueuedFrameCount = Int.max
+  private var windowStart = Duration.zero
+  private var underrunFrameCount: Int64 = 0
   /// Whether the voice has sounded since the last gap.
   private var isSteady = false
-  private let delay: Int
+  private let delayFrameCount: Int
 
   /// Seconds beyond a period of each device that wait in the voice, for a thread that comes late.
-  private static let margin = 0.002
+  private static let marginSeconds = 0.002
   /// Seconds that wait at most, where a source turns out to come in bursts, and by how much more
   /// each gap asks for.
-  private static let mostReserve = 0.12
-  private static let growth = 1.5
+  private static let maximumReserveSeconds = 0.12
+  private static let reserveGrowth = 1.5
   /// Seconds over which more than these too many must have waited before some are left out.
-  private static let patience = 1.0
-  private static let tooMany = 0.01
+  private static let excessWindowSeconds = 1.0
+  private static let excessThresholdSeconds = 0.01
   /// Seconds in which the sound fades before frames are left out.
-  private static let fade = 0.005
+  private static let fadeSeconds = 0.005
   /// How often a turn is due, as a part of a period: no simple fraction, so that it does not beat
   /// with one.
-  private static let turnShare = 0.382
+  private static let iterationFraction = 0.382
 
   /// Seconds until the next turn.
-  let pause: Double
+  let iterationSeconds: Double
 
   /// `period` and `delay` are in seconds.
   init(
@@ -64,87 +64,90 @@ final class SoundFeed: @unchecked Sendable {
     self.source = source
     self.outputRate = outputRate
     self.time = time
-    self.delay = Int(delay * outputRate)
-    let reserve = Int((2 * period + Self.margin) * outputRate)
+    self.delayFrameCount = Int(delay * outputRate)
+    let reserve = Int((2 * period + Self.marginSeconds) * outputRate)
     voice = LiveVoice(
-      rate: outputRate, capacity: self.delay + Int(10 * Self.mostReserve * outputRate),
-      reserve: self.delay + reserve)
+      rate: outputRate,
+      capacity: self.delayFrameCount + Int(10 * Self.maximumReserveSeconds * outputRate),
+      reserve: self.delayFrameCount + reserve)
     follower = SoundFollower(options, rate: source.rate)
-    drift = DriftLoop(rate: outputRate)
-    pause = Self.turnShare * period
-    last = time.now
+    driftLoop = DriftLoop(rate: outputRate)
+    iterationSeconds = Self.iterationFraction * period
+    lastIterationTime = time.now
   }
 
-  func turn() -> CaptureEvent? {
+  func runIteration() -> CaptureEvent? {
     samples.removeAll(keepingCapacity: true)
     let event = source.read(into: &samples)
     if event != nil {
-      drift.hold()
+      driftLoop.holdRatio()
     }
     let followed = follower.follow(interleaved: samples, channelCount: source.channelCount)
-    figures.level = Double(follower.peak)
-    var output = resampler.resample(followed, step: source.rate / outputRate * drift.ratio)
-    leaveOut(&output)
+    status.level = Double(follower.peak)
+    var output = resampler.resample(followed, step: source.rate / outputRate * driftLoop.ratio)
+    discardExcess(from: &output)
     if !output.isEmpty, !voice.write(output.span) {
-      figures.dropped += output.count
+      status.droppedFrameCount += output.count
     }
-    figures.waiting = voice.waitingFrameCount
+    status.queuedFrameCount = voice.queuedFrameCount
     let now = time.now
-    steer(at: now)
-    last = now
-    figures.drift = drift.partsPerMillion
-    figures.opening = follower.opening
+    adjustDrift(at: now)
+    lastIterationTime = now
+    status.drift = driftLoop.partsPerMillion
+    status.gateGain = follower.gateGain
     return event
   }
 
   /// Follows the clocks by how many frames wait, whose mean over odd moments does not know periods.
-  private func steer(at now: Duration) {
-    let isGap = voice.missedFrameCount != missed
-    missed = voice.missedFrameCount
+  private func adjustDrift(at now: Duration) {
+    let isGap = voice.underrunFrameCount != underrunFrameCount
+    underrunFrameCount = voice.underrunFrameCount
     if isGap {
       // A source that comes in bursts needs more in reserve.
       if isSteady {
         let reserve = min(
-          Self.mostReserve * outputRate, Double(voice.reserve - delay) * Self.growth)
-        voice.reserve = delay + Int(reserve)
+          Self.maximumReserveSeconds * outputRate,
+          Double(voice.reserve - delayFrameCount) * Self.reserveGrowth)
+        voice.reserve = delayFrameCount + Int(reserve)
       }
       isSteady = false
     }
     if !isSteady {
       // Not before the voice sounds.
-      isSteady = !isGap && figures.waiting >= voice.reserve
-      least = .max
-      window = now
-      drift.hold()
+      isSteady = !isGap && status.queuedFrameCount >= voice.reserve
+      minimumQueuedFrameCount = .max
+      windowStart = now
+      driftLoop.holdRatio()
       return
     }
-    least = min(least, figures.waiting)
-    if (now - window).inSeconds > Self.patience {
+    minimumQueuedFrameCount = min(minimumQueuedFrameCount, status.queuedFrameCount)
+    if (now - windowStart).inSeconds > Self.excessWindowSeconds {
       // What waited all the time is not needed.
-      let more = least - voice.reserve
-      if Double(more) > Self.tooMany * outputRate {
-        excess = more
-        drift.hold()
+      let more = minimumQueuedFrameCount - voice.reserve
+      if Double(more) > Self.excessThresholdSeconds * outputRate {
+        excessFrameCount = more
+        driftLoop.holdRatio()
       }
-      least = .max
-      window = now
+      minimumQueuedFrameCount = .max
+      windowStart = now
     }
-    drift.update(
-      Double(figures.waiting), target: Double(voice.reserve), after: (now - last).inSeconds)
+    driftLoop.update(
+      waitingFrames: Double(status.queuedFrameCount), target: Double(voice.reserve),
+      elapsedSeconds: (now - lastIterationTime).inSeconds)
   }
 
   /// Leaves out frames of which too many wait, behind a fade and before another.
-  private func leaveOut(_ frames: inout [Float]) {
-    guard excess > 0 || presence < 1 else { return }
-    let step = Float(1 / (Self.fade * outputRate))
+  private func discardExcess(from frames: inout [Float]) {
+    guard excessFrameCount > 0 || fadeGain < 1 else { return }
+    let step = Float(1 / (Self.fadeSeconds * outputRate))
     frames = frames.compactMap { frame in
-      if excess > 0, presence <= 0 {
-        excess -= 1
-        figures.dropped += 1
+      if excessFrameCount > 0, fadeGain <= 0 {
+        excessFrameCount -= 1
+        status.droppedFrameCount += 1
         return nil
       }
-      presence = min(1, max(0, presence + (excess > 0 ? -step : step)))
-      return frame * presence
+      fadeGain = min(1, max(0, fadeGain + (excessFrameCount > 0 ? -step : step)))
+      return frame * fadeGain
     }
   }
 }

@@ -6,21 +6,21 @@ import Glibc
 package final class LineConnection {
   /// Bytes that wait for a reader who does not read; beyond, a socket breaks and other lines are
   /// dropped.
-  static let longestQueue = 1 << 20
+  static let maximumQueueSize = 1 << 20
   /// Bytes that may wait for a reader while more lines are taken.
-  static let patientQueue = 1 << 16
-  static let interval = Duration.milliseconds(500)
+  static let readPauseThreshold = 1 << 16
+  static let foregroundPollInterval = Duration.milliseconds(500)
   /// Bytes that a pipe takes without waiting when it reports space: PIPE_BUF of Linux.
-  private static let piece = 4_096
-  private static let patience = Duration.seconds(1)
+  private static let pipeWriteSize = 4_096
+  private static let finishTimeout = Duration.seconds(1)
 
   private let input: Int32
   private let output: Int32
   private let isSocket: Bool
   private var reader = LineReader()
-  private var unsent = SendBuffer()
+  private var sendBuffer = SendBuffer()
   package private(set) var isAtEnd = false
-  package var isHeld = false
+  package var isPaused = false
   private var isBroken = false
 
   init(socket descriptor: Int32) {
@@ -43,28 +43,30 @@ package final class LineConnection {
     }
   }
 
-  package var isTyped: Bool { isatty(input) == 1 }
-  var isDone: Bool { isBroken || isAtEnd && unsent.count == 0 }
+  package var isTerminal: Bool { isatty(input) == 1 }
+  var isFinished: Bool { isBroken || isAtEnd && sendBuffer.count == 0 }
 
   /// What to wait for: space while something waits to be sent, and lines while answers are read.
-  package var watched: [PollDescriptor] {
-    let sends = unsent.count > 0 && !isBroken
+  package var watchedDescriptors: [PollDescriptor] {
+    let sends = sendBuffer.count > 0 && !isBroken
     if isSocket {
       // Without events a poll still reports that the client is gone.
       let events = (sends ? POLLOUT : 0) | (isReading ? POLLIN : 0)
       return [PollDescriptor(input, events: Int16(events))]
     }
-    return (isReading && isOurs ? [PollDescriptor(input)] : [])
+    return (isReading && isInForeground ? [PollDescriptor(input)] : [])
       + (sends ? [PollDescriptor(output, events: Int16(POLLOUT))] : [])
   }
 
-  package var timeout: Duration? { isReading && !isOurs ? Self.interval : nil }
-  func end() { isAtEnd = true }
+  package var timeout: Duration? {
+    isReading && !isInForeground ? Self.foregroundPollInterval : nil
+  }
+  func markAtEnd() { isAtEnd = true }
 
   /// The lines that came, at most 64 KiB of them so that every client has its turn.
-  package func lines() -> [LineReader.Line] {
-    guard isReading, isSocket || isOurs && isReady(input, POLLIN) else { return [] }
-    var bytes = [UInt8](repeating: 0, count: LineReader.limit)
+  package func readLines() -> [LineReader.Line] {
+    guard isReading, isSocket || isInForeground && isReady(input, POLLIN) else { return [] }
+    var bytes = [UInt8](repeating: 0, count: LineReader.maximumLineLength)
     let count = unsafe read(input, &bytes, bytes.count)
     if count > 0 { return reader.lines(in: bytes.prefix(count)) }
     if count < 0 && (errno == EAGAIN || errno == EINTR) { return [] }
@@ -75,19 +77,19 @@ package final class LineConnection {
     return reader.finish().map { [$0] } ?? []
   }
 
-  package func send(_ reply: ListenReply) {
+  package func send(_ reply: CommandReply) {
     // A reader who never comes must not fill the memory.
-    if isBroken || !isSocket && unsent.count > Self.longestQueue { return }
-    unsent.append(reply.line)
+    if isBroken || !isSocket && sendBuffer.count > Self.maximumQueueSize { return }
+    sendBuffer.append(reply.line)
     flush()
-    if isSocket && unsent.count > Self.longestQueue {
+    if isSocket && sendBuffer.count > Self.maximumQueueSize {
       isBroken = true
     }
   }
 
   package func flush() {
     guard !isBroken else { return }
-    isBroken = unsafe !unsent.flush { bytes in
+    isBroken = unsafe !sendBuffer.flush { bytes in
       if isSocket {
         return unsafe Glibc.send(output, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
       }
@@ -95,14 +97,14 @@ package final class LineConnection {
         errno = EAGAIN
         return -1
       }
-      return unsafe write(output, bytes.baseAddress, min(bytes.count, Self.piece))
+      return unsafe write(output, bytes.baseAddress, min(bytes.count, Self.pipeWriteSize))
     }
   }
 
   package func finish(_ time: any TimeSource) {
-    let end = time.now + Self.patience
+    let end = time.now + Self.finishTimeout
     flush()
-    while unsent.count > 0, !isBroken, time.now < end {
+    while sendBuffer.count > 0, !isBroken, time.now < end {
       var watched = [PollDescriptor(output, events: Int16(POLLOUT))]
       time.wait(for: &watched, timeout: end - time.now)
       flush()
@@ -110,12 +112,12 @@ package final class LineConnection {
   }
 
   private var isReading: Bool {
-    if isAtEnd || isHeld { return false }
-    return isBroken ? !isSocket : unsent.count <= Self.patientQueue
+    if isAtEnd || isPaused { return false }
+    return isBroken ? !isSocket : sendBuffer.count <= Self.readPauseThreshold
   }
 
   /// Whether reading is not for another job of the terminal, which would stop this one.
-  private var isOurs: Bool {
+  private var isInForeground: Bool {
     isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input)
   }
 
@@ -129,7 +131,7 @@ package final class LineConnection {
 /// Makes lines of bytes that come in pieces, with bounds on what is kept; LF or CR LF ends a line.
 package struct LineReader {
   /// Bytes of the longest line, its end not counted: sixteen times a path of the system.
-  static let limit = 65_536
+  static let maximumLineLength = 65_536
 
   package enum Line: Equatable, Sendable {
     /// Text without control characters, tabs apart.
@@ -145,19 +147,19 @@ package struct LineReader {
     var lines: [Line] = []
     var rest = bytes[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      keep(rest[..<end])
-      lines.append(takeLine())
+      append(rest[..<end])
+      lines.append(popLine())
       rest = rest[rest.index(after: end)...]
     }
-    keep(rest)
+    append(rest)
     return lines
   }
 
-  mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : takeLine() }
+  mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : popLine() }
 
-  private mutating func keep(_ bytes: some Collection<UInt8>) {
+  private mutating func append(_ bytes: some Collection<UInt8>) {
     // One byte more may be the carriage return.
-    isTooLong = isTooLong || pending.count + bytes.count > Self.limit + 1
+    isTooLong = isTooLong || pending.count + bytes.count > Self.maximumLineLength + 1
     if isTooLong {
       pending = []
     } else {
@@ -165,7 +167,7 @@ package struct LineReader {
     }
   }
 
-  private mutating func takeLine() -> Line {
+  private mutating func popLine() -> Line {
     defer {
       pending.removeAll(keepingCapacity: true)
       isTooLong = false
@@ -173,7 +175,7 @@ package struct LineReader {
     if pending.last == UInt8(ascii: "\r") {
       pending.removeLast()
     }
-    if isTooLong || pending.count > Self.limit { return .tooLong }
+    if isTooLong || pending.count > Self.maximumLineLength { return .tooLong }
     let isClean = pending.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     guard isClean, let text = String(validating: pending, as: UTF8.self) else {
       return .invalidUTF8
@@ -209,7 +211,7 @@ struct SendBuffer {
       }
     }
     // Moving the rest forward each time would cost more than it frees.
-    if sentCount == bytes.count || sentCount > LineConnection.patientQueue {
+    if sentCount == bytes.count || sentCount > LineConnection.readPauseThreshold {
       bytes.removeFirst(sentCount)
       sentCount = 0
     }
@@ -228,73 +230,75 @@ package final class SocketListener {
     case connected(Client)
     case line(Client, LineReader.Line)
     /// The client is gone; nothing reached it after its last line was answered.
-    case left(Client)
+    case disconnected(Client)
   }
 
-  private let place: SocketFile?
+  private let socketFile: SocketFile?
   private let descriptor: Int32
   private var connections: [(client: Client, connection: LineConnection)] = []
   private var nextClient = 1
-  private var left: [Client] = []
-  private var spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+  private var disconnectedClients: [Client] = []
+  private var spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 
   package init(_ path: String) throws(FileError) {
     let file = try SocketFile(path)
-    place = file
+    socketFile = file
     descriptor = file.descriptor
   }
 
   /// Takes over a socket that accepts connections already; its file belongs to who created it.
   package init(activated descriptor: Int32) {
-    place = nil
+    socketFile = nil
     self.descriptor = descriptor
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
   deinit {
-    close(spare)
-    if place == nil {
+    close(spareDescriptor)
+    if socketFile == nil {
       close(descriptor)
     }
   }
 
   package var clients: [Client] { connections.map(\.client) }
-  package var isServing: Bool { connections.contains { !$0.connection.isDone } }
+  package var isServing: Bool { connections.contains { !$0.connection.isFinished } }
 
-  package func watched() -> [PollDescriptor] {
-    left += connections.filter { $0.connection.isDone }.map(\.client)
-    connections.removeAll { $0.connection.isDone }
-    return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watched }
+  package func watchedDescriptors() -> [PollDescriptor] {
+    disconnectedClients += connections.filter { $0.connection.isFinished }.map(\.client)
+    connections.removeAll { $0.connection.isFinished }
+    return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watchedDescriptors }
   }
 
   package func receive() -> [Event] {
-    var events = left.map { Event.left($0) }
-    left = []
+    var events = disconnectedClients.map { Event.disconnected($0) }
+    disconnectedClients = []
     events += accept()
     for (client, connection) in connections {
       connection.flush()
-      events += connection.lines().map { .line(client, $0) }
+      events += connection.readLines().map { .line(client, $0) }
     }
     return events
   }
 
-  package func send(_ reply: ListenReply, to client: Client) {
+  package func send(_ reply: CommandReply, to client: Client) {
     connections.first { $0.client == client }?.connection.send(reply)
   }
 
-  package func sendToAll(_ reply: ListenReply) {
+  package func sendToAll(_ reply: CommandReply) {
     for (_, connection) in connections {
       connection.send(reply)
     }
   }
 
-  package func hold(_ client: Client, _ isHeld: Bool) {
-    connections.first { $0.client == client }?.connection.isHeld = isHeld
+  package func setPaused(_ client: Client, _ isHeld: Bool) {
+    connections.first { $0.client == client }?.connection.isPaused = isHeld
   }
 
   /// Takes nothing from a client any more and lets it go when it has what waits for it.
-  package func end(_ client: Client) { connections.first { $0.client == client }?.connection.end() }
+  package func disconnect(_ client: Client) {
+    connections.first { $0.client == client }?.connection.markAtEnd()
+  }
 
   private func accept() -> [Event] {
     var events: [Event] = []
@@ -304,7 +308,7 @@ package final class SocketListener {
         admit(LineConnection(socket: descriptor), &events)
       } else if errno == EMFILE || errno == ENFILE {
         // The system reports this also where nobody waits.
-        if !turnAway() { return events }
+        if !rejectConnection() { return events }
       } else if errno != EINTR && errno != ECONNABORTED {
         return events
       }
@@ -314,7 +318,7 @@ package final class SocketListener {
   private func admit(_ connection: LineConnection, _ events: inout [Event]) {
     guard connections.count < Self.maximumClientCount else {
       let text = "too many clients; at most \(Self.maximumClientCount) can connect"
-      return connection.send(.error(ListenError(.busy, text)))
+      return connection.send(.error(CommandError(.busy, text)))
     }
     connections.append((nextClient, connection))
     events.append(.connected(nextClient))
@@ -323,15 +327,15 @@ package final class SocketListener {
 
   /// Closes a connection for which there is no descriptor, lest it wake the program for ever;
   /// whether there was one.
-  private func turnAway() -> Bool {
-    if spare >= 0 {
-      close(spare)
+  private func rejectConnection() -> Bool {
+    if spareDescriptor >= 0 {
+      close(spareDescriptor)
     }
     let descriptor = Glibc.accept(self.descriptor, nil, nil)
     if descriptor >= 0 {
       close(descriptor)
     }
-    spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     return descriptor >= 0
   }
 }

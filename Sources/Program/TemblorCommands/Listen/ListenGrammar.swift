@@ -1,23 +1,24 @@
 /// The commands of `temblor listen`, from which reading, help and manual come.
-package enum ListenGrammar {
+package enum CommandGrammar {
   /// Seconds that a time can be away, or a thing can last.
-  static let seconds = 0...FrameConversion.longest
+  static let secondsRange = 0...FrameConversion.maximumSeconds
   /// Seconds of a session: thirty years.
-  static let sessionSeconds = 0...1e9
+  static let sessionSecondsRange = 0...1e9
 
   /// What a word has to be, by what stands for it in the syntax of a command.
-  static let kinds: [String: ListenCommandSyntax.Kind] = [
+  static let operandKinds: [String: CommandSyntax.Kind] = [
     "PATTERN": .text, "NAME": .text, "COMMAND": .text, "POS": .text, "TIME": .time,
-    "SECONDS": .number(seconds),
+    "SECONDS": .number(secondsRange),
     "INTENSITY": .number(0...1), "SHARPNESS": .number(0...1), "STRENGTH": .number(0...1),
     "GAIN": .number(0...1),
-    "RATE": .number(RenderPlayer.playbackRates), "OCTAVES": .number(SampledSignal.noiseBandwidths),
-    "SEED": .number(0...65_535), "N": .number(0...9), "PARAMETER": .choice(ListenParameter.names),
+    "RATE": .number(RenderPlayer.playbackRates),
+    "OCTAVES": .number(SampledSignal.noiseBandwidthRange),
+    "SEED": .number(0...65_535), "N": .number(0...9), "PARAMETER": .choice(CommandParameter.names),
     "VALUE": .number(-1...1), "SWITCH": .choice(["on", "off"]),
   ]
 
   /// All commands, in the order of help.
-  static let forms: [ListenCommandSyntax] = [
+  static let commands: [CommandSyntax] = [
     .init(
       """
       play PATTERN [loop] [at TIME] [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS] \
@@ -27,80 +28,81 @@ package enum ListenGrammar {
       Play a pattern, replacing the sound of the same name. NAME defaults to the name of the \
       pattern.
       """,
-      ListenSession.play),
+      CommandSession.play),
     .init(
       "tap [INTENSITY] [SHARPNESS] [at TIME]",
       "Play one transient. Default: intensity 1, sharpness 0.5.",
-      ListenSession.tap),
+      CommandSession.tap),
     .init(
       "hum INTENSITY SHARPNESS SECONDS [at TIME] [as NAME] [priority N]",
       "Play one continuous event.",
-      ListenSession.hum),
+      CommandSession.hum),
     .init(
       "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
       """
       Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same n\
       oise. Default: seed 0.
-      """, ListenSession.noise),
+      """, CommandSession.noise),
     .init(
       "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
       """
       Set the strength or a dynamic parameter of NAME, or of all sounds: \
-      \(ListenParameter.names.joinedWithOr).
+      \(CommandParameter.names.joinedWithOr).
       """,
-      ListenSession.set),
+      CommandSession.set),
     .init(
       "stop [NAME] [at TIME]",
       "Stop NAME, or everything including taps, and cancel what is scheduled later.",
-      ListenSession.stop),
-    .init("pause [NAME]", "Pause NAME, or everything except taps.", ListenSession.pause),
-    .init("resume [NAME]", "Continue after a pause.", ListenSession.resume),
-    .init("seek NAME SECONDS", "Move to a position in the pattern.", ListenSession.seek),
+      CommandSession.stop),
+    .init("pause [NAME]", "Pause NAME, or everything except taps.", CommandSession.pause),
+    .init("resume [NAME]", "Continue after a pause.", CommandSession.resume),
+    .init("seek NAME SECONDS", "Move to a position in the pattern.", CommandSession.seek),
     .init(
       "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop restarts.",
-      ListenSession.loop),
-    .init("rate NAME RATE", "Set the playback rate; 1 is normal.", ListenSession.rate),
+      CommandSession.loop),
+    .init("rate NAME RATE", "Set the playback rate; 1 is normal.", CommandSession.rate),
     .init(
       "pan NAME POS [over SECONDS]",
       """
       Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or \
       X/Y on a plane.
       """,
-      ListenSession.pan),
-    .init("mute [NAME]", "Mute NAME, or everything that plays now or later.", ListenSession.mute),
-    .init("unmute [NAME]", "Unmute NAME, or everything.", ListenSession.mute),
+      CommandSession.pan),
+    .init("mute [NAME]", "Mute NAME, or everything that plays now or later.", CommandSession.mute),
+    .init("unmute [NAME]", "Unmute NAME, or everything.", CommandSession.mute),
     .init(
       "duck GAIN [attack SECONDS] [release SECONDS]",
       """
       Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them a\
       lone. Default: attack 0.05, release 0.3 seconds.
-      """, ListenSession.duck),
+      """, CommandSession.duck),
     .init(
       "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
-      ListenSession.preload),
-    .init("status", "Show the session time, levels, voices and underruns.", ListenSession.status),
+      CommandSession.preload),
+    .init("status", "Show the session time, levels, voices and underruns.", CommandSession.status),
     .init(
       "stats",
       "Show as JSON, for programs, what was lost since the start and why, by kind and cause.",
-      ListenSession.stats),
-    .init("list", "List the names of all sounds that play.", ListenSession.list),
-    .init("help [COMMAND]", "List the commands, or show the syntax of one.", ListenSession.help),
+      CommandSession.stats),
+    .init("list", "List the names of all sounds that play.", CommandSession.list),
+    .init("help [COMMAND]", "List the commands, or show the syntax of one.", CommandSession.help),
     .init(
-      "quit", "Close the connection; on standard input, exit immediately.", ListenSession.nothing),
-    .init("shutdown", "End the program for all clients, with a fade-out.", ListenSession.nothing),
+      "quit", "Close the connection; on standard input, exit immediately.", CommandSession.noAction),
+    .init("shutdown", "End the program for all clients, with a fade-out.", CommandSession.noAction),
   ]
 
-  static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
-    if let form = forms.first(where: { $0.verb == verb }) { return form }
-    throw ListenError(
+  static func syntax(of verb: String) throws(CommandError) -> CommandSyntax {
+    if let form = commands.first(where: { $0.verb == verb }) { return form }
+    throw CommandError(
       .unknownKeyword,
-      "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
+      "unknown command \(verb.inQuotes)"
+        + Suggestion.question(for: verb, among: commands.map(\.verb)))
   }
 
   /// The fields that answer `help`: all commands, or how one is written and what it does.
-  static func help(_ verb: String?) throws(ListenError) -> [ListenReply.Field] {
-    guard let verb else { return forms.map { .text($0.verb) } }
-    let form = try form(verb)
+  static func help(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
+    guard let verb else { return commands.map { .text($0.verb) } }
+    let form = try syntax(of: verb)
     return [.text(form.usage), .text(form.help)]
   }
 
@@ -108,10 +110,10 @@ package enum ListenGrammar {
     var text = """
       Each line is one command. Words are separated by spaces. Put "quotes" around names with sp\
       aces; inside quotes, write \\" for a quote and \\\\ for a backslash. Empty lines and lines\
-       that start with # are ignored. A line can have up to \(LineReader.limit) bytes.
+       that start with # are ignored. A line can have up to \(LineReader.maximumLineLength) bytes.
 
       """
-    for form in forms {
+    for form in commands {
       let usage = TextLayout.wrap(form.usage, width: 70)
       let help = TextLayout.wrap(form.help, width: 66)
       text += "\n  " + usage.joined(separator: "\n      ") + "\n"
@@ -121,14 +123,14 @@ package enum ListenGrammar {
 
       TIME is in seconds since the start of the session, as shown by status, or +SECONDS from\
        now. INTENSITY, \
-      SHARPNESS and STRENGTH are 0 to 1, RATE is \(kinds["RATE"]?.bounds ?? ""). \
+      SHARPNESS and STRENGTH are 0 to 1, RATE is \(operandKinds["RATE"]?.bounds ?? ""). \
       Commands without TIME take effect with the next period of the device; commands with TIME at\
        that exact frame. NAME can stand for several sounds: those that play and those scheduled.
 
       Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or \
       error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the \
       reply to '@7 tap' is '@7 ok'. KIND is o\
-      ne of \(ListenError.Kind.allCases.map(\.rawValue).joinedWithOr).
+      ne of \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
       Lines that start with event are sent to all connections at any time: event finished when a \
       named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS\
@@ -143,16 +145,16 @@ package enum ListenGrammar {
 
       Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds \
       in all, divided by the number of profiles; a client can hold as many as are free, so half of \
-      them when it is alone. \(ListenSession.maximumNoiseCount) noises. \
+      them when it is alone. \(CommandSession.maximumNoiseCount) noises. \
       \(TapSchedule.maximumCount) waiting taps for each client, which do not count as sounds until \
       their time is near. Patterns are loaded beside other commands: only the client that named \
-      one waits for it. A client that leaves \(LineConnection.longestQueue >> 20) MiB of replies \
+      one waits for it. A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of replies \
       unread is disconnected.
       """
   }()
 }
 
-struct ListenCommandSyntax: Sendable {
+struct CommandSyntax: Sendable {
   enum Kind: Equatable, Sendable {
     case text
     case number(ClosedRange<Double>)
@@ -175,10 +177,10 @@ struct ListenCommandSyntax: Sendable {
   private(set) var options: [(keyword: String, slot: Operand?)] = []
   let help: String
   /// Does it, and returns the fields of its reply; what depends on several words is checked here.
-  let perform: Action
+  let action: Action
 
   typealias Action =
-    @Sendable (ListenSession) -> (ListenCommand) throws(ListenError) -> [ListenReply.Field]
+    @Sendable (CommandSession) -> (ServerCommand) throws(ListenError) -> [CommandReply.Field]
 
   /// - Parameter syntax: `play PATTERN [loop] [at TIME]`: what is in capitals is one of
   ///   `ListenGrammar.kinds`.
@@ -186,11 +188,11 @@ struct ListenCommandSyntax: Sendable {
     let words = syntax.split(separator: " ").map(String.init)
     verb = words[0]
     self.help = help
-    self.perform = perform
+    self.action = perform
     var keyword: String?
     for word in words.dropFirst() {
       let name = word.filter { !"[]".contains($0) }
-      let kind = ListenGrammar.kinds[name]
+      let kind = CommandGrammar.operandKinds[name]
       let slot = kind.map { Operand(name: name, kind: $0, isOptional: word.hasPrefix("[")) }
       switch (keyword, slot) {
       case (let key?, let slot):
@@ -215,13 +217,13 @@ struct ListenCommandSyntax: Sendable {
     return words.joined(separator: " ")
   }
 
-  func read(_ words: ArraySlice<ListenWord>) throws(ListenError) -> ListenCommand {
+  func read(_ words: ArraySlice<CommandWord>) throws(CommandError) -> ServerCommand {
     var words = words
-    var values: [String: ListenCommand.Value] = [:]
+    var values: [String: ServerCommand.Value] = [:]
     for operand in operands {
       guard let word = words.first else {
         if operand.isOptional { break }
-        throw ListenError(
+        throw CommandError(
           .missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
       }
       // Where a word may be left out, a keyword says that it was.
@@ -233,31 +235,31 @@ struct ListenCommandSyntax: Sendable {
     }
     while let word = words.popFirst() {
       guard let option = options.first(where: { word.isKeyword($0.keyword) }) else {
-        throw unexpected(word)
+        throw unexpectedWord(word)
       }
       guard values[option.keyword] == nil else {
-        throw ListenError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
+        throw CommandError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
       }
       guard let slot = option.slot else {
-        values[option.keyword] = .present
+        values[option.keyword] = .flag
         continue
       }
       guard let value = words.popFirst() else {
-        throw ListenError(
+        throw CommandError(
           .missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
       }
       values[option.keyword] = try slot.read(value)
     }
-    return ListenCommand(form: self, values: values)
+    return ServerCommand(syntax: self, values: values)
   }
 
-  private func unexpected(_ word: ListenWord) -> ListenError {
+  private func unexpectedWord(_ word: CommandWord) -> CommandError {
     let question =
-      word.isQuoted ? "" : Suggestion.question(word.text, among: options.map(\.keyword))
+      word.isQuoted ? "" : Suggestion.question(for: word.text, among: options.map(\.keyword))
     if options.isEmpty || question.isEmpty && word.isQuoted {
-      return ListenError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
+      return CommandError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
     }
-    return ListenError(
+    return CommandError(
       .unknownKeyword,
       "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)"
         + (question.isEmpty ? "; usage: \(usage)" : question)
@@ -265,13 +267,13 @@ struct ListenCommandSyntax: Sendable {
   }
 }
 
-extension ListenCommandSyntax.Kind {
+extension CommandSyntax.Kind {
   var bounds: String {
     switch self {
     case .text:
       "a word, or text in quotes"
     case .number(let range):
-      "\(NumberFormatting.short(range.lowerBound)) to \(NumberFormatting.short(range.upperBound))"
+      "\(NumberFormatting.plain(range.lowerBound)) to \(NumberFormatting.plain(range.upperBound))"
     case .time:
       "SECONDS, or +SECONDS from now"
     case .choice(let words):
@@ -281,14 +283,14 @@ extension ListenCommandSyntax.Kind {
 }
 
 /// A command that was read, each word within its bounds: its words by the names of their places.
-struct ListenCommand: Equatable, Sendable {
-  enum Value: Equatable, Sendable { case text(String), number(Double), time(ListenTime), present }
+struct ServerCommand: Equatable, Sendable {
+  enum Value: Equatable, Sendable { case text(String), number(Double), time(CommandTime), flag }
 
-  let form: ListenCommandSyntax
+  let syntax: CommandSyntax
   let values: [String: Value]
 
   static func == (one: Self, other: Self) -> Bool {
-    one.form.verb == other.form.verb && one.values == other.values
+    one.syntax.verb == other.syntax.verb && one.values == other.values
   }
   func text(_ name: String) -> String? {
     if case .text(let text) = values[name] {
@@ -299,7 +301,7 @@ struct ListenCommand: Equatable, Sendable {
   }
 
   /// A number, or what stands for it where it was left out.
-  func number(_ name: String, _ usual: Double = 0) -> Double {
+  func number(_ name: String, default usual: Double = 0) -> Double {
     if case .number(let number) = values[name] {
       number
     } else {
@@ -309,7 +311,7 @@ struct ListenCommand: Equatable, Sendable {
 
   /// What it is about; nil for all that plays.
   var name: String? { text("NAME") }
-  var time: ListenTime {
+  var time: CommandTime {
     if case .time(let time) = values["at"] {
       time
     } else {
@@ -318,64 +320,65 @@ struct ListenCommand: Equatable, Sendable {
   }
   var priority: Int { Int(number("priority")) }
   /// Whether a pattern is loaded or made before it is done.
-  var isLoaded: Bool { form.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
+  var needsLoading: Bool { syntax.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
   func flag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
 
-struct ListenRequest: Equatable, Sendable {
+struct CommandRequest: Equatable, Sendable {
   var tag: String?
-  var command: Result<ListenCommand, ListenError>
+  var command: Result<ServerCommand, CommandError>
 }
 
-extension ListenGrammar {
+extension CommandGrammar {
   /// Bytes of a tag: an answer is not to be much longer than it needs to be.
-  static let longestTag = 64
+  static let maximumTagLength = 64
 
   /// Reads a line as it came; nothing for empty lines and comments.
-  static func read(_ line: LineReader.Line) -> ListenRequest? {
+  static func read(_ line: LineReader.Line) -> CommandRequest? {
     switch line {
     case .text(let text):
       read(text)
     case .invalidUTF8:
-      refusal(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
+      invalidRequest(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
     case .tooLong:
-      refusal(.tooLong, "the line is longer than \(LineReader.limit) bytes")
+      invalidRequest(.tooLong, "the line is longer than \(LineReader.maximumLineLength) bytes")
     }
   }
 
-  private static func refusal(_ kind: ListenError.Kind, _ text: String) -> ListenRequest {
-    ListenRequest(tag: nil, command: .failure(ListenError(kind, text)))
+  private static func invalidRequest(_ kind: CommandError.Kind, _ text: String) -> CommandRequest {
+    CommandRequest(tag: nil, command: .failure(CommandError(kind, text)))
   }
 
-  static func read(_ line: String) -> ListenRequest? {
+  static func read(_ line: String) -> CommandRequest? {
     // By scalars: a mark that combines with a blank does not make it a letter.
-    var rest = line.unicodeScalars.drop(while: ListenWord.isBlank)
+    var rest = line.unicodeScalars.drop(while: CommandWord.isBlank)
     guard let start = rest.first, start != "#" else { return nil }
     var tag: String?
     do throws(ListenError) {
       if start == "@" {
-        let word = rest.prefix { !ListenWord.isBlank($0) }
-        guard (2...longestTag + 1).contains(Substring(word).utf8.count), !word.contains("\"") else {
-          throw ListenError(
+        let word = rest.prefix { !CommandWord.isBlank($0) }
+        guard (2...maximumTagLength + 1).contains(Substring(word).utf8.count), !word.contains("\"")
+        else {
+          throw CommandError(
             .invalidValue,
-            "invalid tag: must be @ followed by 1 to \(longestTag) bytes without quotes")
+            "invalid tag: must be @ followed by 1 to \(maximumTagLength) bytes without quotes")
         }
         tag = String(word.dropFirst())
         rest = rest[word.endIndex...]
       }
-      var words = try ListenWord.split(String(rest))[...]
+      var words = try CommandWord.split(String(rest))[...]
       guard let verb = words.popFirst() else {
-        throw ListenError(.missingArgument, "missing command after the tag")
+        throw CommandError(.missingArgument, "missing command after the tag")
       }
-      let form = try form(verb.text)
-      return ListenRequest(tag: tag, command: .success(try form.read(words)))
+      let form = try syntax(of: verb.text)
+      return CommandRequest(tag: tag, command: .success(try form.read(words)))
     } catch {
-      return ListenRequest(tag: tag, command: .failure(error))
+      return CommandRequest(tag: tag, command: .failure(error))
     }
   }
 }
 
-extension ListenCommandSyntax.Operand {
+extension CommandSyntax.Operand {
   /// The name, or the words themselves where there are but a few.
   var label: String {
     if case .choice(let words) = kind, words.count <= 2 {
@@ -385,38 +388,39 @@ extension ListenCommandSyntax.Operand {
   }
 
   /// Bytes of a text: a path of the system has at most 4096.
-  static let longestText = 4_096
+  static let maximumTextLength = 4_096
 
-  func read(_ word: ListenWord) throws(ListenError) -> ListenCommand.Value {
+  func read(_ word: CommandWord) throws(CommandError) -> ServerCommand.Value {
     switch kind {
     case .text:
-      guard (1...Self.longestText).contains(word.text.utf8.count) else {
-        throw ListenError(.invalidValue, "\(name) must have 1 to \(Self.longestText) bytes")
+      guard (1...Self.maximumTextLength).contains(word.text.utf8.count) else {
+        throw CommandError(.invalidValue, "\(name) must have 1 to \(Self.maximumTextLength) bytes")
       }
       return .text(word.text)
     case .number(let range):
-      guard let number = Self.number(word), range.contains(number) else { throw refusal(word) }
+      guard let number = Self.number(word), range.contains(number) else { throw invalidValue(word) }
       return .number(number)
     case .time:
       let isRelative = !word.isQuoted && word.text.first == "+"
-      let range = isRelative ? ListenGrammar.seconds : ListenGrammar.sessionSeconds
-      guard let number = Self.number(word), range.contains(number) else { throw refusal(word) }
+      let range = isRelative ? CommandGrammar.secondsRange : CommandGrammar.sessionSecondsRange
+      guard let number = Self.number(word), range.contains(number) else { throw invalidValue(word) }
       return .time(isRelative ? .after(number) : .at(number))
     case .choice(let choices):
       guard choices.contains(word.text) else {
-        throw ListenError(
-          .invalidValue, refusal(word).text + Suggestion.question(word.text, among: choices))
+        throw CommandError(
+          .invalidValue,
+          invalidValue(word).text + Suggestion.question(for: word.text, among: choices))
       }
       return .text(word.text)
     }
   }
 
-  private func refusal(_ word: ListenWord) -> ListenError {
-    ListenError(.invalidValue, "\(name) must be \(kind.bounds), not \(word.text.inQuotes)")
+  private func invalidValue(_ word: CommandWord) -> CommandError {
+    CommandError(.invalidValue, "\(name) must be \(kind.bounds), not \(word.text.inQuotes)")
   }
 
   /// A decimal number; neither hexadecimal ones nor words such as `inf`.
-  private static func number(_ word: ListenWord) -> Double? {
+  private static func number(_ word: CommandWord) -> Double? {
     guard !word.isQuoted, word.text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
       let number = Double(word.text), number.isFinite
     else { return nil }

@@ -1,10 +1,10 @@
-final class ListenPlayer {
+final class ServerSound {
   /// By what commands call it; a tap has none.
   let name: String?
   let player: PatternPlayer
   /// The engine's frame at which it starts, at the earliest.
-  let start: Int64
-  let client: Int
+  let startFrame: Int64
+  let clientID: Int
   /// What it quietens: sounds of lower priorities.
   let priority: Int
   var isNoise = false
@@ -17,14 +17,14 @@ final class ListenPlayer {
   /// The frame from which on its end is one that was asked for.
   var stopFrame: Int64?
   /// The frame at which another of the same name took its place.
-  var successionFrame: Int64?
+  var replacementFrame: Int64?
   /// The last frame for which something was asked of the player.
-  var lastFrame: Int64
+  var lastScheduledFrame: Int64
   /// Where it is felt in an array, once that was said.
-  var way: PanSegment?
-  private var lines: [DynamicParameterID: Line] = [:]
+  var panSegment: PanSegment?
+  private var controlRamps: [DynamicParameterID: ControlRamp] = [:]
 
-  private struct Line {
+  private struct ControlRamp {
     var start: Int64
     var end: Int64
     var from: Double
@@ -37,22 +37,25 @@ final class ListenPlayer {
     }
   }
 
-  init(name: String?, player: PatternPlayer, start: Int64, client: Int = 0, priority: Int = 0) {
+  init(
+    name: String?, player: PatternPlayer, startFrame start: Int64, clientID client: Int = 0,
+    priority: Int = 0
+  ) {
     self.name = name
-    self.client = client
+    self.clientID = client
     self.priority = priority
     self.player = player
-    self.start = start
-    lastFrame = start
+    self.startFrame = start
+    lastScheduledFrame = start
   }
 
-  func note(_ frame: Int64) { lastFrame = max(lastFrame, frame) }
+  func recordScheduled(_ frame: Int64) { lastScheduledFrame = max(lastScheduledFrame, frame) }
   var hasStarted: Bool { player.startFrame != nil }
   var hasEnded: Bool { player.endCount > 0 }
 
   /// When a change is made that is to be made now: what waits for its start is changed as it
   /// starts.
-  var changeTime: PlaybackTime { hasStarted ? .now : .frame(start) }
+  var changeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
 
   /// Moves a dynamic parameter in a straight line from where it was last sent.
   func set(
@@ -61,7 +64,7 @@ final class ListenPlayer {
   )
     throws(PlaybackError)
   {
-    let from = lines[id]?.value(at: moment.frame) ?? Double(id.neutralValue)
+    let from = controlRamps[id]?.value(at: moment.frame) ?? Double(id.neutralValue)
     let end = moment.frame + FrameConversion.frame(seconds: ramp, rate: rate)
     if end > moment.frame {
       let curve = ParameterCurve(
@@ -71,13 +74,13 @@ final class ListenPlayer {
     } else {
       try player.set(id, to: Float(value), at: moment.time)
     }
-    note(end)
-    lines[id] = Line(start: moment.frame, end: end, from: from, to: value)
+    recordScheduled(end)
+    controlRamps[id] = ControlRamp(start: moment.frame, end: end, from: from, to: value)
   }
 
   /// Seconds in which what sounds moves where none are said.
-  private static let usualRamp = 0.01
-  private static let mostCommands = 512
+  private static let defaultRampSeconds = 0.01
+  private static let maximumCommandCount = 512
 
   /// Moves where it is felt, in a straight line from where it is by then.
   func pan(
@@ -86,20 +89,21 @@ final class ListenPlayer {
   )
     throws(PlaybackError)
   {
-    let begin = hasStarted ? now : max(now, start)
-    let ramp = hasStarted ? max(ramp, Self.usualRamp) : ramp
+    let begin = hasStarted ? now : max(now, startFrame)
+    let ramp = hasStarted ? max(ramp, Self.defaultRampSeconds) : ramp
     let end = begin + FrameConversion.frame(seconds: ramp, rate: rate)
-    let from = way?.position(at: begin)
+    let from = panSegment?.position(at: begin)
     // From everywhere alike there is no way but the shortest.
-    let most = max(1, Self.mostCommands / array.transducers.count)
-    let count = from == nil ? 1 : min(max(1, Int((ramp / Self.usualRamp).rounded(.up))), most)
+    let most = max(1, Self.maximumCommandCount / array.transducers.count)
+    let count =
+      from == nil ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), most)
     let steps = (1...count).map { number in
       array.gains(
-        at: from?.interpolated(Double(number) / Double(count), towards: position) ?? position)
+        at: from?.interpolated(Double(number) / Double(count), toward: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)
-    way = PanSegment(start: begin, end: end, from: from ?? position, to: position)
-    note(end)
+    panSegment = PanSegment(start: begin, end: end, from: from ?? position, to: position)
+    recordScheduled(end)
   }
 }
 
@@ -116,7 +120,7 @@ struct PanSegment {
   func position(at frame: Int64) -> ArrayPosition {
     guard frame < end else { return to }
     let share = Double(max(0, frame - start)) / Double(end - start)
-    return from.interpolated(share, towards: to)
+    return from.interpolated(share, toward: to)
   }
 }
 
@@ -128,60 +132,60 @@ struct TapSchedule {
     var frame: Int64
     var intensity: Float
     var sharpness: Float
-    var client: Int
+    var clientID: Int
     /// Taps of one frame keep their order.
-    var number = 0
+    var sequenceNumber = 0
   }
 
   private var heap: [Tap] = []
-  private var counts: [Int: Int] = [:]
-  private var nextNumber = 0
+  private var countsByClient: [Int: Int] = [:]
+  private var nextSequenceNumber = 0
 
   var count: Int { heap.count }
   var firstFrame: Int64? { heap.first?.frame }
 
   /// Adds a tap; false where its client has too many.
   mutating func add(_ tap: Tap) -> Bool {
-    guard counts[tap.client, default: 0] < Self.maximumCount else { return false }
+    guard countsByClient[tap.clientID, default: 0] < Self.maximumCount else { return false }
     var tap = tap
-    tap.number = nextNumber
-    nextNumber += 1
-    putBack(tap)
+    tap.sequenceNumber = nextSequenceNumber
+    nextSequenceNumber += 1
+    insert(tap)
     return true
   }
 
   /// Takes the next tap, if it is due before a frame.
-  mutating func take(before frame: Int64) -> Tap? {
+  mutating func pop(before frame: Int64) -> Tap? {
     guard let first = heap.first, first.frame < frame else { return nil }
-    counts[first.client, default: 1] -= 1
+    countsByClient[first.clientID, default: 1] -= 1
     let last = heap.removeLast()
     if !heap.isEmpty {
       heap[0] = last
-      sink(0)
+      siftDown(0)
     }
     return first
   }
 
-  mutating func putBack(_ tap: Tap) {
-    counts[tap.client, default: 0] += 1
+  mutating func insert(_ tap: Tap) {
+    countsByClient[tap.clientID, default: 0] += 1
     heap.append(tap)
-    rise(heap.count - 1)
+    siftUp(heap.count - 1)
   }
 
   mutating func removeAll(from frame: Int64) {
     let kept = heap.filter { $0.frame < frame }
     heap = []
-    counts = [:]
+    countsByClient = [:]
     for tap in kept {
-      putBack(tap)
+      insert(tap)
     }
   }
 
   private func isBefore(_ one: Int, _ other: Int) -> Bool {
-    (heap[one].frame, heap[one].number) < (heap[other].frame, heap[other].number)
+    (heap[one].frame, heap[one].sequenceNumber) < (heap[other].frame, heap[other].sequenceNumber)
   }
 
-  private mutating func rise(_ place: Int) {
+  private mutating func siftUp(_ place: Int) {
     var place = place
     while place > 0, isBefore(place, (place - 1) / 2) {
       heap.swapAt(place, (place - 1) / 2)
@@ -189,7 +193,7 @@ struct TapSchedule {
     }
   }
 
-  private mutating func sink(_ place: Int) {
+  private mutating func siftDown(_ place: Int) {
     var place = place
     while true {
       let children = [2 * place + 1, 2 * place + 2].filter { $0 < heap.count }

@@ -1,4 +1,4 @@
-enum ListenTime: Equatable, Sendable {
+enum CommandTime: Equatable, Sendable {
   case now
   /// So many seconds after the command is read.
   case after(Double)
@@ -6,7 +6,7 @@ enum ListenTime: Equatable, Sendable {
   case at(Double)
 }
 
-enum ListenParameter: Equatable, Sendable {
+enum CommandParameter: Equatable, Sendable {
   case strength
   case control(DynamicParameterID)
 
@@ -27,7 +27,7 @@ enum ListenParameter: Equatable, Sendable {
     }
   }
 
-  private static let table: [(name: String, parameter: ListenParameter)] = [
+  private static let table: [(name: String, parameter: CommandParameter)] = [
     ("strength", .strength), ("intensity", .control(.hapticIntensityControl)),
     ("sharpness", .control(.hapticSharpnessControl)), ("volume", .control(.audioVolumeControl)),
     ("pan", .control(.audioPanControl)), ("pitch", .control(.audioPitchControl)),
@@ -36,7 +36,7 @@ enum ListenParameter: Equatable, Sendable {
 }
 
 /// A line that is sent: the one answer to a command, or an event.
-package struct ListenReply: Equatable, Sendable {
+package struct CommandReply: Equatable, Sendable {
   enum Field: Equatable, Sendable {
     case text(String)
     case pair(String, String)
@@ -54,32 +54,32 @@ package struct ListenReply: Equatable, Sendable {
   let line: String
   /// Why it refuses; what was busy may be done a period later, and what was done of it does no harm
   /// when done again.
-  private(set) var refusal: ListenError.Kind?
+  private(set) var errorKind: CommandError.Kind?
 
   /// `@7 ok name=heartbeat time=1.5`
-  static func ok(_ fields: [Field] = [], tag: String? = nil) -> ListenReply {
-    ListenReply(tag, "ok", fields)
+  static func ok(_ fields: [Field] = [], tag: String? = nil) -> CommandReply {
+    CommandReply(tag, "ok", fields)
   }
 
   /// `@7 error invalid-value: …`
-  static func error(_ error: ListenError, tag: String? = nil) -> ListenReply {
-    ListenReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)", refusal: error.kind)
+  static func error(_ error: CommandError, tag: String? = nil) -> CommandReply {
+    CommandReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)", errorKind: error.kind)
   }
 
   /// `event finished name=heartbeat time=3.25`
-  static func event(_ name: String, _ fields: [Field] = []) -> ListenReply {
-    ListenReply(nil, "event " + name, fields)
+  static func event(_ name: String, _ fields: [Field] = []) -> CommandReply {
+    CommandReply(nil, "event " + name, fields)
   }
-  private init(line: String, refusal: ListenError.Kind) {
+  private init(line: String, errorKind refusal: CommandError.Kind) {
     self.line = line
-    self.refusal = refusal
+    self.errorKind = refusal
   }
 
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
     let words = fields.map { field in
       switch field {
-      case .text(let text): ListenWord.written(text)
-      case .pair(let name, let value): name + "=" + ListenWord.written(value)
+      case .text(let text): CommandWord.escaped(text)
+      case .pair(let name, let value): name + "=" + CommandWord.escaped(value)
       case .json(let object): object
       }
     }
@@ -87,7 +87,7 @@ package struct ListenReply: Equatable, Sendable {
   }
 }
 
-struct ListenError: Error, Equatable, CustomStringConvertible {
+struct CommandError: Error, Equatable, CustomStringConvertible {
   /// What the sender has to change; the raw value stands in the reply.
   enum Kind: String, CaseIterable, Sendable {
     /// Send text in UTF-8 without control characters.
@@ -119,30 +119,30 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
 }
 
 /// A word of a line, and whether it stood in quotes, where it is never a keyword.
-struct ListenWord: Equatable {
+struct CommandWord: Equatable {
   var text: String
   var isQuoted = false
 
   func isKeyword(_ keyword: String) -> Bool { !isQuoted && text == keyword }
 
   /// The words of a line: separated by blanks, or `"in quotes"` with `\"`, `\\`, `\n` and `\t`.
-  static func split(_ line: String) throws(ListenError) -> [ListenWord] {
-    var words: [ListenWord] = []
+  static func split(_ line: String) throws(CommandError) -> [CommandWord] {
+    var words: [CommandWord] = []
     var rest = line.unicodeScalars[...]
     while let first = rest.first {
       if isBlank(first) {
         rest.removeFirst()
       } else if first == "\"" {
-        words.append(ListenWord(text: try quoted(&rest), isQuoted: true))
+        words.append(CommandWord(text: try quoted(&rest), isQuoted: true))
         guard rest.first.map(isBlank) != false else {
-          throw ListenError(.unclosedQuote, "missing space after the closing quote")
+          throw CommandError(.unclosedQuote, "missing space after the closing quote")
         }
       } else {
         let word = rest.prefix { !isBlank($0) }
         guard !word.contains("\"") else {
-          throw ListenError(.unclosedQuote, "a quote must start a word")
+          throw CommandError(.unclosedQuote, "a quote must start a word")
         }
-        words.append(ListenWord(text: String(word)))
+        words.append(CommandWord(text: String(word)))
         rest = rest[word.endIndex...]
       }
     }
@@ -153,7 +153,7 @@ struct ListenWord: Equatable {
     ("\"", "\""), ("\\", "\\"), ("n", "\n"), ("t", "\t"),
   ]
 
-  private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(ListenError)
+  private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(CommandError)
     -> String
   {
     rest.removeFirst()
@@ -164,23 +164,23 @@ struct ListenWord: Equatable {
         return String(text)
       case "\\":
         guard let letter = rest.popFirst() else {
-          throw ListenError(.unclosedQuote, "missing closing quote")
+          throw CommandError(.unclosedQuote, "missing closing quote")
         }
         guard let meant = escapes.first(where: { $0.letter == letter })?.meant else {
-          throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
+          throw CommandError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
         text.append(meant)
       default:
         text.append(scalar)
       }
     }
-    throw ListenError(.unclosedQuote, "missing closing quote")
+    throw CommandError(.unclosedQuote, "missing closing quote")
   }
 
   static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 
   /// The text as one word of a line, in quotes where it needs them.
-  static func written(_ text: String) -> String {
+  static func escaped(_ text: String) -> String {
     let isPlain = text.unicodeScalars.allSatisfy {
       !$0.properties.isWhitespace && $0 != "\"" && $0 != "\\" && $0.value >= 0x20 && $0 != "\u{7F}"
     }

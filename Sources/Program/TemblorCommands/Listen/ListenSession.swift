@@ -1,69 +1,71 @@
 /// Does what commands ask for on an engine, and reports what becomes of it; never waits, and
 /// belongs to one thread.
-package final class ListenSession {
+package final class CommandSession {
   package let engine: PlaybackEngine
   /// What was started and has not ended, as of the last look, in the order it was asked for.
-  var voices: [ListenPlayer] = []
+  var sounds: [ServerSound] = []
   let loader: PatternLoader
-  var taps = TapSchedule()
+  var scheduledTaps = TapSchedule()
   var ducking = Ducking()
-  var client = 0
-  var nameCount = 0
+  var currentClientID = 0
+  var generatedNameCount = 0
   let array: TransducerArray?
   let device: String
   private let wake: WakeSignal?
-  private var events: [ListenReply] = []
+  private var events: [CommandReply] = []
   private var endFrame: Int64 = 0
-  var trouble = SinkEventFolding()
-  let start: Int
+  var sinkEvents = SinkEventAggregator()
+  let startTime: Int
   /// The greatest magnitude since the start, and since it was last answered.
-  private var greatestPeak: Float = 0
+  private var maximumPeak: Float = 0
   private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
-  private var isLate = false
+  private var isCommandLate = false
   /// The pattern of the command that is done, where it was loaded before.
-  private var loaded: Result<CompiledPattern, ListenError>?
+  private var loadedPattern: Result<CompiledPattern, CommandError>?
 
   /// - Parameters:
   ///   - start: When it begins, in seconds since 1970.
   ///   - wake: Raised on another thread when there may be events to take.
   package init(
-    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, start: Int = 0,
+    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
+    startTime start: Int = 0,
     wake: WakeSignal? = nil,
-    formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
+    formats: FormatRegistry = .standard, folder: String? = nil,
+    loadsInBackground loadsAside: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
     self.device = device
     self.array = array
-    self.start = start
+    self.startTime = start
     self.wake = wake
     loader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
-      loadsAside: loadsAside,
+      loadsInBackground: loadsAside,
       message: message)
   }
 
-  func load(for request: ListenRequest) throws(ListenError) -> PatternLoader.Job? {
-    guard case .success(let command) = request.command, command.isLoaded else { return nil }
-    return try loader.begin(command, wake: wake)
+  func load(for request: CommandRequest) throws(CommandError) -> PatternLoader.Job? {
+    guard case .success(let command) = request.command, command.needsLoading else { return nil }
+    return try loader.beginLoading(command, wake: wake)
   }
 
   /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are
   /// the owner's.
-  func answer(
-    _ request: ListenRequest, client: Int = 0,
-    with piece: Result<CompiledPattern, ListenError>? = nil
-  ) -> ListenReply {
-    collect()
-    self.client = client
-    loaded = piece
-    isLate = false
-    defer { loaded = nil }
+  func reply(
+    to request: CommandRequest, clientID client: Int = 0,
+    with piece: Result<CompiledPattern, CommandError>? = nil
+  ) -> CommandReply {
+    removeEndedSounds()
+    self.currentClientID = client
+    loadedPattern = piece
+    isCommandLate = false
+    defer { loadedPattern = nil }
     do throws(ListenError) {
       let command = try request.command.get()
-      let fields = try command.form.perform(self)(command)
-      if isLate {
+      let fields = try command.syntax.action(self)(command)
+      if isCommandLate {
         lateCommandCount += 1
       }
       return .ok(fields, tag: request.tag)
@@ -72,8 +74,8 @@ package final class ListenSession {
     }
   }
 
-  package func takeEvents() -> [ListenReply] {
-    collect()
+  package func drainEvents() -> [CommandReply] {
+    removeEndedSounds()
     defer { events = [] }
     return events
   }
@@ -81,11 +83,11 @@ package final class ListenSession {
   /// Lets what plays come to its end: loops end with the running pass, and what is paused is
   /// stopped.
   package func finishPlaying() -> Bool {
-    collect()
+    removeEndedSounds()
     do throws(PlaybackError) {
-      for voice in voices where voice.stopFrame == nil && voice.successionFrame == nil {
+      for voice in sounds where voice.stopFrame == nil && voice.replacementFrame == nil {
         if voice.isPaused {
-          try end(voice, at: moment(.now))
+          try end(voice, at: scheduledTime(.now))
         } else {
           try voice.player.loop(passCount: 1)
         }
@@ -98,9 +100,9 @@ package final class ListenSession {
 
   /// Seconds until all has been heard, `tail` seconds behind the last end; nil while something
   /// plays or waits.
-  package func secondsLeft(tail: Double? = nil) -> Double? {
-    collect()
-    guard voices.isEmpty, taps.count == 0 else { return nil }
+  package func remainingSeconds(tail: Double? = nil) -> Double? {
+    removeEndedSounds()
+    guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
     let left =
       Double(endFrame + Int64(delay) - engine.position) / engine.rate
@@ -108,68 +110,68 @@ package final class ListenSession {
     return max(0, left)
   }
 
-  private func piece(_ command: ListenCommand) throws(ListenError) -> CompiledPattern {
-    guard let loaded else { return try loader.piece(command) }
-    return try loaded.get()
+  private func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
+    guard let loadedPattern else { return try loader.pattern(for: command) }
+    return try loadedPattern.get()
   }
 
-  func preload(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    [.number("duration", try piece(command).duration)]
+  func preload(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    [.number("duration", try pattern(for: command).duration)]
   }
 
-  func stats(_: ListenCommand) -> [ListenReply.Field] { [.json(fields.line)] }
-  func list(_: ListenCommand) -> [ListenReply.Field] { names.map { .text($0) } }
+  func stats(_: ServerCommand) -> [CommandReply.Field] { [.json(fields.compactLine)] }
+  func list(_: ServerCommand) -> [CommandReply.Field] { soundNames.map { .text($0) } }
 
-  func help(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    try ListenGrammar.help(command.text("COMMAND"))
+  func help(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try CommandGrammar.help(command.text("COMMAND"))
   }
 
-  func nothing(_: ListenCommand) -> [ListenReply.Field] { [] }
+  func noAction(_: ServerCommand) -> [CommandReply.Field] { [] }
 
-  func status(_: ListenCommand) -> [ListenReply.Field] {
-    let unstarted = voices.count { !$0.isPaused && !$0.hasStarted }
-    let paused = voices.count { $0.isPaused }
-    takePeak()
+  func status(_: ServerCommand) -> [CommandReply.Field] {
+    let unstarted = sounds.count { !$0.isPaused && !$0.hasStarted }
+    let paused = sounds.count { $0.isPaused }
+    updatePeak()
     defer { recentPeak = 0 }
     return [
-      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused),
-      .count("waiting", unstarted + taps.count), .count("paused", paused),
+      .number("time", engine.seconds), .count("playing", sounds.count - unstarted - paused),
+      .count("waiting", unstarted + scheduledTaps.count), .count("paused", paused),
       .count("voices", engine.voiceCount),
       .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
       .number("peak", Double(recentPeak)),
       .number("limited", Double(engine.limitedFrameCount) / engine.rate),
-      .count("underruns", trouble.underrunCount),
-      .number("missed", Double(trouble.missedFrameCount) / engine.rate),
+      .count("underruns", sinkEvents.underrunCount),
+      .number("missed", Double(sinkEvents.missedFrameCount) / engine.rate),
       .pair("device", device), .count("rate", Int(engine.rate)),
     ]
   }
 
   /// The greatest magnitude since the start.
-  @discardableResult func takePeak() -> Float {
+  @discardableResult func updatePeak() -> Float {
     for channel in engine.routing.channels.indices {
-      recentPeak = max(recentPeak, engine.takePeak(ofChannel: channel))
+      recentPeak = max(recentPeak, engine.drainPeak(ofChannel: channel))
     }
-    greatestPeak = max(greatestPeak, recentPeak)
-    return greatestPeak
+    maximumPeak = max(maximumPeak, recentPeak)
+    return maximumPeak
   }
 
   var activity: PlaybackStatus.State {
-    if voices.contains(where: { $0.hasStarted && !$0.isPaused }) {
+    if sounds.contains(where: { $0.hasStarted && !$0.isPaused }) {
       return .playing
     }
-    return voices.contains { $0.isPaused } ? .paused : .idle
+    return sounds.contains { $0.isPaused } ? .paused : .idle
   }
 
   /// The names of what plays or is to play, each once, in the order they came.
-  var names: [String] {
+  var soundNames: [String] {
     var names: [String] = []
-    for case let name? in voices.map(\.name) where !names.contains(name) {
+    for case let name? in sounds.map(\.name) where !names.contains(name) {
       names.append(name)
     }
     return names
   }
 
-  func moment(_ time: ListenTime) -> ScheduledTime {
+  func scheduledTime(_ time: CommandTime) -> ScheduledTime {
     let now = engine.position
     let frame =
       switch time {
@@ -178,87 +180,87 @@ package final class ListenSession {
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
     if case .at = time, frame < now {
-      isLate = true
+      isCommandLate = true
     }
     return frame > now ? (.frame(frame), frame) : (.now, now)
   }
 
   /// How long until something is to be done without a request; nil where there is nothing.
   package func timeout() -> Duration? {
-    taps.firstFrame.map { frame in
-      let left = Double(frame - engine.position) / engine.rate - Self.nearSeconds / 2
+    scheduledTaps.firstFrame.map { frame in
+      let left = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
       return .seconds(max(0.001, left))
     }
   }
 
   /// Releases what has ended, and reports it; starts taps whose time is near.
-  private func collect() {
-    sendTaps()
-    let ended = voices.filter(\.hasEnded)
+  private func removeEndedSounds() {
+    startImminentTaps()
+    let ended = sounds.filter(\.hasEnded)
     if ended.isEmpty { return }
     defer { adjustDucking() }
-    voices.removeAll { voice in ended.contains { $0 === voice } }
+    sounds.removeAll { voice in ended.contains { $0 === voice } }
     // Sorting keeps the order of what ended together.
     for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = voice.player.endFrame
       // What waits for its time would keep the player loaded; without space now, it goes then.
-      if voice.lastFrame > frame {
+      if voice.lastScheduledFrame > frame {
         try? voice.player.cancel()
       }
       endFrame = max(endFrame, frame)
-      if let succession = voice.successionFrame, frame >= succession {
+      if let succession = voice.replacementFrame, frame >= succession {
         continue
       }
       let isStopped = voice.stopFrame.map { frame >= $0 } ?? false
-      tellEnd(of: voice, isStopped ? "stopped" : "finished", at: frame)
+      reportEnd(of: voice, isStopped ? "stopped" : "finished", at: frame)
     }
   }
 
-  private func tellEnd(of voice: ListenPlayer, _ event: String, at frame: Int64) {
+  private func reportEnd(of voice: ServerSound, _ event: String, at frame: Int64) {
     guard let name = voice.name else { return }
     events.append(
       .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
 
-  func tell(_ event: String, _ fields: [ListenReply.Field]) {
+  func report(_ event: String, _ fields: [CommandReply.Field]) {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
-  package func note(_ event: SinkEvent, at now: Duration) {
-    for report in trouble.add(event, at: now) {
-      tell(report)
+  package func record(_ event: SinkEvent, at now: Duration) {
+    for report in sinkEvents.add(event, at: now) {
+      report(report)
     }
   }
 
   /// How long until events of the device that repeat are to be reported; nil where there are none.
-  package func foldedTimeout(at now: Duration) -> Duration? { trouble.timeout(at: now) }
+  package func heldEventsTimeout(at now: Duration) -> Duration? { sinkEvents.timeout(at: now) }
 
   /// Reports what was held back and is due; all of it without a time.
-  package func reportFolded(at now: Duration?) {
-    for report in trouble.takeDue(at: now) {
-      tell(report)
+  package func reportHeldEvents(at now: Duration?) {
+    for report in sinkEvents.drainDueReports(at: now) {
+      report(report)
     }
   }
 
-  private func tell(_ report: SinkEventFolding.Report) {
+  private func report(_ report: SinkEventAggregator.Report) {
     let event = report.event
     // Nothing a script could act on; standard error has it.
     if event.kind == .degraded { return }
     let name = event.kind.name
-    let missed = ListenReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
-    let count = ListenReply.Field.count("count", report.count)
+    let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
+    let count = CommandReply.Field.count("count", report.count)
     if event.kind == .underrun {
-      return tell(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
+      return report(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
     }
-    tell(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
+    report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
 
-  func play(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    let piece = try piece(command)
-    try checkShare()
-    return try translated { () throws(PlaybackError) in
+  func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let piece = try pattern(for: command)
+    try checkClientQuota()
+    return try translatingErrors { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
-      let rate = command.number("rate", 1)
+      let rate = command.number("rate", default: 1)
       if rate != 1 {
         try player.setPlaybackRate(rate)
       }
@@ -267,96 +269,100 @@ package final class ListenSession {
       }
       let position = command.number("from")
       return try start(
-        player, as: command.text("as") ?? piece.name, at: moment(command.time),
+        player, as: command.text("as") ?? piece.name, at: scheduledTime(command.time),
         from: position > 0 ? position : nil,
-        gain: command.number("strength", 1), priority: command.priority)
+        gain: command.number("strength", default: 1), priority: command.priority)
     }
   }
 
-  func hum(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+  func hum(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let intensity = Float(command.number("INTENSITY"))
     let sharpness = Float(command.number("SHARPNESS"))
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
-    try checkShare()
+    try checkClientQuota()
     let player = try player(for: HapticPattern(events: [event]))
-    return try translated { () throws(PlaybackError) in
+    return try translatingErrors { () throws(PlaybackError) in
       try start(
-        player, as: command.text("as") ?? newName("hum"), at: moment(command.time),
+        player, as: command.text("as") ?? makeName("hum"), at: scheduledTime(command.time),
         priority: command.priority)
     }
   }
 
   /// Plays a transient, which has no name; one that is not near waits here, and takes no player
   /// until it is.
-  func tap(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    let moment = moment(command.time)
+  func tap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let moment = scheduledTime(command.time)
     let tap = TapSchedule.Tap(
-      frame: moment.frame, intensity: Float(command.number("INTENSITY", 1)),
-      sharpness: Float(command.number("SHARPNESS", 0.5)), client: client)
-    if isNear(tap.frame) {
+      frame: moment.frame, intensity: Float(command.number("INTENSITY", default: 1)),
+      sharpness: Float(command.number("SHARPNESS", default: 0.5)), clientID: currentClientID)
+    if isImminent(tap.frame) {
       try start(tap, at: moment)
-    } else if !taps.add(tap) {
-      throw ListenError(
+    } else if !scheduledTaps.add(tap) {
+      throw CommandError(
         .busy, "this client has \(TapSchedule.maximumCount) taps waiting; send more later")
     }
     return [.number("time", Double(moment.frame) / engine.rate)]
   }
 
-  func sendTaps() {
-    while let frame = taps.firstFrame, isNear(frame), let tap = taps.take(before: .max) {
+  func startImminentTaps() {
+    while let frame = scheduledTaps.firstFrame, isImminent(frame),
+      let tap = scheduledTaps.pop(before: .max)
+    {
       do throws(ListenError) {
         try start(tap, at: (.frame(tap.frame), tap.frame))
       } catch {
         // There is space for it a period later.
-        return taps.putBack(tap)
+        return scheduledTaps.insert(tap)
       }
     }
   }
 
   /// Seconds before its time at which a tap gets a player in any case.
-  static var nearSeconds: Double { 0.1 }
+  static var latePlayerSeconds: Double { 0.1 }
   /// Seconds before its time at which a tap gets a player where there are many.
-  private static var farSeconds: Double { 2 }
-  private static var readyCount: Int { 256 }
+  private static var earlyPlayerSeconds: Double { 2 }
+  private static var earlyPlayerLimit: Int { 256 }
 
-  private func isNear(_ frame: Int64) -> Bool {
+  private func isImminent(_ frame: Int64) -> Bool {
     let left = Double(frame - engine.position) / engine.rate
-    return left < (voices.count < Self.readyCount ? Self.farSeconds : Self.nearSeconds)
+    return left
+      < (sounds.count < Self.earlyPlayerLimit ? Self.earlyPlayerSeconds : Self.latePlayerSeconds)
   }
 
-  private func start(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(ListenError) {
+  private func start(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(CommandError) {
     let event = HapticEvent(
       kind: .hapticTransient, time: 0,
       parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
     let player = try player(for: HapticPattern(events: [event]))
-    _ = try translated { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
+    _ = try translatingErrors { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
   /// Refuses a sound where its client has as many as are free: one can hold half of all, and leaves
   /// space for others.
-  func checkShare() throws(ListenError) {
+  func checkClientQuota() throws(CommandError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
-    let own = voices.count { $0.client == client && $0.name != nil }
-    guard own < max(1, all - voices.count) else {
-      throw ListenError(
+    let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }
+    guard own < max(1, all - sounds.count) else {
+      throw CommandError(
         .busy, "this client has \(own) sounds that play or wait; stop some, or wait for their end")
     }
   }
 
-  func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError) -> Result
+  func translatingErrors<Result>(_ calls: () throws(PlaybackError) -> Result) throws(CommandError)
+    -> Result
   {
     do {
       return try calls()
     } catch {
-      throw Self.refusal(error)
+      throw Self.commandError(error)
     }
   }
 
-  private static func refusal(_ error: PlaybackError) -> ListenError {
+  private static func commandError(_ error: PlaybackError) -> CommandError {
     let isFull = error.kind == .tooManyPlayers
-    return ListenError(
+    return CommandError(
       .busy,
       isFull ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
   }
@@ -365,14 +371,15 @@ package final class ListenSession {
     _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil,
     gain: Double = 1,
     priority: Int = 0
-  ) throws(PlaybackError) -> [ListenReply.Field] {
+  ) throws(PlaybackError) -> [CommandReply.Field] {
     if name != nil {
-      for old in voices where old.name == name {
-        try end(old, at: moment, isSuccession: true)
+      for old in sounds where old.name == name {
+        try end(old, at: moment, isReplacement: true)
       }
     }
-    let voice = ListenPlayer(
-      name: name, player: player, start: moment.frame, client: client, priority: priority)
+    let voice = ServerSound(
+      name: name, player: player, startFrame: moment.frame, clientID: currentClientID,
+      priority: priority)
     voice.gain = gain
     // Where something of a higher priority plays already, it begins as quiet.
     voice.duckGain = duckGain(of: voice, at: moment.frame)
@@ -383,140 +390,143 @@ package final class ListenSession {
     if let wake {
       player.endHandler = { wake.raise() }
     }
-    voices.append(voice)
+    sounds.append(voice)
     if priority > 0 {
       try duckBelow(voice, at: moment)
     }
-    let time = ListenReply.Field.number("time", Double(moment.frame) / engine.rate)
+    let time = CommandReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
     return [.pair("name", name), time, .number("duration", player.duration)]
   }
 
-  private func player(for pattern: HapticPattern) throws(ListenError) -> PatternPlayer {
+  private func player(for pattern: HapticPattern) throws(CommandError) -> PatternPlayer {
     do {
       return try engine.player(for: pattern)
     } catch let error as PlaybackError {
-      throw Self.refusal(error)
+      throw Self.commandError(error)
     } catch {
-      throw ListenError(.invalidValue, "\(error)")
+      throw CommandError(.invalidValue, "\(error)")
     }
   }
 
   /// A name that no sound has, such as `hum-3`.
-  func newName(_ word: String) -> String {
+  func makeName(_ word: String) -> String {
     repeat {
-      nameCount += 1
-    } while names.contains("\(word)-\(nameCount)")
-    return "\(word)-\(nameCount)"
+      generatedNameCount += 1
+    } while soundNames.contains("\(word)-\(generatedNameCount)")
+    return "\(word)-\(generatedNameCount)"
   }
 
-  func set(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    guard let parameter = command.text("PARAMETER").flatMap(ListenParameter.init) else { return [] }
+  func set(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    guard let parameter = command.text("PARAMETER").flatMap(CommandParameter.init) else {
+      return []
+    }
     let value = command.number("VALUE")
     let ramp = command.number("over")
     guard parameter.range.contains(value) else {
-      let bounds = ListenCommandSyntax.Kind.number(parameter.range).bounds
-      throw ListenError(
-        .invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.short(value))'"
+      let bounds = CommandSyntax.Kind.number(parameter.range).bounds
+      throw CommandError(
+        .invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.plain(value))'"
       )
     }
-    let moment = moment(command.time)
+    let moment = scheduledTime(command.time)
     let name = command.text("of")
     switch parameter {
     case .strength where name == nil:
-      try translated { () throws(PlaybackError) in
+      try translatingErrors { () throws(PlaybackError) in
         try engine.setStrength(
           Float(value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
       }
       return []
     case .strength:
-      return try each(name) { voice throws(PlaybackError) in
+      return try changeEach(name) { voice throws(PlaybackError) in
         voice.gain = value
         try voice.player.setGain(voice.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
-        voice.note(moment.frame)
+        voice.recordScheduled(moment.frame)
       }
     case .control(let id):
-      return try each(name) { voice throws(PlaybackError) in
+      return try changeEach(name) { voice throws(PlaybackError) in
         try voice.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
       }
     }
   }
 
-  func stop(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    let moment = moment(command.time)
+  func stop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let moment = scheduledTime(command.time)
     if command.name == nil {
-      taps.removeAll(from: moment.frame)
+      scheduledTaps.removeAll(from: moment.frame)
     }
-    let ending = try command.name.map { name throws(ListenError) in try named(name) } ?? voices
+    let ending =
+      try command.name.map { name throws(CommandError) in try sounds(named: name) } ?? sounds
     for voice in ending {
-      try translated { () throws(PlaybackError) in try end(voice, at: moment) }
+      try translatingErrors { () throws(PlaybackError) in try end(voice, at: moment) }
     }
     return []
   }
 
   /// Pauses what is named, or all that has a name; what waits for its time is paused when it
   /// starts.
-  func pause(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    try each(command.name) { voice throws(PlaybackError) in
+  func pause(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { voice throws(PlaybackError) in
       try voice.player.pause(at: voice.changeTime)
       voice.isPaused = true
     }
   }
 
-  func resume(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    try each(command.name) { voice throws(PlaybackError) in
+  func resume(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { voice throws(PlaybackError) in
       try voice.player.resume(at: voice.changeTime)
       voice.isPaused = false
     }
   }
 
-  func seek(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    try each(command.name) { voice throws(PlaybackError) in
+  func seek(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { voice throws(PlaybackError) in
       try voice.player.seek(to: command.number("SECONDS"), at: voice.changeTime)
     }
   }
 
-  func loop(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+  func loop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let isOn = command.text("SWITCH") == "on"
     let end = command.flag("end") ? command.number("end") : nil
-    guard isOn || end == nil else { throw ListenError(.unexpectedArgument, "'end' requires 'on'") }
-    return try each(command.name) { voice throws(PlaybackError) in
+    guard isOn || end == nil else { throw CommandError(.unexpectedArgument, "'end' requires 'on'") }
+    return try changeEach(command.name) { voice throws(PlaybackError) in
       try voice.player.loop(passCount: isOn ? nil : 1, end: end)
     }
   }
 
-  func rate(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    try each(command.name) { voice throws(PlaybackError) in
+  func rate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { voice throws(PlaybackError) in
       try voice.player.setPlaybackRate(command.number("RATE"))
     }
   }
 
   /// Moves where what is named is felt; what waits for its time begins there.
-  func pan(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+  func pan(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let array else {
-      throw ListenError(
+      throw CommandError(
         .invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
     }
     let text = command.text("POS") ?? ""
     guard let position = ArrayPosition(text, in: array.layout) else {
-      throw ListenError(
-        .invalidValue, "POS must be \(array.layout.positionMeaning), not \(text.inQuotes)")
+      throw CommandError(
+        .invalidValue, "POS must be \(array.layout.positionDescription), not \(text.inQuotes)")
     }
-    return try each(command.name) { voice throws(PlaybackError) in
+    return try changeEach(command.name) { voice throws(PlaybackError) in
       try voice.pan(
         to: position, over: command.number("over"), on: array, now: engine.position,
         rate: engine.rate)
     }
   }
 
-  func mute(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    let isMuted = command.form.verb == "mute"
+  func mute(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let isMuted = command.syntax.verb == "mute"
     if command.name == nil {
       engine.isMuted = isMuted
     }
     // Without a name, muting silences all at once; unmuting is for each that was muted alone, too.
     if command.name == nil && isMuted { return [] }
-    return try each(command.name) { voice throws(PlaybackError) in
+    return try changeEach(command.name) { voice throws(PlaybackError) in
       guard voice.isMuted != isMuted else { return }
       try voice.player.setMuted(isMuted)
       voice.isMuted = isMuted
@@ -524,74 +534,75 @@ package final class ListenSession {
   }
 
   /// Ends a voice at a moment; one that would start no sooner never does.
-  func end(_ voice: ListenPlayer, at moment: ScheduledTime, isSuccession: Bool = false)
+  func end(_ voice: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
     throws(PlaybackError)
   {
-    let isToCome = !voice.hasStarted && voice.start >= moment.frame
+    let isToCome = !voice.hasStarted && voice.startFrame >= moment.frame
     if isToCome {
       try voice.player.cancel()
     } else {
       try voice.player.stop(at: moment.time)
     }
-    voice.note(moment.frame)
+    voice.recordScheduled(moment.frame)
     if isSuccession {
-      voice.successionFrame = min(voice.successionFrame ?? .max, moment.frame)
+      voice.replacementFrame = min(voice.replacementFrame ?? .max, moment.frame)
     } else {
       voice.stopFrame = min(voice.stopFrame ?? .max, moment.frame)
     }
     if isToCome {
-      voices.removeAll { $0 === voice }
-      if voice.successionFrame == nil {
-        tellEnd(of: voice, "stopped", at: engine.position)
+      sounds.removeAll { $0 === voice }
+      if voice.replacementFrame == nil {
+        reportEnd(of: voice, "stopped", at: engine.position)
       }
     }
   }
 
-  private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void)
-    throws(ListenError)
-    -> [ListenReply.Field]
+  private func changeEach(_ name: String?, _ change: (ServerSound) throws(PlaybackError) -> Void)
+    throws(CommandError)
+    -> [CommandReply.Field]
   {
     let changing =
-      try name.map { name throws(ListenError) in try named(name) }
-      ?? voices.filter { $0.name != nil }
+      try name.map { name throws(CommandError) in try sounds(named: name) }
+      ?? sounds.filter { $0.name != nil }
     for voice in changing {
-      try translated { () throws(PlaybackError) in try change(voice) }
+      try translatingErrors { () throws(PlaybackError) in try change(voice) }
     }
     return []
   }
 
-  private func named(_ name: String) throws(ListenError) -> [ListenPlayer] {
-    let found = voices.filter { $0.name == name }
+  private func sounds(named name: String) throws(CommandError) -> [ServerSound] {
+    let found = sounds.filter { $0.name == name }
     guard found.isEmpty else { return found }
-    throw ListenError(
+    throw CommandError(
       .unknownName,
-      "no sound named \(name.inQuotes) is playing" + Suggestion.question(name, among: names))
+      "no sound named \(name.inQuotes) is playing"
+        + Suggestion.question(for: name, among: soundNames))
   }
 
   /// Noises that can play or wait at once; each has samples of its own.
   static let maximumNoiseCount = 16
 
-  func noise(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
-    let piece = try piece(command)
-    try checkShare()
+  func noise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let piece = try pattern(for: command)
+    try checkClientQuota()
     guard
-      voices.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
+      sounds.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
     else {
-      throw ListenError(
+      throw CommandError(
         .busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
     }
-    return try translated { () throws(PlaybackError) in
+    return try translatingErrors { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
       try player.loop(passCount: nil)
-      let moment = moment(command.time)
-      let name = command.text("as") ?? newName("noise")
+      let moment = scheduledTime(command.time)
+      let name = command.text("as") ?? makeName("noise")
       let duration = command.number("SECONDS")
       _ = try start(player, as: name, at: moment, priority: command.priority)
       let end = moment.frame + FrameConversion.frame(seconds: duration, rate: engine.rate)
       try player.stop(at: .frame(end))
-      if let voice = voices.last {
+      if let voice = sounds.last {
         voice.isNoise = true
-        voice.note(end)
+        voice.recordScheduled(end)
       }
       return [
         .pair("name", name), .number("time", Double(moment.frame) / engine.rate),
@@ -602,8 +613,8 @@ package final class ListenSession {
 }
 
 extension CompiledPattern {
-  init(noise command: ListenCommand, profiles: [TransducerProfile], rate: Double)
-    throws(ListenError)
+  init(noise command: ServerCommand, profiles: [TransducerProfile], rate: Double)
+    throws(CommandError)
   {
     name = "noise"
     duration = 0
@@ -623,7 +634,7 @@ extension CompiledPattern {
           try RenderPlan(
             compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
       } catch {
-        throw ListenError(.invalidValue, "\(error)")
+        throw CommandError(.invalidValue, "\(error)")
       }
     }
   }
@@ -638,40 +649,41 @@ struct Ducking: Equatable, Sendable {
   var release = 0.3
 }
 
-extension ListenSession {
-  func duck(_ command: ListenCommand) -> [ListenReply.Field] {
+extension CommandSession {
+  func duck(_ command: ServerCommand) -> [CommandReply.Field] {
     let usual = Ducking()
     ducking = Ducking(
-      gain: command.number("GAIN"), attack: command.number("attack", usual.attack),
-      release: command.number("release", usual.release))
+      gain: command.number("GAIN"), attack: command.number("attack", default: usual.attack),
+      release: command.number("release", default: usual.release))
     adjustDucking()
     return []
   }
 
-  func duckGain(of voice: ListenPlayer, at frame: Int64) -> Double {
-    let isBelow = voices.contains { other in
-      other.priority > voice.priority && other.start <= frame && !other.hasEnded && !other.isPaused
+  func duckGain(of voice: ServerSound, at frame: Int64) -> Double {
+    let isBelow = sounds.contains { other in
+      other.priority > voice.priority && other.startFrame <= frame && !other.hasEnded
+        && !other.isPaused
     }
     return isBelow ? ducking.gain : 1
   }
 
-  func duckBelow(_ voice: ListenPlayer, at moment: ScheduledTime) throws(PlaybackError) {
+  func duckBelow(_ voice: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
     guard ducking.gain != 1 else { return }
-    for other in voices where other.priority < voice.priority && other.duckGain != ducking.gain {
+    for other in sounds where other.priority < voice.priority && other.duckGain != ducking.gain {
       other.duckGain = ducking.gain
       try other.player.setGain(other.totalGain, over: ducking.attack, at: moment.time)
-      other.note(moment.frame)
+      other.recordScheduled(moment.frame)
     }
   }
 
   /// Gives every sound the gain it has because of others now; without space for a command, a later
   /// call does.
   func adjustDucking() {
-    for voice in voices where !voice.hasEnded {
+    for voice in sounds where !voice.hasEnded {
       let gain = duckGain(of: voice, at: engine.position)
       guard gain != voice.duckGain else { continue }
       // What is to become quieter later was sent with its frame.
-      let isAhead = voices.contains { $0.priority > voice.priority && !$0.hasEnded }
+      let isAhead = sounds.contains { $0.priority > voice.priority && !$0.hasEnded }
       if gain > voice.duckGain && isAhead { continue }
       let ramp = gain < voice.duckGain ? ducking.attack : ducking.release
       let before = voice.duckGain

@@ -1,18 +1,18 @@
 /// Tells a service manager and a collector of figures how the program is, on the thread that obeys
 /// commands.
-final class ListenUpkeep {
+final class ServerMaintenance {
   static let fileInterval = Duration.seconds(15)
   /// The time between two looks at a render thread that has not answered.
-  private static let lookInterval = Duration.milliseconds(250)
+  private static let pollInterval = Duration.milliseconds(250)
 
   private let file: String?
   private let watchdogInterval: Duration?
   private let notify: (String) -> Void
   private let report: (String) -> Void
-  private var feedTime = Duration.zero
-  private var fileTime = Duration.zero
-  private var turnCount: Int?
-  private var isFailing = false
+  private var nextWatchdogTime = Duration.zero
+  private var nextFileTime = Duration.zero
+  private var iterationCount: Int?
+  private var isFileFailing = false
 
   /// - Parameter watchdogLimit: How long the service manager waits for a sign of life, which comes
   ///   in half of that.
@@ -28,93 +28,96 @@ final class ListenUpkeep {
   }
 
   /// Does what is due; returns how long until more is, or nil where nothing will be.
-  func perform(at now: Duration, on session: ListenSession) -> Duration? {
-    if let watchdogInterval, now >= feedTime {
-      let count = session.engine.turnCount
+  func perform(at now: Duration, on session: CommandSession) -> Duration? {
+    if let watchdogInterval, now >= nextWatchdogTime {
+      let count = session.engine.iterationCount
       // Not where the render thread has done nothing since the last time.
-      if count != turnCount {
+      if count != iterationCount {
         notify("WATCHDOG=1\nSTATUS=" + session.summary)
-        feedTime = now + watchdogInterval
-        turnCount = count
+        nextWatchdogTime = now + watchdogInterval
+        iterationCount = count
       }
     }
-    if let file, now >= fileTime {
-      fileTime = now + Self.fileInterval
+    if let file, now >= nextFileTime {
+      nextFileTime = now + Self.fileInterval
       do throws(FileError) {
         var writer = try AtomicFileWriter(file)
         try writer.write(Array(session.openMetrics.utf8))
         // After a power failure there are new figures.
         try writer.commit(isFlushed: false)
-        isFailing = false
+        isFileFailing = false
       } catch {
-        if !isFailing {
+        if !isFileFailing {
           report(error.description)
         }
-        isFailing = true
+        isFileFailing = true
       }
     }
     return [
-      watchdogInterval.map { _ in max(Self.lookInterval, feedTime - now) },
-      file.map { _ in fileTime - now },
+      watchdogInterval.map { _ in max(Self.pollInterval, nextWatchdogTime - now) },
+      file.map { _ in nextFileTime - now },
     ]
     .compactMap(\.self).min()
   }
 }
 
 /// What can be counted in a session, for people, programs and collectors.
-extension ListenSession {
-  private var missedSeconds: Double { Double(trouble.missedFrameCount) / engine.rate }
+extension CommandSession {
+  private var missedSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
   private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
   var summary: String {
-    "\(device.printable) at \(Int(engine.rate)) Hz; \(missedSeconds.text(1)) s lost"
+    "\(device.printable) at \(Int(engine.rate)) Hz; \(missedSeconds.text(places: 1)) s lost"
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     [
-      "formatVersion": 1, "since": start, "seconds": engine.seconds, "device": device,
+      "formatVersion": 1, "since": startTime, "seconds": engine.seconds, "device": device,
       "rate": Int(engine.rate),
       "missedSeconds": missedSeconds,
-      "events": .list(
-        trouble.groups.map { event in
-          .fields([
+      "events": .array(
+        sinkEvents.groups.map { event in
+          .object([
             "kind": event.kind.name, "cause": event.cause?.name, "count": event.count,
             "missedSeconds": Double(event.missedFrameCount) / engine.rate,
           ])
-        }) as JSONPiece, "longestCallSeconds": engine.longestCall.inSeconds,
+        }) as JSONElement, "longestCallSeconds": engine.maximumCallDuration.inSeconds,
       "lateCommands": lateCommandCount,
-      "peak": Double(takePeak()), "limitedSeconds": limitedSeconds,
+      "peak": Double(updatePeak()), "limitedSeconds": limitedSeconds,
     ]
   }
 
   /// The text of OpenMetrics 1.0, which collectors of files read.
   var openMetrics: String {
-    let labels = trouble.groups.map { event in
+    let labels = sinkEvents.groups.map { event in
       "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
     }
-    let missed = zip(labels, trouble.groups).map { ($0, Double($1.missedFrameCount) / engine.rate) }
+    let missed = zip(labels, sinkEvents.groups).map {
+      ($0, Double($1.missedFrameCount) / engine.rate)
+    }
     return [
-      Self.family("start_time_seconds", "gauge", "When the session began.", [("", Double(start))]),
-      Self.family(
+      Self.metricFamily(
+        "start_time_seconds", "gauge", "When the session began.", [("", Double(startTime))]),
+      Self.metricFamily(
         "session_seconds", "gauge", "How long the session has lasted.", [("", engine.seconds)]),
-      Self.family(
+      Self.metricFamily(
         "events", "counter", "Events at the device.",
-        zip(labels, trouble.groups).map { ($0, Double($1.count)) }),
-      Self.family("missed_seconds", "counter", "Audio that could not be heard.", missed),
-      Self.family(
+        zip(labels, sinkEvents.groups).map { ($0, Double($1.count)) }),
+      Self.metricFamily("missed_seconds", "counter", "Audio that could not be heard.", missed),
+      Self.metricFamily(
         "longest_call_seconds", "gauge", "The longest call of the device.",
-        [("", engine.longestCall.inSeconds)]),
-      Self.family(
+        [("", engine.maximumCallDuration.inSeconds)]),
+      Self.metricFamily(
         "late_commands", "counter", "Commands that came too late.", [("", Double(lateCommandCount))]
       ),
-      Self.family(
+      Self.metricFamily(
         "limited_seconds", "counter", "Audio that a limiter held down.", [("", limitedSeconds)]),
-      Self.family("peak", "gauge", "The greatest magnitude.", [("", Double(takePeak()))]),
+      Self.metricFamily("peak", "gauge", "The greatest magnitude.", [("", Double(updatePeak()))]),
       "# EOF\n",
     ].joined()
   }
 
-  private static func family(
+  private static func metricFamily(
     _ name: String, _ type: String, _ help: String, _ samples: [(String, Double)]
   ) -> String {
     let name = "temblor_" + name

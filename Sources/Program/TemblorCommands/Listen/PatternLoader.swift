@@ -9,10 +9,10 @@ final class PatternLoader: Sendable {
   static let maximumJobCount = 128
 
   /// What came of loading; nil meanwhile.
-  typealias Job = Locked<Result<CompiledPattern, ListenError>?>
+  typealias Job = Locked<Result<CompiledPattern, CommandError>?>
 
   private struct Entry {
-    var piece: CompiledPattern
+    var pattern: CompiledPattern
     var sources: [(path: String, stamp: FileStamp?)]
 
     var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
@@ -22,7 +22,7 @@ final class PatternLoader: Sendable {
   private let rate: Double
   private let formats: FormatRegistry
   private let folder: String?
-  private let loadsAside: Bool
+  private let loadsInBackground: Bool
   private let message: @Sendable (any Error) -> String
   private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
   private let jobCount = Atomic<Int>(0)
@@ -32,24 +32,25 @@ final class PatternLoader: Sendable {
   init(
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
     folder: String? = nil,
-    loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
+    loadsInBackground loadsAside: Bool = false,
+    message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.profiles = profiles
     self.rate = rate
     self.formats = formats
     self.folder = folder
-    self.loadsAside = loadsAside
+    self.loadsInBackground = loadsAside
     self.message = message
   }
 
   var count: Int { entries.withLock { $0.count } }
 
-  func begin(_ command: ListenCommand, wake: WakeSignal?) throws(ListenError) -> Job {
-    let make = { @Sendable [self] () throws(ListenError) in try piece(command) }
+  func beginLoading(_ command: ServerCommand, wake: WakeSignal?) throws(CommandError) -> Job {
+    let make = { @Sendable [self] () throws(CommandError) in try pattern(for: command) }
     let job = Job(nil)
-    guard loadsAside else { return Job(Result(catching: make)) }
+    guard loadsInBackground else { return Job(Result(catching: make)) }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
-      throw ListenError(.busy, "too many patterns are loading; try again later")
+      throw CommandError(.busy, "too many patterns are loading; try again later")
     }
     jobCount.add(1, ordering: .relaxed)
     do throws(PlaybackError) {
@@ -61,24 +62,24 @@ final class PatternLoader: Sendable {
       }
     } catch {
       jobCount.subtract(1, ordering: .relaxed)
-      throw ListenError(.busy, error.description)
+      throw CommandError(.busy, error.description)
     }
     return job
   }
 
   /// The pattern of a command, which may take any time, or its noise, some 20 ms for each profile.
-  func piece(_ command: ListenCommand) throws(ListenError) -> CompiledPattern {
+  func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
     guard let word = command.text("PATTERN") else {
       return try CompiledPattern(noise: command, profiles: profiles, rate: rate)
     }
-    return try piece(word)
+    return try pattern(for: word)
   }
 
-  func piece(_ word: String) throws(ListenError) -> CompiledPattern {
-    if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent {
-      return entry.piece
+  func pattern(for word: String) throws(CommandError) -> CompiledPattern {
+    if let entry = entries.withLock({ $0.value(for: word) }), entry.isCurrent {
+      return entry.pattern
     }
-    entries.withLock { $0.forget(word) }
+    entries.withLock { $0.removeValue(for: word) }
     let input = try input(word)
     let path: String? = if case .file(let path) = input.origin { path } else { nil }
     // Asked for before reading: a file that is changed meanwhile is read again.
@@ -86,53 +87,55 @@ final class PatternLoader: Sendable {
     let stamp = FileStamp(place)
     do {
       let pattern = try LoadedPattern(input)
-      let sources = pattern.sources.filter { $0 != place }.map { (path: $0, stamp: FileStamp($0)) }
+      let sources = pattern.sourcePaths.filter { $0 != place }.map {
+        (path: $0, stamp: FileStamp($0))
+      }
       let piece = CompiledPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
         duration: pattern.composition.duration)
-      let entry = Entry(piece: piece, sources: [(place, stamp)] + sources)
-      entries.withLock { $0.keep(entry, for: word) }
+      let entry = Entry(pattern: piece, sources: [(place, stamp)] + sources)
+      entries.withLock { $0.insert(entry, for: word) }
       return piece
     } catch {
-      throw ListenError(.invalidPattern, message(error))
+      throw CommandError(.invalidPattern, message(error))
     }
   }
 
-  private func input(_ word: String) throws(ListenError) -> PatternInput {
+  private func input(_ word: String) throws(CommandError) -> PatternInput {
     if word == "-" {
-      throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file")
+      throw CommandError(.invalidPattern, "- (standard input) is used for commands; name a file")
     }
-    let path = try confined(word)
+    let path = try confinedPath(of: word)
     switch FileSystem.entry(at: path) {
     case .folder:
-      throw ListenError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
     case .other:
-      throw ListenError(.invalidPattern, "\(word.inQuotes) is not a regular file")
-    case .file, .nothing:
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is not a regular file")
+    case .file, .missing:
       break
     }
     let (inputs, problems) = PatternInput.find([path], formats: formats)
     guard let input = inputs.first else {
-      throw ListenError(
+      throw CommandError(
         .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
     }
     return input
   }
 
   /// The path of a word in the folder; a plain name that is nothing there stays as it is.
-  private func confined(_ word: String) throws(ListenError) -> String {
+  private func confinedPath(of word: String) throws(CommandError) -> String {
     guard let folder else { return word }
     let path = word.hasPrefix("/") ? word : FileSystem.join(folder, word)
     // Links are followed first, so that none leads out.
     guard let real = FileSystem.realPath(path) else {
       // A shipped pattern; a file of this name in another folder is none.
-      if !word.contains("/"), FileSystem.entry(at: word) == .nothing {
+      if !word.contains("/"), FileSystem.entry(at: word) == .missing {
         return word
       }
-      throw ListenError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
     }
     guard real.hasPrefix(folder == "/" ? folder : folder + "/") else {
-      throw ListenError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
     }
     return real
   }
@@ -146,14 +149,14 @@ struct LRUCache<Key: Hashable, Value> {
   init(capacity: Int) { self.capacity = max(1, capacity) }
   var count: Int { entries.count }
 
-  mutating func value(_ key: Key) -> Value? {
+  mutating func value(for key: Key) -> Value? {
     useCount += 1
     entries[key]?.use = useCount
     return entries[key]?.value
   }
 
   /// Keeps a value; where there are too many, the one that was not used for longest goes.
-  mutating func keep(_ value: Value, for key: Key) {
+  mutating func insert(_ value: Value, for key: Key) {
     useCount += 1
     entries[key] = (value, useCount)
     if entries.count > capacity, let oldest = entries.min(by: { $0.value.use < $1.value.use }) {
@@ -161,28 +164,28 @@ struct LRUCache<Key: Hashable, Value> {
     }
   }
 
-  mutating func forget(_ key: Key) { entries[key] = nil }
+  mutating func removeValue(for key: Key) { entries[key] = nil }
 }
 
-package struct ListenQueue {
+package struct CommandQueue {
   /// Lines that are run before the next connection has its turn.
-  static let turn = 64
+  static let maximumBatchCount = 64
 
   package enum Ending: String, Sendable { case quit, shutdown }
 
   private var lines: ArraySlice<LineReader.Line> = []
-  private var loading: (request: ListenRequest, job: PatternLoader.Job)?
+  private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
   /// The request that found no space, to be tried once more.
-  private var waiting:
-    (request: ListenRequest, piece: Result<CompiledPattern, ListenError>?, since: Duration)?
+  private var deferredRequest:
+    (request: CommandRequest, piece: Result<CompiledPattern, CommandError>?, since: Duration)?
 
   package init() {}
-  package var isEmpty: Bool { lines.isEmpty && waiting == nil && loading == nil }
+  package var isEmpty: Bool { lines.isEmpty && deferredRequest == nil && loadingRequest == nil }
 
   /// When there is something to do again; nothing where there are no lines.
-  package func next(period: Duration) -> Duration? {
-    if let waiting { return waiting.since + period }
-    if let loading { return loading.job.withLock { $0 } == nil ? nil : .zero }
+  package func nextTime(period: Duration) -> Duration? {
+    if let deferredRequest { return deferredRequest.since + period }
+    if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }
     return lines.isEmpty ? nil : .zero
   }
 
@@ -191,31 +194,31 @@ package struct ListenQueue {
   /// Obeys some lines and hands on answers, until one asks for an end, finds no space or waits for
   /// its pattern.
   package mutating func execute(
-    by session: ListenSession, client: Int = 0, at now: Duration, period: Duration,
-    answer: (ListenReply) -> Void
+    by session: CommandSession, client: Int = 0, at now: Duration, period: Duration,
+    answer: (CommandReply) -> Void
   ) -> Ending? {
-    if let (request, piece, since) = waiting {
+    if let (request, piece, since) = deferredRequest {
       guard now >= since + period else { return nil }
-      waiting = nil
-      answer(session.answer(request, client: client, with: piece))
+      deferredRequest = nil
+      answer(session.reply(to: request, clientID: client, with: piece))
     }
     var count = 0
-    while count < Self.turn {
+    while count < Self.maximumBatchCount {
       count += 1
-      let request: ListenRequest
-      var piece: Result<CompiledPattern, ListenError>?
-      if let (loaded, job) = loading {
+      let request: CommandRequest
+      var piece: Result<CompiledPattern, CommandError>?
+      if let (loaded, job) = loadingRequest {
         guard let result = job.withLock({ $0 }) else { return nil }
-        loading = nil
+        loadingRequest = nil
         request = loaded
         piece = result
       } else {
         guard let line = lines.popFirst() else { return nil }
-        guard let read = ListenGrammar.read(line) else { continue }
+        guard let read = CommandGrammar.read(line) else { continue }
         request = read
         do throws(ListenError) {
           if let job = try session.load(for: request) {
-            loading = (request, job)
+            loadingRequest = (request, job)
             continue
           }
         } catch {
@@ -223,13 +226,13 @@ package struct ListenQueue {
           continue
         }
       }
-      let reply = session.answer(request, client: client, with: piece)
-      if reply.refusal == .busy {
-        waiting = (request, piece, now)
+      let reply = session.reply(to: request, clientID: client, with: piece)
+      if reply.errorKind == .busy {
+        deferredRequest = (request, piece, now)
         return nil
       }
       answer(reply)
-      if let verb = try? request.command.get().form.verb, let ending = Ending(rawValue: verb) {
+      if let verb = try? request.command.get().syntax.verb, let ending = Ending(rawValue: verb) {
         lines = []
         return ending
       }

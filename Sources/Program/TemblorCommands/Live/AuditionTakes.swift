@@ -2,30 +2,30 @@ import Glibc
 
 /// One of the things that are listened to in turn: of pattern and recording, one is there.
 struct AuditionTake: Sendable {
-  static let most = 9
+  static let maximumCount = 9
 
   let name: String
   /// What an output made from it is called, without folder and ending.
-  let stem: String
+  let outputStem: String
   fileprivate let pattern: LoadedPattern?
   fileprivate let recording: Sound?
   /// The SHA-256 of its file.
-  let hash: String
+  let sha256: String
 
   init(_ input: TakeInput, reading: ReadingOptions) throws {
     name = input.name
-    stem = FileSystem.stem(of: input.outputStem)
+    outputStem = FileSystem.stem(of: input.outputStem)
     switch input {
     case .pattern(let input):
       let loaded = try LoadedPattern(input, reading: reading)
       pattern = loaded
       recording = nil
-      hash = SHA256.hash(of: loaded.file.bytes)
+      sha256 = SHA256.hash(of: loaded.file.bytes)
     case .sound(let path):
       let (sound, hash) = try Self.read(path)
       pattern = nil
       recording = sound
-      self.hash = hash
+      self.sha256 = hash
     }
   }
 
@@ -52,13 +52,13 @@ struct AuditionTake: Sendable {
   )
     throws -> (takes: [AuditionTake]?, status: ExitStatus)
   {
-    let reading = try SharedOptions.reading(arguments)
+    let reading = try SharedOptions.readingOptions(arguments)
     let (inputs, problems) = TakeInput.find(
-      words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+      words, formats: formats, soundLookup: try SharedOptions.soundLookup(arguments))
     var work = BatchWork(on: terminal, problems: problems)
-    if problems.isEmpty, !(2...most).contains(inputs.count) {
+    if problems.isEmpty, !(2...maximumCount).contains(inputs.count) {
       throw UsageError(
-        "'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
+        "'audition' takes two to \(maximumCount) patterns or sound files, not \(inputs.count)")
     }
     var takes: [AuditionTake] = []
     for input in inputs {
@@ -73,10 +73,10 @@ struct AuditionTake: Sendable {
 }
 
 extension [AuditionTake] {
-  var sources: [String] { flatMap { $0.pattern?.sources ?? [$0.name] } }
+  var sources: [String] { flatMap { $0.pattern?.sourcePaths ?? [$0.name] } }
   var channelCounts: [Int] { compactMap { $0.recording?.channelCount } }
 
-  func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
+  func preparedTakes(for engine: PlaybackEngine) throws -> PreparedTakes {
     let channels = RecordingChannels(engine.routing)
     let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
     let pieces = try zip(self, sounds).map { take, sound in
@@ -89,9 +89,9 @@ extension [AuditionTake] {
     let count = Swift.min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
     let signals = zip(pieces, sounds).map { piece, sound in
       sound.map { channels.signal(of: $0, channelCount: count) }
-        ?? piece.signal(channelCount: count)
+        ?? piece.renderedSignal(channelCount: count)
     }
-    return PreparedTakes(pieces: pieces, signals: signals)
+    return PreparedTakes(patterns: pieces, signals: signals)
   }
 }
 
@@ -99,12 +99,12 @@ extension [AuditionTake] {
 typealias MatchedLevels = (match: LevelMatch, gains: [Double])
 
 struct PreparedTakes: Sendable {
-  var pieces: [CompiledPattern] = []
+  var patterns: [CompiledPattern] = []
   var signals: [Signal] = []
 
   /// Seconds of the longest.
-  var duration: Double { pieces.map(\.duration).max() ?? 0 }
-  var areEqual: Bool {
+  var duration: Double { patterns.map(\.duration).max() ?? 0 }
+  var areSignalsEqual: Bool {
     signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels }
   }
 
@@ -137,7 +137,7 @@ struct PreparedTakes: Sendable {
   private static func peak(of samples: [Float]) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
   /// The factors by which a match makes all as strong as the weakest.
-  func levels(by match: LevelMatch) -> MatchedLevels {
+  func matchedLevels(by match: LevelMatch) -> MatchedLevels {
     let gains = match.gains(for: signals)
     guard match == .loudness, gains.contains(where: { $0 != 1 }) else { return (match, gains) }
     // Two measures never agree to the last bit unless one stands in for the other.
@@ -146,7 +146,7 @@ struct PreparedTakes: Sendable {
 }
 
 extension CompiledPattern {
-  fileprivate func signal(channelCount: Int) -> Signal {
+  fileprivate func renderedSignal(channelCount: Int) -> Signal {
     guard let plan = plans.first else { return Signal(channels: [[]], rate: 48_000) }
     var rendering = OfflineRenderer(plan: plan)
     let samples = rendering.samples()
@@ -157,19 +157,19 @@ extension CompiledPattern {
 /// Where the channels of a recording are heard: on the outputs that carry haptics in turn, else as
 /// audio; as their mean on all of them where it has more channels.
 struct RecordingChannels {
-  private let places: [Int]
+  private let channelsOfBuses: [Int]
   private let hapticChannelCount: Int
 
   init(_ routing: OutputRouting) {
     let buses = routing.channels.compactMap(\.hapticBus)
     hapticChannelCount = buses.count
-    places = (0..<routing.hapticBusCount).map { buses.firstIndex(of: $0) ?? 0 }
+    channelsOfBuses = (0..<routing.hapticBusCount).map { buses.firstIndex(of: $0) ?? 0 }
   }
 
   var count: Int { max(1, hapticChannelCount) }
 
   /// Gives outputs buses of their own as far as recordings of some channels need it; profiles stay.
-  static func separated(
+  static func separatingBuses(
     _ routing: OutputRouting, _ profiles: [TransducerProfile], for channelCounts: [Int]
   ) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
@@ -207,13 +207,13 @@ struct RecordingChannels {
         samples: [
           path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
         ])
-      return places.map { _ in plan }
+      return channelsOfBuses.map { _ in plan }
     }
     var made: [Int: RenderPlan] = [:]
-    return try places.map { place in
+    return try channelsOfBuses.map { place in
       let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
       if let plan = made[channel] { return plan }
-      let samples = channel < 0 ? sound.mean : sound.channel(channel)
+      let samples = channel < 0 ? sound.monoMix : sound.channel(channel)
       let plan = try RenderPlan(
         recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
       made[channel] = plan
@@ -223,7 +223,7 @@ struct RecordingChannels {
 
   func signal(of sound: Sound, channelCount: Int) -> Signal {
     let channels = (0..<channelCount).map { place in
-      sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.mean
+      sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.monoMix
     }
     return Signal(channels: channels, rate: sound.rate)
   }
@@ -234,7 +234,7 @@ extension Sound {
     (0..<frameCount).map { interleaved[$0 * channelCount + index] }
   }
 
-  fileprivate var mean: [Float] {
+  fileprivate var monoMix: [Float] {
     let share = 1 / Float(channelCount)
     return (0..<frameCount).map { frame in
       (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * share

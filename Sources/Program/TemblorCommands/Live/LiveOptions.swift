@@ -49,40 +49,41 @@ struct LiveOptions {
   let routing: ChannelRouting
   /// The profile of channels that have none of their own.
   let profile: TransducerProfile
-  private let hasChosenProfile: Bool
+  private let isProfileExplicit: Bool
   /// The factor on everything, 0 to 1.
   let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
   private let replacesAnyFile: Bool
   /// Seconds that a recording may last.
-  private let recordSeconds: Double?
+  private let recordingLimitSeconds: Double?
   private let rotation: LiveRecording.Rotation?
   private let isQuiet: Bool
-  let asJSON: Bool
+  let printsJSON: Bool
 
   init(_ arguments: ParsedArguments) throws {
     routing = try RoutingOptions.routing(arguments)
     device = try DeviceOptions(arguments, minimumChannelCount: routing.minimumChannelCount)
     profile = try SharedOptions.profile(arguments)
-    hasChosenProfile = arguments.value("--profile") != nil || routing.hasProfiles
+    isProfileExplicit = arguments.value("--profile") != nil || routing.hasChannelProfiles
     strength = try arguments[SharedOptions.strength]
     keepsAwake = arguments.flag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
     replacesAnyFile = isRecordable && arguments.flag("--force")
     let isBounded = arguments.command.option(named: "--record-limit") != nil
-    recordSeconds = isBounded ? 60 * (try arguments[Self.recordLimit]) : nil
+    recordingLimitSeconds = isBounded ? 60 * (try arguments[Self.recordLimit]) : nil
     let minutes = isBounded ? try arguments[Self.recordRotate] : nil
     rotation = try minutes.map {
-      LiveRecording.Rotation(seconds: 60 * $0, reserve: try arguments[Self.recordReserve] / 100)
+      LiveRecording.Rotation(
+        seconds: 60 * $0, reservedFraction: try arguments[Self.recordReserve] / 100)
     }
     if rotation != nil, arguments.value("--record-limit") != nil {
       throw UsageError("'--record-rotate' and '--record-limit' exclude each other")
     }
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
-    asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
+    printsJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
     if let recordPath, SoundFileFormat.container(ofName: recordPath) == nil {
       throw UsageError(
         """
@@ -96,7 +97,7 @@ struct LiveOptions {
   /// Refuses a recording or a file as device that would replace what is played, the other, or what
   /// others have written.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
-    let inputs = OutputGuard(reading: sources)
+    let inputs = InputOverwriteCheck(reading: sources)
     if let recordPath {
       try inputs.check(recordPath, option: "--record")
       guard rotation != nil || replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
@@ -110,66 +111,73 @@ struct LiveOptions {
     }
     guard let file = device.file else { return }
     try inputs.check(file, option: "--device")
-    if let recordPath, OutputGuard.place(of: recordPath) == OutputGuard.place(of: file) {
+    if let recordPath,
+      InputOverwriteCheck.comparablePath(of: recordPath)
+        == InputOverwriteCheck.comparablePath(of: file)
+    {
       throw UsageError("'--record' and '--device' would both write \(file.inQuotes)")
     }
   }
 
   /// - Parameter isWatched: Whether anybody may want to look while it plays.
-  func session(
-    on backend: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false,
-    isWatched: Bool = true
+  func makeSession(
+    in backend: any PlaybackEnvironment, _ terminal: Terminal,
+    wantsBlockTimings wantsRecords: Bool = false,
+    showsStatus isWatched: Bool = true
   )
     -> LiveSession
   {
     LiveSession(
-      on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched,
-      wantsRecords: wantsRecords || asJSON)
+      in: backend, terminal: terminal, isQuiet: isQuiet || !isWatched,
+      wantsBlockTimings: wantsRecords || printsJSON)
   }
 
   /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band
   /// that is. `check` may refuse the opened device.
-  func play<Task: SessionTask>(
+  func play<Task: PlaybackActivity>(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [],
     isListened: Bool = true,
     check: (DeviceSummary) throws -> Void = { _ in }, makeTask: (PlaybackEngine) throws -> Task
   ) throws -> (outcome: LiveOutcome, task: Task) {
     do {
       return try session.run(
-        device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds,
+        device, keepsAwake: keepsAwake, recording: recordPath,
+        maximumSeconds: recordingLimitSeconds,
         rotation: rotation
       ) { granted in
         try check(granted)
-        let engine = try engine(for: granted, placeCount: placeCount, recordingsOf: channelCounts)
-        for note in engine.profiles.compactMap({ CalibrationAge.note(on: $0) }) {
-          session.console.remark(note)
+        let engine = try engine(
+          for: granted, bodyLocationCount: placeCount, recordingChannelCounts: channelCounts)
+        for note in engine.profiles.compactMap({ CalibrationAge.reminder(for: $0) }) {
+          session.console.hint(note)
         }
-        if isListened, !hasChosenProfile {
-          session.console.remark(
+        if isListened, !isProfileExplicit {
+          session.console.hint(
             """
             \(profile.frequency.text): felt on a shaker or good headphones; '--profile \
-            \(ReviewTakes.speakerProfile)' 
+            \(ReviewTake.speakerProfile)' 
             """
               + "for a laptop")
         }
         return (engine, try makeTask(engine))
       }
-    } catch let error as OutputError where device.origin != nil || !device.isNamed {
-      throw UnavailableDevice(reason: error, origin: device.origin)
+    } catch let error as OutputError where device.origin != nil || !device.isExplicit {
+      throw DeviceUnavailableError(reason: error, origin: device.origin)
     }
   }
 
-  func report(_ outcome: LiveOutcome, _ fields: JSONMembers, _ terminal: Terminal) throws
+  func report(_ outcome: LiveOutcome, _ fields: JSONObject, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    if asJSON {
+    if printsJSON {
       try terminal.output.write(json: fields + outcome.fields)
     }
     return outcome.status
   }
 
   private func engine(
-    for granted: DeviceSummary, placeCount: Int, recordingsOf channelCounts: [Int]
+    for granted: DeviceSummary, bodyLocationCount placeCount: Int,
+    recordingChannelCounts channelCounts: [Int]
   )
     throws(UsageError) -> PlaybackEngine
   {
@@ -180,9 +188,10 @@ struct LiveOptions {
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
     try routing.checkFilters(rate: granted.format.rate)
-    var (channels, profiles) = routing.routing(
-      channelCount: count, rate: granted.format.rate, profile: profile, placeCount: placeCount)
-    (channels, profiles) = RecordingChannels.separated(channels, profiles, for: channelCounts)
+    var (channels, profiles) = routing.resolved(
+      channelCount: count, rate: granted.format.rate, profile: profile,
+      bodyLocationCount: placeCount)
+    (channels, profiles) = RecordingChannels.separatingBuses(channels, profiles, for: channelCounts)
     return PlaybackEngine(
       rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(strength))
   }
@@ -206,7 +215,7 @@ struct DeviceOptions: Sendable {
       usb:VENDOR:PRODUCT[:SERIAL], a sink by pipewire:NODE=NAME or pulse:DEVICE=NAME, or \
       wav:FILE.
       """,
-    defaultText: defaultDevice, completion: Completion(query: "devices --names"))
+    defaultText: defaultDevice, completion: Completion(candidateCommand: "devices --names"))
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
     defaultText: "48000, or the nearest that the device has"
@@ -227,18 +236,18 @@ struct DeviceOptions: Sendable {
 
   let device: String
   let request: OutputRequest
-  let isNamed: Bool
+  let isExplicit: Bool
   /// Where the name comes from; nil for the command line.
   let origin: String?
   var file: String? {
-    let name = OutputRegistry.standard.name(device)
-    return name.scheme == SoundFileBackend.scheme ? name.rest : nil
+    let name = OutputRegistry.standard.parseName(device)
+    return name.scheme == SoundFileBackend.scheme ? name.address : nil
   }
 
   init(_ device: String, channelCount: Int) {
     self.device = device
     request = OutputRequest(allowsOtherRate: true, channels: .atLeast(max(2, channelCount)))
-    isNamed = true
+    isExplicit = true
     origin = nil
   }
 
@@ -247,7 +256,7 @@ struct DeviceOptions: Sendable {
     var request = OutputRequest(rate: rate ?? 48_000, allowsOtherRate: rate == nil)
     let name = try Self.name(arguments)
     device = name ?? Self.defaultDevice
-    isNamed = name != nil
+    isExplicit = name != nil
     origin = arguments.origins["--device"]
     request.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments[Self.channels] {
@@ -279,7 +288,7 @@ struct DeviceOptions: Sendable {
     }
     self.request = request
     if let file {
-      try arguments.inputs.check(file, option: "--device")
+      try arguments.overwriteCheck.check(file, option: "--device")
     }
   }
 
@@ -300,8 +309,8 @@ struct DeviceOptions: Sendable {
 
   /// The sink of a sound server that a device names; nil for other devices.
   static func namedSink(_ device: String) -> NamedSink? {
-    let name = OutputRegistry.standard.name(device)
-    return name.scheme == ALSABackend().scheme ? NamedSink(device: name.rest) : nil
+    let name = OutputRegistry.standard.parseName(device)
+    return name.scheme == ALSABackend().scheme ? NamedSink(device: name.address) : nil
   }
 
   /// Gives the streams of a live verb their name in the desktop's mixer, and keeps them on the sink
@@ -329,7 +338,7 @@ extension OutputError {
 }
 
 /// A device that the command line does not name cannot be opened.
-struct UnavailableDevice: Error, Equatable, CustomStringConvertible {
+struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
   var reason: OutputError
   /// What names the device; nil for the default one.
   var origin: String?
@@ -374,7 +383,7 @@ struct DeviceSummary: Equatable, Sendable {
       """
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     [
       "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,
       "periodSize": format.periodSize, "bufferSize": format.bufferSize, "hardware": isHardware,

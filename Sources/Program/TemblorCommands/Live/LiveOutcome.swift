@@ -9,29 +9,29 @@ struct LiveOutcome {
   /// Frames rendered, those included that were missed.
   var frameCount: Int64 = 0
   /// What happened at the device.
-  var tally = SinkEventFolding()
-  var isHeardToTheEnd = true
+  var sinkEvents = SinkEventAggregator()
+  var isHeardToEnd = true
   var peak: Float = 0
   /// Frames in which a limiter held the level down.
   var limitedFrameCount: Int64 = 0
   var protection: ProtectionSummary?
-  var blocks = RenderLoadStatistics()
+  var renderLoad = RenderLoadStatistics()
   var recording: LiveRecording.Result?
 
   var status: ExitStatus {
-    ending == .deviceEnded || !isHeardToTheEnd || recording?.isComplete == false ? .failure : .done
+    ending == .deviceEnded || !isHeardToEnd || recording?.isComplete == false ? .failure : .done
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     let rate = device?.format.rate ?? 0
     return [
       "ending": ending.rawValue, "device": device?.fields, "frames": frameCount,
-      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": tally.underrunCount,
-      "ownUnderruns": tally.ownUnderrunCount, "missedFrames": tally.missedFrameCount,
-      "heardToTheEnd": isHeardToTheEnd,
+      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": sinkEvents.underrunCount,
+      "ownUnderruns": sinkEvents.lateDeliveryCount, "missedFrames": sinkEvents.missedFrameCount,
+      "heardToTheEnd": isHeardToEnd,
       "peakDecibels": NumberFormatting.decibels(peak), "limitedFrames": limitedFrameCount,
     ] + protection?.fields + [
-      "rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields,
+      "rendering": rate > 0 ? renderLoad.fields(rate: rate) : nil, "recording": recording?.fields,
     ]
   }
 }
@@ -40,26 +40,27 @@ struct LiveOutcome {
 struct RenderLoadStatistics: Equatable, Sendable {
   private(set) var blockCount = 0
   /// The greatest render time of a block as a share of the time it lasts.
-  private(set) var worstShare = 0.0
-  var meanShare: Double { blockCount > 0 ? shareSum / Double(blockCount) : 0 }
+  private(set) var peakLoad = 0.0
+  var meanLoad: Double { blockCount > 0 ? loadSum / Double(blockCount) : 0 }
   /// The most frames that waited to be heard when a block had been handed over.
-  private(set) var greatestDelay = 0
-  private var shareSum = 0.0
+  private(set) var maximumDelay = 0
+  private var loadSum = 0.0
 
   mutating func add(_ records: [BlockTiming], rate: Double) {
     for record in records where record.frameCount > 0 {
-      let share = (record.rendered - record.began).inSeconds * rate / Double(record.frameCount)
+      let share =
+        (record.renderEnd - record.renderStart).inSeconds * rate / Double(record.frameCount)
       blockCount += 1
-      shareSum += share
-      worstShare = max(worstShare, share)
-      greatestDelay = max(greatestDelay, record.delay)
+      loadSum += share
+      peakLoad = max(peakLoad, share)
+      maximumDelay = max(maximumDelay, record.delay)
     }
   }
 
-  func fields(rate: Double) -> JSONMembers {
+  func fields(rate: Double) -> JSONObject {
     [
-      "blocks": blockCount, "meanRenderLoad": meanShare, "peakRenderLoad": worstShare,
-      "greatestDelaySeconds": Double(greatestDelay) / rate,
+      "blocks": blockCount, "meanRenderLoad": meanLoad, "peakRenderLoad": peakLoad,
+      "greatestDelaySeconds": Double(maximumDelay) / rate,
     ]
   }
 }
@@ -68,7 +69,7 @@ extension Duration {
   var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
   /// A duration of some seconds, rounded to nanoseconds.
-  static func inSeconds(_ seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
+  static func nanosecondRounded(seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
 }
 
 struct Distribution: Equatable, Sendable {
@@ -103,7 +104,7 @@ struct Distribution: Equatable, Sendable {
     return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
   }
 
-  var fields: JSONMembers { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] } }
+  var fields: JSONObject { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] } }
 }
 
 /// A sound file that what is heard is written to, which takes its name when it is complete.
@@ -115,7 +116,7 @@ final class LiveRecording {
     /// Frames that the disk was too slow for.
     var droppedFrameCount: Int64
 
-    var fields: JSONMembers {
+    var fields: JSONObject {
       [
         "file": path, "complete": isComplete, "frames": frameCount,
         "droppedFrames": droppedFrameCount,
@@ -128,25 +129,25 @@ final class LiveRecording {
     /// Seconds of a file.
     var seconds: Double
     /// The part of the disk that stays free.
-    var reserve = 0.05
-    var freeShare: @Sendable (_ folder: String) -> Double = FileSystem.freeShare
+    var reservedFraction = 0.05
+    var freeFraction: @Sendable (_ folder: String) -> Double = FileSystem.freeFraction
     var now: @Sendable () -> CalendarTime = { .now }
 
     /// The path with date and time before its extension; no file is replaced.
-    fileprivate func next(_ path: String) -> String {
+    fileprivate func nextPath(after path: String) -> String {
       var time = now()
       while true {
         let stem = FileSystem.stem(of: path)
-        let name = "\(stem)-\(time.fileText)\(FileSystem.name(of: path).dropFirst(stem.count))"
+        let name = "\(stem)-\(time.fileNameText)\(FileSystem.name(of: path).dropFirst(stem.count))"
         let next = FileSystem.join(FileSystem.folder(of: path), name)
-        if FileSystem.entry(at: next) == .nothing { return next }
+        if FileSystem.entry(at: next) == .missing { return next }
         time.seconds += 1
       }
     }
   }
 
   /// The file that is written, and those after it: the writing thread's until that has ended.
-  private final class Files: @unchecked Sendable {
+  private final class RecordingFiles: @unchecked Sendable {
     let path: String
     let rotation: Rotation?
     private var file: AtomicFileWriter?
@@ -162,19 +163,19 @@ final class LiveRecording {
     }
 
     private func open() throws(FileError) {
-      let next = try AtomicFileWriter(rotation?.next(path) ?? path)
+      let next = try AtomicFileWriter(rotation?.nextPath(after: path) ?? path)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
       file = consume next
     }
 
-    func change(isDue: Bool) throws(SoundFileError) -> Int32 {
+    func rotate(isDue: Bool) throws(SoundFileError) -> Int32 {
       guard let rotation else { return descriptor }
       do throws(FileError) {
         if isDue {
           try finish()
         }
-        guard rotation.freeShare(FileSystem.folder(of: path)) >= rotation.reserve else {
-          let percent = NumberFormatting.rounded(100 * rotation.reserve, places: 1)
+        guard rotation.freeFraction(FileSystem.folder(of: path)) >= rotation.reservedFraction else {
+          let percent = NumberFormatting.rounded(100 * rotation.reservedFraction, places: 1)
           throw FileError(path, "less than \(percent) % of the disk is free")
         }
         if isDue {
@@ -206,34 +207,35 @@ final class LiveRecording {
   }
 
   /// 24 bits: finer than any converter, and held by every kind of file.
-  private static let samples = SampleFormat.s24
+  private static let sampleFormat = SampleFormat.s24
 
   let recording: RecordingBuffer
   private let path: String
   private let rate: Double
   private let writer: RecordingWriter
-  private let files: Files
+  private let files: RecordingFiles
 
   /// Starts the file, of at most so many seconds, or divided by `rotation`; `failureHandler` runs
   /// on another thread.
   init(
-    to path: String, device: DeviceSummary, upTo seconds: Double? = nil, rotation: Rotation? = nil,
+    to path: String, device: DeviceSummary, maximumSeconds seconds: Double? = nil,
+    rotation: Rotation? = nil,
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
   ) throws {
     self.path = path
     rate = device.format.rate
     recording = RecordingBuffer(device.format)
-    let files = try Files(path, rotation)
+    let files = try RecordingFiles(path, rotation)
     self.files = files
-    let change: RecordingWriter.FileChange = { isDue throws(SoundFileError) in
-      try files.change(isDue: isDue)
+    let change: RecordingWriter.FileRotation = { isDue throws(SoundFileError) in
+      try files.rotate(isDue: isDue)
     }
     let ending =
       rotation == nil ? "recording stopped" : "recording stops until the next file is due"
     writer = try RecordingWriter(
       recording, rate: Int(device.format.rate), to: files.descriptor, path: path,
       storedAs: SoundFileFormat(
-        container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
+        container: SoundFileFormat.container(ofName: path) ?? .wav, sampleFormat: Self.sampleFormat),
       maximumFrameCount: (rotation?.seconds ?? seconds).map { Int64($0 * device.format.rate) },
       tags: SoundFileTags(
         title: FileSystem.stem(of: path), software: "Temblor \(temblorVersion)",
@@ -241,7 +243,7 @@ final class LiveRecording {
       failureHandler: {
         failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)"))
       },
-      change: rotation == nil ? nil : change)
+      rotateFile: rotation == nil ? nil : change)
   }
 
   /// Whether nothing is at a path, or a file that this program wrote, whose tags at its start name

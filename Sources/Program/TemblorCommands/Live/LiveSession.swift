@@ -3,32 +3,35 @@ import Glibc
 /// Plays a task until it is over or somebody ends it; the terminal is then as it was, however it
 /// ends.
 final class LiveSession {
-  static let strengthSteps: Float = 20
+  static let strengthStepCount: Float = 20
   /// Time in which blocks are looked at; well before their records would be dropped.
-  private static let recordInterval = Duration.milliseconds(500)
+  private static let timingsInterval = Duration.milliseconds(500)
 
   /// How long a device may take to end once a key or a signal asked for that; with the file, a
   /// second.
-  private static let promptLimit = Duration.milliseconds(750)
-  private static let promptFileLimit = Duration.milliseconds(200)
+  private static let promptStopTimeout = Duration.milliseconds(750)
+  private static let promptFileTimeout = Duration.milliseconds(200)
   /// How long a recording may take to be completed where nobody is in a hurry.
-  private static let fileLimit = Duration.seconds(30)
+  private static let fileTimeout = Duration.seconds(30)
 
   let console: LiveConsole
-  private let backend: any SessionBackend
-  private let wantsRecords: Bool
+  private let environment: any PlaybackEnvironment
+  private let wantsBlockTimings: Bool
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
-  private lazy var keyboard: (any Keyboard)? = backend.keyboard()
+  private lazy var keyboard: (any Keyboard)? = environment.keyboard()
 
-  init(on backend: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
-    self.backend = backend
-    self.wantsRecords = wantsRecords
+  init(
+    in backend: any PlaybackEnvironment, terminal: Terminal, isQuiet: Bool,
+    wantsBlockTimings wantsRecords: Bool
+  ) {
+    self.environment = backend
+    self.wantsBlockTimings = wantsRecords
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
   }
 
   /// Whether somebody can press keys; from the first look on they are taken for the session.
-  var hasKeys: Bool { keyboard != nil }
+  var hasKeyboard: Bool { keyboard != nil }
 
   /// The device that is open, or nil before it was opened.
   var device: DeviceSummary? { outcome.device }
@@ -36,9 +39,9 @@ final class LiveSession {
   /// Ends a wait of the session: [any thread].
   var wake: WakeSignal { inbox.wake }
 
-  func run<Task: SessionTask>(
+  func run<Task: PlaybackActivity>(
     _ options: DeviceOptions, keepsAwake: Bool = false, recording path: String? = nil,
-    upTo seconds: Double? = nil,
+    maximumSeconds seconds: Double? = nil,
     rotation: LiveRecording.Rotation? = nil,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
   ) throws -> (outcome: LiveOutcome, task: Task) {
@@ -49,188 +52,193 @@ final class LiveSession {
     }
     defer { keyboard = nil }
     let inbox = self.inbox
-    let output = try backend.open(options.device, options.request)
+    let output = try environment.open(options.device, options.request)
     let device = DeviceSummary(output)
     outcome.device = device
     let (engine, task) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
     let recording = try path.map {
-      try LiveRecording(to: $0, device: device, upTo: seconds, rotation: rotation) {
-        inbox.put(.notice($0))
+      try LiveRecording(to: $0, device: device, maximumSeconds: seconds, rotation: rotation) {
+        inbox.append(.sinkEvent($0))
       }
     }
-    let playing = Playing(engine: engine, task: task, tone: tone, recording: recording)
-    let driver = try backend.play(engine, through: output, recording: recording?.recording) {
-      inbox.put($0)
+    let playing = ActivePlayback(engine: engine, activity: task, tone: tone, recording: recording)
+    let driver = try environment.play(engine, through: output, recording: recording?.recording) {
+      inbox.append($0)
     }
     do {
-      outcome.ending = try perform(playing, driver, notice)
+      outcome.ending = try runLoop(playing, driver, notice)
     } catch {
       outcome.ending = .quit
-      end(playing, driver)
+      finish(playing, driver)
       throw error
     }
-    end(playing, driver)
+    finish(playing, driver)
     return (outcome, task)
   }
 
-  private struct Playing {
+  private struct ActivePlayback {
     let engine: PlaybackEngine
-    let task: any SessionTask
+    let activity: any PlaybackActivity
     let tone: KeepAwakeTone?
     let recording: LiveRecording?
   }
 
-  private func perform(
-    _ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal
+  private func runLoop(
+    _ playing: ActivePlayback, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal
   ) throws
     -> LiveOutcome.Ending
   {
-    let task = playing.task
+    let task = playing.activity
     if let device = outcome.device {
-      console.remark(device.description)
+      console.hint(device.description)
     }
     if keyboard != nil {
       showKeys(of: task)
     }
     while true {
-      if takeEvents(playing.engine) { return .deviceEnded }
-      if notice.isGiven { return .interrupted }
-      for key in keyboard?.keys(at: backend.time.now) ?? [] {
-        if try press(key, playing) {
+      if handleEvents(playing.engine) { return .deviceEnded }
+      if notice.isRaised { return .interrupted }
+      for key in keyboard?.readKeys(at: environment.time.now) ?? [] {
+        if try handleKey(key, playing) {
           return .quit
         }
       }
       if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) {
         return .quit
       }
-      let step = try task.perform(at: backend.time.now)
+      let step = try task.update(at: environment.time.now)
       playing.tone?.matchStrength(playing.engine.strength)
-      takeRecords(driver, playing)
+      readBlockTimings(driver, playing)
       guard case .wait(let limit) = step else { return .over }
-      console.show(figures(playing))
+      console.show(status(of: playing))
       wait(for: task, notice.descriptor, limit)
     }
   }
 
-  private func wait(for task: any SessionTask, _ interruption: Int32, _ limit: Duration?) {
+  private func wait(for task: any PlaybackActivity, _ interruption: Int32, _ limit: Duration?) {
     var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruption)]
-    watched += (keyboard?.watched ?? []) + task.watched
+    watched += (keyboard?.watchedDescriptors ?? []) + task.watchedDescriptors
     let limits = [
-      limit, console.timeout(isIdle: task.state == .idle), keyboard?.timeout(at: backend.time.now),
-      outcome.tally.timeout(at: backend.time.now), wantsRecords ? Self.recordInterval : nil,
+      limit, console.timeout(isIdle: task.state == .idle),
+      keyboard?.timeout(at: environment.time.now),
+      outcome.sinkEvents.timeout(at: environment.time.now),
+      wantsBlockTimings ? Self.timingsInterval : nil,
     ]
-    backend.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
+    environment.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
 
-  private func end(_ playing: Playing, _ driver: any EngineDriver) {
+  private func finish(_ playing: ActivePlayback, _ driver: any EngineDriver) {
     // An end that was asked for does not wait for what a long buffer holds.
     let isPrompt = outcome.ending == .interrupted || outcome.ending == .quit
-    let hasEnded = driver.stop(within: isPrompt ? Self.promptLimit : nil)
-    _ = takeEvents(playing.engine)
-    takeRecords(driver, playing)
-    takePeaks(playing.engine)
-    takeProtection(playing.engine)
-    report(outcome.tally.takeDue(at: nil), playing.engine)
+    let hasEnded = driver.stop(within: isPrompt ? Self.promptStopTimeout : nil)
+    _ = handleEvents(playing.engine)
+    readBlockTimings(driver, playing)
+    readPeaks(playing.engine)
+    readProtection(playing.engine)
+    report(outcome.sinkEvents.drainDueReports(at: nil), playing.engine)
     console.clear()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
-    outcome.isHeardToTheEnd = hasEnded && !outcome.tally.hasFailed
+    outcome.isHeardToEnd = hasEnded && !outcome.sinkEvents.hasFailed
     if let protection = outcome.protection, protection.cause != nil {
-      console.remark(protection.text)
+      console.hint(protection.text)
       if protection.cause == .excursion,
         playing.engine.profiles.contains(where: { $0.hardware?.measured != nil })
       {
-        console.remark("The resonance may have moved; \(CalibrationAge.advice).")
+        console.hint("The resonance may have moved; \(CalibrationAge.advice).")
       }
     }
     if let recording = playing.recording {
       let (result, message) = recording.finish(
-        within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
+        within: isPrompt ? Self.promptFileTimeout : Self.fileTimeout)
       outcome.recording = result
       if let message {
-        console.report(message)
+        console.error(message)
       }
     }
   }
 
   /// Reports what happened; answers whether the device has ended.
-  private func takeEvents(_ engine: PlaybackEngine) -> Bool {
+  private func handleEvents(_ engine: PlaybackEngine) -> Bool {
     var isOver = false
-    for event in inbox.take() {
+    for event in inbox.drain() {
       switch event {
-      case .notice(let notice): report(outcome.tally.add(notice, at: backend.time.now), engine)
+      case .sinkEvent(let notice):
+        report(outcome.sinkEvents.add(notice, at: environment.time.now), engine)
       case .ended: isOver = true
       }
     }
-    report(outcome.tally.takeDue(at: backend.time.now), engine)
+    report(outcome.sinkEvents.drainDueReports(at: environment.time.now), engine)
     return isOver
   }
 
-  private func report(_ reports: [SinkEventFolding.Report], _ engine: PlaybackEngine) {
+  private func report(_ reports: [SinkEventAggregator.Report], _ engine: PlaybackEngine) {
     for report in reports {
-      console.report(report.line(rate: engine.rate, lacksPriority: outcome.tally.lacksPriority))
+      console.error(
+        report.message(
+          rate: engine.rate, lacksRealTimePriority: outcome.sinkEvents.lacksRealTimePriority))
     }
   }
 
-  private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {
-    guard wantsRecords else { return }
-    let records = driver.takeBlockTimings()
-    outcome.blocks.add(records, rate: playing.engine.rate)
-    playing.task.note(records)
+  private func readBlockTimings(_ driver: any EngineDriver, _ playing: ActivePlayback) {
+    guard wantsBlockTimings else { return }
+    let records = driver.drainBlockTimings()
+    outcome.renderLoad.add(records, rate: playing.engine.rate)
+    playing.activity.record(records)
   }
 
-  @discardableResult private func takePeaks(_ engine: PlaybackEngine) -> [Float] {
-    let peaks = engine.routing.channels.indices.map { engine.takePeak(ofChannel: $0) }
+  @discardableResult private func readPeaks(_ engine: PlaybackEngine) -> [Float] {
+    let peaks = engine.routing.channels.indices.map { engine.drainPeak(ofChannel: $0) }
     outcome.peak = max(outcome.peak, peaks.max() ?? 0)
     return peaks
   }
 
   /// What protection did since this was last asked; the outcome keeps all of it.
-  @discardableResult private func takeProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
+  @discardableResult private func readProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
-    let gain = engine.takeMinimumProtectionGain()
-    let temperatureRise = engine.temperatureRise.map(\.total).max() ?? 0
+    let gain = engine.drainMinimumProtectionGain()
+    let temperatureRise = engine.temperatureRises.map(\.total).max() ?? 0
     var sum = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
-      powerLimitedFrameCount: engine.powerLimitedFrameCount, leastGain: gain,
+      powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumGain: gain,
       temperatureRise: temperatureRise,
       peakExcursion: Double(engine.peakExcursion))
     var recent = sum
     if let before = outcome.protection {
       recent.excursionLimitedFrameCount -= before.excursionLimitedFrameCount
       recent.powerLimitedFrameCount -= before.powerLimitedFrameCount
-      sum.leastGain = min(sum.leastGain, before.leastGain)
+      sum.minimumGain = min(sum.minimumGain, before.minimumGain)
       sum.temperatureRise = max(sum.temperatureRise, before.temperatureRise)
     }
     outcome.protection = sum
     return recent
   }
 
-  private func figures(_ playing: Playing) -> PlaybackStatus {
+  private func status(of playing: ActivePlayback) -> PlaybackStatus {
     let engine = playing.engine
-    let task = playing.task
-    let (position, duration) = task.place
-    let peaks = takePeaks(engine)
+    let task = playing.activity
+    let (position, duration) = task.progress
+    let peaks = readPeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
     return PlaybackStatus(
       state: engine.isMuted ? .muted : task.state, position: task.hasClock ? position : nil,
       duration: duration,
-      peaks: task.isBlind ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
-      underrunCount: outcome.tally.underrunCount,
+      peaks: task.hidesSoundDetails ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
+      underrunCount: outcome.sinkEvents.underrunCount,
       strength: task.hasFixedLevel ? nil : Double(engine.strength), title: task.title,
-      protection: task.isBlind ? nil : takeProtection(engine))
+      protection: task.hidesSoundDetails ? nil : readProtection(engine))
   }
 
-  private func press(_ key: KeyPress, _ playing: Playing) throws -> Bool {
-    if try playing.task.press(key) { return false }
+  private func handleKey(_ key: KeyPress, _ playing: ActivePlayback) throws -> Bool {
+    if try playing.activity.handleKey(key) { return false }
     switch key {
     case .character("q"), .character("Q"), .control("d"):
       return true
     case .character("?"), .character("h"):
-      showKeys(of: playing.task)
+      showKeys(of: playing.activity)
     default:
-      if !playing.task.hasFixedLevel {
+      if !playing.activity.hasFixedLevel {
         changeLevel(key, playing)
       }
     }
@@ -238,7 +246,7 @@ final class LiveSession {
   }
 
   /// Changes the strength or mutes, if the key asks for it.
-  private func changeLevel(_ key: KeyPress, _ playing: Playing) {
+  private func changeLevel(_ key: KeyPress, _ playing: ActivePlayback) {
     switch key {
     case .character("+"), .character("="), .up: changeStrength(by: 1, playing)
     case .character("-"), .character("_"), .down: changeStrength(by: -1, playing)
@@ -247,13 +255,13 @@ final class LiveSession {
     }
   }
 
-  private func changeStrength(by step: Float, _ playing: Playing) {
+  private func changeStrength(by step: Float, _ playing: ActivePlayback) {
     // Whole steps, so that the way back leads to where it began.
-    let steps = (playing.engine.strength * Self.strengthSteps).rounded() + step
-    playing.engine.strength = steps / Self.strengthSteps
+    let steps = (playing.engine.strength * Self.strengthStepCount).rounded() + step
+    playing.engine.strength = steps / Self.strengthStepCount
   }
 
-  private func showKeys(of task: any SessionTask) {
+  private func showKeys(of task: any PlaybackActivity) {
     let levels: [KeyHelp] = task.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
     let usual = levels + [("q", "quit"), ("?", "these keys")]
     console.showKeys(task.keys + usual.filter { key in !task.keys.contains { $0.key == key.key } })
@@ -269,10 +277,10 @@ final class KeepAwakeTone {
   /// Its level: −60 dBFS, 50 dB below what a pattern can reach.
   static let level = 0.001
   /// Seconds of one pass, a whole number of the tone's periods.
-  private static let length = 10.0
+  private static let passSeconds = 10.0
 
   private let player: PatternPlayer
-  private var followed: Float?
+  private var matchedStrength: Float?
 
   init(_ engine: PlaybackEngine) throws {
     let profile = TransducerProfile(
@@ -280,7 +288,8 @@ final class KeepAwakeTone {
       frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.level)
     let pattern = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: Self.length, parameters: [.hapticIntensity: 1])
+        kind: .hapticContinuous, time: 0, duration: Self.passSeconds,
+        parameters: [.hapticIntensity: 1])
     ])
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
     player = try engine.player(for: engine.profiles.map { _ in plan }, duration: pattern.duration)
@@ -293,45 +302,45 @@ final class KeepAwakeTone {
   let voiceCount: Int
 
   func matchStrength(_ strength: Float) {
-    guard strength != followed else { return }
-    followed = strength
+    guard strength != matchedStrength else { return }
+    matchedStrength = strength
     // At strength 0 nothing is to come out; a command too many at once changes the level later.
     try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)
   }
 }
 
 /// What a live verb does on an engine, called by its session on one thread.
-protocol SessionTask: AnyObject {
-  var watched: [PollDescriptor] { get }
+protocol PlaybackActivity: AnyObject {
+  var watchedDescriptors: [PollDescriptor] { get }
   /// What its own keys do, in the order of help; none where it has none.
   var keys: [KeyHelp] { get }
   var state: PlaybackStatus.State { get }
   /// Seconds of what plays, and its length where it has one.
-  var place: (position: Double, duration: Double?) { get }
+  var progress: (position: Double, duration: Double?) { get }
 
   /// What is heard and how, for the live line; nothing where the time says enough.
-  var title: SessionTitle? { get }
+  var title: ActivityTitle? { get }
   /// Whether the live line must show nothing of the sound itself, its level and its voices.
-  var isBlind: Bool { get }
+  var hidesSoundDetails: Bool { get }
   /// A Boolean value that indicates whether the level is part of an experiment, so that no key
   /// changes the strength or mutes.
   var hasFixedLevel: Bool { get }
   /// A Boolean value that indicates whether the live line shows the time of `place`.
   var hasClock: Bool { get }
 
-  func perform(at now: Duration) throws -> SessionStep
+  func update(at now: Duration) throws -> ActivityStep
 
   /// Takes a key, or answers false for one that means nothing to the task, and something to the
   /// session.
-  func press(_ key: KeyPress) throws -> Bool
+  func handleKey(_ key: KeyPress) throws -> Bool
 
   /// Takes note of blocks that were rendered, where `wantsRecords` says so.
-  func note(_ records: [BlockTiming])
+  func record(_ records: [BlockTiming])
 }
 
-enum SessionStep: Equatable { case wait(Duration?), over }
+enum ActivityStep: Equatable { case wait(Duration?), finished }
 
-struct SessionTitle: Equatable, Sendable {
+struct ActivityTitle: Equatable, Sendable {
   var long: String
   var short: String
   /// How it is heard, the most important first; left out where there is no space.
@@ -341,78 +350,78 @@ struct SessionTitle: Equatable, Sendable {
 /// A key in the list that `?` shows.
 typealias KeyHelp = (key: String, meaning: String)
 
-extension SessionTask {
-  var watched: [PollDescriptor] { [] }
+extension PlaybackActivity {
+  var watchedDescriptors: [PollDescriptor] { [] }
   var keys: [KeyHelp] { [] }
   var state: PlaybackStatus.State { .playing }
-  var title: SessionTitle? { nil }
-  var isBlind: Bool { false }
+  var title: ActivityTitle? { nil }
+  var hidesSoundDetails: Bool { false }
   var hasFixedLevel: Bool { false }
   var hasClock: Bool { true }
-  func press(_ key: KeyPress) throws -> Bool { false }
-  func note(_ records: [BlockTiming]) {}
+  func handleKey(_ key: KeyPress) throws -> Bool { false }
+  func record(_ records: [BlockTiming]) {}
 }
 
 protocol Keyboard: AnyObject {
   /// What to wait for before asking for keys; ask again each time.
-  var watched: [PollDescriptor] { get }
+  var watchedDescriptors: [PollDescriptor] { get }
   /// Whether there are no more keys, because the terminal went away.
   var isClosed: Bool { get }
 
   func timeout(at now: Duration) -> Duration?
-  func keys(at now: Duration) -> [KeyPress]
+  func readKeys(at now: Duration) -> [KeyPress]
 }
 
 extension RawTerminal: Keyboard {
-  var watched: [PollDescriptor] { descriptors.map { PollDescriptor($0) } }
+  var watchedDescriptors: [PollDescriptor] { descriptors.map { PollDescriptor($0) } }
 }
 
 final class LiveConsole {
-  let isWatched: Bool
+  let showsStatus: Bool
   private let terminal: Terminal
-  private var line: ProgressLine
+  private var statusLine: ProgressLine
   private let isQuiet: Bool
-  private var endsWithKeys = false
+  private var endsWithKeyHelp = false
   /// How long the line may stay as it is while nothing plays.
   private static let idleInterval = Duration.seconds(1)
   /// The least time between two lines: fifteen a second move, more cost.
-  private static let interval = Duration.seconds(1) / 15
+  private static let minimumUpdateInterval = Duration.seconds(1) / 15
 
   /// A console; a quiet one has no line and prints only what is necessary.
   init(on terminal: Terminal, isQuiet: Bool) {
-    line = ProgressLine(on: terminal, interval: Self.interval)
+    statusLine = ProgressLine(on: terminal, updateInterval: Self.minimumUpdateInterval)
     self.terminal = terminal
     self.isQuiet = isQuiet
-    isWatched = terminal.error.isTerminal && !isQuiet
+    showsStatus = terminal.error.isTerminal && !isQuiet
   }
 
   /// How long the line may stay as it is; nothing where there is none.
   func timeout(isIdle: Bool) -> Duration? {
-    isWatched ? isIdle ? Self.idleInterval : Self.interval : nil
+    showsStatus ? isIdle ? Self.idleInterval : Self.minimumUpdateInterval : nil
   }
 
-  func report(_ message: String) {
-    endsWithKeys = false
-    line.clear()
+  func error(_ message: String) {
+    endsWithKeyHelp = false
+    statusLine.clear()
     terminal.report(message)
   }
 
-  func announce(_ message: String) {
+  func info(_ message: String) {
     if !isQuiet {
-      report(message)
+      error(message)
     }
   }
-  func remark(_ message: String) {
-    if isWatched {
-      report(message)
+  func hint(_ message: String) {
+    if showsStatus {
+      error(message)
     }
   }
 
   /// Reports what keys do, in lines that break between keys; once where nothing else was reported
   /// since.
   func showKeys(_ keys: [KeyHelp]) {
-    guard !endsWithKeys else { return }
-    defer { endsWithKeys = true }
+    guard !endsWithKeyHelp else { return }
+    defer { endsWithKeyHelp = true }
     var lines = [""]
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
@@ -423,21 +432,21 @@ final class LiveConsole {
       }
       lines[lines.count - 1] += " " + word
     }
-    remark("Keys:" + lines.joined(separator: "\n     "))
+    hint("Keys:" + lines.joined(separator: "\n     "))
   }
 
   /// Shows how things are, unless the last line is too recent; then they are not even asked for.
   func show(_ figures: @autoclosure () -> PlaybackStatus) {
-    if isWatched {
-      line.draw { width in figures().line(width: width, for: terminal.error) }
+    if showsStatus {
+      statusLine.draw { width in figures().line(width: width, for: terminal.error) }
     }
   }
 
-  func clear() { line.clear() }
+  func clear() { statusLine.clear() }
 }
 
-extension SinkEventFolding.Report {
-  func line(rate: Double, lacksPriority: Bool) -> String {
+extension SinkEventAggregator.Report {
+  func message(rate: Double, lacksRealTimePriority lacksPriority: Bool) -> String {
     let milliseconds = NumberFormatting.rounded(
       Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {

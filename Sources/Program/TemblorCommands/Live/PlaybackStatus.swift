@@ -20,7 +20,7 @@ struct PlaybackStatus: Equatable, Sendable {
   var underrunCount = 0
   /// The factor on everything, 0 to 1; nil where it is fixed and not shown.
   var strength: Double? = 1
-  var title: SessionTitle?
+  var title: ActivityTitle?
   var protection: ProtectionSummary?
 
   /// The live line in at most so many columns: what matters least goes first.
@@ -28,7 +28,7 @@ struct PlaybackStatus: Equatable, Sendable {
     var best = Parts(times: [state.rawValue], counts: [])
     for detail in Detail.allCases {
       let parts = parts(detail)
-      if parts.length + meterRoom(detail) <= width {
+      if parts.length + minimumMeterWidth(detail) <= width {
         best = parts
         break
       }
@@ -44,7 +44,7 @@ struct PlaybackStatus: Equatable, Sendable {
     return (pieces.joined(separator: " "), length)
   }
 
-  private enum Detail: CaseIterable { case words, letters, strengthless, position, urgent }
+  private enum Detail: CaseIterable { case full, abbreviated, withoutStrength, position, minimal }
 
   private struct Parts {
     var times: [String]
@@ -58,20 +58,20 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   /// Columns a meter should have at least, its blank included.
-  private func meterRoom(_ detail: Detail) -> Int {
+  private func minimumMeterWidth(_ detail: Detail) -> Int {
     if peaks.isEmpty { return 0 }
     return switch detail {
-    case .words: 1 + max(8, min(peaks.count, 16))
-    case .letters, .strengthless: 1 + min(peaks.count, 8)
+    case .full: 1 + max(8, min(peaks.count, 16))
+    case .abbreviated, .withoutStrength: 1 + min(peaks.count, 8)
     case .position: 1 + min(peaks.count, 4)
-    case .urgent: 0
+    case .minimal: 0
     }
   }
 
   private func parts(_ detail: Detail) -> Parts {
-    let underruns = (text: words(underrunCount, "underrun", detail), isAlarm: underrunCount > 0)
+    let underruns = (text: countText(underrunCount, "underrun", detail), isAlarm: underrunCount > 0)
     let alarms = underrunCount > 0 ? [underruns] : []
-    let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
+    let voices = voiceCount.map { [(text: countText($0, "voice", detail), isAlarm: false)] } ?? []
     let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
     let percent = strength.map { "\(Int((min(1, max(0, $0)) * 100).rounded()))%" }
     let strengthWords = percent.map { [(text: "strength \($0)", isAlarm: false)] } ?? []
@@ -82,25 +82,25 @@ struct PlaybackStatus: Equatable, Sendable {
     let long = [state.rawValue] + (title.map { [$0.long] } ?? [])
     let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
-    case .words:
+    case .full:
       return Parts(
         times: long + times + remarks, counts: voices + strengthWords + held + [underruns])
-    case .letters:
+    case .abbreviated:
       return Parts(
         times: short + times + remarks,
         counts: voices + strengthFigure + held.filter(\.isAlarm) + alarms)
-    case .strengthless:
+    case .withoutStrength:
       return Parts(times: short + times + remarks, counts: alarms)
     case .position:
       return Parts(times: short + now + remarks.prefix(1), counts: alarms)
-    case .urgent:
+    case .minimal:
       return Parts(times: short + now, counts: alarms)
     }
   }
 
   /// `3 voices` where there is space, else `3v`.
-  private func words(_ count: Int, _ word: String, _ detail: Detail) -> String {
-    if case .words = detail { return count.counted(word) }
+  private func countText(_ count: Int, _ word: String, _ detail: Detail) -> String {
+    if case .full = detail { return count.counted(word) }
     return "\(count)\(word.prefix(1))"
   }
 
@@ -120,13 +120,13 @@ struct PlaybackStatus: Equatable, Sendable {
 /// which shows the highest.
 struct LevelMeter {
   /// The level at which a meter is empty, in dBFS: what is 48 dB below the peak is not felt.
-  static let floor = -48.0
+  static let floorDecibels = -48.0
   /// From here on a level is marked as high, in dBFS: half of what the ceiling allows.
-  static let high = -6.0
+  static let highLevelDecibels = -6.0
   /// Columns of the longest bar: 2 dB each.
-  static let longest = 24
+  static let maximumBarLength = 24
   /// Columns under which a bar tells less than a column in eighths does.
-  static let shortest = 4
+  static let minimumBarLength = 4
 
   private let peaks: [Float]
   private let barLength: Int
@@ -135,9 +135,9 @@ struct LevelMeter {
   init(_ peaks: [Float], width: Int) {
     let gaps = max(0, peaks.count - 1)
     let bar = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
-    if bar >= Self.shortest {
+    if bar >= Self.minimumBarLength {
       self.peaks = peaks
-      barLength = min(bar, Self.longest)
+      barLength = min(bar, Self.maximumBarLength)
       length = barLength * peaks.count + gaps
     } else {
       let count = min(peaks.count, max(0, width))
@@ -157,14 +157,14 @@ struct LevelMeter {
       }
       text += output.styled(
         barLength > 0 ? Self.bar(peak, length: barLength) : Self.column(peak),
-        Self.decibels(peak) >= Self.high ? .yellow : .green)
+        Self.decibels(peak) >= Self.highLevelDecibels ? .yellow : .green)
     }
     return text
   }
 
   /// A bar from the left in eighths of a column, blank where it ends.
   private static func bar(_ peak: Float, length: Int) -> String {
-    let eighths = Int((share(peak) * Double(length * 8)).rounded())
+    let eighths = Int((filledFraction(peak) * Double(length * 8)).rounded())
     var text = String(repeating: "█", count: eighths / 8)
     if eighths % 8 > 0 {
       text.unicodeScalars.append(scalar(0x2590 - UInt32(eighths % 8)))
@@ -174,12 +174,14 @@ struct LevelMeter {
 
   /// One column filled from below, `·` where it is silent.
   private static func column(_ peak: Float) -> String {
-    let eighths = Int((share(peak) * 8).rounded())
+    let eighths = Int((filledFraction(peak) * 8).rounded())
     return eighths == 0 ? "·" : String(Character(scalar(0x2580 + UInt32(eighths))))
   }
 
   /// A character of Unicode's Block Elements: 2581 to 2588 grow upwards, 258F to 2588 to the right.
   private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
-  private static func share(_ peak: Float) -> Double { min(1, max(0, 1 - decibels(peak) / floor)) }
+  private static func filledFraction(_ peak: Float) -> Double {
+    min(1, max(0, 1 - decibels(peak) / floorDecibels))
+  }
   private static func decibels(_ peak: Float) -> Double { NumberFormatting.decibels(min(peak, 1)) }
 }

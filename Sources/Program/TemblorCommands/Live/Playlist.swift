@@ -1,72 +1,74 @@
-final class Playlist: SessionTask {
+final class Playlist: PlaybackActivity {
   /// Seconds of silence before the first piece: longer than the ramp with which sound sets in.
-  static let leadIn = 0.003
+  static let leadInSeconds = 0.003
 
   private let engine: PlaybackEngine
   private let console: LiveConsole
-  private let pieces: [CompiledPattern]
-  private let gap: Int64
-  private let track: SingleTrackPlayer
+  private let patterns: [CompiledPattern]
+  private let gapFrameCount: Int64
+  private let trackPlayer: SingleTrackPlayer
   private var index = 0
   /// The frame from which on all has been heard, once the last piece has ended.
-  private var overFrame: Int64?
+  private var heardEndFrame: Int64?
 
   /// A playlist whose first piece is about to start; `gap` in seconds, `passCount` nil for
   /// endlessly.
   init(
-    _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
-    shares: [SendAutomation] = [], session: LiveSession
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1,
+    gapSeconds gap: Double = 0,
+    sendGains shares: [SendAutomation] = [], session: LiveSession
   ) throws {
     self.engine = engine
-    self.pieces = pieces
-    self.gap = FrameConversion.frame(seconds: gap, rate: engine.rate)
+    self.patterns = pieces
+    self.gapFrameCount = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
-    track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
+    trackPlayer = SingleTrackPlayer(
+      engine, passCount: passCount, wake: session.wake, sendGains: shares)
     if let first = pieces.first {
-      try track.play(
-        first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
-      announce()
+      try trackPlayer.play(
+        first, at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
+      showPatternName()
     } else {
-      overFrame = 0
+      heardEndFrame = 0
     }
   }
 
   var keys: [KeyHelp] {
     let moves = [("n", "next"), ("p", "previous")]
-    return SingleTrackPlayer.keys + (pieces.count > 1 ? moves : [])
+    return SingleTrackPlayer.keys + (patterns.count > 1 ? moves : [])
   }
 
-  var state: PlaybackStatus.State { track.state }
-  var place: (position: Double, duration: Double?) { track.place }
+  var state: PlaybackStatus.State { trackPlayer.state }
+  var progress: (position: Double, duration: Double?) { trackPlayer.progress }
 
-  func perform(at now: Duration) throws -> SessionStep {
-    if overFrame == nil, let end = track.endFrame {
-      if index + 1 < pieces.count {
-        try play(index + 1, at: .frame(end + gap))
+  func update(at now: Duration) throws -> ActivityStep {
+    if heardEndFrame == nil, let end = trackPlayer.endFrame {
+      if index + 1 < patterns.count {
+        try play(index + 1, at: .frame(end + gapFrameCount))
       } else {
-        overFrame =
+        heardEndFrame =
           end
           + FrameConversion.frame(
             seconds: engine.routing.tail(rate: engine.rate), rate: engine.rate)
       }
     }
-    guard let overFrame else { return .wait(nil) }
-    let left = overFrame - engine.position
-    return left > 0 ? .wait(.inSeconds(Double(left) / engine.rate)) : .over
+    guard let heardEndFrame else { return .wait(nil) }
+    let left = heardEndFrame - engine.position
+    return left > 0 ? .wait(.nanosecondRounded(seconds: Double(left) / engine.rate)) : .finished
   }
 
-  func press(_ key: KeyPress) throws -> Bool {
+  func handleKey(_ key: KeyPress) throws -> Bool {
     switch key {
     case .character(" "):
-      try track.togglePause()
+      try trackPlayer.togglePause()
     case .character("r"), .character("R"), .home:
       try play(index)
     case .character("n"), .character("N"), .right:
-      if index + 1 < pieces.count {
+      if index + 1 < patterns.count {
         try play(index + 1)
       } else {
-        try track.stop()
-        overFrame = engine.position
+        try trackPlayer.stop()
+        heardEndFrame = engine.position
       }
     case .character("p"), .character("P"), .left:
       try play(max(0, index - 1))
@@ -77,20 +79,20 @@ final class Playlist: SessionTask {
   }
 
   private func play(_ index: Int, at time: PlaybackTime = .now) throws {
-    overFrame = nil
+    heardEndFrame = nil
     let isOther = index != self.index
     self.index = index
-    try track.play(pieces[index], at: time)
+    try trackPlayer.play(patterns[index], at: time)
     if isOther {
-      announce()
+      showPatternName()
     }
   }
 
-  private func announce() {
-    guard pieces.count > 1 else { return }
-    let piece = pieces[index]
-    console.remark(
-      "\(index + 1) of \(pieces.count): \(piece.name.printable), "
+  private func showPatternName() {
+    guard patterns.count > 1 else { return }
+    let piece = patterns[index]
+    console.hint(
+      "\(index + 1) of \(patterns.count): \(piece.name.printable), "
         + NumberFormatting.seconds(piece.duration))
   }
 }
@@ -127,17 +129,20 @@ final class SingleTrackPlayer {
   private let engine: PlaybackEngine
   private let wake: WakeSignal
   private let passCount: Int?
-  private let shares: [SendAutomation]
+  private let sendGains: [SendAutomation]
   private var player: PatternPlayer?
-  private var piece: CompiledPattern?
+  private var pattern: CompiledPattern?
   private(set) var isPaused = false
 
   /// - Parameter passCount: How often each piece is played; nil for endlessly.
-  init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal, shares: [SendAutomation] = []) {
+  init(
+    _ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal,
+    sendGains shares: [SendAutomation] = []
+  ) {
     self.engine = engine
     self.passCount = passCount
     self.wake = wake
-    self.shares = shares
+    self.sendGains = shares
   }
 
   /// The frame at which the piece ended, or nothing while it plays or is still to come.
@@ -152,20 +157,20 @@ final class SingleTrackPlayer {
   }
 
   /// Seconds of the piece that have run, and its duration.
-  var place: (position: Double, duration: Double?) {
-    guard let player, let piece else { return (0, nil) }
-    return (min(player.position, piece.duration), piece.duration)
+  var progress: (position: Double, duration: Double?) {
+    guard let player, let pattern else { return (0, nil) }
+    return (min(player.position, pattern.duration), pattern.duration)
   }
 
   func play(_ piece: CompiledPattern, at time: PlaybackTime = .now) throws {
     try stop()
-    let player = try engine.player(for: piece.plans, duration: piece.duration, shares: shares)
+    let player = try engine.player(for: piece.plans, duration: piece.duration, sendGains: sendGains)
     let wake = wake
     player.endHandler = { wake.raise() }
     try player.loop(passCount: passCount)
     try player.start(at: time)
     self.player = player
-    self.piece = piece
+    self.pattern = piece
   }
 
   func stop() throws {
@@ -176,18 +181,18 @@ final class SingleTrackPlayer {
   }
 
   func restart() throws {
-    if let piece {
-      try play(piece)
+    if let pattern {
+      try play(pattern)
     }
   }
 
   /// Pauses or resumes the piece; one that was still to come starts when resumed.
   func togglePause() throws {
-    guard let player, let piece, endFrame == nil else { return }
+    guard let player, let pattern, endFrame == nil else { return }
     if isPaused {
       isPaused = false
       if player.startFrame == nil {
-        try play(piece)
+        try play(pattern)
       } else {
         try player.resume()
       }

@@ -20,14 +20,14 @@ enum RoutingOptions {
         Array file with the channels and positions of several transducers; replaces --haptics, \
         --channel and --profile. See Profiles/README.md.
         """,
-      completion: .file(endingIn: "json")))
+      completion: .file(withExtension: "json")))
 
   static let channel = Option(
     "--channel", value: "N=WORDS",
     help: "Configure one channel, such as "
       + """
       '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \
-      \(ChannelRouting.Channel.words.joined(separator: ", ")). 
+      \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). 
       """
         + """
         eq and crossover act one behind the other, at most \(ChannelFilter.maximumCount) on a \
@@ -47,12 +47,12 @@ enum RoutingOptions {
   static func routing(_ arguments: ParsedArguments) throws -> ChannelRouting {
     var routing = ChannelRouting()
     if let text = arguments.value("--haptics") {
-      routing.haptics = try channels(text, option: "--haptics")
+      routing.hapticChannels = try channels(text, option: "--haptics")
     }
     if let text = arguments.value("--audio") {
-      routing.audio = try channels(text, option: "--audio")
+      routing.audioChannels = try channels(text, option: "--audio")
     }
-    routing.channels = try channels(arguments)
+    routing.channelSettings = try channels(arguments)
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
       if pan != nil { throw UsageError("'--pan' needs '--array'") }
@@ -64,17 +64,17 @@ enum RoutingOptions {
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
     let array = try ArrayCheckResult(
       text: text, name: path, folder: FileSystem.folder(of: path), library: .fromEnvironment()
-    ).outcome.mapError(ProfileRefusal.init).get()
+    ).outcome.mapError(ProfileError.init).get()
     routing.array = array
-    routing.pan = try pan.map { text throws(UsageError) in
+    routing.panPath = try pan.map { text throws(UsageError) in
       try PanArgument.path(text, in: array.layout)
     }
     return routing
   }
 
-  static func channels(_ arguments: ParsedArguments) throws -> [ChannelRouting.Channel] {
+  static func channels(_ arguments: ParsedArguments) throws -> [ChannelRouting.ChannelSettings] {
     try arguments.values("--channel").reduce(into: []) { channels, text in
-      let new = try ChannelRouting.Channel(
+      let new = try ChannelRouting.ChannelSettings(
         text, option: "--channel", profileNamed: SharedOptions.profile(named:))
       guard !channels.contains(where: { $0.index == new.index }) else {
         throw UsageError("'--channel' names channel \(new.index + 1) twice")
@@ -85,12 +85,13 @@ enum RoutingOptions {
 
   static let none = "none"
   /// The gains that are accepted, in decibels.
-  static let decibels = -120.0...24.0
+  static let gainRange = -120.0...24.0
 
   /// Reads `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.
-  static func channels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting.Entry]
+  static func channels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting
+    .ChannelGain]
   {
-    var entries: [ChannelRouting.Entry] = []
+    var entries: [ChannelRouting.ChannelGain] = []
     if text == none { return entries }
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -99,7 +100,7 @@ enum RoutingOptions {
         throw UsageError("\(option.inQuotes) names channel \(index + 1) twice")
       }
       let gain = parts.count > 1 ? try Self.gain(String(parts[1]), option: option) : 1
-      entries.append(ChannelRouting.Entry(index: index, gain: gain))
+      entries.append(ChannelRouting.ChannelGain(index: index, gain: gain))
     }
     return entries
   }
@@ -107,26 +108,28 @@ enum RoutingOptions {
   /// A channel's number as an index from 0.
   static func index(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
-      throw UsageError.takes(
-        option, "channel numbers from 1 to \(OutputRouting.maximumChannelCount)", not: text)
+      throw UsageError.invalidValue(
+        of: option, expected: "channel numbers from 1 to \(OutputRouting.maximumChannelCount)",
+        actual: text)
     }
     return number - 1
   }
 
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
-    guard let number = Double(text), decibels.contains(number) else {
-      let least = Int(decibels.lowerBound)
-      let most = Int(decibels.upperBound)
-      throw UsageError.takes(option, "gains from \(least) to \(most) dB", not: text)
+    guard let number = Double(text), gainRange.contains(number) else {
+      let least = Int(gainRange.lowerBound)
+      let most = Int(gainRange.upperBound)
+      throw UsageError.invalidValue(
+        of: option, expected: "gains from \(least) to \(most) dB", actual: text)
     }
     return Float(NumberFormatting.amplitude(decibels: number))
   }
 }
 
-extension ChannelRouting.Channel {
+extension ChannelRouting.ChannelSettings {
   /// The longest delay, in seconds.
   static let maximumDelay = 1.0
-  static let words = [
+  static let settingForms = [
     "haptics", "audio", "left", "right", "off", "source=PLACE", "profile=NAME", "gain=DB",
     "delay=MSms", "invert",
     "eq=HZ:DB:Q", "crossover=low:HZ", "crossover=high:HZ",
@@ -137,8 +140,9 @@ extension ChannelRouting.Channel {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
     guard parts.count == 2, !parts[1].isEmpty else {
-      throw UsageError.takes(
-        option, "a channel and its settings, such as '1=haptics,gain=-3'", not: text)
+      throw UsageError.invalidValue(
+        of: option, expected: "a channel and its settings, such as '1=haptics,gain=-3'",
+        actual: text)
     }
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
@@ -191,7 +195,8 @@ extension ChannelRouting.Channel {
       filters.append(try Self.crossover(text, option: option))
     default:
       throw UsageError(
-        "\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
+        "\(option.inQuotes) accepts the settings \(Self.settingForms.joinedWithOr), not \(word.inQuotes)"
+      )
     }
   }
 
@@ -200,11 +205,15 @@ extension ChannelRouting.Channel {
     let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map {
       Double($0) ?? .nan
     }
-    let ranges = [ChannelFilter.frequencies, ChannelFilter.gains, ChannelFilter.qualityFactors]
+    let ranges = [
+      ChannelFilter.frequencyRange, ChannelFilter.gainRange, ChannelFilter.qualityFactorRange,
+    ]
     guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
-      let words = "\(ranges[0].inWords) Hz, \(ranges[1].inWords) dB and a Q of \(ranges[2].inWords)"
-      throw UsageError.takes(
-        option, "eq=HZ:DB:Q with \(words), such as 'eq=45:-3:2'", not: "eq=\(text)")
+      let words =
+        "\(ranges[0].rangeText) Hz, \(ranges[1].rangeText) dB and a Q of \(ranges[2].rangeText)"
+      throw UsageError.invalidValue(
+        of: option, expected: "eq=HZ:DB:Q with \(words), such as 'eq=45:-3:2'", actual: "eq=\(text)"
+      )
     }
     return .band(hertz: numbers[0], decibels: numbers[1], qualityFactor: numbers[2])
   }
@@ -213,13 +222,15 @@ extension ChannelRouting.Channel {
   private static func crossover(_ text: String, option: String) throws(UsageError) -> ChannelFilter
   {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    if parts.count == 2, let hertz = Double(parts[1]), ChannelFilter.frequencies.contains(hertz) {
+    if parts.count == 2, let hertz = Double(parts[1]), ChannelFilter.frequencyRange.contains(hertz)
+    {
       if parts[0] == "low" { return .lowPass(hertz: hertz) }
       if parts[0] == "high" { return .highPass(hertz: hertz) }
     }
-    let range = ChannelFilter.frequencies.inWords
-    throw UsageError.takes(
-      option, "crossover=low:HZ or crossover=high:HZ with \(range) Hz", not: "crossover=\(text)")
+    let range = ChannelFilter.frequencyRange.rangeText
+    throw UsageError.invalidValue(
+      of: option, expected: "crossover=low:HZ or crossover=high:HZ with \(range) Hz",
+      actual: "crossover=\(text)")
   }
 
   /// `2ms` as seconds.
@@ -227,19 +238,20 @@ extension ChannelRouting.Channel {
     guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)),
       (0...maximumDelay * 1_000).contains(number)
     else {
-      throw UsageError.takes(option, "delays from 0ms to \(Int(maximumDelay * 1_000))ms", not: text)
+      throw UsageError.invalidValue(
+        of: option, expected: "delays from 0ms to \(Int(maximumDelay * 1_000))ms", actual: text)
     }
     return number / 1_000
   }
 }
 
 extension ClosedRange<Double> {
-  fileprivate var inWords: String { "\(lowerBound.shortText) to \(upperBound.shortText)" }
+  fileprivate var rangeText: String { "\(lowerBound.shortText) to \(upperBound.shortText)" }
 }
 
 extension ChannelRouting {
   func checkFilters(rate: Double) throws(UsageError) {
-    for channel in channels {
+    for channel in channelSettings {
       for filter in channel.filters where filter.hertz >= rate / 2 {
         throw UsageError(
           """
@@ -257,7 +269,7 @@ extension ChannelRouting {
 }
 
 enum PanArgument {
-  private static let mostPoints = 1_000
+  private static let maximumPointCount = 1_000
 
   /// Reads `POS`, or `T:POS,T:POS` by rising time.
   static func path(_ text: String, in layout: TransducerArray.Layout) throws(UsageError) -> PanPath
@@ -267,17 +279,18 @@ enum PanArgument {
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, let time = Double(parts[0]),
-        (0...FrameConversion.longest).contains(time)
+        (0...FrameConversion.maximumSeconds).contains(time)
       else {
-        throw UsageError.takes("--pan", "seconds and positions, such as '0:-1,2.5:1'", not: word)
+        throw UsageError.invalidValue(
+          of: "--pan", expected: "seconds and positions, such as '0:-1,2.5:1'", actual: word)
       }
       if let last = points.last, time <= last.time {
         throw UsageError("'--pan' takes increasing times; \(parts[0]) is out of order")
       }
       points.append(.init(time: time, position: try checked(parts[1], layout)))
     }
-    guard points.count <= mostPoints else {
-      throw UsageError("'--pan' takes at most \(mostPoints) positions")
+    guard points.count <= maximumPointCount else {
+      throw UsageError("'--pan' takes at most \(maximumPointCount) positions")
     }
     return PanPath(points)
   }
@@ -286,6 +299,6 @@ enum PanArgument {
     -> ArrayPosition
   {
     if let position = ArrayPosition(text, in: layout) { return position }
-    throw UsageError.takes("--pan", layout.positionMeaning, not: text)
+    throw UsageError.invalidValue(of: "--pan", expected: layout.positionDescription, actual: text)
   }
 }

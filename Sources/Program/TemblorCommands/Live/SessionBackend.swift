@@ -1,5 +1,5 @@
 /// Where a live verb plays: outputs, a clock and a keyboard; tests put virtual ones in.
-protocol SessionBackend: Sendable {
+protocol PlaybackEnvironment: Sendable {
   var time: any TimeSource { get }
 
   /// The keys, or nothing where the program was not started at a terminal; at most one at a time.
@@ -13,9 +13,9 @@ protocol SessionBackend: Sendable {
   ) throws(PlaybackError) -> any EngineDriver
 }
 
-struct SystemBackend: SessionBackend {
+struct SystemEnvironment: PlaybackEnvironment {
   /// How long opening may take; a sound server that has to be started needs some seconds.
-  private static let limit = Duration.seconds(10)
+  private static let openTimeout = Duration.seconds(10)
 
   var outputs = OutputRegistry.standard
   var time: any TimeSource { SystemTimeSource() }
@@ -38,9 +38,9 @@ struct SystemBackend: SessionBackend {
       throw OutputError(.other, output: output, error.description)
     }
     let notice = InterruptSignal()
-    var watched = [PollDescriptor(thread.end.descriptor), PollDescriptor(notice.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: Self.limit)
-    guard watched[0].received != 0, let result = box.withLock({ $0.take() }) else {
+    var watched = [PollDescriptor(thread.endSignal.descriptor), PollDescriptor(notice.descriptor)]
+    SystemTimeSource().wait(for: &watched, timeout: Self.openTimeout)
+    guard watched[0].receivedEvents != 0, let result = box.withLock({ $0.take() }) else {
       throw OutputError(
         .unresponsive, output: output,
         """
@@ -73,14 +73,14 @@ protocol EngineDriver: AnyObject {
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are
   /// dropped.
-  func takeBlockTimings() -> [BlockTiming]
+  func drainBlockTimings() -> [BlockTiming]
 }
 
 extension LivePlayback: EngineDriver {}
 
 /// No device, a clock that runs as fast as the machine can, and keys at steady times; used by one
 /// thread.
-final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked Sendable {
+final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
 
@@ -93,7 +93,7 @@ final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked S
   var time: any TimeSource { self }
   var now: Duration { clock.now }
   func keyboard() -> (any Keyboard)? { self }
-  var watched: [PollDescriptor] { [] }
+  var watchedDescriptors: [PollDescriptor] { [] }
   var isClosed: Bool { false }
   func timeout(at now: Duration) -> Duration? { nil }
 
@@ -102,7 +102,7 @@ final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked S
     var request = request
     request.periodSize = Self.periodSize
     request.bufferSize = Self.periodSize
-    return OpenedOutput(sink: NullSink(request.format, time: clock), name: "simulation")
+    return OpenedOutput(sink: NullSink(request.requestedFormat, time: clock), name: "simulation")
   }
 
   func play(
@@ -118,14 +118,14 @@ final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked S
     let end = timeout.map { clock.now + $0 }
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
-      if descriptors.contains(where: { $0.received != 0 }) { return }
+      if descriptors.contains(where: { $0.receivedEvents != 0 }) { return }
       if !keys.isEmpty, clock.now >= nextKeyTime { return }
       if let end, clock.now >= end { return }
-      guard driver?.turn() == true else { return }
+      guard driver?.runIteration() == true else { return }
     }
   }
 
-  func keys(at now: Duration) -> [KeyPress] {
+  func readKeys(at now: Duration) -> [KeyPress] {
     guard !keys.isEmpty, clock.now >= nextKeyTime else { return [] }
     nextKeyTime = clock.now + Self.keyInterval
     return [keys.removeFirst()]
@@ -142,19 +142,19 @@ final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked S
     }
 
     /// Renders a period; answers whether another may follow.
-    func turn() -> Bool {
+    func runIteration() -> Bool {
       guard !isOver else { return false }
-      isOver = !loop.turn()
+      isOver = !loop.runIteration()
       engine.update()
       return !isOver
     }
 
     func stop(within limit: Duration?) -> Bool {
       loop.stop()
-      while turn() {}
+      while runIteration() {}
       return true
     }
 
-    func takeBlockTimings() -> [BlockTiming] { [] }
+    func drainBlockTimings() -> [BlockTiming] { [] }
   }
 }

@@ -2,16 +2,16 @@
 /// repeats.
 final class TakeSwitcher {
   /// Seconds of the cross-fade from one take to another.
-  static let crossfade = 0.01
+  static let crossfadeSeconds = 0.01
   /// Seconds of the fade to silence, and of the one from it, where takes are changed through
   /// silence.
-  static let dip = 0.005
+  static let silenceFadeSeconds = 0.005
   /// Seconds from asking for a change through silence to its first frame: well behind what is
   /// rendered ahead.
-  static let dipLead = 0.03
-  static let stepShare = 1.0 / 16
+  static let silenceLeadSeconds = 0.03
+  static let stepFraction = 1.0 / 16
   /// Where a take that does not repeat ends: longer than anything that plays.
-  private static let never = 2 * FrameConversion.longest
+  private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
 
   private let engine: PlaybackEngine
   private let group: PlayerGroup
@@ -23,7 +23,7 @@ final class TakeSwitcher {
   private(set) var isLooping: Bool
   private(set) var isPaused = false
   /// Where the play head was put, and where the last block still has it.
-  private var sought: (place: Double, left: Double)?
+  private var pendingSeek: (place: Double, left: Double)?
 
   /// A deck whose takes are about to start, silent all but one, with `gap` seconds of silence
   /// between two passes.
@@ -41,8 +41,8 @@ final class TakeSwitcher {
     self.region = region
     try group.setGains(gains, over: 0)
     try applyLoop()
-    let start = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
-    try group.start(at: .frame(start), from: beginning)
+    let start = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
+    try group.start(at: .frame(start), from: loopStart)
   }
 
   var state: PlaybackStatus.State {
@@ -50,36 +50,39 @@ final class TakeSwitcher {
     return isAtEnd ? .idle : .playing
   }
 
-  var place: Double {
-    guard let sought, isPaused || group.position == sought.left else { return group.position }
-    return sought.place
+  var playheadSeconds: Double {
+    guard let pendingSeek, isPaused || group.position == pendingSeek.left else {
+      return group.position
+    }
+    return pendingSeek.place
   }
 
-  var shownPlace: (position: Double, duration: Double?) { (min(place, duration), duration) }
-  private var isAtEnd: Bool { !isLooping && place >= duration }
-  private var beginning: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
+  var progress: (position: Double, duration: Double?) { (min(playheadSeconds, duration), duration) }
+  private var isAtEnd: Bool { !isLooping && playheadSeconds >= duration }
+  private var loopStart: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
 
-  func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfade) }
+  func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfadeSeconds) }
 
   /// Moves to other gains through silence, in the same way whatever was heard before.
   func setGainsViaSilence(_ gains: [Double]) throws {
-    try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(dipFrame))
+    try group.setGainsThroughSilence(
+      gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeFrame))
   }
 
   func restartThroughSilence(_ gains: [Double]) throws {
-    let frame = dipFrame
-    try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(frame))
-    let silent = frame + FrameConversion.frame(seconds: Self.dip, rate: engine.rate)
-    try group.seek(to: beginning, at: .frame(silent))
-    sought = nil
+    let frame = silenceFadeFrame
+    try group.setGainsThroughSilence(gains, over: Self.silenceFadeSeconds, at: .frame(frame))
+    let silent = frame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
+    try group.seek(to: loopStart, at: .frame(silent))
+    pendingSeek = nil
     if isPaused {
       try group.resume(at: .frame(silent))
     }
     isPaused = false
   }
 
-  private var dipFrame: Int64 {
-    engine.position + FrameConversion.frame(seconds: Self.dipLead, rate: engine.rate)
+  private var silenceFadeFrame: Int64 {
+    engine.position + FrameConversion.frame(seconds: Self.silenceLeadSeconds, rate: engine.rate)
   }
 
   func togglePause() throws {
@@ -89,7 +92,7 @@ final class TakeSwitcher {
     }
     isPaused.toggle()
     if isPaused {
-      sought = nil
+      pendingSeek = nil
       try group.pause()
     } else {
       try group.resume()
@@ -103,27 +106,27 @@ final class TakeSwitcher {
       seconds = region.lowerBound
     }
     try group.seek(to: seconds)
-    sought = (seconds, group.position)
+    pendingSeek = (seconds, group.position)
   }
 
   func step(_ count: Double) throws {
-    try move(to: min(place, duration) + count * duration * Self.stepShare)
+    try move(to: min(playheadSeconds, duration) + count * duration * Self.stepFraction)
   }
 
   /// Repeats from the play head to the end of the region, or of the whole where that lies before.
   func beginRegionHere() throws {
-    let start = min(place, duration - PatternPlayer.shortestLoop)
+    let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
     guard start >= 0 else { return }
     let end = region?.upperBound ?? duration
-    try setRegion(start...(end - start < PatternPlayer.shortestLoop ? duration : end))
+    try setRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
   }
 
   /// Repeats from the start of the region, or of the whole where that lies behind, to the play
   /// head.
   func endRegionHere() throws {
-    let end = min(max(place, PatternPlayer.shortestLoop), duration)
+    let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
     let start = region?.lowerBound ?? 0
-    try setRegion((end - start < PatternPlayer.shortestLoop ? 0 : start)...end)
+    try setRegion((end - start < PatternPlayer.minimumLoopDuration ? 0 : start)...end)
   }
 
   func setRegion(_ region: ClosedRange<Double>?) throws {
@@ -134,7 +137,7 @@ final class TakeSwitcher {
 
   private func applyLoop() throws {
     // Without a loop the takes run on in silence behind their ends, and so stay in step.
-    let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.never
+    let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.unreachableEndSeconds
     try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
   }
 
@@ -157,7 +160,7 @@ final class TakeSwitcher {
     case .pageDown:
       try step(4)
     case .home:
-      try move(to: beginning)
+      try move(to: loopStart)
     case .character("["):
       try beginRegionHere()
     case .character("]"):
@@ -173,7 +176,7 @@ final class TakeSwitcher {
     return true
   }
 
-  var loopRemark: String {
+  var loopText: String {
     guard isLooping else { return "no loop" }
     guard let region else { return "loop" }
     return "loop \(NumberFormatting.rounded(region.lowerBound, places: 2))-"
@@ -181,38 +184,39 @@ final class TakeSwitcher {
   }
 }
 
-struct LoopPart: Equatable {
+struct LoopRange: Equatable {
   /// Seconds of its start; nothing where the whole repeats.
   private var start: Double?
   /// Seconds of its end; nothing for the end of the longest take.
   private var end: Double?
-  private var word = ""
+  private var argument = ""
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
     guard let word = arguments.value("--loop-range") else { return }
-    self.word = word
+    self.argument = word
     let parts = word.split(separator: "-", omittingEmptySubsequences: false)
     let numbers = parts.map { Double($0) }
     guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
       parts[1].isEmpty || numbers[1]?.isFinite == true
     else {
-      throw UsageError.takes("--loop-range", "a range in seconds, such as '0.5-1.2'", not: word)
+      throw UsageError.invalidValue(
+        of: "--loop-range", expected: "a range in seconds, such as '0.5-1.2'", actual: word)
     }
     self.start = start
     end = numbers[1]
-    if let end, end - start < PatternPlayer.shortestLoop {
+    if let end, end - start < PatternPlayer.minimumLoopDuration {
       throw UsageError(
-        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
+        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.minimumLoopDuration) s")
     }
   }
 
   func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
     guard let start else { return nil }
     let end = min(end ?? duration, duration)
-    guard end - start >= PatternPlayer.shortestLoop else {
+    guard end - start >= PatternPlayer.minimumLoopDuration else {
       throw UsageError(
         """
-        the loop range \(word.inQuotes) starts after the end at \
+        the loop range \(argument.inQuotes) starts after the end at \
         \(NumberFormatting.seconds(duration))
         """
       )

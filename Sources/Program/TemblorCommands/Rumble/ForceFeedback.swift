@@ -56,15 +56,15 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   }
 
   /// Seconds until its levels move by themselves: until the next turn where they move all the time.
-  func rest(at time: Double, count: Int) -> Double {
+  func secondsUntilChange(at time: Double, count: Int) -> Double {
     let place =
       length > 0 ? time.truncatingRemainder(dividingBy: delay + length) - delay : time - delay
     if place < 0 { return -place }
-    if case .ramp = kind { return RumbleMixer.step }
-    if place < envelope.attackLength { return RumbleMixer.step }
+    if case .ramp = kind { return RumbleMixer.stepSeconds }
+    if place < envelope.attackLength { return RumbleMixer.stepSeconds }
     guard length > 0 else { return .infinity }
     let left = length - place
-    if left <= envelope.fadeLength { return min(left, RumbleMixer.step) }
+    if left <= envelope.fadeLength { return min(left, RumbleMixer.stepSeconds) }
     return left - envelope.fadeLength
   }
 }
@@ -73,12 +73,12 @@ struct ForceFeedbackEffect: Equatable, Sendable {
 /// one thread.
 final class RumbleMixer {
   /// Seconds between two levels where one moves by itself, and in which levels glide.
-  static let step = 0.01
+  static let stepSeconds = 0.01
   /// The sharpness of the hum of slow motors and of that of fast ones.
-  private static let low: Float = 0.2
-  private static let high: Float = 0.8
+  private static let lowSharpness: Float = 0.2
+  private static let highSharpness: Float = 0.8
   /// Seconds of a hum, which is repeated.
-  private static let length = 3_600.0
+  private static let toneSeconds = 3_600.0
 
   private final class Tone {
     let player: PatternPlayer
@@ -90,20 +90,20 @@ final class RumbleMixer {
   private let strong, weak: Tone
   private var tones: [Int16: Tone] = [:]
   private(set) var effects: [Int16: ForceFeedbackEffect] = [:]
-  private(set) var playing: [Int16: (start: Duration, count: Int)] = [:]
+  private(set) var playbacks: [Int16: (start: Duration, count: Int)] = [:]
   /// The factor on everything that a game has set.
   var gain = 1.0
 
   init(_ engine: PlaybackEngine) throws {
     self.engine = engine
-    strong = try Self.tone(engine, sharpness: Self.low)
-    weak = try Self.tone(engine, sharpness: Self.high)
+    strong = try Self.tone(engine, sharpness: Self.lowSharpness)
+    weak = try Self.tone(engine, sharpness: Self.highSharpness)
   }
 
   private static func tone(_ engine: PlaybackEngine, sharpness: Float) throws -> Tone {
     let hum = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: length,
+        kind: .hapticContinuous, time: 0, duration: toneSeconds,
         parameters: [.hapticIntensity: 1, .hapticSharpness: sharpness])
     ])
     let player = try engine.player(for: HapticComposition(hum))
@@ -116,7 +116,7 @@ final class RumbleMixer {
   /// Takes an effect, or what becomes of one that is there, which goes on from its new levels.
   func upload(_ effect: ForceFeedbackEffect, as id: Int16) throws {
     if case .periodic(let hertz, _) = effect.kind, hertz != self.hertz(of: id) {
-      try release(id)
+      try releaseTone(of: id)
       // The nearest that the profile has.
       let law = (engine.profiles.first ?? .phone).frequency
       let places = (0...100).map { Double($0) / 100 }
@@ -136,32 +136,34 @@ final class RumbleMixer {
     }
   }
 
-  private func release(_ id: Int16) throws { try tones.removeValue(forKey: id)?.player.cancel() }
+  private func releaseTone(of id: Int16) throws {
+    try tones.removeValue(forKey: id)?.player.cancel()
+  }
 
   /// Plays an effect so many times from its beginning, or stops it.
   func play(_ id: Int16, count: Int, at now: Duration) {
-    playing[id] = count > 0 && effects[id] != nil ? (now, count) : nil
+    playbacks[id] = count > 0 && effects[id] != nil ? (now, count) : nil
   }
 
   func erase(_ id: Int16) throws {
     effects[id] = nil
-    playing[id] = nil
-    try release(id)
+    playbacks[id] = nil
+    try releaseTone(of: id)
   }
 
   /// Moves all levels to where they are to be; seconds until that is due again.
-  func perform(at now: Duration) throws -> Double {
+  func update(at now: Duration) throws -> Double {
     var low = 0.0
     var high = 0.0
     var rest = Double.infinity
     var own: [Int16: Double] = [:]
-    for (id, play) in playing {
+    for (id, play) in playbacks {
       let time = (now - play.start).inSeconds
       guard let effect = effects[id], let levels = effect.levels(at: time, count: play.count) else {
-        playing[id] = nil
+        playbacks[id] = nil
         continue
       }
-      rest = min(rest, effect.rest(at: time, count: play.count))
+      rest = min(rest, effect.secondsUntilChange(at: time, count: play.count))
       if case .periodic = effect.kind {
         own[id] = levels.first
       } else {
@@ -181,6 +183,6 @@ final class RumbleMixer {
     let level = min(1, max(0, level)) * gain
     guard level != tone.level else { return }
     tone.level = level
-    try tone.player.setGain(level, over: Self.step)
+    try tone.player.setGain(level, over: Self.stepSeconds)
   }
 }

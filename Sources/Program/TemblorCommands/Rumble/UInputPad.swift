@@ -9,7 +9,7 @@ enum PadEvent: Equatable {
   case gain(Double)
 }
 
-protocol RumblePad: AnyObject {
+protocol ForceFeedbackPad: AnyObject {
   /// Readable where `next` has something.
   var descriptors: [Int32] { get }
 
@@ -18,7 +18,7 @@ protocol RumblePad: AnyObject {
 }
 
 /// A pad made by the kernel's module uinput; it is gone with this object.
-final class UInputPad: RumblePad {
+final class UInputPad: ForceFeedbackPad {
   private static let path = "/dev/uinput"
   /// What games know as the pad of an Xbox 360.
   private static let vendor: UInt16 = 0x045E
@@ -36,7 +36,7 @@ final class UInputPad: RumblePad {
   init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
-    guard pad >= 0 else { throw Self.refusal(errno) }
+    guard pad >= 0 else { throw Self.openingError(errno) }
     if let copied {
       let other = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard other >= 0 else {
@@ -66,7 +66,7 @@ final class UInputPad: RumblePad {
     }
   }
 
-  static func refusal(_ code: Int32) -> FileError {
+  static func openingError(_ code: Int32) -> FileError {
     switch code {
     case ENOENT, ENODEV:
       FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")

@@ -5,22 +5,22 @@ final class StudioServer {
   /// Connections at once; others wait in the system's queue.
   private static let maximumConnectionCount = 16
   /// How long a connection may take to ask and to be answered.
-  private static let patience = Duration.seconds(10)
+  private static let connectionTimeout = Duration.seconds(10)
   /// How long nobody is accepted after the system had no descriptor for one.
-  private static let rest = Duration.milliseconds(500)
+  private static let acceptRetryDelay = Duration.milliseconds(500)
 
   private struct Connection {
     let descriptor: Int32
     let deadline: Duration
-    var received: [UInt8] = []
-    var answer: [UInt8]?
+    var receivedBytes: [UInt8] = []
+    var response: [UInt8]?
     var sentCount = 0
   }
 
   let port: UInt16
   private let descriptor: Int32
   private var connections: [Connection] = []
-  private var restEnd = Duration.zero
+  private var acceptRetryTime = Duration.zero
 
   /// Listens on the loopback address alone; port 0 takes one that is free.
   init(port: UInt16 = 0) throws(FileError) {
@@ -62,24 +62,24 @@ final class StudioServer {
   /// Answers until a descriptor is readable.
   func run(_ site: StudioSite, until end: Int32, time: any TimeSource) {
     while true {
-      let isResting = restEnd > time.now
+      let isResting = acceptRetryTime > time.now
       let isOpen = connections.count < Self.maximumConnectionCount && !isResting
       var watched = [PollDescriptor(end)] + (isOpen ? [PollDescriptor(descriptor)] : [])
       watched += connections.map {
-        PollDescriptor($0.descriptor, events: Int16($0.answer == nil ? POLLIN : POLLOUT))
+        PollDescriptor($0.descriptor, events: Int16($0.response == nil ? POLLIN : POLLOUT))
       }
-      let next = (connections.map(\.deadline) + (isResting ? [restEnd] : [])).min().map {
+      let next = (connections.map(\.deadline) + (isResting ? [acceptRetryTime] : [])).min().map {
         max($0 - time.now, .zero)
       }
       time.wait(for: &watched, timeout: next)
-      if watched[0].received != 0 { return }
+      if watched[0].receivedEvents != 0 { return }
       for index in connections.indices {
         serve(&connections[index], site)
       }
       let now = time.now
       let isDone = { (connection: Connection) in
         connection.deadline <= now
-          || connection.answer.map { connection.sentCount >= $0.count } ?? false
+          || connection.response.map { connection.sentCount >= $0.count } ?? false
       }
       for connection in connections where isDone(connection) {
         close(connection.descriptor)
@@ -96,21 +96,21 @@ final class StudioServer {
       let client = Glibc.accept(descriptor, nil, nil)
       guard client >= 0 else {
         if errno == EMFILE || errno == ENFILE {
-          restEnd = now + Self.rest
+          acceptRetryTime = now + Self.acceptRetryDelay
         }
         return
       }
       _ = fcntl(client, F_SETFD, FD_CLOEXEC)
       _ = fcntl(client, F_SETFL, O_NONBLOCK)
-      connections.append(Connection(descriptor: client, deadline: now + Self.patience))
+      connections.append(Connection(descriptor: client, deadline: now + Self.connectionTimeout))
     }
   }
 
   private func serve(_ connection: inout Connection, _ site: StudioSite) {
-    if connection.answer == nil {
+    if connection.response == nil {
       receive(&connection, site)
     }
-    guard let answer = connection.answer else { return }
+    guard let answer = connection.response else { return }
     while connection.sentCount < answer.count {
       let count = unsafe answer.withUnsafeBufferPointer {
         unsafe send(
@@ -124,22 +124,24 @@ final class StudioServer {
 
   private func receive(_ connection: inout Connection, _ site: StudioSite) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while connection.received.count <= PageRequest.longestHead + PageRequest.longestBody {
+    while connection.receivedBytes.count <= HTTPRequest.maximumHeadLength
+      + HTTPRequest.maximumBodyLength
+    {
       let count = unsafe recv(connection.descriptor, &buffer, buffer.count, 0)
       if count < 0, errno == EAGAIN || errno == EINTR { break }
       guard count > 0 else {
-        connection.answer = []
+        connection.response = []
         return
       }
-      connection.received += buffer[..<count]
+      connection.receivedBytes += buffer[..<count]
     }
-    switch PageRequest.progress(of: connection.received) {
+    switch HTTPRequest.parse(connection.receivedBytes) {
     case .incomplete:
       break
     case .refused(let response):
-      connection.answer = response.bytes()
+      connection.response = response.bytes()
     case .complete(let request):
-      connection.answer = site.answer(request).bytes(isHead: request.method == "HEAD")
+      connection.response = site.response(to: request).bytes(omitsBody: request.method == "HEAD")
     }
   }
 }

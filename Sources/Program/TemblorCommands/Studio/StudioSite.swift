@@ -1,29 +1,29 @@
 /// A request of a browser: the head of HTTP/1.1 (RFC 9112) and a body of known length.
-struct PageRequest: Equatable {
+struct HTTPRequest: Equatable {
   /// Bytes of a head, beyond which a request is refused.
-  static let longestHead = 1 << 14
+  static let maximumHeadLength = 1 << 14
   /// Bytes of a pattern that is saved, beyond which a request is refused.
-  static let longestBody = 1 << 23
+  static let maximumBodyLength = 1 << 23
 
   let method: String
   let path: String
   /// By names in small letters; of several of one name the last.
-  let fields: [String: String]
+  let headers: [String: String]
   var body: [UInt8] = []
 
-  enum Progress: Equatable { case incomplete, complete(PageRequest), refused(PageResponse) }
+  enum ParseResult: Equatable { case incomplete, complete(HTTPRequest), refused(HTTPResponse) }
 
-  static func progress(of bytes: [UInt8]) -> Progress {
+  static func parse(_ bytes: [UInt8]) -> ParseResult {
     let end = Array("\r\n\r\n".utf8)
-    let head = bytes.prefix(longestHead)
+    let head = bytes.prefix(maximumHeadLength)
     guard let start = head.indices.first(where: { head[$0...].starts(with: end) }) else {
-      return bytes.count < longestHead
-        ? .incomplete : .refused(PageResponse(431, "the head has over 16,384 bytes"))
+      return bytes.count < maximumHeadLength
+        ? .incomplete : .refused(HTTPResponse(431, "the head has over 16,384 bytes"))
     }
     let lines = String(decoding: head[..<start], as: UTF8.self).split(separator: "\r\n")
     let words = (lines.first ?? "").split(separator: " ")
     guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
-      return .refused(PageResponse(400, "not a request of HTTP/1.1"))
+      return .refused(HTTPResponse(400, "not a request of HTTP/1.1"))
     }
     var fields: [String: String] = [:]
     for line in lines.dropFirst() {
@@ -33,14 +33,15 @@ struct PageRequest: Equatable {
         .reversed()
       fields[parts[0].lowercased()] = String(value)
     }
-    var request = PageRequest(method: String(words[0]), path: String(words[1]), fields: fields)
+    var request = HTTPRequest(method: String(words[0]), path: String(words[1]), headers: fields)
     guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"),
       length >= 0
     else {
-      return .refused(PageResponse(411, "the length of the body is needed as Content-Length"))
+      return .refused(HTTPResponse(411, "the length of the body is needed as Content-Length"))
     }
-    guard length <= longestBody else {
-      return .refused(PageResponse(413, "\(length) bytes; a pattern may have up to \(longestBody)"))
+    guard length <= maximumBodyLength else {
+      return .refused(
+        HTTPResponse(413, "\(length) bytes; a pattern may have up to \(maximumBodyLength)"))
     }
     let body = bytes.dropFirst(start + end.count)
     guard body.count >= length else { return .incomplete }
@@ -50,10 +51,10 @@ struct PageRequest: Equatable {
 }
 
 /// An answer to a browser, after which its connection ends.
-struct PageResponse: Equatable {
+struct HTTPResponse: Equatable {
   var status: Int
-  var type = "text/plain; charset=utf-8"
-  var tag: String?
+  var contentType = "text/plain; charset=utf-8"
+  var entityTag: String?
   var body: [UInt8]
 
   init(_ status: Int, _ line: String = "") {
@@ -61,14 +62,14 @@ struct PageResponse: Equatable {
     body = Array((line.isEmpty ? "" : line + "\n").utf8)
   }
 
-  init(_ status: Int = 200, type: String, tag: String? = nil, body: [UInt8]) {
+  init(_ status: Int = 200, contentType type: String, entityTag tag: String? = nil, body: [UInt8]) {
     self.status = status
-    self.type = type
-    self.tag = tag
+    self.contentType = type
+    self.entityTag = tag
     self.body = body
   }
 
-  private static let reasons = [
+  private static let reasonPhrases = [
     200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
     405: "Method Not Allowed",
     411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
@@ -76,18 +77,18 @@ struct PageResponse: Equatable {
     431: "Request Header Fields Too Large", 500: "Internal Server Error",
   ]
 
-  func bytes(isHead: Bool = false) -> [UInt8] {
+  func bytes(omitsBody isHead: Bool = false) -> [UInt8] {
     var head =
       """
-      HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nConnection: close\r\nCache-Control: \
+      HTTP/1.1 \(status) \(Self.reasonPhrases[status] ?? "")\r\nConnection: close\r\nCache-Control: \
       no-store\r\n
       """
     head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
-    if let tag {
-      head += "ETag: \"\(tag)\"\r\n"
+    if let entityTag {
+      head += "ETag: \"\(entityTag)\"\r\n"
     }
     if status != 204 {
-      head += "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n"
+      head += "Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\n"
     }
     return Array((head + "\r\n").utf8) + (isHead ? [] : body)
   }
@@ -108,53 +109,55 @@ struct StudioSite {
 
   var address: String { "http://127.0.0.1:\(port)/\(secret)/" }
 
-  func answer(_ request: PageRequest) -> PageResponse {
+  func response(to request: HTTPRequest) -> HTTPResponse {
     let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
-    guard hosts.contains(request.fields["host"] ?? ""),
-      request.fields["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
+    guard hosts.contains(request.headers["host"] ?? ""),
+      request.headers["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
         ?? true
-    else { return PageResponse(403, "only pages of \(address) may ask") }
+    else { return HTTPResponse(403, "only pages of \(address) may ask") }
     let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
     guard parts.count == 3, parts[0].isEmpty, parts[1] == secret else {
-      return PageResponse(404, "not found")
+      return HTTPResponse(404, "not found")
     }
     do throws(FileError) {
       if parts[2].isEmpty {
         guard ["GET", "HEAD"].contains(request.method) else {
-          return PageResponse(405, "the page can only be read")
+          return HTTPResponse(405, "the page can only be read")
         }
-        return PageResponse(type: "text/html; charset=utf-8", body: try html())
+        return HTTPResponse(contentType: "text/html; charset=utf-8", body: try html())
       }
       guard let index = Int(parts[2]), paths.indices.contains(index) else {
-        return PageResponse(404, "not found")
+        return HTTPResponse(404, "not found")
       }
-      return try answer(request, about: paths[index])
+      return try response(to: request, about: paths[index])
     } catch {
-      return PageResponse(500, error.description)
+      return HTTPResponse(500, error.description)
     }
   }
 
-  private func answer(_ request: PageRequest, about path: String) throws(FileError) -> PageResponse
+  private func response(to request: HTTPRequest, about path: String) throws(FileError)
+    -> HTTPResponse
   {
     let bytes = try FileSystem.read(path)
-    let tag = StudioPage.Slot.tag(of: bytes)
-    let present = PageResponse(type: "application/octet-stream", tag: tag, body: bytes)
+    let tag = StudioPage.Slot.entityTag(of: bytes)
+    let present = HTTPResponse(contentType: "application/octet-stream", entityTag: tag, body: bytes)
     switch request.method {
     case "GET", "HEAD":
       return present
     case "PUT":
-      guard let expected = request.fields["if-match"] else {
-        return PageResponse(428, "the version that is replaced is needed as If-Match")
+      guard let expected = request.headers["if-match"] else {
+        return HTTPResponse(428, "the version that is replaced is needed as If-Match")
       }
       // What somebody else has written meanwhile is given back instead of being lost.
       guard expected == "\"\(tag)\"" else {
-        return PageResponse(412, type: present.type, tag: tag, body: bytes)
+        return HTTPResponse(412, contentType: present.contentType, entityTag: tag, body: bytes)
       }
       try AtomicFileWriter.write(request.body, to: path)
-      return PageResponse(204, type: "", tag: StudioPage.Slot.tag(of: request.body), body: [])
+      return HTTPResponse(
+        204, contentType: "", entityTag: StudioPage.Slot.entityTag(of: request.body), body: [])
     default:
-      return PageResponse(405, "a pattern can be read (GET) and saved (PUT)")
+      return HTTPResponse(405, "a pattern can be read (GET) and saved (PUT)")
     }
   }
 

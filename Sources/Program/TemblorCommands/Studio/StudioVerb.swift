@@ -1,8 +1,8 @@
-enum StudioVerb {
-  private static let usualOutput = "studio.html"
+enum StudioCommand {
+  private static let defaultOutput = "studio.html"
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "studio", abstract: "Write or serve an HTML page that edits patterns and plays them.",
       discussion: """
         The page has the renderer in it, works offline in any current browser, and plays a patter\
@@ -14,7 +14,7 @@ enum StudioVerb {
          in the meantime, nothing is written and the page offers both versions. A link that is fou\
         nd in a folder is not served.
 
-        \(SharedOptions.withoutSettings)
+        \(SharedOptions.settingsUnusedText)
         """,
       arguments: [
         Argument(
@@ -23,10 +23,10 @@ enum StudioVerb {
           completion: .patterns(formats), isRepeatable: true, isOptional: true)
       ],
       options: [
-        PageOutput.option(usualOutput),
+        PageOutput.outputOption(default: defaultOutput),
         Option("--serve", help: "Serve the page on this machine, and save to the files."),
         port.option,
-        SharedOptions.profile, PageOutput.open, LiveOptions.quiet,
+        SharedOptions.profile, PageOutput.openOption, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),
@@ -39,10 +39,10 @@ enum StudioVerb {
         arguments.values(SharedOptions.patternName), formats: formats)
       var work = BatchWork(on: terminal, problems: problems)
       guard problems.isEmpty else { return work.status }
-      guard inputs.count <= StudioPage.slotCount else {
+      guard inputs.count <= StudioPage.maximumSlotCount else {
         throw UsageError(
           """
-          \(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A \
+          \(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.maximumSlotCount), A \
           and B
           """
         )
@@ -56,11 +56,11 @@ enum StudioVerb {
       if try arguments[port] != nil {
         throw UsageError("'--port' requires '--serve'")
       }
-      let path = arguments.value("--output") ?? usualOutput
-      try PageOutput.check(path, arguments, terminal)
-      try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
+      let path = arguments.value("--output") ?? defaultOutput
+      try PageOutput.checkStream(path, arguments, terminal)
+      try OutputPaths.checkIsNoInput(path, of: inputs.map(TakeInput.pattern))
       let html = try page.html(
-        try inputs.map { StudioPage.Slot(name: name(of: $0), bytes: try $0.file().bytes) })
+        try inputs.map { StudioPage.Slot(name: name(of: $0), bytes: try $0.readFile().bytes) })
       try PageOutput.write(html, to: path, saying: "written", arguments, &work, terminal)
       return work.status
     }
@@ -74,13 +74,13 @@ enum StudioVerb {
   private static func page(_ arguments: ParsedArguments) throws -> StudioPage {
     let generator = "Temblor \(temblorVersion)"
     guard let word = arguments.value("--profile") else {
-      return StudioPage(generator: generator, profile: "phone")
+      return StudioPage(generator: generator, profileName: "phone")
     }
     let input = try ProfileInput.find(word)
     let profile = try input.profile()
     let isShipped = input.entry.map { $0.path == nil } ?? false
     return StudioPage(
-      generator: generator, profile: profile.name, profileText: isShipped ? nil : input.text)
+      generator: generator, profileName: profile.name, profileData: isShipped ? nil : input.text)
   }
 
   /// A name with its ending, since that is what is saved.
@@ -108,20 +108,20 @@ enum StudioVerb {
     }
     let interruption = InterruptSignal()
     let server = try StudioServer(port: UInt16(clamping: try arguments[port] ?? 0))
-    let site = StudioSite(page: page, paths: paths, secret: secret(), port: server.port)
+    let site = StudioSite(page: page, paths: paths, secret: makeSecret(), port: server.port)
     // A program that starts this reads the address here.
-    try terminal.output.line(site.address)
+    try terminal.output.writeLine(site.address)
     if !arguments.flag("--quiet") {
       terminal.report("Serving this machine's browsers; Ctrl-C ends.")
     }
     if arguments.flag("--open") {
-      try work.attempt { _ in try PageOutput.open(site.address, "is served") }
+      try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is served") }
     }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 
   /// 128 bits of the system's random numbers.
-  private static func secret() -> String {
+  private static func makeSecret() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<2).map { _ in
       let digits = String(generator.next() as UInt64, radix: 16)

@@ -21,7 +21,7 @@ enum StudyReport {
     let lines = try summary(answers.map(\.fields), procedure)
     let simulated = first.fields["simulated"] ?? ""
     if arguments.flag("--json") {
-      let fields: JSONMembers = [
+      let fields: JSONObject = [
         "procedure": procedure.rawValue, "simulated": Bool(simulated),
         "stimuli": lines.map(\.fields),
       ]
@@ -31,7 +31,7 @@ enum StudyReport {
         "stimulus", "count", "figure", "low", "high", "pValue", "simulated",
       ])
       for line in lines {
-        let figures = [line.figure, line.low, line.high, line.pValue].map {
+        let figures = [line.estimate, line.lowerBound, line.upperBound, line.pValue].map {
           $0.map { "\($0)" } ?? ""
         }
         table.append([line.stimulus, "\(line.count)"] + figures + [simulated])
@@ -39,9 +39,9 @@ enum StudyReport {
       try terminal.output.write(table.text, wraps: false)
     } else {
       if simulated == "true" {
-        try terminal.output.line("Simulated answers:")
+        try terminal.output.writeLine("Simulated answers:")
       }
-      try terminal.output.write(ColumnText.text(lines.map { [$0.stimulus, $0.sentence] }))
+      try terminal.output.write(TextTable.text(lines.map { [$0.stimulus, $0.sentence] }))
     }
     return .done
   }
@@ -54,16 +54,16 @@ enum StudyReport {
     for row in answers {
       for key in ["study", "procedure"] where row.fields[key] != first.fields[key] {
         throw StudyResults.error(
-          row.path, row.line, "is of another \(key) than \(first.path.inQuotes)")
+          row.path, line: row.line, "is of another \(key) than \(first.path.inQuotes)")
       }
       if !seen.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
-        throw StudyResults.error(row.path, row.line, "is a trial that was given before")
+        throw StudyResults.error(row.path, line: row.line, "is a trial that was given before")
       }
       let answer = row.fields["answer"].flatMap(Double.init)
       let hasRight = !procedure.hasTwoAnswers || ["1", "2"].contains(row.fields["right"])
-      guard let answer, procedure.takes(answer), hasRight else {
+      guard let answer, procedure.accepts(answer), hasRight else {
         throw StudyResults.error(
-          row.path, row.line, "has an answer that '\(procedure.rawValue)' does not take")
+          row.path, line: row.line, "has an answer that '\(procedure.rawValue)' does not take")
       }
     }
   }
@@ -81,7 +81,7 @@ enum StudyReport {
     let simulated = answers.first { $0.fields["simulated"] == "true" }
     if let simulated, let other = answers.first(where: { $0.fields["simulated"] != "true" }) {
       throw StudyResults.error(
-        other.path, other.line,
+        other.path, line: other.line,
         "has \(origin(other)), and \(simulated.path.inQuotes) has simulated answers; "
           + "report them separately")
     }
@@ -91,7 +91,7 @@ enum StudyReport {
       let other = played.first(where: { $0.fields["strength"] != strength })
     {
       throw StudyResults.error(
-        other.path, other.line,
+        other.path, line: other.line,
         "was played at strength \(other.fields["strength"] ?? ""), and \(first.path.inQuotes) at "
           + "\(strength ?? ""); report them separately")
     }
@@ -104,25 +104,28 @@ enum StudyReport {
   }
 
   /// What was found of one stimulus, or, by a staircase, of one participant.
-  struct Line {
+  struct StimulusResult {
     var stimulus: String
     var count: Int
     /// Right answers, a threshold or a mean.
-    var figure: Double?
-    var low: Double?
-    var high: Double?
+    var estimate: Double?
+    var lowerBound: Double?
+    var upperBound: Double?
     var pValue: Double?
     var sentence: String
 
-    var fields: JSONMembers {
+    var fields: JSONObject {
       [
-        "stimulus": stimulus, "count": count, "figure": figure, "low": low, "high": high,
+        "stimulus": stimulus, "count": count, "figure": estimate, "low": lowerBound,
+        "high": upperBound,
         "pValue": pValue,
       ]
     }
   }
 
-  static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws -> [Line] {
+  static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws
+    -> [StimulusResult]
+  {
     // Each run of a staircase is one by itself.
     func name(_ row: [String: String]) -> String {
       procedure == .staircase
@@ -137,44 +140,44 @@ enum StudyReport {
         groups.append((name, [row]))
       }
     }
-    return groups.compactMap { name, rows -> Line? in
+    return groups.compactMap { name, rows -> StimulusResult? in
       let answers = rows.compactMap { $0["answer"].flatMap(Double.init) }
       guard !answers.isEmpty else { return nil }
       switch procedure {
       case .abx, .twoChoices:
         let right = rows.count { $0["answer"] == $0["right"] }
         let p = BinomialTest.pValue(ofAtLeast: right, in: rows.count)
-        return Line(
-          stimulus: name, count: rows.count, figure: Double(right), pValue: p,
+        return StimulusResult(
+          stimulus: name, count: rows.count, estimate: Double(right), pValue: p,
           sentence:
             """
-            \(right) of \(rows.count) right; guessing does as well \(ABXResult.percent(p)) of \
+            \(right) of \(rows.count) right; guessing does as well \(ABXResult.percentText(p)) of \
             the time
             """
         )
       case .staircase:
         var staircase = Staircase()
         for row in rows {
-          _ = staircase.take(
-            isRight: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
+          _ = staircase.record(
+            isCorrect: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
         }
         let found =
           staircase.threshold.map { "threshold \(NumberFormatting.fixed($0, places: 2))" }
           ?? "no threshold"
-        return Line(
-          stimulus: name, count: rows.count, figure: staircase.threshold,
+        return StimulusResult(
+          stimulus: name, count: rows.count, estimate: staircase.threshold,
           sentence: "\(found) after \(rows.count) trials")
       case .magnitude, .rating:
         let isRatio = procedure == .magnitude
-        let (mean, half) = meanAndHalf(isRatio ? answers.map(log) : answers)
+        let (mean, half) = meanAndHalfWidth(of: isRatio ? answers.map(log) : answers)
         let ends =
           isRatio
           ? (exp(mean), exp(mean - half), exp(mean + half)) : (mean, mean - half, mean + half)
         let texts = [ends.0, ends.1, ends.2].map { NumberFormatting.fixed($0, places: 1) }
-        return Line(
-          stimulus: name, count: answers.count, figure: ends.0,
-          low: answers.count > 1 ? ends.1 : nil,
-          high: answers.count > 1 ? ends.2 : nil,
+        return StimulusResult(
+          stimulus: name, count: answers.count, estimate: ends.0,
+          lowerBound: answers.count > 1 ? ends.1 : nil,
+          upperBound: answers.count > 1 ? ends.2 : nil,
           sentence: texts[0] + (answers.count > 1 ? ", from \(texts[1]) to \(texts[2])" : "")
             + "; \(answers.count.counted("answer"))")
       }
@@ -182,17 +185,19 @@ enum StudyReport {
   }
 
   /// The mean, and half the interval that holds it with 95 %, by Student's t.
-  private static func meanAndHalf(_ values: [Double]) -> (Double, Double) {
+  private static func meanAndHalfWidth(of values: [Double]) -> (Double, Double) {
     let count = Double(values.count)
     let mean = values.reduce(0, +) / count
     guard values.count > 1 else { return (mean, 0) }
     let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (count - 1)
-    return (mean, studentT(values.count - 1) * (variance / count).squareRoot())
+    return (
+      mean, studentTQuantile(degreesOfFreedom: values.count - 1) * (variance / count).squareRoot()
+    )
   }
 
   /// The two-sided 5 % point of Student's t, by the series of Hill (1970), within 0.1 %; exact for
   /// one and two degrees.
-  static func studentT(_ degrees: Int) -> Double {
+  static func studentTQuantile(degreesOfFreedom degrees: Int) -> Double {
     if degrees == 1 { return 12.7062 }
     if degrees == 2 { return 4.3027 }
     let z = 1.959_964

@@ -32,7 +32,7 @@ enum StudyProcedure: String, CaseIterable {
     }
   }
 
-  func takes(_ answer: Double) -> Bool {
+  func accepts(_ answer: Double) -> Bool {
     switch self {
     case .abx, .twoChoices, .staircase: answer == 1 || answer == 2
     case .magnitude: answer > 0 && answer.isFinite
@@ -42,25 +42,25 @@ enum StudyProcedure: String, CaseIterable {
 }
 
 /// A study under way: what is played next, as it follows from the seed and the answers so far.
-struct StudyRun {
+struct TrialSequence {
   struct Trial: Equatable {
     var intervals: [Int]
-    var right: Double?
-    var tested: Int
+    var correctAnswer: Double?
+    var testedIndex: Int
   }
 
-  static let longestStaircase = 100
+  static let maximumStaircaseTrialCount = 100
 
   let procedure: StudyProcedure
   private let reference: Int
   /// The places of stimuli in the order they are tested; of a staircase from the weakest to the
   /// strongest.
-  private let order: [Int]
+  private let testOrder: [Int]
   private let values: [Double?]
-  private var numbers: SplitMix64
+  private var generator: SplitMix64
   private(set) var answers: [(trial: Trial, answer: Double)] = []
   private(set) var trial: Trial?
-  private var step: Int
+  private var stepIndex: Int
   private(set) var staircase = Staircase()
 
   /// - Parameter values: How strong each stimulus is, where that is known; `reference` is a place
@@ -69,59 +69,63 @@ struct StudyRun {
     self.procedure = procedure
     self.reference = reference
     self.values = values
-    numbers = SplitMix64(seed: seed)
+    generator = SplitMix64(seed: seed)
     let places = Array(values.indices)
     let tested =
       procedure == .magnitude || procedure == .rating ? places : places.filter { $0 != reference }
     if procedure == .staircase {
-      order = tested.sorted { (values[$0] ?? 0) < (values[$1] ?? 0) }
+      testOrder = tested.sorted { (values[$0] ?? 0) < (values[$1] ?? 0) }
     } else {
-      var numbers = numbers
-      order = (0..<repeats).flatMap { _ in tested.shuffled(using: &numbers) }
-      self.numbers = numbers
+      var numbers = generator
+      testOrder = (0..<repeats).flatMap { _ in tested.shuffled(using: &numbers) }
+      self.generator = numbers
     }
-    step = order.count - 1
-    trial = next()
+    stepIndex = testOrder.count - 1
+    trial = makeTrial()
   }
 
-  var plannedCount: Int? { procedure == .staircase ? nil : order.count }
+  var plannedCount: Int? { procedure == .staircase ? nil : testOrder.count }
 
-  private mutating func next() -> Trial? {
+  private mutating func makeTrial() -> Trial? {
     let tested: Int
     if procedure == .staircase {
-      guard staircase.threshold == nil, answers.count < Self.longestStaircase else { return nil }
-      tested = order[step]
+      guard staircase.threshold == nil, answers.count < Self.maximumStaircaseTrialCount else {
+        return nil
+      }
+      tested = testOrder[stepIndex]
     } else {
-      guard answers.count < order.count else { return nil }
-      tested = order[answers.count]
+      guard answers.count < testOrder.count else { return nil }
+      tested = testOrder[answers.count]
     }
-    let isFirst = numbers.next() >> 63 == 0
+    let isFirst = generator.next() >> 63 == 0
     switch procedure {
     case .magnitude:
-      return Trial(intervals: [tested], right: nil, tested: tested)
+      return Trial(intervals: [tested], correctAnswer: nil, testedIndex: tested)
     case .rating:
-      return Trial(intervals: [reference, tested], right: nil, tested: tested)
+      return Trial(intervals: [reference, tested], correctAnswer: nil, testedIndex: tested)
     case .twoChoices, .staircase:
       let isWeaker = (values[tested] ?? .infinity) < (values[reference] ?? -.infinity)
       return Trial(
         intervals: isFirst ? [tested, reference] : [reference, tested],
-        right: isFirst != isWeaker ? 1 : 2,
-        tested: tested)
+        correctAnswer: isFirst != isWeaker ? 1 : 2,
+        testedIndex: tested)
     case .abx:
       let pair = isFirst ? [tested, reference] : [reference, tested]
-      let last = Int(numbers.next() >> 63)
-      return Trial(intervals: pair + [pair[last]], right: Double(last + 1), tested: tested)
+      let last = Int(generator.next() >> 63)
+      return Trial(
+        intervals: pair + [pair[last]], correctAnswer: Double(last + 1), testedIndex: tested)
     }
   }
 
-  mutating func answer(_ answer: Double) {
+  mutating func submit(_ answer: Double) {
     guard let trial else { return }
     answers.append((trial, answer))
     if procedure == .staircase {
-      step += staircase.take(isRight: answer == trial.right, at: values[trial.tested] ?? 0)
-      step = min(max(0, step), order.count - 1)
+      stepIndex += staircase.record(
+        isCorrect: answer == trial.correctAnswer, at: values[trial.testedIndex] ?? 0)
+      stepIndex = min(max(0, stepIndex), testOrder.count - 1)
     }
-    self.trial = next()
+    self.trial = makeTrial()
   }
 }
 
@@ -129,28 +133,28 @@ struct StudyRun {
 struct Staircase {
   private static let reversalCount = 8
   /// The first reversals, while the staircase comes near, do not count.
-  private static let leftOutCount = 2
+  private static let ignoredReversalCount = 2
 
-  private var rightInARow = 0
-  private var lastMove = 0
+  private var consecutiveCorrectCount = 0
+  private var lastStep = 0
   private var reversals: [Double] = []
 
   /// The mean of the last reversals, once there are enough.
   var threshold: Double? {
-    let last = reversals.dropFirst(Self.leftOutCount)
+    let last = reversals.dropFirst(Self.ignoredReversalCount)
     return reversals.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)
   }
 
   /// Takes an answer; the step that follows: −1, 0 or 1.
-  mutating func take(isRight: Bool, at value: Double) -> Int {
-    rightInARow = isRight ? rightInARow + 1 : 0
-    let move = !isRight ? 1 : rightInARow == 2 ? -1 : 0
+  mutating func record(isCorrect isRight: Bool, at value: Double) -> Int {
+    consecutiveCorrectCount = isRight ? consecutiveCorrectCount + 1 : 0
+    let move = !isRight ? 1 : consecutiveCorrectCount == 2 ? -1 : 0
     guard move != 0 else { return 0 }
-    rightInARow = 0
-    if lastMove != 0, move != lastMove {
+    consecutiveCorrectCount = 0
+    if lastStep != 0, move != lastStep {
       reversals.append(value)
     }
-    lastMove = move
+    lastStep = move
     return move
   }
 }
@@ -183,22 +187,23 @@ struct StudyResults {
     do throws(CSVTable.Problem) {
       table = try CSVTable(bytes)
     } catch {
-      throw Self.error(path, error.line, error.reason)
+      throw Self.error(path, line: error.line, error.reason)
     }
     guard [Self.columns, Self.firstColumns].contains(table.columns) else {
-      throw Self.error(path, 1, "is not a file of results")
+      throw Self.error(path, line: 1, "is not a file of results")
     }
     rows = table.rows.map { row in
       Row(line: row.line, fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))
     }
     for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
-      throw Self.error(path, row.line, "column 'simulated' must be true or false")
+      throw Self.error(path, line: row.line, "column 'simulated' must be true or false")
     }
   }
 
-  static func error(_ path: String, _ line: Int, _ message: String) -> InputError {
+  static func error(_ path: String, line: Int, _ message: String) -> InputError {
     InputError(
-      Finding(rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)), message)
+      Finding(
+        rule, location: FileLocation(name: path, position: .text(line: line, column: 1)), message)
     )
   }
 

@@ -21,14 +21,14 @@ struct StudyTable {
     let levels: Levels
   }
 
-  static let numbers = [
+  static let numericColumns = [
     "intensity", "sharpness", "duration", "attack", "decay", "release", "level",
   ]
-  static let columns = ["id", "file", "profile"] + numbers
+  static let columns = ["id", "file", "profile"] + numericColumns
   private static let rule = Rule.error(
     "study-table", "study", "A table of stimuli must have the columns it needs.")
   /// How far a level may be from the one that is asked for, in decibels.
-  private static let tolerance = 0.01
+  private static let levelTolerance = 0.01
 
   let path: String
   /// The SHA-256 of the table.
@@ -42,14 +42,16 @@ struct StudyTable {
     do throws(CSVTable.Problem) {
       table = try CSVTable(bytes)
     } catch {
-      throw Self.error(path, error.line, error.column, error.reason)
+      throw Self.error(path, line: error.line, column: error.column, error.reason)
     }
     for column in table.columns where !Self.columns.contains(column) {
       throw Self.error(
-        path, 1, column, "is unknown; the columns are \(Self.columns.joined(separator: ", "))")
+        path, line: 1, column: column,
+        "is unknown; the columns are \(Self.columns.joined(separator: ", "))")
     }
     guard table.columns.contains("id"), table.rows.count > 0 else {
-      throw Self.error(path, 1, nil, "a table has a column 'id' and a row for each stimulus")
+      throw Self.error(
+        path, line: 1, column: nil, "a table has a column 'id' and a row for each stimulus")
     }
     var stimuli: [Stimulus] = []
     for row in table.rows {
@@ -58,24 +60,27 @@ struct StudyTable {
       }
       let id = fields["id"] ?? ""
       if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
-        throw Self.error(path, row.line, "id", "must be a word without spaces and slashes")
+        throw Self.error(
+          path, line: row.line, column: "id", "must be a word without spaces and slashes")
       }
       if let other = stimuli.first(where: { $0.id == id }) {
-        throw Self.error(path, row.line, "id", "\(id.inQuotes) is that of line \(other.line) too")
+        throw Self.error(
+          path, line: row.line, column: "id", "\(id.inQuotes) is that of line \(other.line) too")
       }
-      stimuli.append(try Self.stimulus(id, row.line, fields, path, formats))
+      stimuli.append(
+        try Self.parseStimulus(id, line: row.line, fields: fields, path: path, formats: formats))
     }
     self.stimuli = stimuli
   }
 
-  private static func stimulus(
-    _ id: String, _ line: Int, _ fields: [String: String], _ path: String, _ formats: FormatRegistry
+  private static func parseStimulus(
+    _ id: String, line: Int, fields: [String: String], path: String, formats: FormatRegistry
   ) throws -> Stimulus {
     func number(_ column: String, in range: ClosedRange<Double>) throws -> Double? {
       guard let text = fields[column] else { return nil }
       guard let number = Double(text), range.contains(number) else {
         throw error(
-          path, line, column,
+          path, line: line, column: column,
           "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
       }
       return number
@@ -87,21 +92,21 @@ struct StudyTable {
       do {
         profile = try SharedOptions.profile(named: name)
       } catch {
-        throw Self.error(path, line, "profile", Failure.message(error))
+        throw Self.error(path, line: line, column: "profile", Failure.message(error))
       }
     }
     if let file = fields["file"] {
-      if let column = numbers.first(where: { $0 != "level" && fields[$0] != nil }) {
-        throw error(path, line, column, "is for stimuli without a 'file'")
+      if let column = numericColumns.first(where: { $0 != "level" && fields[$0] != nil }) {
+        throw error(path, line: line, column: column, "is for stimuli without a 'file'")
       }
       let beside = file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
       let (inputs, problems) = PatternInput.find(
         [FileSystem.entry(at: beside) == .file ? beside : file], formats: formats)
       if let problem = problems.first {
-        throw error(path, line, "file", "\(problem)")
+        throw error(path, line: line, column: "file", "\(problem)")
       }
       guard inputs.count == 1 else {
-        throw error(path, line, "file", "\(file.inQuotes) is not one pattern")
+        throw error(path, line: line, column: "file", "\(file.inQuotes) is not one pattern")
       }
       let pattern = try LoadedPattern(inputs[0])
       return Stimulus(
@@ -137,23 +142,24 @@ struct StudyTable {
     for (place, stimulus) in stimuli.enumerated() {
       if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
         throw Self.error(
-          path, stimulus.line, nil,
+          path, line: stimulus.line, column: nil,
           "a staircase needs a level of each stimulus, or an intensity of each")
       }
       if place != reference, (stimulus.value ?? 0) <= lowest {
         throw Self.error(
-          path, stimulus.line, nil, "a staircase needs stimuli that are stronger than the reference"
+          path, line: stimulus.line, column: nil,
+          "a staircase needs stimuli that are stronger than the reference"
         )
       }
     }
   }
 
-  private static func error(_ path: String, _ line: Int, _ column: String?, _ message: String)
+  private static func error(_ path: String, line: Int, column: String?, _ message: String)
     -> InputError
   {
     InputError(
       Finding(
-        rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)),
+        rule, location: FileLocation(name: path, position: .text(line: line, column: 1)),
         (column.map { "column \($0.inQuotes) " } ?? "") + message))
   }
 
@@ -178,13 +184,13 @@ struct StudyTable {
     var gain = 1.0
     var found = try levels(1)
     guard let level = stimulus.level else { return Rendering(plans: plans, gain: 1, levels: found) }
-    for _ in 0..<4 where abs(found.rmsDecibels - level) > Self.tolerance && found.rms > 0 {
+    for _ in 0..<4 where abs(found.rmsDecibels - level) > Self.levelTolerance && found.rms > 0 {
       gain *= Decibels.factor(level - found.rmsDecibels)
       found = try levels(gain)
     }
-    guard abs(found.rmsDecibels - level) <= Self.tolerance else {
+    guard abs(found.rmsDecibels - level) <= Self.levelTolerance else {
       throw Self.error(
-        path, stimulus.line, "level",
+        path, line: stimulus.line, column: "level",
         """
         \(NumberFormatting.fixed(level, places: 1)) dBFS cannot be reached; \
         \(stimulus.id.inQuotes) has at most 

@@ -1,4 +1,4 @@
-enum StudyVerb {
+enum StudyCommand {
   private static let procedure = Option(
     "--procedure", value: "NAME",
     help:
@@ -11,12 +11,12 @@ enum StudyVerb {
     "--repeats", value: "N", help: "How often each stimulus is tested."
   )
   .int(in: 1...1_000, default: 1)
-  private static let breakEvery = Option(
+  private static let breakInterval = Option(
     "--break-every", value: "N", help: "Rest after each N trials, until a key is pressed."
   ).int(in: 1...10_000)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "study", abstract: "Run an experiment from a table of stimuli.",
       discussion: """
         TABLE is a CSV file with one row per stimulus. Columns: 'id', a unique name; either 'f\
@@ -47,20 +47,20 @@ enum StudyVerb {
       arguments: [
         Argument(
           "TABLE", help: "The stimuli; the results of participants with --report.",
-          completion: .file(endingIn: "csv"),
+          completion: .file(withExtension: "csv"),
           isRepeatable: true)
       ],
       options: [
         procedure, repeats,
         Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"),
-        ABXOptions.seedOption, breakEvery, AuditionVerb.gap,
+        ABXOptions.seedOption, breakInterval, AuditionCommand.gap,
         Option(
           "--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"
         ),
         Option(
           "--save", value: "FILE", help: "Results file.",
           defaultText: "study-TABLE-PARTICIPANT.csv; none with --simulate",
-          completion: .file(endingIn: "csv"), writes: ["csv"]),
+          completion: .file(withExtension: "csv"), writes: ["csv"]),
         Option(
           "--render", value: "FOLDER",
           help:
@@ -88,13 +88,13 @@ enum StudyVerb {
       ]
     ) { arguments, terminal in
       try run(
-        arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed,
+        arguments, terminal, on: SystemEnvironment(), formats: formats, seed: ABXTest.randomSeed,
         now: { .now })
     }
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: @escaping () -> CalendarTime
   ) throws -> ExitStatus {
     if arguments.flag("--report") {
@@ -106,8 +106,8 @@ enum StudyVerb {
     let table = try StudyTable(path, bytes: bytes, hash: SHA256.hash(of: bytes), formats: formats)
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
     if let folder = arguments.value("--render") {
-      job.format = .float
-      return try render(table, job, to: folder, terminal)
+      job.sampleFormat = .float
+      return try renderStimuli(of: table, job, to: folder, terminal)
     }
     let live = try LiveOptions(arguments)
     try live.checkOutputs(reading: [path])
@@ -133,7 +133,7 @@ enum StudyVerb {
     }
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let number = try arguments[ABXOptions.seedOption].map { UInt64($0) } ?? known ?? seed()
-    let run = StudyRun(
+    let run = TrialSequence(
       kind, values: table.stimuli.map(\.value), reference: reference,
       repeats: try arguments[repeats], seed: number)
     let conditions = StudyConditions(
@@ -143,15 +143,15 @@ enum StudyVerb {
     if let past, let save {
       try record.resume(past, from: save)
     }
-    guard record.run.trial != nil else {
-      try terminal.output.line("\(record.sentence); already complete, nothing was played")
+    guard record.trials.trial != nil else {
+      try terminal.output.writeLine("\(record.summary); already complete, nothing was played")
       return .done
     }
     if let simulation {
       try record.simulate(simulation)
     } else {
-      let session = live.session(on: backend, terminal)
-      guard session.hasKeys else {
+      let session = live.makeSession(in: backend, terminal)
+      guard session.hasKeyboard else {
         throw FileError(
           "standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
       }
@@ -162,22 +162,22 @@ enum StudyVerb {
           try table.rendering(of: $0, for: engine.profiles, job: job)
         }
         record.note(device: session.device?.name)
-        return try StudyTask(
-          record, renderings, on: engine, gap: try arguments[AuditionVerb.gap],
+        return try StudyActivity(
+          record, renderings, on: engine, gap: try arguments[AuditionCommand.gap],
           question: arguments.value("--question") ?? kind.question,
-          breakEvery: try arguments[breakEvery],
+          breakInterval: try arguments[breakInterval],
           console: session.console)
       }
       record = task.record
       if outcome.status != .done { return outcome.status }
     }
-    try terminal.output.line(record.sentence)
+    try terminal.output.writeLine(record.summary)
     return .done
   }
 
   /// The results that a file holds so far, or nil if there is no file.
   private static func pastResults(at path: String, reading table: String) throws -> StudyResults? {
-    try OutputGuard(reading: [table]).check(path, option: "--save")
+    try InputOverwriteCheck(reading: [table]).check(path, option: "--save")
     guard FileSystem.entry(at: path) == .file else { return nil }
     return try StudyResults(path, bytes: FileSystem.read(path))
   }
@@ -188,7 +188,7 @@ enum StudyVerb {
     throws(UsageError)
   {
     guard strength != 1, let origin = arguments.origins["--strength"] else { return }
-    let text = NumberFormatting.short(strength)
+    let text = NumberFormatting.plain(strength)
     throw UsageError(
       "\(origin.printable) sets the strength to \(text), which changes the levels of the study; "
         + """
@@ -202,8 +202,8 @@ enum StudyVerb {
   ///
   /// The names come from the table. So a file that exists is kept: it must be equal to its
   /// stimulus.
-  private static func render(
-    _ table: StudyTable, _ job: RenderJob, to folder: String, _ terminal: Terminal
+  private static func renderStimuli(
+    of table: StudyTable, _ job: RenderJob, to folder: String, _ terminal: Terminal
   ) throws
     -> ExitStatus
   {
@@ -232,7 +232,7 @@ enum StudyVerb {
       try paths[index].create(sound.bytes)
       lines[index] = [paths[index].path.printable] + sound.levels
     }
-    try terminal.output.write(ColumnText.text(lines))
+    try terminal.output.write(TextTable.text(lines))
     return .done
   }
 
@@ -248,7 +248,7 @@ enum StudyVerb {
       job.profile = profile
     }
     job.strength = rendering.gain
-    let bytes = try job.bytes(of: [rendering.plans[0]], title: stimulus.id)
+    let bytes = try job.waveFileBytes(of: [rendering.plans[0]], title: stimulus.id)
     let rms = NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)
     let peak = NumberFormatting.fixed(
       Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)
@@ -273,7 +273,7 @@ struct StudyConditions {
 
 /// A study with its results: a row for each answer, in a file that is complete after each of them.
 struct StudyRecord {
-  private(set) var run: StudyRun
+  private(set) var trials: TrialSequence
   private let table: StudyTable
   private var conditions: StudyConditions
   /// The file of the results, or nil if they are not saved.
@@ -282,10 +282,10 @@ struct StudyRecord {
   private var results = StudyResults()
 
   init(
-    run: StudyRun, table: StudyTable, conditions: StudyConditions, path: String?,
+    run: TrialSequence, table: StudyTable, conditions: StudyConditions, path: String?,
     now: @escaping () -> CalendarTime
   ) {
-    self.run = run
+    self.trials = run
     self.table = table
     self.conditions = conditions
     self.path = path
@@ -293,22 +293,22 @@ struct StudyRecord {
   }
 
   /// The columns of a trial that follow from the study, its participant and the answers before.
-  private func identity(of trial: StudyRun.Trial) -> [String: String] {
+  private func identity(of trial: TrialSequence.Trial) -> [String: String] {
     let stimuli = table.stimuli
     return [
       "study": String(table.hash.prefix(16)), "participant": conditions.participant,
       "seed": "\(conditions.seed)",
-      "procedure": run.procedure.rawValue, "trial": "\(run.answers.count + 1)",
+      "procedure": trials.procedure.rawValue, "trial": "\(trials.answers.count + 1)",
       "intervals": trial.intervals.map { stimuli[$0].id }.joined(separator: " "),
-      "tested": stimuli[trial.tested].id,
-      "value": stimuli[trial.tested].value.map { "\($0)" } ?? "",
-      "right": trial.right.map(Self.text) ?? "",
-      "strength": conditions.strength.map(Self.text) ?? "",
+      "tested": stimuli[trial.testedIndex].id,
+      "value": stimuli[trial.testedIndex].value.map { "\($0)" } ?? "",
+      "right": trial.correctAnswer.map(Self.numberText) ?? "",
+      "strength": conditions.strength.map(Self.numberText) ?? "",
       "simulated": "\(conditions.isSimulated)",
     ]
   }
 
-  private static func text(_ number: Double) -> String {
+  private static func numberText(_ number: Double) -> String {
     number == number.rounded() ? "\(Int(number))" : "\(number)"
   }
 
@@ -316,9 +316,9 @@ struct StudyRecord {
   mutating func resume(_ past: StudyResults, from path: String) throws {
     for row in past.rows {
       let answer = row.fields["answer"].flatMap(Double.init)
-      guard let trial = run.trial, let answer, run.procedure.takes(answer) else {
+      guard let trial = trials.trial, let answer, trials.procedure.accepts(answer) else {
         throw StudyResults.error(
-          path, row.line, "is beyond the end of this study; save to another file")
+          path, line: row.line, "is beyond the end of this study; save to another file")
       }
       let identity = identity(of: trial)
       for column in StudyResults.columns {
@@ -328,29 +328,29 @@ struct StudyRecord {
         let isCondition = column == "strength" || column == "simulated"
         if isCondition, found.isEmpty, !conditions.isSimulated { continue }
         throw StudyResults.error(
-          path, row.line,
+          path, line: row.line,
           "has \(found.inQuotes) as \(column), and this study \(wanted.inQuotes); "
             + "save to another file")
       }
       results.append(row.fields)
-      run.answer(answer)
+      trials.submit(answer)
     }
   }
 
   /// Notes the device that plays from now on.
   mutating func note(device: String?) { conditions.device = device }
 
-  mutating func answer(_ answer: Double, after seconds: Double) throws {
-    guard let trial = run.trial else { return }
+  mutating func submit(_ answer: Double, after seconds: Double) throws {
+    guard let trial = trials.trial else { return }
     var fields = identity(of: trial)
-    fields["answer"] = Self.text(answer)
+    fields["answer"] = Self.numberText(answer)
     fields["profile"] = conditions.profile
     fields["time"] = now().text
     fields["seconds"] = NumberFormatting.fixed(seconds, places: 3)
     fields["device"] = conditions.device ?? ""
     fields["program"] = "temblor \(temblorVersion)"
     results.append(fields)
-    run.answer(answer)
+    trials.submit(answer)
     if let path {
       try AtomicFileWriter.write(Array(results.text.utf8), to: path)
     }
@@ -359,13 +359,14 @@ struct StudyRecord {
   mutating func simulate(_ word: String) throws {
     let threshold = Double(word)
     guard threshold != nil || ["right", "wrong", "random"].contains(word) else {
-      throw UsageError.takes("--simulate", "right, wrong, random or a number", not: word)
+      throw UsageError.invalidValue(
+        of: "--simulate", expected: "right, wrong, random or a number", actual: word)
     }
     var chance = SplitMix64(seed: conditions.seed ^ 0x5eed)
-    while let trial = run.trial {
-      guard let right = trial.right else {
-        let value = table.stimuli[trial.tested].value ?? 0.5
-        try answer(
+    while let trial = trials.trial {
+      guard let right = trial.correctAnswer else {
+        let value = table.stimuli[trial.testedIndex].value ?? 0.5
+        try submit(
           word == "random"
             ? Double(chance.next() % 100 + 1)
             : min(100, max(1, 100 * (value > 0 ? value : Decibels.factor(value)))),
@@ -373,99 +374,100 @@ struct StudyRecord {
         continue
       }
       let isRight =
-        threshold.map { (table.stimuli[trial.tested].value ?? 0) >= $0 } ?? (word == "right")
+        threshold.map { (table.stimuli[trial.testedIndex].value ?? 0) >= $0 } ?? (word == "right")
       let guess = Double(chance.next() >> 63) + 1
-      try answer(isRight ? right : word == "wrong" ? 3 - right : guess, after: 0)
+      try submit(isRight ? right : word == "wrong" ? 3 - right : guess, after: 0)
     }
   }
 
   /// The number of trials and the result so far, after the name of the file.
-  var sentence: String {
-    let count = run.answers.count
+  var summary: String {
+    let count = trials.answers.count
     let noun = (conditions.isSimulated ? "simulated " : "") + "trial"
-    let planned = run.plannedCount.map { "\(count) of \($0.counted(noun))" }
+    let planned = trials.plannedCount.map { "\(count) of \($0.counted(noun))" }
     let file = path.map { "\($0.printable): " } ?? ""
     return file + ([planned ?? count.counted(noun)] + findings).joined(separator: ", ")
   }
 
   private var findings: [String] {
-    switch run.procedure {
+    switch trials.procedure {
     case .abx, .twoChoices:
-      return ["\(run.answers.count { $0.answer == $0.trial.right }) right"]
+      return ["\(trials.answers.count { $0.answer == $0.trial.correctAnswer }) right"]
     case .staircase:
-      let threshold = run.staircase.threshold.map {
+      let threshold = trials.staircase.threshold.map {
         "threshold \(NumberFormatting.fixed($0, places: 2))"
       }
-      return [threshold ?? (run.trial == nil ? "no threshold" : "no threshold yet")]
+      return [threshold ?? (trials.trial == nil ? "no threshold" : "no threshold yet")]
     case .magnitude, .rating:
       return []
     }
   }
 }
 
-final class StudyTask: SessionTask {
+final class StudyActivity: PlaybackActivity {
   private(set) var record: StudyRecord
   private let renderings: [StudyTable.Rendering]
   private let engine: PlaybackEngine
   private let gap: Double
   private let question: String
-  private let breakEvery: Int?
+  private let breakInterval: Int?
   private let console: LiveConsole
   private var players: [PatternPlayer] = []
-  private var end: Int64 = 0
-  private var typed = ""
-  private var isResting = false
+  private var endFrame: Int64 = 0
+  private var typedAnswer = ""
+  private var isOnBreak = false
   /// A line that the participant reads next.
   private var announcement: String?
 
   init(
     _ record: StudyRecord, _ renderings: [StudyTable.Rendering], on engine: PlaybackEngine,
     gap: Double,
-    question: String, breakEvery: Int?, console: LiveConsole
+    question: String, breakInterval breakEvery: Int?, console: LiveConsole
   ) throws {
     self.record = record
     self.renderings = renderings
     self.engine = engine
     self.gap = gap
     self.question = question
-    self.breakEvery = breakEvery
+    self.breakInterval = breakEvery
     self.console = console
     try begin()
   }
 
   var keys: [KeyHelp] {
-    let digits = record.run.procedure.hasTwoAnswers ? "1 2" : "0-9"
+    let digits = record.trials.procedure.hasTwoAnswers ? "1 2" : "0-9"
     return [(digits, "the answer"), ("enter", "confirm it"), ("r", "play again")]
   }
 
-  var state: PlaybackStatus.State { engine.position < end ? .playing : .idle }
-  var place: (position: Double, duration: Double?) { (0, nil) }
+  var state: PlaybackStatus.State { engine.position < endFrame ? .playing : .idle }
+  var progress: (position: Double, duration: Double?) { (0, nil) }
   var hasClock: Bool { false }
-  var isBlind: Bool { true }
+  var hidesSoundDetails: Bool { true }
   var hasFixedLevel: Bool { true }
 
   private var number: String {
-    "\(record.run.answers.count + 1)" + (record.run.plannedCount.map { " of \($0)" } ?? "")
+    "\(record.trials.answers.count + 1)" + (record.trials.plannedCount.map { " of \($0)" } ?? "")
   }
 
-  var title: SessionTitle? {
-    let answer = isResting ? "break" : "answer: \(typed)"
-    return SessionTitle(long: answer, short: answer, remarks: ["trial \(number)"])
+  var title: ActivityTitle? {
+    let answer = isOnBreak ? "break" : "answer: \(typedAnswer)"
+    return ActivityTitle(long: answer, short: answer, remarks: ["trial \(number)"])
   }
 
   /// Plays the next trial and asks.
   private func begin() throws {
     announcement = "Trial \(number): \(question)"
-    try play()
+    try playTrial()
   }
 
-  private func play() throws {
-    guard let trial = record.run.trial else { return }
+  private func playTrial() throws {
+    guard let trial = record.trials.trial else { return }
     for player in players {
       try player.stop()
     }
     players = []
-    var frame = engine.position + FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
+    var frame =
+      engine.position + FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
     for place in trial.intervals {
       let rendering = renderings[place]
       let length = rendering.plans.map(\.length).max() ?? 0
@@ -475,34 +477,34 @@ final class StudyTask: SessionTask {
       players.append(player)
       frame += length + FrameConversion.frame(seconds: gap, rate: engine.rate)
     }
-    end = frame
+    endFrame = frame
   }
 
-  func perform(at now: Duration) throws -> SessionStep {
-    guard record.run.trial != nil else { return .over }
+  func update(at now: Duration) throws -> ActivityStep {
+    guard record.trials.trial != nil else { return .finished }
     if let announcement {
-      console.remark(announcement)
+      console.hint(announcement)
     }
     announcement = nil
     return .wait(nil)
   }
 
-  func press(_ key: KeyPress) throws -> Bool {
-    if isResting, key != .character("q") {
-      isResting = false
+  func handleKey(_ key: KeyPress) throws -> Bool {
+    if isOnBreak, key != .character("q") {
+      isOnBreak = false
       try begin()
       return true
     }
     switch key {
     case .character(let digit) where digit.isASCII && (digit.isNumber || digit == "."):
       // Of two answers there is one digit.
-      typed =
-        record.run.procedure.hasTwoAnswers
-        ? String(digit) : String((typed + String(digit)).prefix(12))
+      typedAnswer =
+        record.trials.procedure.hasTwoAnswers
+        ? String(digit) : String((typedAnswer + String(digit)).prefix(12))
     case .backspace, .escape:
-      typed = ""
+      typedAnswer = ""
     case .character("r"), .character("R"):
-      try play()
+      try playTrial()
     case .enter:
       try confirm()
     default:
@@ -512,18 +514,18 @@ final class StudyTask: SessionTask {
   }
 
   private func confirm() throws {
-    guard let answer = Double(typed), record.run.procedure.takes(answer) else {
-      typed = ""
-      return console.remark("Type \(record.run.procedure.answerText), then press Enter.")
+    guard let answer = Double(typedAnswer), record.trials.procedure.accepts(answer) else {
+      typedAnswer = ""
+      return console.hint("Type \(record.trials.procedure.answerText), then press Enter.")
     }
-    guard engine.position >= end else {
-      return console.remark("Answer after the last stimulus has ended.")
+    guard engine.position >= endFrame else {
+      return console.hint("Answer after the last stimulus has ended.")
     }
-    typed = ""
-    try record.answer(answer, after: Double(engine.position - end) / engine.rate)
-    guard record.run.trial != nil else { return }
-    if let breakEvery, record.run.answers.count % breakEvery == 0 {
-      isResting = true
+    typedAnswer = ""
+    try record.submit(answer, after: Double(engine.position - endFrame) / engine.rate)
+    guard record.trials.trial != nil else { return }
+    if let breakInterval, record.trials.answers.count % breakInterval == 0 {
+      isOnBreak = true
       announcement = "Break: press any key to continue."
     } else {
       try begin()

@@ -1,6 +1,6 @@
-enum ABXVerb {
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+enum ABXCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "abx", abstract: "Run a blind test: can anybody tell two patterns or recordings apart?",
       discussion: """
         In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, \
@@ -27,11 +27,11 @@ enum ABXVerb {
       arguments: [
         Argument(
           "A", help: "A pattern file of any format, the name of a shipped pattern or a sound file.",
-          completion: .takes(.standard)),
-        Argument("B", help: "The take to compare with.", completion: .takes(.standard)),
+          completion: .patternsAndSounds(.standard)),
+        Argument("B", help: "The take to compare with.", completion: .patternsAndSounds(.standard)),
       ],
       options: ABXOptions.options + [
-        AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes,
+        AuditionCommand.loopRange, AuditionCommand.gap, SharedOptions.curveTimes,
         Option("--json", help: "Print the record as JSON instead of the result as text."),
         LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
@@ -44,19 +44,19 @@ enum ABXVerb {
       ]
     ) { arguments, terminal in
       try run(
-        arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed,
+        arguments, terminal, on: SystemEnvironment(), formats: formats, seed: ABXTest.randomSeed,
         now: { .now })
     }
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
   ) throws -> ExitStatus {
     let live = try LiveOptions(arguments)
     let options = try ABXOptions(arguments)
-    let part = try LoopPart(arguments)
-    let gap = try arguments[AuditionVerb.gap]
+    let part = try LoopRange(arguments)
+    let gap = try arguments[AuditionCommand.gap]
     let words = [arguments.argument("A"), arguments.argument("B")]
     let (read, status) = try AuditionTake.read(words, arguments, formats, terminal)
     guard let takes = read else { return status }
@@ -64,35 +64,36 @@ enum ABXVerb {
       throw UsageError("A and B must each be one pattern or sound file, not a folder")
     }
 
-    if let path = options.path {
-      try OutputGuard(reading: takes.sources).check(path, option: "--save")
+    if let path = options.recordPath {
+      try InputOverwriteCheck(reading: takes.sources).check(path, option: "--save")
     }
     try live.checkOutputs(reading: takes.sources)
 
     let isSimulated = options.listener != nil
-    let test = ABXTest(seed: options.seed ?? seed(), plannedCount: options.count)
-    let backend = isSimulated ? SimulatedBackend(keys: options.keys(seed: test.seed)) : backend
-    let session = live.session(on: backend, terminal, isWatched: !isSimulated)
-    guard session.hasKeys else {
+    let test = ABXTest(seed: options.seed ?? seed(), plannedCount: options.trialCount)
+    let backend = isSimulated ? SimulatedEnvironment(keys: options.keys(seed: test.seed)) : backend
+    let session = live.makeSession(in: backend, terminal, showsStatus: !isSimulated)
+    guard session.hasKeyboard else {
       throw FileError(
         "standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
     }
     let start = now()
     let path =
-      options.path
-      ?? (isSimulated ? nil : "abx-\(takes[0].stem)-\(takes[1].stem)-\(start.fileText).json")
+      options.recordPath
+      ?? (isSimulated
+        ? nil : "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(start.fileNameText).json")
     // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
     var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
-    var blind: ABXTask?
+    var blind: ABXActivity?
     var prepared = PreparedTakes()
     var outcome = LiveOutcome()
     var failure: (any Error)?
     do {
       (outcome, _) = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
-        prepared = try takes.prepared(for: engine)
-        let levels = prepared.levels(by: options.match)
+        prepared = try takes.preparedTakes(for: engine)
+        let levels = prepared.matchedLevels(by: options.levelMatch)
         var test = test
-        test.isVoid = prepared.areEqual
+        test.isVoid = prepared.areSignalsEqual
         guard
           test.isVoid || levels.gains[0] == levels.gains[1]
             || !prepared.areIdentical(at: levels.gains)
@@ -101,10 +102,10 @@ enum ABXVerb {
         }
         Self.report(levels, on: session.console)
         if test.isVoid {
-          session.console.remark(
+          session.console.hint(
             "A and B are identical, sample for sample; the result will be void.")
         }
-        let audition = try ABXTask(
+        let audition = try ABXActivity(
           test, prepared, gains: levels.gains, on: engine,
           region: try part.region(of: prepared.duration), gap: gap,
           session: session)
@@ -116,34 +117,35 @@ enum ABXVerb {
     }
     // Whatever ended the test, the trials that were done are kept.
     if let done = blind?.test {
-      var record = Self.record(done, takes, prepared, options, live)
+      var record = Self.makeRecord(
+        of: done, takes: takes, prepared: prepared, options: options, live: live)
       if !isSimulated {
         record.startTime = start.text
         record.device = outcome.device?.name
       }
       if !done.trials.isEmpty {
         let isTable = path?.lowercased().hasSuffix(".csv") == true
-        try file?.write(isTable ? Array(record.table.text.utf8) : record.json())
+        try file?.write(isTable ? Array(record.trialTable.text.utf8) : record.json())
         try file?.commit()
       }
-      try Self.report(record, savedTo: path, asJSON: live.asJSON, terminal)
+      try Self.report(record, savedTo: path, asJSON: live.printsJSON, terminal)
     }
     if let failure { throw failure }
     return outcome.status
   }
 
-  private static func record(
-    _ test: ABXTest, _ takes: [AuditionTake], _ prepared: PreparedTakes, _ options: ABXOptions,
-    _ live: LiveOptions
+  private static func makeRecord(
+    of test: ABXTest, takes: [AuditionTake], prepared: PreparedTakes, options: ABXOptions,
+    live: LiveOptions
   ) -> ABXRecord {
-    let levels = prepared.levels(by: options.match)
+    let levels = prepared.matchedLevels(by: options.levelMatch)
     let sides = takes.indices.map { index in
       ABXRecord.Take(
-        name: takes[index].name, hash: takes[index].hash, gain: levels.gains[index],
-        duration: prepared.pieces[index].duration)
+        name: takes[index].name, sha256: takes[index].sha256, gain: levels.gains[index],
+        duration: prepared.patterns[index].duration)
     }
     return ABXRecord(
-      test: test, a: sides[0], b: sides[1], match: levels.match.rawValue,
+      test: test, a: sides[0], b: sides[1], levelMatch: levels.match.rawValue,
       profile: live.profile.name,
       strength: live.strength, program: "temblor \(temblorVersion)",
       renderingModel: RenderPlan.modelVersion,
@@ -154,24 +156,24 @@ enum ABXVerb {
     _ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal
   ) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
-    try terminal.output.line(record.test.result.sentence)
-    if record.match == LevelMatch.none.rawValue, !record.test.isVoid {
-      try terminal.output.line(
+    try terminal.output.writeLine(record.test.result.sentence)
+    if record.levelMatch == LevelMatch.none.rawValue, !record.test.isVoid {
+      try terminal.output.writeLine(
         "Levels were not matched; a difference in level alone may explain the result.")
     }
     if let path, !record.test.trials.isEmpty {
-      try terminal.output.line("\(path.printable): written")
+      try terminal.output.writeLine("\(path.printable): written")
     }
   }
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
     guard levels.match != .none else {
-      return console.remark("The levels are not matched: a difference in level alone can be heard.")
+      return console.hint("The levels are not matched: a difference in level alone can be heard.")
     }
     let a = NumberFormatting.gain(levels.gains[0])
     let b = NumberFormatting.gain(levels.gains[1])
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
-    console.remark("Levels matched by \(measure): A \(a), B \(b).")
+    console.hint("Levels matched by \(measure): A \(a), B \(b).")
   }
 }
 
@@ -186,19 +188,19 @@ struct ABXOptions {
   static let maximumTrialCount = 10_000
 
   /// Trials that are agreed on, or nothing where the listener ends the test.
-  let count: Int?
+  let trialCount: Int?
   let seed: UInt64?
-  let match: LevelMatch
+  let levelMatch: LevelMatch
   let listener: SimulatedListener?
-  let path: String?
+  let recordPath: String?
 
   static let options: [any OptionDeclaration] = [
-    trials, levelMatch,
+    trialsOption, matchOption,
     Option(
       "--save", value: "FILE",
       help: "Write the record to this JSON file, or its trials to this CSV file.",
       defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
-      completion: .file(endingIn: "json", "csv"), writes: ["json", "csv"]), seedOption,
+      completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]), seedOption,
     Option(
       "--simulate", value: "ANSWERS",
       help:
@@ -206,42 +208,42 @@ struct ABXOptions {
         Simulate the answers, without a listener or device: one letter per trial, such as abba, \
         or 
         """
-          + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
+          + "\(SimulatedListener.Strategy.allCases.map(\.rawValue).joinedWithOr)."),
   ]
 
-  private static let trials = Option(
+  private static let trialsOption = Option(
     "--trials", value: "N",
     help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
     defaultText: "\(defaultTrialCount)"
   ).int(in: 0...maximumTrialCount)
-  private static let levelMatch = Option("--match", value: "MATCH", help: "Level matching.")
+  private static let matchOption = Option("--match", value: "MATCH", help: "Level matching.")
     .choice(default: LevelMatch.none)
   static let seedOption = Option(
-    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).",
+    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.maximumSeed).",
     defaultText: "random"
-  ).int(in: 0...Int(ABXTest.greatestSeed))
+  ).int(in: 0...Int(ABXTest.maximumSeed))
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
     listener = try arguments.value("--simulate").map { (text) throws(UsageError) in
       try SimulatedListener(text)
     }
-    let asked = try arguments[Self.trials]
-    let natural = listener?.count ?? Self.defaultTrialCount
+    let asked = try arguments[Self.trialsOption]
+    let natural = listener?.fixedAnswerCount ?? Self.defaultTrialCount
     guard natural <= Self.maximumTrialCount else {
       throw UsageError("'--simulate' takes at most \(Self.maximumTrialCount) answers")
     }
-    count = asked == 0 ? nil : asked ?? natural
-    if count == nil, let listener, listener.count == nil {
+    trialCount = asked == 0 ? nil : asked ?? natural
+    if trialCount == nil, let listener, listener.fixedAnswerCount == nil {
       throw UsageError("'--trials 0' with '--simulate' requires one letter per trial")
     }
     seed = try arguments[Self.seedOption].map { UInt64($0) }
-    match = try arguments[Self.levelMatch]
-    path = arguments.value("--save")
+    levelMatch = try arguments[Self.matchOption]
+    recordPath = arguments.value("--save")
   }
 
   func keys(seed: UInt64) -> [KeyPress] {
     guard let listener else { return [] }
-    let answers = listener.answers(seed: seed, count: count ?? listener.count ?? 0)
+    let answers = listener.answers(seed: seed, count: trialCount ?? listener.fixedAnswerCount ?? 0)
     return SimulatedListener.keys(for: answers)
   }
 }
@@ -249,14 +251,14 @@ struct ABXOptions {
 /// A blind test under way: A, B and X under one play head. Every change goes through silence, each
 /// trial begins with A, and both takes run all the time: nothing but the sound of X depends on what
 /// it is.
-final class ABXTask: SessionTask {
-  private let deck: TakeSwitcher
+final class ABXActivity: PlaybackActivity {
+  private let switcher: TakeSwitcher
   private let gains: [Double]
   private let engine: PlaybackEngine
   private let console: LiveConsole
   private(set) var test: ABXTest
   private var source = ABXTest.Source.a
-  private var pending: Side?
+  private var proposedAnswer: Side?
 
   init(
     _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine,
@@ -267,9 +269,10 @@ final class ABXTask: SessionTask {
     self.gains = gains
     self.engine = engine
     console = session.console
-    deck = try TakeSwitcher(
-      takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
-    self.test.note(.a)
+    switcher = try TakeSwitcher(
+      takes.patterns, on: engine, region: region, gap: gap,
+      gains: AuditionActivity.soloGains(at: 0, of: gains))
+    self.test.recordSwitch(to: .a)
   }
 
   var keys: [KeyHelp] {
@@ -277,24 +280,24 @@ final class ABXTask: SessionTask {
       + TakeSwitcher.keys
   }
 
-  var state: PlaybackStatus.State { deck.state }
-  var place: (position: Double, duration: Double?) { deck.shownPlace }
-  var isBlind: Bool { true }
+  var state: PlaybackStatus.State { switcher.state }
+  var progress: (position: Double, duration: Double?) { switcher.progress }
+  var hidesSoundDetails: Bool { true }
   var hasFixedLevel: Bool { true }
 
-  var title: SessionTitle? {
+  var title: ActivityTitle? {
     let count = test.plannedCount.map { " of \($0)" } ?? ""
-    let question = pending.map { "X is \($0.letter)? enter" }
-    return SessionTitle(
+    let question = proposedAnswer.map { "X is \($0.letter)? enter" }
+    return ActivityTitle(
       long: source.letter, short: source.letter,
-      remarks: [question, "trial \(test.number)\(count)", deck.loopRemark].compactMap { $0 })
+      remarks: [question, "trial \(test.trialNumber)\(count)", switcher.loopText].compactMap { $0 })
   }
 
-  func perform(at now: Duration) throws -> SessionStep { test.isOver ? .over : .wait(nil) }
+  func update(at now: Duration) throws -> ActivityStep { test.isOver ? .finished : .wait(nil) }
 
-  func press(_ key: KeyPress) throws -> Bool {
+  func handleKey(_ key: KeyPress) throws -> Bool {
     guard !test.isOver else { return false }
-    if try deck.press(key) { return true }
+    if try switcher.press(key) { return true }
     switch key {
     case .character("a"), .character("A"): try listen(to: .a)
     case .character("b"), .character("B"): try listen(to: .b)
@@ -302,7 +305,7 @@ final class ABXTask: SessionTask {
     case .character("1"): propose(.a)
     case .character("2"): propose(.b)
     case .enter: try confirm()
-    case .escape: pending = nil
+    case .escape: proposedAnswer = nil
     default: return false
     }
     return true
@@ -310,64 +313,68 @@ final class ABXTask: SessionTask {
 
   private func listen(to source: ABXTest.Source) throws {
     self.source = source
-    test.note(source)
-    try deck.setGainsViaSilence(gains(of: source))
+    test.recordSwitch(to: source)
+    try switcher.setGainsViaSilence(gains(of: source))
   }
 
   private func propose(_ answer: Side) {
-    guard test.hasHeardX else { return console.remark("Press x to listen to X first.") }
-    pending = answer
+    guard test.hasHeardX else { return console.hint("Press x to listen to X first.") }
+    proposedAnswer = answer
   }
 
   private func confirm() throws {
-    guard let answer = pending else { return console.remark("Answer first: 1 for A, 2 for B.") }
-    pending = nil
+    guard let answer = proposedAnswer else {
+      return console.hint("Answer first: 1 for A, 2 for B.")
+    }
+    proposedAnswer = nil
     test.answer(answer, at: engine.seconds)
     guard !test.isOver else { return }
     source = .a
-    test.note(.a)
-    try deck.restartThroughSilence(gains(of: .a))
+    test.recordSwitch(to: .a)
+    try switcher.restartThroughSilence(gains(of: .a))
   }
 
   private func gains(of source: ABXTest.Source) -> [Double] {
-    AuditionTask.only(test.side(of: source) == .a ? 0 : 1, of: gains)
+    AuditionActivity.soloGains(at: test.side(of: source) == .a ? 0 : 1, of: gains)
   }
 }
 
 /// Answers that are made up before a test begins, so that no device and no keys are needed.
 struct SimulatedListener: Equatable {
-  enum Word: String, CaseIterable {
+  enum Strategy: String, CaseIterable {
     case right
     case wrong
     /// Each is a guess; the guesses follow from the seed too.
     case random
   }
 
-  private static let guessing: UInt64 = 0x5eed
+  private static let guessSeedMask: UInt64 = 0x5eed
 
-  private let word: Word?
-  private let letters: [Side]
+  private let strategy: Strategy?
+  private let fixedAnswers: [Side]
 
   /// Reads `right`, `wrong`, `random`, or a letter for each trial.
   init(_ text: String) throws(UsageError) {
-    word = Word(rawValue: text)
-    letters = word == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
-    guard word != nil || (letters.count == text.count && !letters.isEmpty) else {
-      let words = Word.allCases.map(\.rawValue).joinedWithOr
-      throw UsageError.takes(
-        "--simulate", "\(words), or one letter per trial, such as 'abba'", not: text)
+    strategy = Strategy(rawValue: text)
+    fixedAnswers =
+      strategy == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
+    guard strategy != nil || (fixedAnswers.count == text.count && !fixedAnswers.isEmpty) else {
+      let words = Strategy.allCases.map(\.rawValue).joinedWithOr
+      throw UsageError.invalidValue(
+        of: "--simulate", expected: "\(words), or one letter per trial, such as 'abba'",
+        actual: text)
     }
   }
 
-  var count: Int? { word == nil ? letters.count : nil }
+  var fixedAnswerCount: Int? { strategy == nil ? fixedAnswers.count : nil }
 
   func answers(seed: UInt64, count: Int) -> [Side] {
-    let draws = ABXTest.draws(seed: seed, count: count)
-    switch word {
-    case nil: return Array(letters.prefix(count))
+    let draws = ABXTest.hiddenSides(seed: seed, count: count)
+    switch strategy {
+    case nil: return Array(fixedAnswers.prefix(count))
     case .right: return draws
-    case .wrong: return draws.map(\.other)
-    case .random: return ABXTest.draws(seed: seed ^ Self.guessing, count: count)
+    case .wrong: return draws.map(\.opposite)
+    case .random: return ABXTest.hiddenSides(seed: seed ^ Self.guessSeedMask, count: count)
     }
   }
 

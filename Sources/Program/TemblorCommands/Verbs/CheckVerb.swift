@@ -1,6 +1,6 @@
-enum CheckVerb {
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+enum CheckCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "check", abstract: "Check patterns for errors and design problems.",
       discussion: """
         Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors \
@@ -20,17 +20,17 @@ enum CheckVerb {
         reports frequencies that are noticeably moved into its band and where excursion, tempera\
         ture or level will be limited.
 
-        \(SharedOptions.withoutSettings)
+        \(SharedOptions.settingsUnusedText)
 
         A file can suppress a warning or note, with a reason:
 
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
-        """, arguments: [SharedOptions.pattern(formats, isOptional: true)],
+        """, arguments: [SharedOptions.patternArgument(formats, isOptional: true)],
       options: [
         Option(
           "--profile", value: "PROFILE",
           help: "Also check against the hardware of a profile (name or file).",
-          completion: SharedOptions.profileNames),
+          completion: SharedOptions.profileCompletion),
         Option("--strict", help: "Count warnings as errors."),
         Option(
           "--only", value: "CATEGORY", help: "Report only rules of this category, and errors.",
@@ -39,8 +39,8 @@ enum CheckVerb {
         Option(
           "--disable", value: "RULE",
           help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
-          completion: .words(
-            categories + knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
+          completion: .candidates(
+            categories + allRules(of: formats).filter { $0.severity < .error }.map(\.id.text)),
           isRepeatable: true), Option("--all", help: "Print every finding, also repeated ones."),
         Option(
           "--fix",
@@ -72,22 +72,23 @@ enum CheckVerb {
       let words = arguments.values(SharedOptions.patternName)
       guard !words.isEmpty else { throw UsageError("missing PATTERN") }
       let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
-      if terminal.error.isTerminal, let note = profile.flatMap({ CalibrationAge.note(on: $0) }) {
+      if terminal.error.isTerminal, let note = profile.flatMap({ CalibrationAge.reminder(for: $0) })
+      {
         terminal.report(note)
       }
       let (inputs, problems) = PatternInput.find(
-        words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+        words, formats: formats, soundLookup: try SharedOptions.soundLookup(arguments))
       let filter = FindingFilter(
-        disabled: try disabledRules(arguments, of: formats),
+        disabledRules: try disabledRules(arguments, of: formats),
         hidesNotes: arguments.flag("--no-notes"))
       var findings: [Finding] = []
       var failures = problems.map(\.description)
       if arguments.flag("--fix") {
-        failures += inputs.compactMap { fix($0, terminal) }
+        failures += inputs.compactMap { applyFixes(to: $0, terminal: terminal) }
       }
       for input in inputs {
         do {
-          findings += try examine(input, for: profile)
+          findings += try findings(in: input, for: profile)
         } catch {
           failures.append(Failure.message(error))
         }
@@ -102,20 +103,21 @@ enum CheckVerb {
         try terminal.output.write(json: ["findings": findings.map(\.fields)])
       } else if arguments.flag("--sarif") {
         try terminal.output.write(
-          json: SARIFReport.fields(findings, rules: knownRules(formats)), formatVersion: nil)
+          json: SARIFReport.fields(findings, rules: allRules(of: formats)), formatVersion: nil)
       } else {
         let shown =
           arguments.flag("--all")
-          ? findings : FindingFolding.fold(findings.filter { $0.allowance == nil })
+          ? findings : FindingGrouping.grouped(findings.filter { $0.suppressionReason == nil })
         try terminal.output.write(text(shown, for: terminal.output), wraps: false)
       }
-      return finish(findings, failures, of: inputs.count, "pattern", terminal)
+      return reportSummary(
+        findings, failures: failures, of: inputs.count, noun: "pattern", terminal: terminal)
     }
   }
 
   /// Reports what could not be checked and, at a terminal, the sum; returns the exit status.
-  static func finish(
-    _ findings: [Finding], _ failures: [String], of count: Int, _ noun: String, _ terminal: Terminal
+  static func reportSummary(
+    _ findings: [Finding], failures: [String], of count: Int, noun: String, terminal: Terminal
   ) -> ExitStatus {
     for failure in failures {
       terminal.report(failure)
@@ -124,19 +126,19 @@ enum CheckVerb {
       terminal.report(Finding.summary(findings, of: count, noun))
     }
     let hasErrors = findings.contains { $0.severity == .error }
-    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+    return Failure.overall([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
 
   /// Applies safe fixes; returns the error message, if any.
-  private static func fix(_ input: PatternInput, _ terminal: Terminal) -> String? {
+  private static func applyFixes(to input: PatternInput, terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed; it is not a file")
       }
       try input.checkRewriting()
-      let file = try input.file()
+      let file = try input.readFile()
       let format = try input.formats.format(of: file)
-      guard let fixed = try? format.fixed(file), fixed != file.bytes else { return nil }
+      guard let fixed = try? format.correctedText(of: file), fixed != file.bytes else { return nil }
       try AtomicFileWriter.write(fixed, to: path)
       if terminal.error.isTerminal {
         terminal.report("\(path.printable): fixed")
@@ -150,28 +152,29 @@ enum CheckVerb {
     }
   }
 
-  static func examine(_ input: PatternInput, for profile: TransducerProfile? = nil) throws
+  static func findings(in input: PatternInput, for profile: TransducerProfile? = nil) throws
     -> [Finding]
   {
-    let examination = input.formats.examine(try input.file())
-    let places = examination.places.place(of:)
-    let sounds = input.sounds == .none ? [] : examination.sounds
+    let examination = input.formats.examine(try input.readFile())
+    let places = examination.sourceMap.location(of:)
+    let sounds = input.soundLookup == .none ? [] : examination.sounds
     var others = WaveformFiles.findings(sounds, from: input.folder)
     if let composition = examination.composition {
-      others += PatternRules.findings(in: composition, places: places)
-      others += PatternRules.defaultFindings(in: composition, places: places)
+      others += PatternRules.findings(in: composition, location: places)
+      others += PatternRules.defaultFindings(in: composition, location: places)
     }
     var playable = examination.composition
-    if input.sounds == .none {
+    if input.soundLookup == .none {
       playable?.removeSoundFiles()
     }
     if let composition = playable, sounds.isEmpty {
       do {
         let plan = try RenderPlan(
           compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
-        others += PatternRules.polyphonyFindings(voiceCount: plan.maximumVoiceCount, places: places)
+        others += PatternRules.polyphonyFindings(
+          voiceCount: plan.maximumVoiceCount, location: places)
       } catch {
-        others.append(InputError(error, places: places).finding)
+        others.append(InputError(error, location: places).finding)
       }
     }
     if let profile, let composition = playable, !others.contains(where: { $0.severity == .error }) {
@@ -180,10 +183,10 @@ enum CheckVerb {
       let plan = try RenderPlan(
         compiling: composition, profile: profile, rate: rate, samples: samples)
       others += PatternRules.hardwareFindings(
-        in: composition, profile: profile, plan: plan, places: places)
+        in: composition, profile: profile, plan: plan, location: places)
     }
-    return examination.judged(adding: others, rules: knownRules(input.formats)) {
-      profile != nil || !PatternRules.hardware.contains($0)
+    return examination.findings(adding: others, rules: allRules(of: input.formats)) {
+      profile != nil || !PatternRules.hardwareRules.contains($0)
     }
   }
 
@@ -191,10 +194,11 @@ enum CheckVerb {
     findings.map { $0.text(for: output) }.joined()
   }
 
-  private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
+  private static func allRules(of formats: FormatRegistry) -> [Rule] {
     let rules =
-      formats.rules + PatternRules.composition + PatternRules.defaults + PatternRules.hardware
-      + PatternRules.refusals
+      formats.rules + PatternRules.compositionRules + PatternRules.playbackRules
+      + PatternRules.hardwareRules
+      + PatternRules.compilationRules
     // What two modules check of one group stands under one heading.
     var groups: [String] = []
     for rule in rules where !groups.contains(rule.group) {
@@ -208,7 +212,7 @@ enum CheckVerb {
   private static func disabledRules(_ arguments: ParsedArguments, of formats: FormatRegistry) throws
     -> Set<RuleID>
   {
-    let rules = knownRules(formats)
+    let rules = allRules(of: formats)
     let only = arguments.values("--only")
     var disabled = Set(
       rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
@@ -218,7 +222,8 @@ enum CheckVerb {
         continue
       }
       guard let rule = rules.first(where: { $0.id.text == name }) else {
-        throw UsageError.notAllowed("--disable", name, choices: rules.map(\.id.text) + categories)
+        throw UsageError.invalidChoice(
+          of: "--disable", value: name, choices: rules.map(\.id.text) + categories)
       }
       guard rule.severity < .error else {
         throw UsageError(
@@ -235,7 +240,7 @@ enum CheckVerb {
 
   private static func listRules(of formats: FormatRegistry, asJSON: Bool, on output: Output) throws
   {
-    let rules = knownRules(formats)
+    let rules = allRules(of: formats)
     if asJSON {
       return try output.write(json: [
         "rules": rules.map {
@@ -243,7 +248,7 @@ enum CheckVerb {
             "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue,
             "severity": "\($0.severity)",
             "explanation": $0.explanation,
-          ] as JSONMembers
+          ] as JSONObject
         }
       ])
     }
@@ -272,10 +277,10 @@ extension Finding {
       case .note: .dim
       }
     var line =
-      output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style)
+      output.styled("\(location): ".printable, .bold) + output.styled("\(severity): ", style)
       + message.printable
-    if !place.path.isEmpty {
-      line += " (\(place.path))"
+    if !location.path.isEmpty {
+      line += " (\(location.path))"
     }
     if let suggestion {
       line += "; \(suggestion)"
@@ -283,11 +288,11 @@ extension Finding {
     return line + " " + output.styled("[\(rule.text)]", .dim) + "\n"
   }
 
-  var fields: JSONMembers {
-    ["file": place.name] + place.positionFields + [
-      "severity": "\(severity)", "rule": rule.text, "path": place.path, "message": message,
+  var fields: JSONObject {
+    ["file": location.name] + location.positionFields + [
+      "severity": "\(severity)", "rule": rule.text, "path": location.path, "message": message,
       "suggestion": suggestion,
-      "allowed": allowance.map { _ in true },
+      "allowed": suppressionReason.map { _ in true },
     ]
   }
 
@@ -295,17 +300,17 @@ extension Finding {
   static func summary(_ findings: [Finding], of count: Int, _ noun: String) -> String {
     let errors = findings.count { $0.severity == .error }
     let warnings = findings.count { $0.severity == .warning }
-    let allowed = findings.count { $0.allowance != nil }
+    let allowed = findings.count { $0.suppressionReason != nil }
     return "\(count.counted(noun)): \(errors.counted("error")), \(warnings.counted("warning"))"
       + (allowed > 0 ? ", \(allowed) allowed" : "")
   }
 }
 
 /// Findings for people: of one rule in one file the first three, and one line for the rest.
-enum FindingFolding {
-  static let shownCount = 3
+enum FindingGrouping {
+  static let maximumShownCount = 3
 
-  static func fold(_ findings: [Finding]) -> [Finding] {
+  static func grouped(_ findings: [Finding]) -> [Finding] {
     struct Key: Hashable {
       var file: String
       var rule: RuleID
@@ -316,9 +321,9 @@ enum FindingFolding {
     var folds: [Key: (place: Int, last: Finding)] = [:]
     var shown: [Finding] = []
     for finding in findings {
-      let key = Key(file: finding.place.name, rule: finding.rule, severity: finding.severity)
+      let key = Key(file: finding.location.name, rule: finding.rule, severity: finding.severity)
       seen[key, default: 0] += 1
-      if seen[key, default: 0] <= shownCount {
+      if seen[key, default: 0] <= maximumShownCount {
         shown.append(finding)
       } else if let fold = folds[key] {
         shown[fold.place].count += finding.count
@@ -331,17 +336,18 @@ enum FindingFolding {
     for (place, last) in folds.values {
       // A single one more is as short as the line that would stand for it.
       guard shown[place].count > 1 else { continue }
-      shown[place].message = "and \(shown[place].count) more" + lines(shown[place], to: last)
+      shown[place].message =
+        "and \(shown[place].count) more" + lineRange(from: shown[place], to: last)
       shown[place].suggestion = nil
-      shown[place].place.path = ""
+      shown[place].location.path = ""
     }
     return shown
   }
 
   /// `, lines 12–80`, or nothing where positions are not lines.
-  private static func lines(_ first: Finding, to last: Finding) -> String {
-    guard case .text(let start, _) = first.place.position,
-      case .text(let end, _) = last.place.position
+  private static func lineRange(from first: Finding, to last: Finding) -> String {
+    guard case .text(let start, _) = first.location.position,
+      case .text(let end, _) = last.location.position
     else {
       return ""
     }
@@ -352,12 +358,12 @@ enum FindingFolding {
 /// Findings in the Static Analysis Results Interchange Format of OASIS, version 2.1.0, which code
 /// hosts read.
 enum SARIFReport {
-  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONMembers {
-    let driver: JSONMembers = [
+  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONObject {
+    let driver: JSONObject = [
       "name": "temblor", "version": temblorVersion, "rules": rules.map(fields),
     ]
-    let run: JSONMembers = [
-      "tool": ["driver": driver] as JSONMembers, "columnKind": "unicodeCodePoints",
+    let run: JSONObject = [
+      "tool": ["driver": driver] as JSONObject, "columnKind": "unicodeCodePoints",
       "results": findings.map { fields($0, rules) },
     ]
     return [
@@ -365,35 +371,35 @@ enum SARIFReport {
     ]
   }
 
-  private static func fields(_ rule: Rule) -> JSONMembers {
+  private static func fields(_ rule: Rule) -> JSONObject {
     [
-      "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONMembers,
-      "defaultConfiguration": ["level": "\(rule.severity)"] as JSONMembers,
-      "properties": ["category": rule.category.rawValue] as JSONMembers,
+      "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONObject,
+      "defaultConfiguration": ["level": "\(rule.severity)"] as JSONObject,
+      "properties": ["category": rule.category.rawValue] as JSONObject,
     ]
   }
 
-  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONMembers {
-    let region: JSONMembers? =
-      switch finding.place.position {
-      case .whole: nil
+  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONObject {
+    let region: JSONObject? =
+      switch finding.location.position {
+      case .wholeFile: nil
       case .text(let line, let column): ["startLine": line, "startColumn": column]
       case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
       }
-    let physical: JSONMembers = [
-      "artifactLocation": ["uri": uri(finding.place.name)] as JSONMembers, "region": region,
+    let physical: JSONObject = [
+      "artifactLocation": ["uri": uri(finding.location.name)] as JSONObject, "region": region,
     ]
-    let names: [JSONMembers] = [["fullyQualifiedName": finding.place.path]]
-    let location: JSONMembers = [
-      "physicalLocation": physical, "logicalLocations": finding.place.path.isEmpty ? nil : names,
+    let names: [JSONObject] = [["fullyQualifiedName": finding.location.path]]
+    let location: JSONObject = [
+      "physicalLocation": physical, "logicalLocations": finding.location.path.isEmpty ? nil : names,
     ]
     let text = finding.message + (finding.suggestion.map { "; \($0)" } ?? "")
     return [
       "ruleId": finding.rule.text, "ruleIndex": rules.firstIndex { $0.id == finding.rule },
-      "level": "\(finding.severity)", "message": ["text": text] as JSONMembers,
+      "level": "\(finding.severity)", "message": ["text": text] as JSONObject,
       "locations": [location],
-      "suppressions": finding.allowance.map {
-        [["kind": "inSource", "justification": $0] as JSONMembers]
+      "suppressions": finding.suppressionReason.map {
+        [["kind": "inSource", "justification": $0] as JSONObject]
       },
     ]
   }

@@ -1,4 +1,4 @@
-enum CompareVerb {
+enum CompareCommand {
   private static let align = Option(
     "--align", value: "HOW",
     help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
@@ -15,10 +15,10 @@ enum CompareVerb {
   ).choice(of: LevelMatch.self)
   private static let search = Option(
     "--search", value: "SECONDS", help: "How late in a recording a pattern may start, 0 to 3600."
-  ).double(in: 0...3_600, default: ComparisonOptions.defaultSearch)
+  ).double(in: 0...3_600, default: ComparisonOptions.defaultSearchSeconds)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "compare", abstract: "Describe the differences between patterns or sound files.",
       discussion: """
         The first TAKE is the reference; the others are compared with it. Patterns are rendered,\
@@ -41,7 +41,7 @@ enum CompareVerb {
         Documentation/comparison.schema.json describes the output of --json. Times are those of the\
          files, whatever the alignment.
 
-        \(SharedOptions.withoutSettings)
+        \(SharedOptions.settingsUnusedText)
 
         With --output, also write an HTML page that compares any two o\
         f up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture \
@@ -49,7 +49,8 @@ enum CompareVerb {
         """,
       arguments: [
         Argument(
-          "TAKE", help: "A PATTERN or a sound file; two or more.", completion: .takes(formats),
+          "TAKE", help: "A PATTERN or a sound file; two or more.",
+          completion: .patternsAndSounds(formats),
           isRepeatable: true)
       ],
       options: [
@@ -60,8 +61,9 @@ enum CompareVerb {
         Option(
           "-o", "--output", value: "FILE",
           help: "Also write a self-contained HTML page with players, plots and a blind test.",
-          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings), PageOutput.open,
-        PageOutput.studio,
+          completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions),
+        PageOutput.openOption,
+        PageOutput.studioOption,
         Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile,
         SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
@@ -79,12 +81,12 @@ enum CompareVerb {
       }
       let options = ComparisonOptions(
         alignment: try arguments[align], levelMatch: try arguments[match],
-        search: try arguments[search])
-      let tolerance = try arguments.value("--tolerance").map { try ToleranceText($0) }
-      var job = try SharedOptions.job(arguments)
+        searchSeconds: try arguments[search])
+      let tolerance = try arguments.value("--tolerance").map { try ToleranceOption($0) }
+      var job = try SharedOptions.renderJob(arguments)
       let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
       let (inputs, problems) = TakeInput.find(
-        words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+        words, formats: formats, soundLookup: try SharedOptions.soundLookup(arguments))
       for problem in problems {
         terminal.report("\(problem)")
       }
@@ -94,13 +96,13 @@ enum CompareVerb {
       }
       let takes: [Take]
       do {
-        takes = try TakeInput.takes(inputs, job, rate: rate)
+        takes = try TakeInput.load(inputs, job: job, rate: rate)
       } catch {
         terminal.report(Failure.message(error))
         return Failure.status(of: error)
       }
       if let path = arguments.value("--output") {
-        try OutputNames.checkInputs(path, of: inputs)
+        try OutputPaths.checkIsNoInput(path, of: inputs)
       }
       let comparisons = compare(takes, options)
       var page: PageOutput?
@@ -111,21 +113,23 @@ enum CompareVerb {
           levelMatch: options.levelMatch,
           tolerance: tolerance?.tolerance, studio: arguments.value("--studio"), job: job,
           command:
-            "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
-        page = PageOutput(path: path, byteCount: byteCount, isOpened: arguments.flag("--open"))
+            "temblor compare \((words + ["-o", path]).map(\.shellEscaped).joined(separator: " "))")
+        page = PageOutput(
+          path: path, byteCount: byteCount, opensInBrowser: arguments.flag("--open"))
       }
       if arguments.flag("--json") {
         try terminal.output.write(
           json: fields(comparisons, tolerance?.tolerance), formatVersion: Comparison.formatVersion)
       } else {
-        let text = ComparisonText(comparisons: comparisons, isComplete: arguments.flag("--all"))
+        let text = ComparisonText(
+          comparisons: comparisons, listsAllDifferences: arguments.flag("--all"))
         try terminal.output.write(text.text(for: terminal.output))
         if let tolerance {
-          try terminal.output.write(tolerance.judgement(of: comparisons))
+          try terminal.output.write(tolerance.verdict(on: comparisons))
         }
       }
       page?.report("written", on: terminal)
-      try page?.open()
+      try page?.openInBrowser()
       guard let tolerance else { return .done }
       return comparisons.allSatisfy { $0.isEqual(within: tolerance.tolerance) } ? .done : .differs
     }
@@ -137,20 +141,20 @@ enum CompareVerb {
     let figures = TakeMeasurements(reference)
     return takes.dropFirst().enumerated().map { index, take in
       var options = options
-      options.otherLabel = Take.letter(index + 1)
+      options.candidateLabel = Take.letter(at: index + 1)
       return Comparison(reference, take, options: options, referenceMeasurements: figures)
     }
   }
 
-  private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONMembers {
+  private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONObject {
     guard let first = comparisons.first else { return [:] }
-    let reference: JSONMembers = [
+    let reference: JSONObject = [
       "label": first.options.referenceLabel, "name": first.reference.name,
       "source": first.reference.sourceName,
       "figures": first.measurements[0].fields,
     ]
     let limits = tolerance.map {
-      ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONMembers
+      ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONObject
     }
     let list = comparisons.map { comparison in
       let excesses = tolerance.map { comparison.excesses(over: $0) }
@@ -168,16 +172,16 @@ enum CompareVerb {
 
 struct ComparisonText {
   let comparisons: [Comparison]
-  var isComplete = false
+  var listsAllDifferences = false
 
   func text(for output: Output) -> String {
     guard let first = comparisons.first else { return "" }
     var text = takeLine(first.options.referenceLabel, first.reference, for: output)
     for comparison in comparisons {
-      text += takeLine(comparison.options.otherLabel, comparison.other, for: output)
+      text += takeLine(comparison.options.candidateLabel, comparison.candidate, for: output)
     }
     for comparison in comparisons {
-      text += "\n" + words(comparison, for: output)
+      text += "\n" + description(of: comparison, for: output)
     }
     return text + "\n" + table(for: output)
   }
@@ -187,12 +191,12 @@ struct ComparisonText {
     return output.styled(label, .bold) + "  \(take.name.printable) (\(source))\n"
   }
 
-  private func words(_ comparison: Comparison, for output: Output) -> String {
+  private func description(of comparison: Comparison, for output: Output) -> String {
     var lines = comparison.notes
     if let verdict = comparison.verdict {
       lines.append(verdict)
     }
-    let count = isComplete ? comparison.differences.count : Comparison.maximumSentenceCount
+    let count = listsAllDifferences ? comparison.differences.count : Comparison.maximumSentenceCount
     let listed = comparison.differences.prefix(count)
     lines += listed.filter(\.isNoticeable).map(\.sentence.printable)
     let faint = listed.filter { !$0.isNoticeable }.map(\.sentence.printable)
@@ -204,7 +208,7 @@ struct ComparisonText {
     if more > 0 {
       lines.append("\(more) more; use --all to list them.")
     }
-    lines += comparison.limits.map { output.styled($0, .dim) }
+    lines += comparison.limitations.map { output.styled($0, .dim) }
     return lines.map { $0 + "\n" }.joined()
   }
 
@@ -212,15 +216,15 @@ struct ComparisonText {
     guard let first = comparisons.first else { return "" }
     var header = ["", "", first.options.referenceLabel]
     for comparison in comparisons {
-      let label = comparison.options.otherLabel
+      let label = comparison.options.candidateLabel
       header += [label, "\(label) − \(first.options.referenceLabel)"]
     }
     var cells = [header]
-    for (row, figure) in first.measurements[0].figures.enumerated() {
-      let others = comparisons.map { $0.measurements[1].figures[row] }
+    for (row, figure) in first.measurements[0].measurements.enumerated() {
+      let others = comparisons.map { $0.measurements[1].measurements[row] }
       cells.append(
-        [figure.name, figure.unit, figure.text]
-          + others.flatMap { [$0.text, $0.change(from: figure)] })
+        [figure.name, figure.unit, figure.formattedValue]
+          + others.flatMap { [$0.formattedValue, $0.formattedChange(from: figure)] })
     }
     let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
     var text = ""
@@ -236,55 +240,55 @@ struct ComparisonText {
   }
 }
 
-struct ToleranceText {
+struct ToleranceOption {
   private(set) var tolerance = Tolerance()
-  private var units: Set<String> = []
+  private var explicitUnits: Set<String> = []
 
   /// Reads limits as people write them, `0.5dB,5ms,2%` in any order, or `0`; what is left out
   /// allows nothing.
   init(_ words: String) throws(UsageError) {
     if words == "0" {
-      units = ["db", "ms", "%"]
+      explicitUnits = ["db", "ms", "%"]
       return
     }
     for item in words.split(separator: ",", omittingEmptySubsequences: false) {
       let item = item.filter { $0 != " " }
       let unit = item.drop { $0.isNumber || $0 == "." }.lowercased()
       guard let limit = Double(item.dropLast(unit.count)), limit.isFinite, limit >= 0 else {
-        throw Self.notTaken(words)
+        throw Self.invalidLimits(words)
       }
       switch unit {
       case "db": tolerance.decibels = limit
       case "ms": tolerance.seconds = limit / 1_000
       case "%": tolerance.percent = limit
-      default: throw Self.notTaken(words)
+      default: throw Self.invalidLimits(words)
       }
-      guard units.insert(unit).inserted else {
+      guard explicitUnits.insert(unit).inserted else {
         let unit = unit == "db" ? "dB" : unit
         throw UsageError("'--tolerance' has two limits in \(unit)")
       }
     }
   }
 
-  private static func notTaken(_ words: String) -> UsageError {
-    .takes("--tolerance", "limits such as 0.5dB,5ms,2%", not: words)
+  private static func invalidLimits(_ words: String) -> UsageError {
+    .invalidValue(of: "--tolerance", expected: "limits such as 0.5dB,5ms,2%", actual: words)
   }
 
   /// `0.5 dB, 5 ms and 2 %`; a limit that was not given is marked so.
   var text: String {
     func limit(_ value: Double, _ name: String, _ unit: String) -> String {
-      let number = value.text(3)
-      return "\(number) \(name)" + (units.contains(unit) ? "" : " (not given)")
+      let number = value.text(places: 3)
+      return "\(number) \(name)" + (explicitUnits.contains(unit) ? "" : " (not given)")
     }
     return limit(tolerance.decibels, "dB", "db") + ", "
       + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "
       + limit(tolerance.percent, "%", "%")
   }
 
-  func judgement(of comparisons: [Comparison]) -> String {
+  func verdict(on comparisons: [Comparison]) -> String {
     "\n"
       + comparisons.map { comparison in
-        let label = comparison.options.otherLabel
+        let label = comparison.options.candidateLabel
         let excesses = comparison.excesses(over: tolerance)
         guard !excesses.isEmpty else { return "\(label) is within the tolerance of \(text).\n" }
         return "\(label) exceeds the tolerance of \(text):\n"

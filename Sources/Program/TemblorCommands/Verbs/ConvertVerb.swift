@@ -1,9 +1,9 @@
-enum ConvertVerb {
-  private static let reduce = Option(
+enum ConvertCommand {
+  private static let reductionTolerance = Option(
     "--reduce", value: "TOLERANCE",
     help: "Largest error of reduced or sampled curves, as a share of full scale, 0 to 1."
   ).double(in: 0...1, default: WritingOptions.defaultTolerance)
-  private static let loops = Option(
+  private static let loopPassCount = Option(
     "--loops", value: "N", help: "Passes of a loop in a format without loops, 1 to 1000."
   ).int(in: 1...1000, default: 1)
   private static let rate = Option(
@@ -17,11 +17,11 @@ enum ConvertVerb {
       How intensity follows from amplitude in formats that hold amplitudes: its square root, or \
       equal to it.
       """
-  ).choice(default: AmplitudeLaw.root)
+  ).choice(default: AmplitudeMapping.root)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
     let writable = formats.formats.filter(\.isWritable)
-    return CommandDescription(
+    return Command(
       "convert", abstract: "Convert patterns to another format.",
       discussion: """
         Each file is named after its pattern and written to the current folder, or to the file or\
@@ -41,8 +41,8 @@ enum ConvertVerb {
         ESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows \
         what to expect.
 
-        \(SharedOptions.withoutSettings)
-        """, arguments: [SharedOptions.pattern(formats)],
+        \(SharedOptions.settingsUnusedText)
+        """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         Option(
           "--to", value: "FORMAT", help: "Format to write if the output name does not set one.",
@@ -50,7 +50,7 @@ enum ConvertVerb {
         Option(
           "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
           defaultText: "recognized by content", choices: formats.formats.map(\.id)),
-        OutputNames.option("patterns"),
+        OutputPaths.outputOption(for: "patterns"),
         Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."),
         SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),
@@ -65,7 +65,7 @@ enum ConvertVerb {
                 "\($0.dialects.joinedWithOr) for \($0.id)"
               }.joined(
                 separator: "; ") + ".", defaultText: "the first",
-            completion: .words(writable.flatMap(\.dialects))),
+            completion: .candidates(writable.flatMap(\.dialects))),
           Option(
             "--split",
             help:
@@ -78,8 +78,8 @@ enum ConvertVerb {
           Option(
             "--bake",
             help: "Write what the format cannot hold as sound files that the pattern plays."),
-          reduce,
-          loops, rate), OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
+          reductionTolerance,
+          loopPassCount, rate), OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
@@ -91,30 +91,30 @@ enum ConvertVerb {
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(
         arguments.values(SharedOptions.patternName), formats: formats,
-        sounds: try SharedOptions.sounds(arguments))
+        soundLookup: try SharedOptions.soundLookup(arguments))
       var work = BatchWork(on: terminal, problems: problems)
       let outputs = try ConvertOutputs(
         arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
         formats: formats,
-        isFound: inputs.contains(where: \.isFromFolder))
+        isFromFolder: inputs.contains(where: \.isFromFolder))
       var conversion = try conversion(arguments, to: outputs.format, formats)
-      var plan = OutputPlan(inputs: outputs.inputs)
+      var plan = OutputPlan(inputs: outputs.overwriteCheck)
       var conversions: [PlannedConversion] = []
       for (input, path) in zip(inputs, outputs.paths) {
         try work.attempt { work in
-          let isStream = path == OutputNames.standardOutput
+          let isStream = path == OutputPaths.standardOutput
           let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
-          conversion.writing.name = FileSystem.name(of: stem)
-          let result = try conversion.convert(try input.file(), formats: formats)
+          conversion.writingOptions.baseName = FileSystem.name(of: stem)
+          let result = try conversion.convert(try input.readFile(), formats: formats)
           if !arguments.flag("--quiet") {
-            for finding in result.findings where finding.rule == FormatRegistry.misnamed.id {
+            for finding in result.findings where finding.rule == FormatRegistry.misnamedFile.id {
               terminal.report("\(finding)".printable)
             }
           }
           let folder = isStream ? nil : FileSystem.folder(of: path)
           let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
           var planned = PlannedConversion(
-            input: input, source: result.source, losses: result.losses + sounds.losses)
+            input: input, source: result.sourceFormat, losses: result.losses + sounds.losses)
           for loss in planned.losses {
             terminal.report(loss.text.printable)
           }
@@ -142,11 +142,11 @@ enum ConvertVerb {
       for conflict in plan.conflicts {
         work.fail(conflict.description, .failure)
       }
-      var fields: [JSONMembers] = []
+      var fields: [JSONObject] = []
       for planned in conversions {
         try work.attempt { _ in
           let paths = plan.conflicts.isEmpty ? try planned.files.write(on: terminal) : []
-          fields.append(planned.fields(to: conversion.target, files: paths))
+          fields.append(planned.fields(to: conversion.targetFormat, files: paths))
         }
       }
       if arguments.flag("--json") {
@@ -166,32 +166,32 @@ enum ConvertVerb {
       guard !target.dialects.isEmpty else {
         throw UsageError("the format \(target.id) has no dialects")
       }
-      throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
+      throw UsageError.invalidChoice(of: "--dialect", value: dialect, choices: target.dialects)
     }
     let amplitude = try arguments[amplitude]
     var conversion = PatternConversion(
       to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
-      reading: ReadingOptions(
-        curveTimes: try arguments[SharedOptions.curveTimes], amplitude: amplitude),
-      writing: WritingOptions(
-        dialect: arguments.value("--dialect"), tolerance: try arguments[reduce],
-        amplitude: amplitude,
-        loops: try arguments[loops],
+      readingOptions: ReadingOptions(
+        curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude),
+      writingOptions: WritingOptions(
+        dialect: arguments.value("--dialect"), tolerance: try arguments[reductionTolerance],
+        amplitudeMapping: amplitude,
+        loopCount: try arguments[loopPassCount],
         split: arguments.flag("--split")
           ? .always : arguments.flag("--merge") ? .never : .automatic,
-        isBaked: arguments.flag("--bake"), rate: try arguments[rate]))
-    conversion.leavesOutSounds = arguments.flag("--without-sounds")
+        rendersUnsupported: arguments.flag("--bake"), signalRate: try arguments[rate]))
+    conversion.omitsSounds = arguments.flag("--without-sounds")
     return conversion
   }
 }
 
-extension PatternConversion.PlacedLoss {
+extension PatternConversion.LocatedLoss {
   /// `PLACE: KIND: MESSAGE`.
-  var text: String { "\(place): \(loss.kind.rawValue): \(loss.message)" }
+  var text: String { "\(location): \(loss.kind.rawValue): \(loss.message)" }
 
-  var fields: JSONMembers {
-    ["file": place.name] + place.positionFields + [
-      "path": place.path, "kind": loss.kind.rawValue, "message": loss.message,
+  var fields: JSONObject {
+    ["file": location.name] + location.positionFields + [
+      "path": location.path, "kind": loss.kind.rawValue, "message": loss.message,
       "size": loss.size.flatMap { $0.isFinite ? $0 : nil },
     ]
   }
@@ -200,20 +200,20 @@ extension PatternConversion.PlacedLoss {
 struct ConvertOutputs {
   let format: HapticFormat
   let paths: [String]
-  let inputs: OutputGuard
+  let overwriteCheck: InputOverwriteCheck
 
   /// - Parameter standard: The format where neither `option` nor a name sets one.
   init(
     _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
-    isFound: Bool, option: String = "--to", standard: HapticFormat? = nil
+    isFromFolder isFound: Bool, option: String = "--to", defaultFormat standard: HapticFormat? = nil
   ) throws {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount
-    let place = try OutputPlace(output, count: count, "patterns", isFolder: isFound)
+    let place = try OutputDestination(output, count: count, "patterns", isFolder: isFound)
     if let id = arguments.value(option), let target = formats.format(id: id) {
       format = target
-      if let output, !place.isFolder, let other = formats.format(named: output),
-        !formats.formats(named: output).contains(where: { $0.id == id })
+      if let output, !place.isFolder, let other = formats.format(forFileName: output),
+        !formats.formats(forFileName: output).contains(where: { $0.id == id })
       {
         throw UsageError(
           """
@@ -222,40 +222,40 @@ struct ConvertOutputs {
           """
             + """
             \(option.inQuotes), or name a file ending in \
-            \(target.endings.map { ".\($0)" }.joinedWithOr)
+            \(target.fileExtensions.map { ".\($0)" }.joinedWithOr)
             """
         )
       }
     } else {
       format = try Self.format(ofName: place.isFolder ? nil : output, formats, option, standard)
     }
-    if output == OutputNames.standardOutput, count != 1 || arguments.flag("--json") {
+    if output == OutputPaths.standardOutput, count != 1 || arguments.flag("--json") {
       throw UsageError("'--output -' requires a single pattern, without '--json'")
     }
-    let ending = format.endings.first ?? format.id
-    paths = inputs.map { place.file($0.outputStem, ending) }
-    try OutputNames.refuseClashes(zip(inputs, paths).map { ($0.name, $1) })
+    let ending = format.fileExtensions.first ?? format.id
+    paths = inputs.map { place.path(stem: $0.outputStem, fileExtension: ending) }
+    try OutputPaths.checkUnique(zip(inputs, paths).map { ($0.name, $1) })
     if isFound {
       for path in paths {
         try place.checkLinks(to: path)
       }
     }
-    self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
-    for path in paths where path != OutputNames.standardOutput {
-      guard !self.inputs.isInput(path) else {
+    self.overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
+    for path in paths where path != OutputPaths.standardOutput {
+      guard !self.overwriteCheck.isInput(path) else {
         throw UsageError("\(path.inQuotes) is an input; choose another '--output'")
       }
     }
   }
 
   /// The files of one pattern with their paths.
-  func files(_ files: [Writing.File], at path: String) -> [PlannedFiles.File] {
+  func files(_ files: [WrittenFiles.File], at path: String) -> [PlannedFiles.File] {
     let folder = FileSystem.folder(of: path)
     let name = FileSystem.name(of: path)
     let stem = FileSystem.stem(of: name)
     let ending = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
     return files.map { file in
-      let fileName = stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending)
+      let fileName = stem + file.nameSuffix + (file.fileExtension.map { ".\($0)" } ?? ending)
       return PlannedFiles.File(path: FileSystem.join(folder, fileName), bytes: file.bytes)
     }
   }
@@ -263,11 +263,11 @@ struct ConvertOutputs {
   private static func format(
     ofName output: String?, _ formats: FormatRegistry, _ option: String, _ standard: HapticFormat?
   ) throws(UsageError) -> HapticFormat {
-    guard let output, output != OutputNames.standardOutput else {
+    guard let output, output != OutputPaths.standardOutput else {
       if let standard { return standard }
       throw UsageError("\(option.inQuotes) is required where no output file is named")
     }
-    let named = formats.formats(named: output)
+    let named = formats.formats(forFileName: output)
     let candidates = named.filter(\.isWritable)
     guard let first = candidates.first else {
       throw UsageError(
@@ -289,10 +289,10 @@ struct ConvertOutputs {
 struct PlannedConversion {
   let input: PatternInput
   let source: HapticFormat
-  let losses: [PatternConversion.PlacedLoss]
+  let losses: [PatternConversion.LocatedLoss]
   var files = PlannedFiles()
 
-  func fields(to target: HapticFormat, files paths: [String]) -> JSONMembers {
+  func fields(to target: HapticFormat, files paths: [String]) -> JSONObject {
     [
       "input": input.name, "from": source.id, "to": target.id, "files": paths,
       "losses": losses.map(\.fields),

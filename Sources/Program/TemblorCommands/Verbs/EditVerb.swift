@@ -1,6 +1,6 @@
-enum EditVerb {
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+enum EditCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "edit",
       abstract: "Change values and parts of a pattern and leave the rest of its text as it is.",
       discussion: """
@@ -24,7 +24,7 @@ enum EditVerb {
           "FILE", help: "An AHAP file, the name of a shipped pattern, or -.",
           completion: .patterns(formats)),
         Argument(
-          "CHANGE", help: "Changes, one after the other.", completion: .words(verbs),
+          "CHANGE", help: "Changes, one after the other.", completion: .candidates(changeKeywords),
           isRepeatable: true,
           isOptional: true),
       ],
@@ -47,7 +47,7 @@ enum EditVerb {
       ]
     ) { arguments, terminal in
       let word = arguments.argument("FILE")
-      let changes = try changes(arguments.values("CHANGE"))
+      let changes = try parseChanges(arguments.values("CHANGE"))
       let isDry = arguments.flag("--dry-run")
       let asked = arguments.value("--output")
       guard !changes.isEmpty || !isDry && asked == nil else { throw UsageError("missing CHANGE") }
@@ -70,9 +70,9 @@ enum EditVerb {
     guard inputs.count == 1, let input = inputs.first, !input.isFromFolder else {
       throw FileError(word, "is a folder; name one file")
     }
-    let file = try input.file()
+    let file = try input.readFile()
     let format = try formats.format(of: file)
-    guard let editor = try format.editor?(file) else {
+    guard let editor = try format.makeEditor?(file) else {
       throw FileError(
         input.name,
         """
@@ -86,14 +86,14 @@ enum EditVerb {
       let rows = rows(of: editor.pattern, pointOrder: editor.pointOrder)
       return try terminal.output.write(
         arguments, json: ["file": input.name, "parts": rows.map(\.fields)],
-        text: ColumnText.text(rows.map(\.words)))
+        text: TextTable.text(rows.map(\.columns)))
     }
     let text = try editor.applying(changes).text
     let patch = LinePatch(from: file.bytes, to: text)
     if isDry {
       if !asJSON {
         return try terminal.output.write(
-          patch.text(name: input.name, isShown: terminal.output.isTerminal))
+          patch.text(name: input.name, escapesControls: terminal.output.isTerminal))
       }
     } else {
       try write(text, to: asked, of: input, isChanged: text != file.bytes, asJSON, terminal)
@@ -114,13 +114,13 @@ enum EditVerb {
     }
   }
 
-  private static let verbs = ["set", "remove", "duplicate", "add", "after", "add-point"]
+  private static let changeKeywords = ["set", "remove", "duplicate", "add", "after", "add-point"]
 
   private static func fields(of list: String) -> String {
     PatternChange.fields(of: list).joined(separator: ", ")
   }
 
-  static func changes(_ words: [String]) throws(UsageError) -> [PatternChange] {
+  static func parseChanges(_ words: [String]) throws(UsageError) -> [PatternChange] {
     var changes: [PatternChange] = []
     var rest = words[...]
     while let verb = rest.popFirst() {
@@ -156,7 +156,7 @@ enum EditVerb {
         let path = try next("CURVE")
         changes.append(.addPoint(time: try number("TIME"), value: try number("VALUE"), to: path))
       default:
-        throw UsageError.unknown("change", verb, among: verbs)
+        throw UsageError.unknown("change", verb, among: changeKeywords)
       }
     }
     return changes
@@ -166,7 +166,7 @@ enum EditVerb {
     _ text: [UInt8], to output: String?, of input: PatternInput, isChanged: Bool, _ asJSON: Bool,
     _ terminal: Terminal
   ) throws {
-    if output == OutputNames.standardOutput || output == nil && input.origin == .standardInput {
+    if output == OutputPaths.standardOutput || output == nil && input.origin == .standardInput {
       guard !asJSON else {
         throw UsageError("the text and '--json' cannot both go to standard output")
       }
@@ -188,13 +188,13 @@ enum EditVerb {
     var kind = ""
     var values: [(name: String, value: Double)] = []
 
-    var words: [String] {
-      let values = values.map { ($0.name.isEmpty ? "" : $0.name + " ") + $0.value.text(6) }
+    var columns: [String] {
+      let values = values.map { ($0.name.isEmpty ? "" : $0.name + " ") + $0.value.text(places: 6) }
       return [path, NumberFormatting.seconds(time), kind, values.joined(separator: ", ")]
     }
 
-    var fields: JSONMembers {
-      var fields: JSONMembers = ["path": path, "time": time, "kind": kind.isEmpty ? nil : kind]
+    var fields: JSONObject {
+      var fields: JSONObject = ["path": path, "time": time, "kind": kind.isEmpty ? nil : kind]
       for (name, value) in values {
         fields = fields + [(name.isEmpty ? "value" : name): value]
       }
@@ -246,7 +246,7 @@ struct LinePatch {
 
   /// More lines than this between the first and the last difference are one piece: finding the
   /// least is quadratic.
-  private static let longest = 4_000
+  private static let maximumComparedLineCount = 4_000
 
   init(from old: [UInt8], to new: [UInt8]) {
     self.old = Self.lines(old)
@@ -260,7 +260,7 @@ struct LinePatch {
       - start
     let oldRest = start..<old.count - end
     let newRest = start..<new.count - end
-    guard oldRest.count + newRest.count <= Self.longest else {
+    guard oldRest.count + newRest.count <= Self.maximumComparedLineCount else {
       hunks = [(oldRest, newRest)]
       return
     }
@@ -298,7 +298,7 @@ struct LinePatch {
 
   /// The lines as `patch` takes them, without context; what a terminal would obey is escaped where
   /// it is shown on one.
-  func text(name: String, isShown: Bool) -> String {
+  func text(name: String, escapesControls isShown: Bool) -> String {
     guard !hunks.isEmpty else { return "" }
     func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
       let isWhole = line.last == UInt8(ascii: "\n")

@@ -1,5 +1,5 @@
-enum FollowVerb {
-  private static let from = Option(
+enum FollowCommand {
+  private static let source = Option(
     "--from", value: "SOURCE",
     help:
       """
@@ -9,11 +9,11 @@ enum FollowVerb {
     defaultText: FollowedSource.monitor, completion: .file)
   private static let style = Option("--style", value: "STYLE", help: "What is made of the sound.")
     .choice(default: FollowingOptions.Style.full)
-  private static let low = Option(
+  private static let minimumFrequency = Option(
     "--low", value: "HZ", help: "Lowest frequency of the vibration, 5 to 500.",
     defaultText: "that of the profile"
   ).double(in: 5...500)
-  private static let high = Option(
+  private static let maximumFrequency = Option(
     "--high", value: "HZ", help: "Highest frequency of the vibration, 20 to 1000.",
     defaultText: "that of the profile, 80 to 250"
   ).double(in: 20...1_000)
@@ -22,7 +22,7 @@ enum FollowVerb {
   )
   .double(in: 0...2_000, default: 0)
 
-  static let description = CommandDescription(
+  static let definition = Command(
     "follow", abstract: "Turn live sound into vibration.",
     discussion: """
       The styles are: bass, the low part of the sound itself; impacts, a burst for each strike; en\
@@ -41,7 +41,8 @@ enum FollowVerb {
       t the pace of the output.
       """,
     options: [
-      from, style, low, high, Option("--keep-voices", help: "Let voices be felt, too."),
+      source, style, minimumFrequency, maximumFrequency,
+      Option("--keep-voices", help: "Let voices be felt, too."),
       Option("--no-ride", help: "Leave the strength of the source as it is."), delay,
       LiveOptions.json,
       LiveOptions.quiet,
@@ -56,47 +57,49 @@ enum FollowVerb {
         "Write what a film would be felt as."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend(), servers: .system) {
-      try LiveCapture($0, rates: $1, period: $2)
+    try run(arguments, terminal, on: SystemEnvironment(), servers: .system) {
+      try LiveCapture($0, rates: $1, periodSeconds: $2)
     }
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
     servers: SoundServers,
     capture: (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let band = options.profile.frequency
-    let low = try arguments[low] ?? max(5, min(band.low, band.high))
-    let high = try arguments[high] ?? min(250, max(80, max(band.low, band.high)))
+    let low = try arguments[minimumFrequency] ?? max(5, min(band.low, band.high))
+    let high = try arguments[maximumFrequency] ?? min(250, max(80, max(band.low, band.high)))
     guard low < high else {
       throw UsageError(
-        "'--low' must be below '--high' (\(high.text(1)) Hz), not \(low.text(1).inQuotes)")
+        "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(low.text(places: 1).inQuotes)"
+      )
     }
     let following = FollowingOptions(
       style: try arguments[style], band: low...high, keepsVoices: arguments.flag("--keep-voices"),
       keepsLevel: arguments.flag("--no-ride"))
     let name = arguments.value("--from") ?? FollowedSource.monitor
     let delay = try arguments[delay] / 1_000
-    let isFile = TakeInput.isSound(name) || SoundFileFormat.container(ofName: name) != nil
-    let file = isFile ? try TakeInput.read(name, RenderJob(profile: options.profile)).signal : nil
+    let isFile = TakeInput.isSoundFile(name) || SoundFileFormat.container(ofName: name) != nil
+    let file =
+      isFile ? try TakeInput.readSound(name, job: RenderJob(profile: options.profile)).signal : nil
     try options.checkOutputs(reading: file == nil ? [] : [name])
     let source = file == nil ? try FollowedSource(name, on: servers) : nil
-    let session = options.session(on: backend, terminal)
-    var task: FollowTask?
-    defer { task?.end() }
+    let session = options.makeSession(in: backend, terminal)
+    var task: FollowActivity?
+    defer { task?.stopThread() }
     let (outcome, _) = try options.play(in: session, check: { try source?.check($0) }) { engine in
-      let made: FollowTask
+      let made: FollowActivity
       if let file {
-        made = try FollowTask(
+        made = try FollowActivity(
           file, following, delay: delay, on: engine, session: session, named: name)
       } else {
         let period = Double(options.device.request.periodSize) / Double(options.device.request.rate)
         do {
           let capture = try capture(
             source?.device ?? name, [Int(engine.rate), 48_000, 44_100], period)
-          made = try FollowTask(
+          made = try FollowActivity(
             SoundFeed(capture, following, outputRate: engine.rate, period: period, delay: delay),
             on: engine,
             session: session, named: name)
@@ -120,9 +123,9 @@ enum FollowVerb {
   }
 }
 
-final class FollowTask: SessionTask {
-  private struct Shared {
-    var figures = SoundFeed.Figures()
+final class FollowActivity: PlaybackActivity {
+  private struct SharedState {
+    var figures = SoundFeed.Status()
     var events: [CaptureEvent] = []
     var isOver = false
   }
@@ -132,17 +135,17 @@ final class FollowTask: SessionTask {
   private let voice: LiveVoice
   private let name: String
   private let duration: Double?
-  private let shared = Locked(Shared())
+  private let sharedState = Locked(SharedState())
   private var thread: BackgroundThread?
-  private var figures = SoundFeed.Figures()
-  private var loudest = 0.0
-  private var gapCount = 0
-  private var silence: (since: Duration, isTold: Bool)?
+  private var figures = SoundFeed.Status()
+  private var peakLevel = 0.0
+  private var interruptionCount = 0
+  private var currentSilence: (since: Duration, isTold: Bool)?
 
-  private static let interval = Duration.milliseconds(100)
+  private static let updateInterval = Duration.milliseconds(100)
   /// The level below which a source is silent, and how long before that is said.
-  private static let silent = 1e-4
-  private static let patience = Duration.seconds(5)
+  private static let silenceThreshold = 1e-4
+  private static let silenceReportDelay = Duration.seconds(5)
 
   /// Follows live sound, on a thread of its own.
   init(_ feed: SoundFeed, on engine: PlaybackEngine, session: LiveSession, named name: String)
@@ -154,20 +157,21 @@ final class FollowTask: SessionTask {
     self.name = name
     duration = nil
     try engine.attach(voice)
-    let shared = shared
+    let shared = sharedState
     thread = try BackgroundThread {
       var none: [PollDescriptor] = []
       while !shared.withLock({ $0.isOver }) {
-        let event = feed.turn()
+        let event = feed.runIteration()
         shared.withLock {
-          let level = max($0.figures.level, feed.figures.level)
-          $0.figures = feed.figures
+          let level = max($0.figures.level, feed.status.level)
+          $0.figures = feed.status
           $0.figures.level = level
           if let event {
             $0.events.append(event)
           }
         }
-        SystemTimeSource().wait(for: &none, timeout: .inSeconds(feed.pause))
+        SystemTimeSource().wait(
+          for: &none, timeout: .nanosecondRounded(seconds: feed.iterationSeconds))
       }
     }
   }
@@ -179,7 +183,7 @@ final class FollowTask: SessionTask {
     named name: String
   ) throws {
     var follower = SoundFollower(options, rate: signal.rate)
-    var resampler = VaryingResampler()
+    var resampler = VariableRateResampler()
     let frames =
       [Float](repeating: 0, count: Int(delay * engine.rate))
       + resampler.resample(follower.follow(signal.mono.span), step: signal.rate / engine.rate)
@@ -192,30 +196,30 @@ final class FollowTask: SessionTask {
     try engine.attach(voice)
   }
 
-  var place: (position: Double, duration: Double?) {
+  var progress: (position: Double, duration: Double?) {
     (duration.map { min($0, engine.seconds) } ?? engine.seconds, duration)
   }
 
-  var title: SessionTitle? {
+  var title: ActivityTitle? {
     guard duration == nil else { return nil }
-    let gate = figures.opening < 0.5 ? "held back" : "open"
+    let gate = figures.gateGain < 0.5 ? "held back" : "open"
     let level =
-      figures.level < Self.silent
-      ? "silent" : "in \(Decibels.of(amplitude: figures.level).text(0)) dB"
-    return SessionTitle(
+      figures.level < Self.silenceThreshold
+      ? "silent" : "in \(Decibels.of(amplitude: figures.level).text(places: 0)) dB"
+    return ActivityTitle(
       long: "\(level), gate \(gate)", short: level,
       remarks: [
-        "\((Double(figures.waiting) / engine.rate * 1_000).text(0)) ms",
-        "\(figures.drift.text(0)) ppm",
+        "\((Double(figures.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
+        "\(figures.drift.text(places: 0)) ppm",
       ])
   }
 
-  func perform(at now: Duration) throws -> SessionStep {
+  func update(at now: Duration) throws -> ActivityStep {
     if let duration {
       let left = duration + engine.routing.tail(rate: engine.rate) - engine.seconds
-      return left > 0 ? .wait(.inSeconds(left)) : .over
+      return left > 0 ? .wait(.nanosecondRounded(seconds: left)) : .finished
     }
-    let (figures, events) = shared.withLock { shared in
+    let (figures, events) = sharedState.withLock { shared in
       defer {
         shared.figures.level = 0
         shared.events = []
@@ -223,46 +227,46 @@ final class FollowTask: SessionTask {
       return (shared.figures, shared.events)
     }
     self.figures = figures
-    loudest = max(loudest, figures.level)
+    peakLevel = max(peakLevel, figures.level)
     for event in events {
       switch event {
       case .interrupted(let reason):
-        gapCount += 1
-        console.report("\(name.printable): \(reason)")
+        interruptionCount += 1
+        console.error("\(name.printable): \(reason)")
       case .resumed(let after):
-        console.report("\(name.printable): follows again after \(after.inSeconds.text(1)) s")
+        console.error("\(name.printable): follows again after \(after.inSeconds.text(places: 1)) s")
       }
     }
-    watch(figures.level, at: now)
-    return .wait(Self.interval)
+    checkSilence(level: figures.level, at: now)
+    return .wait(Self.updateInterval)
   }
 
   /// Says once for each silence that the source is silent.
-  private func watch(_ level: Double, at now: Duration) {
-    guard level < Self.silent else {
-      silence = nil
+  private func checkSilence(level: Double, at now: Duration) {
+    guard level < Self.silenceThreshold else {
+      currentSilence = nil
       return
     }
-    let (since, isTold) = silence ?? (now, false)
-    silence = (since, isTold || now - since >= Self.patience)
-    if !isTold, now - since >= Self.patience {
-      console.report(
+    let (since, isTold) = currentSilence ?? (now, false)
+    currentSilence = (since, isTold || now - since >= Self.silenceReportDelay)
+    if !isTold, now - since >= Self.silenceReportDelay {
+      console.error(
         "\(name.printable) is silent: is its volume at 0, or another source meant by '--from'?")
     }
   }
 
   /// Ends the thread; one that its device holds is left behind.
-  func end() {
-    shared.withLock { $0.isOver = true }
+  func stopThread() {
+    sharedState.withLock { $0.isOver = true }
     thread?.wait(within: .milliseconds(200))
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     [
-      "peakDecibels": duration == nil ? NumberFormatting.decibels(Float(loudest)) : nil,
-      "gaps": gapCount,
-      "missedFrames": duration == nil ? voice.missedFrameCount : nil,
-      "droppedFrames": figures.dropped,
+      "peakDecibels": duration == nil ? NumberFormatting.decibels(Float(peakLevel)) : nil,
+      "gaps": interruptionCount,
+      "missedFrames": duration == nil ? voice.underrunFrameCount : nil,
+      "droppedFrames": figures.droppedFrameCount,
       "driftPPM": figures.drift,
     ]
   }

@@ -1,7 +1,7 @@
-enum FormatsVerb {
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+enum FormatsCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
     let ids = formats.formats.map(\.id)
-    return CommandDescription(
+    return Command(
       "formats", abstract: "List the formats of patterns, or what a conversion loses.",
       discussion: """
         Without arguments, the formats are listed with their file endings, whether they are r\
@@ -30,7 +30,7 @@ enum FormatsVerb {
         FormatMatrix.Content.allCases.map { content in
           Row(
             content: content, from: from.id, to: target.id,
-            measured: FormatMatrix.measure(content, from: from, to: target))
+            measurement: FormatMatrix.measure(content, from: from, to: target))
         }
       }
       try terminal.output.write(
@@ -43,20 +43,20 @@ enum FormatsVerb {
     var content: FormatMatrix.Content
     var from: String
     var to: String
-    var measured: FormatMatrix.Measurement
+    var measurement: FormatMatrix.Measurement
 
-    var fields: JSONMembers {
+    var fields: JSONObject {
       [
-        "from": from, "to": to, "content": content.rawValue, "grade": measured.grade.rawValue,
-        "difference": measured.difference, "losses": measured.losses,
+        "from": from, "to": to, "content": content.rawValue, "grade": measurement.grade.rawValue,
+        "difference": measurement.difference, "losses": measurement.losses,
       ]
     }
 
     var text: String {
       let name = content.rawValue
-      let percent = (measured.difference * 100).text(2)
+      let percent = (measurement.difference * 100).text(places: 2)
       let grade =
-        switch measured.grade {
+        switch measurement.grade {
         case .exact: "exact"
         case .close: "close, within \(percent) %"
         case .approximate: "approximate, up to \(percent) %"
@@ -64,42 +64,42 @@ enum FormatsVerb {
         }
       let gap = String(repeating: " ", count: max(1, 12 - name.utf8.count))
       return "\(from) to \(to): \(name)\(gap)\(grade)\n"
-        + measured.losses.map { "  \($0)\n" }.joined()
+        + measurement.losses.map { "  \($0)\n" }.joined()
     }
   }
 
   private static func text(_ formats: FormatRegistry) -> String {
     let rows = formats.formats.map { format in
       [
-        format.id, format.endings.map { ".\($0)" }.joined(separator: " "),
+        format.id, format.fileExtensions.map { ".\($0)" }.joined(separator: " "),
         format.isWritable ? "read, write" : "read",
         format.title
           + (format.dialects.isEmpty
             ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
       ]
     }
-    return ColumnText.text(rows)
+    return TextTable.text(rows)
   }
 
-  private static func fields(_ format: HapticFormat) -> JSONMembers {
+  private static func fields(_ format: HapticFormat) -> JSONObject {
     [
-      "format": format.id, "title": format.title, "endings": format.endings,
+      "format": format.id, "title": format.title, "endings": format.fileExtensions,
       "writable": format.isWritable,
       "dialects": format.dialects,
     ]
   }
 }
 
-enum FormatVerb {
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+enum FormatCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
         Each file keeps its format. In AHAP, keys are sorted into a fixed order, event paramet\
         ers and control points are written one per line, and numbers as short as possible; other \
         formats are set alike. Unknown keys are kept. Without options, the result goes to standard \
         output; use --in-place to rewrite files. A link that is found in a folder is not rewritten.
-        """, arguments: [SharedOptions.pattern(formats)],
+        """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         Option("-i", "--in-place", help: "Rewrite files that change."),
         Option("--check", help: "Write nothing; exit with status 2 if a file is not canonical."),
@@ -110,15 +110,15 @@ enum FormatVerb {
       try SharedOptions.refuseBoth("--in-place", "--check", in: arguments)
       for input in inputs {
         try work.attempt { work in
-          let file = try input.file()
+          let file = try input.readFile()
           let format = try input.formats.format(of: file)
-          guard let canonical = try format.canonical(file) else {
+          guard let canonical = try format.canonicalText(of: file) else {
             throw FileError(input.name, "the format '\(format.id)' has no canonical form")
           }
           if arguments.flag("--check") {
             guard file.bytes != canonical else { return }
-            try terminal.output.line("\(input.name.printable): not in canonical form")
-            work.note(.invalidInput)
+            try terminal.output.writeLine("\(input.name.printable): not in canonical form")
+            work.record(.invalidInput)
           } else if arguments.flag("--in-place") {
             guard case .file(let path) = input.origin else {
               throw FileError(input.name, "cannot be rewritten; it is not a file")

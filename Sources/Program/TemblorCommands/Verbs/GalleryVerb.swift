@@ -1,13 +1,13 @@
 import Synchronization
 
-enum GalleryVerb {
+enum GalleryCommand {
   /// The rate of a gallery's sounds in hertz, but for patterns that need more: haptics end below 1
   /// kHz.
-  static let rate = 8_000
-  private static let usualOutput = "gallery.html"
+  static let soundRate = 8_000
+  private static let defaultOutput = "gallery.html"
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "gallery", abstract: "Write an HTML page of many patterns.",
       discussion: """
         The page is self-contained and works offline. Every pattern is drawn on one scale of time \
@@ -19,13 +19,13 @@ enum GalleryVerb {
         Patterns that cannot be read are reported and skipped. The same patterns and options \
         give an identical page.
 
-        \(SharedOptions.withoutSettings)
-        """, arguments: [SharedOptions.pattern(formats)],
+        \(SharedOptions.settingsUnusedText)
+        """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        PageOutput.option(usualOutput),
-        Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
+        PageOutput.outputOption(default: defaultOutput),
+        Option("--title", value: "TITLE", help: "Title of the page.", defaultText: defaultTitle),
         SharedOptions.profile,
-        PageOutput.open, PageOutput.studio, SharedOptions.curveTimes, LiveOptions.quiet,
+        PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
@@ -34,74 +34,78 @@ enum GalleryVerb {
           "Write gallery.html for a shaker."),
       ]
     ) { arguments, terminal in
-      var job = try SharedOptions.job(arguments)
-      job.rate = rate
-      let path = arguments.value("--output") ?? usualOutput
-      try PageOutput.check(path, arguments, terminal)
+      var job = try SharedOptions.renderJob(arguments)
+      job.rate = soundRate
+      let path = arguments.value("--output") ?? defaultOutput
+      try PageOutput.checkStream(path, arguments, terminal)
       let (inputs, problems) = PatternInput.find(
-        arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
-      try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
-      let results = ReviewTakes.read(
+        arguments.values("PATTERN"), formats: formats,
+        soundLookup: try SharedOptions.soundLookup(arguments))
+      try OutputPaths.checkIsNoInput(path, of: inputs.map(TakeInput.pattern))
+      let results = ReviewTake.renderAll(
         inputs, job: job, on: terminal, isQuiet: arguments.flag("--quiet"))
       var work = BatchWork(on: terminal, problems: problems)
-      var takes: [ReviewTakes] = []
+      var takes: [ReviewTake] = []
       for result in results {
         try work.attempt { _ in takes.append(try result.get()) }
       }
       guard !takes.isEmpty else { return work.status }
       let page = try page(
-        takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
+        takes, title: arguments.value("--title") ?? defaultTitle,
+        studio: arguments.value("--studio"))
       try PageOutput.write(
         page, to: path, saying: takes.count.counted("pattern"), arguments, &work, terminal)
       return work.status
     }
   }
 
-  private static let usualTitle = "Haptic patterns"
+  private static let defaultTitle = "Haptic patterns"
 
-  static func page(_ takes: [ReviewTakes], title: String, studio: String? = nil) throws -> [UInt8] {
+  static func page(_ takes: [ReviewTake], title: String, studio: String? = nil) throws -> [UInt8] {
     let gallery = PatternGallery(
-      title: title, generator: "Temblor \(temblorVersion)", studio: studio)
+      title: title, generator: "Temblor \(temblorVersion)", studioAddress: studio)
     return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))
   }
 }
 
 /// A pattern and what a page plays of it: as it is felt, and for small speakers.
-struct ReviewTakes: Sendable {
+struct ReviewTake: Sendable {
   static let speakerProfile = "speaker"
   /// The rate, in hertz, of patterns with sounds for the ear.
-  private static let fullRate = 48_000
+  private static let fullBandRate = 48_000
 
   var take: Take
   var sounds: PageSounds
 
   init(_ input: PatternInput, job: RenderJob) throws {
     var job = job
-    let pattern = try LoadedPattern(input, reading: job.reading)
+    let pattern = try LoadedPattern(input, reading: job.readingOptions)
     // Sounds of a pattern's own may need more than haptics do.
     if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.kind.isHaptic }) {
-      job.rate = Self.fullRate
+      job.rate = Self.fullBandRate
     }
-    take = try TakeInput.render(pattern, job)
+    take = try TakeInput.render(pattern, job: job)
     take.name = input.outputStem
     sounds = PageSounds(
       actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }
 
   /// Reads and renders patterns on all cores; each comes out by itself.
-  static func read(_ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool)
+  static func renderAll(
+    _ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool
+  )
     -> [Result<
-      ReviewTakes, any Error
+      ReviewTake, any Error
     >]
   {
-    let results = Mutex([Result<ReviewTakes, any Error>?](repeating: nil, count: inputs.count))
+    let results = Mutex([Result<ReviewTake, any Error>?](repeating: nil, count: inputs.count))
     var line = ProgressLine(on: terminal)
-    WorkerPool.run(inputs.count) { index in
+    WorkerPool.run(jobCount: inputs.count) { index in
       let result = Result {
         if job.isCancelled() {
           throw FileError(inputs[index].name, "interrupted")
         }
-        return try ReviewTakes(inputs[index], job: job)
+        return try ReviewTake(inputs[index], job: job)
       }
       results.withLock { $0[index] = result }
     } meanwhile: { done in
@@ -122,7 +126,7 @@ struct ReviewTakes: Sendable {
     else { return nil }
     var job = job
     job.profile = profile
-    return try input.take(job).signal
+    return try input.load(job).signal
   }
 }
 
@@ -134,7 +138,7 @@ enum ReportOutput {
     levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
-    guard path != OutputNames.standardOutput else {
+    guard path != OutputPaths.standardOutput else {
       throw UsageError("'--output' requires a file name")
     }
     let sounds = try pageSounds(inputs, takes: takes, job: job)
@@ -142,9 +146,9 @@ enum ReportOutput {
       generator: "Temblor \(temblorVersion)", command: command,
       levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness,
       tolerance: tolerance,
-      origins: inputs.map(origin), studio: studio)
+      origins: inputs.map(origin), studioAddress: studio)
     let page = try report.html(
-      takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
+      takes: shortNamed(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
     try AtomicFileWriter.write(page, to: path)
     return page.count
   }
@@ -155,10 +159,11 @@ enum ReportOutput {
       guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
         return nil
       }
-      return TakeOrigin(path: path, modified: FileSystem.modified(path), bytes: bytes)
+      return TakeOrigin(
+        path: path, modified: FileSystem.modificationTimeText(of: path), bytes: bytes)
     }
     guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
-      let file = try? pattern.file()
+      let file = try? pattern.readFile()
     else {
       return nil
     }
@@ -177,11 +182,11 @@ enum ReportOutput {
       let events = take.composition?.layers.flatMap(\.pattern.events)
       job.rate =
         events?.allSatisfy(\.kind.isHaptic) == true
-        ? GalleryVerb.rate : Int(PageSounds.lowestRate(holding: take.signal))
+        ? GalleryCommand.soundRate : Int(PageSounds.minimumRate(for: take.signal))
       sounds.append(
         PageSounds(
           actuator: try signal(of: input, take: take, job: job),
-          speaker: try ReviewTakes.speakerSignal(input, job: job)
+          speaker: try ReviewTake.speakerSignal(input, job: job)
         ))
     }
     // Some takes for small speakers and others not would not be comparable.
@@ -195,7 +200,7 @@ enum ReportOutput {
     let rate = Double(job.rate)
     guard rate != take.signal.rate else { return take.signal }
     if case .pattern(let pattern) = input, pattern.origin != .standardInput {
-      return try input.take(job).signal
+      return try input.load(job).signal
     }
     let sound = Sound(
       interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count),
@@ -208,7 +213,7 @@ enum ReportOutput {
 
   /// The takes without folders, and patterns without endings, in their names where these still
   /// differ.
-  private static func named(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
+  private static func shortNamed(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let stems = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem
     }

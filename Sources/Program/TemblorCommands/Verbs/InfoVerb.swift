@@ -1,8 +1,8 @@
-enum InfoVerb {
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+enum InfoCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "info", abstract: "Show the contents and levels of patterns and sound files.",
-      discussion: SharedOptions.withoutSettings,
+      discussion: SharedOptions.settingsUnusedText,
       arguments: [
         Argument(
           "PATTERN",
@@ -11,7 +11,7 @@ enum InfoVerb {
             A sound file, a pattern file of any format, a folder of patterns, the name of a \
             shipped pattern, or - for standard input.
             """,
-          completion: .takes(formats), isRepeatable: true)
+          completion: .patternsAndSounds(formats), isRepeatable: true)
       ],
       options: [
         SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
@@ -45,16 +45,18 @@ enum InfoVerb {
       if hasTracks, !arguments.flag("--json") {
         throw UsageError("'--tracks' requires '--json'")
       }
-      var job = try SharedOptions.job(arguments)
+      var job = try SharedOptions.renderJob(arguments)
       job.rate = try arguments[SharedOptions.rate]
       let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
       let (inputs, problems) = TakeInput.find(
-        arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
+        arguments.values("PATTERN"), formats: formats,
+        soundLookup: try SharedOptions.soundLookup(arguments))
       var work = BatchWork(on: terminal, problems: problems)
-      var fields: [JSONMembers] = []
+      var fields: [JSONObject] = []
       for input in inputs {
         try work.attempt { work in
-          let (text, object, complaints) = try report(input, job, weighting, hasTracks, terminal)
+          let (text, object, complaints) = try measure(
+            input, job: job, weighting: weighting, hasTracks: hasTracks, terminal: terminal)
           if isText {
             try terminal.output.write(text)
           } else {
@@ -75,21 +77,21 @@ enum InfoVerb {
     }
   }
 
-  private static func report(
-    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ hasTracks: Bool,
-    _ terminal: Terminal
-  ) throws -> (text: String, fields: JSONMembers, complaints: [String]) {
+  private static func measure(
+    _ input: TakeInput, job: RenderJob, weighting: VibrotactileWeighting, hasTracks: Bool,
+    terminal: Terminal
+  ) throws -> (text: String, fields: JSONObject, complaints: [String]) {
     switch input {
     case .pattern(let input):
       let figures = try PatternSummary(input, job: job)
-      return (figures.text, figures.fields + (hasTracks ? figures.tracks : nil), [])
+      return (figures.text, figures.fields + (hasTracks ? figures.trackFields : nil), [])
     case .sound(let path):
       var line = ProgressLine(on: terminal)
       defer { line.clear() }
       let figures = try SoundSummary(path, weighting: weighting) { share in
         line.show("\(path.printable): \(Int(share * 100)) %")
       }
-      return (figures.text, figures.fields, figures.complaints)
+      return (figures.text, figures.fields, figures.problems)
     }
   }
 }
@@ -123,8 +125,8 @@ struct PatternSummary {
     }
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
-    frequencies = profile.frequencies(of: pattern.composition)
-    playedFrequencies = profile.bandMapped(rate: plan.rate).frequencies(of: pattern.composition)
+    frequencies = profile.frequencyRange(of: pattern.composition)
+    playedFrequencies = profile.bandMapped(rate: plan.rate).frequencyRange(of: pattern.composition)
   }
 
   /// The name of one, the key for programs, and how many there are.
@@ -157,15 +159,15 @@ struct PatternSummary {
         + (plan.soundEnd < plan.length
           ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
       "  contents   \(counted.isEmpty ? "no events" : counted)",
-      "  profile    \(profile.name): \(band)",
-      "  level      \(levels.peak), RMS \(level.text(1)) dBFS, "
+      "  profile    \(profile.name): \(bandText)",
+      "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, "
         + (levels.limiting ?? "never limited"),
       "  polyphony  \(voices.counted("voice")) at most",
     ]
     if let feeling = pattern.composition.notes {
       lines.insert("  about      \(feeling.printable)", at: 1)
     }
-    let places = pattern.composition.places.map(\.title)
+    let places = pattern.composition.bodyLocations.map(\.displayName)
     if !places.isEmpty {
       lines.insert("  places     \(places.joined(separator: ", ").printable)", at: 3)
     }
@@ -180,10 +182,10 @@ struct PatternSummary {
     pattern.details.contains { $0 == ("curveTimes", "absolute") }
   }
 
-  private var band: String {
+  private var bandText: String {
     guard let frequencies else { return "no haptic events" }
     func text(_ range: ClosedRange<Double>) -> String {
-      let ends = [range.lowerBound, range.upperBound].map { $0.text(1) }
+      let ends = [range.lowerBound, range.upperBound].map { $0.text(places: 1) }
       return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
     let asked = text(frequencies)
@@ -193,11 +195,11 @@ struct PatternSummary {
     return "events at \(asked), played at \(played)"
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     let played = playedFrequencies == frequencies ? nil : playedFrequencies
     return [
       "pattern": name, "duration": plan.duration, "soundSeconds": soundSeconds,
-      "counts": counts.reduce([:] as JSONMembers) { $0 + [$1.key: $1.count] },
+      "counts": counts.reduce([:] as JSONObject) { $0 + [$1.key: $1.count] },
       "profile": profile.name,
       "lowestHertz": frequencies?.lowerBound, "highestHertz": frequencies?.upperBound,
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
@@ -209,14 +211,14 @@ struct PatternSummary {
   }
 
   /// Each haptic event's kind and end, and time, intensity and sharpness of its corners.
-  fileprivate var tracks: JSONMembers {
-    let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONMembers] in
-      let felt = FeltControls(pattern)
+  fileprivate var trackFields: JSONObject {
+    let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONObject] in
+      let felt = EffectiveParameters(pattern)
       return pattern.events.filter(\.kind.isHaptic).map { event in
         let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }
         return [
-          "kind": event.kind.rawValue, "end": event.time + (event.length ?? 0),
-          "corners": JSONPiece.line(corners.map(\.json)),
+          "kind": event.kind.rawValue, "end": event.time + (event.holdDuration ?? 0),
+          "corners": JSONElement.inlineArray(corners.map(\.json)),
         ]
       }
     }
@@ -227,12 +229,12 @@ struct PatternSummary {
 struct SoundSummary {
   /// The edges of the bands that energy is listed for, in hertz; the last band has no end.
   private static let bandEdges = [0.0, 20, 80, 250, 1_000]
-  private static let mostTimes = 8
+  private static let maximumListedOnsetCount = 8
 
   private let name: String
   private let measurement: SoundMeasurement
   private let weighting: VibrotactileWeighting
-  private let felt: [WeightedEnergy]
+  private let weightedEnergies: [WeightedEnergy]
   private let spectrum: Spectrum?
 
   init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in })
@@ -241,16 +243,16 @@ struct SoundSummary {
     name = path
     self.weighting = weighting
     measurement = try SoundMeasurement(path, progress: progress)
-    felt = measurement.spectra.map { WeightedEnergy(of: $0, weighting: weighting) }
+    weightedEnergies = measurement.spectra.map { WeightedEnergy(of: $0, weighting: weighting) }
     spectrum = Spectrum(averaging: measurement.spectra)
   }
 
-  var complaints: [String] {
+  var problems: [String] {
     var complaints: [String] = []
     if let truncation = measurement.truncation {
       complaints.append(truncation.text)
     }
-    let count = measurement.whole.nonFiniteCount
+    let count = measurement.overall.nonFiniteCount
     let all = measurement.frameCount * measurement.channels.count
     if count > 0 {
       complaints.append(
@@ -264,7 +266,7 @@ struct SoundSummary {
   }
 
   private var duration: Double { Double(measurement.frameCount) / measurement.rate }
-  private var wholeFelt: WeightedEnergy? {
+  private var combinedWeightedEnergy: WeightedEnergy? {
     spectrum.map { WeightedEnergy(of: $0, weighting: weighting) }
   }
 
@@ -273,58 +275,61 @@ struct SoundSummary {
     var lines = [
       name.printable,
       "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
-        + "\(measurement.rate.text(3)) Hz",
+        + "\(measurement.rate.text(places: 3)) Hz",
       "  contents   \(count.counted("channel")), \(measurement.encoding) in "
         + measurement.container,
-      "  level      \(level(measurement.whole))",
+      "  level      \(levelText(measurement.overall))",
     ]
-    if measurement.whole.samplePeak > 0 {
+    if measurement.overall.samplePeak > 0 {
       lines.append(
         "  loudness   "
-          + (measurement.whole.integratedLoudness.map { "\($0.text(1)) LUFS" } ?? "below -70 LUFS"))
+          + (measurement.overall.integratedLoudness.map { "\($0.text(places: 1)) LUFS" }
+            ?? "below -70 LUFS"))
     }
-    if measurement.whole.rms > 0, let wholeFelt {
-      lines.append("  weighted   \(decibels(wholeFelt.decibels)) dB for a \(weighting.bodyPart)")
-      lines.append("  spectrum   \(bands)")
+    if measurement.overall.rms > 0, let combinedWeightedEnergy {
+      lines.append(
+        "  weighted   \(decibelText(combinedWeightedEnergy.decibels)) dB for a \(weighting.bodyPart)"
+      )
+      lines.append("  spectrum   \(bandText)")
     }
     if let onsets = measurement.onsets {
-      lines.append("  onsets     \(text(of: onsets))")
+      lines.append("  onsets     \(onsetText(onsets))")
     }
     if count > 1 {
       for (index, levels) in measurement.channels.enumerated() {
         lines.append(
-          "  channel \(index + 1)" + (index < 9 ? "  " : " ") + level(levels)
-            + (levels.rms > 0 ? ", felt \(decibels(felt[index].decibels)) dB" : ""))
+          "  channel \(index + 1)" + (index < 9 ? "  " : " ") + levelText(levels)
+            + (levels.rms > 0 ? ", felt \(decibelText(weightedEnergies[index].decibels)) dB" : ""))
       }
     }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private func level(_ levels: Levels) -> String {
+  private func levelText(_ levels: Levels) -> String {
     guard levels.samplePeak > 0 else { return "silent" }
-    return "peak \(decibels(levels.samplePeakDecibels)) dBFS, "
+    return "peak \(decibelText(levels.samplePeakDecibels)) dBFS, "
       + """
-      true peak \(decibels(levels.truePeakDecibels)) dBTP, RMS \(decibels(levels.rmsDecibels)) \
+      true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \(decibelText(levels.rmsDecibels)) \
       dBFS, 
       """
-      + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(levels.dc.text(5))"
+      + "crest \(decibelText(levels.crestFactorDecibels ?? 0)) dB, DC \(levels.dc.text(places: 5))"
   }
 
-  private func decibels(_ value: Double) -> String { value.text(1) }
+  private func decibelText(_ value: Double) -> String { value.text(places: 1) }
 
-  private var bands: String {
+  private var bandText: String {
     guard let spectrum, spectrum.power > 0 else { return "silent" }
     guard let centroid = spectrum.centroid else { return "an offset alone" }
     let power = spectrum.power
     let shares = Self.bandEdges.indices.compactMap { index -> String? in
       let share = (bandPower(index) / power * 100).rounded()
       guard share >= 1 else { return nil }
-      let low = Self.bandEdges[index].text(0)
+      let low = Self.bandEdges[index].text(places: 0)
       guard index + 1 < Self.bandEdges.count else { return "\(Int(share)) % above \(low) Hz" }
-      let high = Self.bandEdges[index + 1].text(0)
+      let high = Self.bandEdges[index + 1].text(places: 0)
       return "\(Int(share)) % in \(low) to \(high) Hz"
     }
-    return "centred at \(centroid.text(1)) Hz; " + shares.joined(separator: ", ")
+    return "centred at \(centroid.text(places: 1)) Hz; " + shares.joined(separator: ", ")
   }
 
   private func bandPower(_ index: Int) -> Double {
@@ -332,15 +337,15 @@ struct SoundSummary {
     return spectrum?.power(in: edges[index]...edges[index + 1]) ?? 0
   }
 
-  private func text(of onsets: [Onset]) -> String {
+  private func onsetText(_ onsets: [Onset]) -> String {
     if onsets.isEmpty { return "none" }
-    let times = onsets.prefix(Self.mostTimes).map { $0.time.text(3) }
+    let times = onsets.prefix(Self.maximumListedOnsetCount).map { $0.time.text(places: 3) }
     return "\(onsets.count), at \(times.joined(separator: ", "))"
-      + (onsets.count > Self.mostTimes ? " … s" : " s")
+      + (onsets.count > Self.maximumListedOnsetCount ? " … s" : " s")
   }
 
-  var fields: JSONMembers {
-    let bands = Self.bandEdges.indices.map { index -> JSONMembers in
+  var fields: JSONObject {
+    let bands = Self.bandEdges.indices.map { index -> JSONObject in
       [
         "fromHertz": Self.bandEdges[index],
         "toHertz": index + 1 < Self.bandEdges.count ? Self.bandEdges[index + 1] : nil,
@@ -348,25 +353,28 @@ struct SoundSummary {
       ]
     }
     let onsets = measurement.onsets?.map {
-      ["time": $0.time, "strength": $0.strength] as JSONMembers
+      ["time": $0.time, "strength": $0.strength] as JSONObject
     }
     return [
       "sound": name, "duration": duration, "frames": measurement.frameCount,
       "rate": measurement.rate,
       "container": measurement.container, "encoding": measurement.encoding,
-    ] + fields(of: measurement.whole, felt: wholeFelt) + [
-      "loudness": measurement.whole.integratedLoudness?.json ?? JSONPiece.null,
+    ] + fields(of: measurement.overall, weightedEnergy: combinedWeightedEnergy) + [
+      "loudness": measurement.overall.integratedLoudness?.json ?? JSONElement.null,
       "weighting": weighting.name,
-      "centroidHertz": spectrum?.centroid?.json ?? JSONPiece.null, "bands": bands, "onsets": onsets,
-      "channels": zip(measurement.channels, felt).map { fields(of: $0, felt: $1) },
+      "centroidHertz": spectrum?.centroid?.json ?? JSONElement.null, "bands": bands,
+      "onsets": onsets,
+      "channels": zip(measurement.channels, weightedEnergies).map {
+        fields(of: $0, weightedEnergy: $1)
+      },
     ]
   }
 
-  private func fields(of levels: Levels, felt: WeightedEnergy?) -> JSONMembers {
+  private func fields(of levels: Levels, weightedEnergy felt: WeightedEnergy?) -> JSONObject {
     [
       "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
       "rmsDecibels": levels.rmsDecibels,
-      "crestDecibels": levels.crestDecibels?.json ?? JSONPiece.null, "dc": levels.dc,
+      "crestDecibels": levels.crestFactorDecibels?.json ?? JSONElement.null, "dc": levels.dc,
       "weightedDecibels": felt?.decibels ?? Decibels.silence,
       "nonFiniteSamples": levels.nonFiniteCount,
     ]

@@ -1,10 +1,10 @@
-enum LatencyVerb {
+enum LatencyCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
     .int(in: 1...100_000, default: 200)
   private static let seed = Option("--seed", value: "N", help: "Seed of the random times.")
     .int(in: 0...Int.max, default: 1)
 
-  static let description = CommandDescription(
+  static let definition = Command(
     "latency", abstract: "Measure output latency.",
     discussion: """
       Triggers taps at random times, silent unless --audible is given, and measures the time unti\
@@ -28,8 +28,8 @@ enum LatencyVerb {
     try options.checkOutputs(reading: [])
     let count = try arguments[count]
     let seed = try arguments[seed]
-    let backend = SystemBackend()
-    let session = options.session(on: backend, terminal, wantsRecords: true)
+    let backend = SystemEnvironment()
+    let session = options.makeSession(in: backend, terminal, wantsBlockTimings: true)
     let (outcome, probe) = try options.play(in: session, isListened: false) { engine in
       if !arguments.flag("--audible") {
         engine.isMuted = true
@@ -37,10 +37,10 @@ enum LatencyVerb {
       return try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
     }
     let measurements = probe.measurements
-    if !options.asJSON {
+    if !options.printsJSON {
       try terminal.output.write(text(measurements, outcome, for: terminal.output))
     }
-    let seconds: JSONMembers = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
+    let seconds: JSONObject = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
     return try options.report(outcome, ["taps": measurements.count, "seconds": seconds], terminal)
   }
 
@@ -48,9 +48,9 @@ enum LatencyVerb {
     name: String, key: String, values: Distribution
   )] {
     [
-      ("call to device", "handing", Distribution(all.map(\.handing))),
-      ("device", "device", Distribution(all.map(\.device))),
-      ("limiter", "limiter", Distribution(all.map(\.limiter))),
+      ("call to device", "handing", Distribution(all.map(\.callToDevice))),
+      ("device", "device", Distribution(all.map(\.deviceDelay))),
+      ("limiter", "limiter", Distribution(all.map(\.limiterDelay))),
       ("total", "total", Distribution(all.map(\.total))),
     ]
   }
@@ -62,21 +62,24 @@ enum LatencyVerb {
     guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
     let rows = rows(all)
     var text = "\(all.count.counted("tap")) on \(device.description)\n\n"
-    text += padded("milliseconds", 16) + Distribution.columns.map { column($0.name) }.joined()
+    text +=
+      padded("milliseconds", to: 16) + Distribution.columns.map { rightAligned($0.name) }.joined()
     for row in rows {
-      text += "\n" + padded(row.name, 16) + row.values.quantiles.map { column(ms($0)) }.joined()
+      text +=
+        "\n" + padded(row.name, to: 16)
+        + row.values.quantiles.map { rightAligned(millisecondText($0)) }.joined()
     }
     text += "\n\n"
     let total = rows[rows.count - 1].values
     if output.isTerminal {
       text += histogram(total) + "\n"
     }
-    let blocks = outcome.blocks
-    text += "Render load: mean \(percent(blocks.meanShare)), "
+    let blocks = outcome.renderLoad
+    text += "Render load: mean \(percentText(blocks.meanLoad)), "
     text +=
-      "peak \(percent(blocks.worstShare)); \(outcome.tally.underrunCount.counted("underrun")).\n"
-    text += "Median latency \(ms(total.quantile(0.5))) ms, "
-    text += "99th percentile \(ms(total.quantile(0.99))) ms, "
+      "peak \(percentText(blocks.peakLoad)); \(outcome.sinkEvents.underrunCount.counted("underrun")).\n"
+    text += "Median latency \(millisecondText(total.quantile(0.5))) ms, "
+    text += "99th percentile \(millisecondText(total.quantile(0.99))) ms, "
     text += "without amplifier and transducer.\n"
     return text
   }
@@ -86,104 +89,110 @@ enum LatencyVerb {
     let most = rows.map(\.count).max() ?? 1
     return rows.map { row in
       let length = (row.count * 40 + most - 1) / max(1, most)
-      return column(ms(row.start)) + " " + String(repeating: "█", count: length)
+      return rightAligned(millisecondText(row.start)) + " " + String(repeating: "█", count: length)
         + (row.count > 0 ? " \(row.count)" : "") + "\n"
     }.joined()
   }
 
-  private static func ms(_ seconds: Double) -> String {
+  private static func millisecondText(_ seconds: Double) -> String {
     NumberFormatting.fixed(seconds * 1_000, places: 2)
   }
 
-  private static func percent(_ share: Double) -> String { "\((share * 100).text(1)) %" }
+  private static func percentText(_ share: Double) -> String {
+    "\((share * 100).text(places: 1)) %"
+  }
 
-  private static func padded(_ text: String, _ width: Int) -> String {
+  private static func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  private static func column(_ text: String) -> String {
+  private static func rightAligned(_ text: String) -> String {
     String(repeating: " ", count: max(0, 9 - text.count)) + text
   }
 }
 
-final class LatencyProbe: SessionTask {
+final class LatencyProbe: PlaybackActivity {
   struct Measurement: Equatable, Sendable {
     /// From the call until the first frame was handed to the device.
-    var handing: Double
+    var callToDevice: Double
     /// What was still to be heard before it then.
-    var device: Double
-    var limiter: Double
+    var deviceDelay: Double
+    var limiterDelay: Double
 
-    var total: Double { handing + device + limiter }
+    var total: Double { callToDevice + deviceDelay + limiterDelay }
   }
 
   /// The pauses between two taps, in seconds: many times a period, and no multiple of one.
-  static let pauses = 0.02...0.05
+  static let pauseRange = 0.02...0.05
   /// Time after which a tap counts as lost, since the device was away.
-  private static let patience = Duration.seconds(2)
+  private static let lostTapTimeout = Duration.seconds(2)
 
   private(set) var measurements: [Measurement] = []
-  private let count: Int
+  private let tapCount: Int
   private let engine: PlaybackEngine
   private let player: PatternPlayer
   private let time: any TimeSource
-  private var chance: SplitMix64
-  private var next = Duration.zero
-  private var lastFrame: Int64?
-  private var trigger: Duration?
-  private var records: [BlockTiming] = []
+  private var generator: SplitMix64
+  private var nextTapTime = Duration.zero
+  private var lastStartFrame: Int64?
+  private var triggerTime: Duration?
+  private var blockTimings: [BlockTiming] = []
 
   init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
-    self.count = count
+    self.tapCount = count
     self.engine = engine
     self.time = time
-    chance = SplitMix64(seed: seed)
-    player = try engine.player(for: TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5))
+    generator = SplitMix64(seed: seed)
+    player = try engine.player(
+      for: TapCommand.tapPattern(count: 1, gap: 1, intensity: 0.5, sharpness: 0.5))
   }
 
-  var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
-  func perform(at now: Duration) throws -> SessionStep {
-    if measurements.count >= count { return .over }
-    if let trigger {
-      if now - trigger > Self.patience {
-        self.trigger = nil
+  func update(at now: Duration) throws -> ActivityStep {
+    if measurements.count >= tapCount { return .finished }
+    if let triggerTime {
+      if now - triggerTime > Self.lostTapTimeout {
+        self.triggerTime = nil
       }
       return .wait(.milliseconds(1))
     }
-    if next == .zero {
-      plan(after: now)
+    if nextTapTime == .zero {
+      scheduleTap(after: now)
     }
-    guard now >= next else { return .wait(next - now) }
+    guard now >= nextTapTime else { return .wait(nextTapTime - now) }
     // The clock is read at the very call.
-    trigger = time.now
+    triggerTime = time.now
     try player.start()
-    plan(after: now)
+    scheduleTap(after: now)
     return .wait(.milliseconds(1))
   }
 
-  func note(_ new: [BlockTiming]) {
-    records += new
-    guard let trigger, let frame = player.startFrame, frame != lastFrame else {
-      if self.trigger == nil {
-        records.removeAll()
+  func record(_ new: [BlockTiming]) {
+    blockTimings += new
+    guard let triggerTime, let frame = player.startFrame, frame != lastStartFrame else {
+      if self.triggerTime == nil {
+        blockTimings.removeAll()
       }
       return
     }
-    guard let record = records.first(where: { $0.position + Int64($0.frameCount) > frame }) else {
+    guard let record = blockTimings.first(where: { $0.position + Int64($0.frameCount) > frame })
+    else {
       return
     }
-    lastFrame = frame
-    self.trigger = nil
-    records.removeAll()
+    lastStartFrame = frame
+    self.triggerTime = nil
+    blockTimings.removeAll()
     let behind = record.frameCount - Int(frame - record.position)
     measurements.append(
       Measurement(
-        handing: max(0, (record.handed - trigger).inSeconds),
-        device: Double(max(0, record.delay - behind)) / engine.rate, limiter: Renderer.lookahead))
+        callToDevice: max(0, (record.writeEnd - triggerTime).inSeconds),
+        deviceDelay: Double(max(0, record.delay - behind)) / engine.rate,
+        limiterDelay: Renderer.lookahead))
   }
 
-  private func plan(after now: Duration) {
-    next = now + .inSeconds(Double.random(in: Self.pauses, using: &chance))
+  private func scheduleTap(after now: Duration) {
+    nextTapTime =
+      now + .nanosecondRounded(seconds: Double.random(in: Self.pauseRange, using: &generator))
   }
 }

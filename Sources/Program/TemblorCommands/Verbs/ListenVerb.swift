@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-enum ListenVerb {
+enum ListenCommand {
   private static let untilIdle = Option(
     "--until-idle", value: "SECONDS",
     help: "With a socket, exit once no client is connected and nothing plays for this long."
   ).double(in: 0...86_400)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
         Commands are read from standard input and from clients of the Unix socket, which only yo\
@@ -20,7 +20,7 @@ enum ListenVerb {
         reated, reports when it is ready and what was lost, and feeds its watchdog while both comma\
         nds and sound go on; Examples/systemd has the units.
 
-        After \(Int(restDelay / .seconds(1))) seconds in which nothing plays the device is stopped \
+        After \(Int(idleDelay / .seconds(1))) seconds in which nothing plays the device is stopped \
         until the next command, so that it and the computer can sleep; time goes on. On a sound \
         server the first sound after that comes about 0.1 seconds later than others. --keep-awake \
         and --record prevent it; a JACK client keeps running.
@@ -29,7 +29,7 @@ enum ListenVerb {
         ts keep working.
 
 
-        """ + ListenGrammar.discussion,
+        """ + CommandGrammar.discussion,
       options: [
         Option(
           "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
@@ -41,7 +41,7 @@ enum ListenVerb {
         Option(
           "--metrics", value: "FILE",
           help:
-            "Write what stats counts to a file as OpenMetrics text, every \(fileSeconds) seconds.",
+            "Write what stats counts to a file as OpenMetrics text, every \(metricsIntervalSeconds) seconds.",
           completion: .file, writes: []),
         untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve,
         LiveOptions.quiet,
@@ -56,17 +56,17 @@ enum ListenVerb {
       ]
     ) { arguments, terminal in
       try run(
-        arguments, terminal, on: SystemBackend(), standard: LineConnection(), formats: formats)
+        arguments, terminal, on: SystemEnvironment(), standard: LineConnection(), formats: formats)
     }
   }
 
-  private static let fileSeconds = Int(ListenUpkeep.fileInterval / .seconds(1))
+  private static let metricsIntervalSeconds = Int(ServerMaintenance.fileInterval / .seconds(1))
 
   /// How long nothing plays before the device may sleep.
-  static let restDelay = Duration.seconds(10)
+  static let idleDelay = Duration.seconds(10)
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
     standard: LineConnection,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
@@ -75,37 +75,39 @@ enum ListenVerb {
     let listener =
       try arguments.value("--socket").map { path throws(FileError) in try SocketListener(path) }
       ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
-    let idleLimit = try arguments[untilIdle].map(Duration.inSeconds)
+    let idleLimit = try arguments[untilIdle].map(Duration.nanosecondRounded)
     let folder = try arguments.value("--folder").map { path throws(FileError) in
       guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
         throw FileError(path, "is not a folder")
       }
       return real
     }
-    let upkeep = ListenUpkeep(
+    let upkeep = ServerMaintenance(
       file: arguments.value("--metrics"), watchdogLimit: ServiceManager.watchdogLimit,
       notify: ServiceManager.notify
     ) { terminal.report($0) }
-    let backend = ListenBackend(backend, needsDevice: options.device.isNamed) {
+    let backend = FallbackEnvironment(backend, needsDevice: options.device.isExplicit) {
       terminal.report($0)
     }
     let session = LiveSession(
-      on: backend, terminal: terminal,
+      in: backend, terminal: terminal,
       // Where lines are typed, no other is to be in their way.
-      isQuiet: arguments.flag("--quiet") || standard.isTyped, wantsRecords: false)
+      isQuiet: arguments.flag("--quiet") || standard.isTerminal, wantsRecords: false)
     let (outcome, task) = try options.play(in: session, isListened: false) { engine in
-      engine.restDelay = restDelay
+      engine.idleDelay = idleDelay
       let device = backend.device
       // What just missed one period has the next.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       ServiceManager.notify("READY=1")
-      return ListenTask(
-        ListenSession(
-          engine, device: device?.name ?? "none", array: options.routing.array, start: time(nil),
+      return ServerActivity(
+        CommandSession(
+          engine, device: device?.name ?? "none", array: options.routing.array,
+          startTime: time(nil),
           wake: session.wake,
-          formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)),
+          formats: formats, folder: folder, loadsInBackground: true, message: Failure.message(_:)),
         standard: standard,
-        listener: listener, inbox: backend.inbox, time: backend.time, period: .inSeconds(period),
+        listener: listener, inbox: backend.inbox, time: backend.time,
+        period: .nanosecondRounded(seconds: period),
         idleLimit: idleLimit,
         upkeep: upkeep)
     }
@@ -115,28 +117,28 @@ enum ListenVerb {
   }
 }
 
-final class ListenTask: SessionTask {
-  private let session: ListenSession
+final class ServerActivity: PlaybackActivity {
+  private let session: CommandSession
   private let standard: LineConnection
   private let listener: SocketListener?
   private let inbox: EventInbox
   private let time: any TimeSource
   private let period: Duration
   private let idleLimit: Duration?
-  private let upkeep: ListenUpkeep
+  private let upkeep: ServerMaintenance
   /// Since when nobody is connected and nothing plays.
   private var idleSince: Duration?
-  private var standardQueue = ListenQueue()
-  private var queues: [SocketListener.Client: ListenQueue] = [:]
+  private var standardQueue = CommandQueue()
+  private var queues: [SocketListener.Client: CommandQueue] = [:]
   private var isFinishing = false
 
   /// - Parameter idleLimit: How long there may be no client and no sound before it is over; nil for
   ///   ever.
   init(
-    _ session: ListenSession, standard: LineConnection, listener: SocketListener?,
+    _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
     inbox: EventInbox,
     time: any TimeSource, period: Duration, idleLimit: Duration? = nil,
-    upkeep: ListenUpkeep = ListenUpkeep()
+    upkeep: ServerMaintenance = ServerMaintenance()
   ) {
     self.session = session
     self.standard = standard
@@ -148,50 +150,52 @@ final class ListenTask: SessionTask {
     self.upkeep = upkeep
   }
 
-  var watched: [PollDescriptor] {
-    standard.isHeld = !standardQueue.isEmpty
+  var watchedDescriptors: [PollDescriptor] {
+    standard.isPaused = !standardQueue.isEmpty
     for client in listener?.clients ?? [] {
-      listener?.hold(client, queues[client]?.isEmpty == false)
+      listener?.setPaused(client, queues[client]?.isEmpty == false)
     }
-    return standard.watched + (listener?.watched() ?? [])
+    return standard.watchedDescriptors + (listener?.watchedDescriptors() ?? [])
   }
 
   var state: PlaybackStatus.State { session.activity }
-  var place: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
+  var progress: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
 
-  func perform(at now: Duration) -> SessionStep {
+  func update(at now: Duration) -> ActivityStep {
     standard.flush()
-    takeEvents()
-    standardQueue.add(standard.lines())
+    handleEvents()
+    standardQueue.add(standard.readLines())
     var isOver =
       standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
-    if obeyClients(at: now) {
+    if executeClientCommands(at: now) {
       isOver = true
     }
-    let due = ([standardQueue] + queues.values).compactMap { $0.next(period: period) }.map {
+    let due = ([standardQueue] + queues.values).compactMap { $0.nextTime(period: period) }.map {
       max(.zero, $0 - now)
     }
-    let next = [due.min(), session.foldedTimeout(at: now), upkeep.perform(at: now, on: session)]
-      .compactMap(\.self).min()
-    let step = isOver ? SessionStep.over : step(at: now, next: next)
+    let next = [
+      due.min(), session.heldEventsTimeout(at: now), upkeep.perform(at: now, on: session),
+    ]
+    .compactMap(\.self).min()
+    let step = isOver ? ActivityStep.finished : step(at: now, next: next)
     reportEvents()
     return step
   }
 
   func finish() {
-    takeEvents()
-    session.reportFolded(at: nil)
+    handleEvents()
+    session.reportHeldEvents(at: nil)
     reportEvents()
     standard.finish(time)
   }
 
-  private func obeyClients(at now: Duration) -> Bool {
+  private func executeClientCommands(at now: Duration) -> Bool {
     guard let listener else { return false }
     for event in listener.receive() {
       switch event {
-      case .connected(let client): queues[client] = ListenQueue()
+      case .connected(let client): queues[client] = CommandQueue()
       case .line(let client, let line): queues[client]?.add([line])
-      case .left(let client): queues[client] = nil
+      case .disconnected(let client): queues[client] = nil
       }
     }
     var isOver = false
@@ -200,7 +204,7 @@ final class ListenTask: SessionTask {
         listener.send($0, to: client)
       }
       if ending != nil {
-        listener.end(client)
+        listener.disconnect(client)
       }
       if ending == .shutdown {
         isOver = true
@@ -211,41 +215,41 @@ final class ListenTask: SessionTask {
 
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
     guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
-      let left = session.secondsLeft()
+      let left = session.remainingSeconds()
     else {
       idleSince = nil
       return (false, nil)
     }
     // What has ended is still to be heard.
-    if left > 0 { return (false, .inSeconds(left)) }
+    if left > 0 { return (false, .nanosecondRounded(seconds: left)) }
     let since = idleSince ?? now
     idleSince = since
     return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
   }
 
-  private func step(at now: Duration, next: Duration?) -> SessionStep {
+  private func step(at now: Duration, next: Duration?) -> ActivityStep {
     let idle = idleStep(at: now)
-    if idle.isOver { return .over }
+    if idle.isOver { return .finished }
     let limit = [next, standard.timeout, session.timeout(), idle.limit].compactMap { $0 }.min()
     guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
     if !isFinishing {
       isFinishing = session.finishPlaying()
     }
     guard isFinishing else { return .wait(period) }
-    guard let left = session.secondsLeft() else { return .wait(limit) }
-    return left > 0 ? .wait(.inSeconds(left)) : .over
+    guard let left = session.remainingSeconds() else { return .wait(limit) }
+    return left > 0 ? .wait(.nanosecondRounded(seconds: left)) : .finished
   }
 
-  private func takeEvents() {
+  private func handleEvents() {
     let now = time.now
-    for case .notice(let notice) in inbox.take() {
-      session.note(notice, at: now)
+    for case .sinkEvent(let notice) in inbox.drain() {
+      session.record(notice, at: now)
     }
-    session.reportFolded(at: now)
+    session.reportHeldEvents(at: now)
   }
 
   private func reportEvents() {
-    for event in session.takeEvents() {
+    for event in session.drainEvents() {
       standard.send(event)
       listener?.sendToAll(event)
     }
@@ -254,16 +258,16 @@ final class ListenTask: SessionTask {
 
 /// What happened on other threads, for the thread of a live verb to take.
 final class EventInbox: Sendable {
-  let wake = WakeSignal.ifPossible()
+  let wake = WakeSignal.makeOrInert()
   private let events = Mutex<[LivePlayback.Event]>([])
 
   /// Puts an event in: [any thread].
-  func put(_ event: LivePlayback.Event) {
+  func append(_ event: LivePlayback.Event) {
     events.withLock { $0.append(event) }
     wake.raise()
   }
 
-  func take() -> [LivePlayback.Event] {
+  func drain() -> [LivePlayback.Event] {
     wake.lower()
     return events.withLock { events in
       defer { events = [] }
@@ -274,37 +278,38 @@ final class EventInbox: Sendable {
 
 /// A backend without keys, which plays without output where there is no device, so that scripts
 /// keep working.
-final class ListenBackend: SessionBackend {
+final class FallbackEnvironment: PlaybackEnvironment {
   let inbox = EventInbox()
-  private let backend: any SessionBackend
+  private let environment: any PlaybackEnvironment
   private let needsDevice: Bool
   private let report: @Sendable (String) -> Void
-  private let granted = Mutex<DeviceSummary?>(nil)
+  private let openedDevice = Mutex<DeviceSummary?>(nil)
 
   init(
-    _ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void
+    _ backend: any PlaybackEnvironment, needsDevice: Bool,
+    report: @escaping @Sendable (String) -> Void
   ) {
-    self.backend = backend
+    self.environment = backend
     self.needsDevice = needsDevice
     self.report = report
   }
 
-  var time: any TimeSource { backend.time }
-  var device: DeviceSummary? { granted.withLock { $0 } }
+  var time: any TimeSource { environment.time }
+  var device: DeviceSummary? { openedDevice.withLock { $0 } }
   func keyboard() -> (any Keyboard)? { nil }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
   {
     let opened: OpenedOutput
     do throws(OutputError) {
-      opened = try backend.open(output, request)
+      opened = try environment.open(output, request)
     } catch {
       guard !needsDevice else { throw error }
       report("\(error.message); continuing without sound")
-      opened = OpenedOutput(sink: NullSink(request.format, time: time), name: "none")
+      opened = OpenedOutput(sink: NullSink(request.requestedFormat, time: time), name: "none")
     }
     let device = DeviceSummary(opened)
-    granted.withLock { $0 = device }
+    openedDevice.withLock { $0 = device }
     return opened
   }
 
@@ -313,9 +318,9 @@ final class ListenBackend: SessionBackend {
     eventHandler: @escaping LivePlayback.EventHandler
   ) throws(PlaybackError) -> any EngineDriver {
     let inbox = inbox
-    return try backend.play(engine, through: output, recording: recording) { event in
+    return try environment.play(engine, through: output, recording: recording) { event in
       // First here: who is woken by the other finds it.
-      inbox.put(event)
+      inbox.append(event)
       eventHandler(event)
     }
   }
@@ -326,8 +331,8 @@ package enum ServiceManager {
   /// The first socket that was created for this process: `LISTEN_PID` and `LISTEN_FDS` of
   /// sd_listen_fds(3).
   package static var activatedSocket: Int32? {
-    guard variable("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
-      let count = variable("LISTEN_FDS").flatMap({ Int($0) }), count > 0
+    guard environmentValue("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
+      let count = environmentValue("LISTEN_FDS").flatMap({ Int($0) }), count > 0
     else { return nil }
     // Passed descriptors begin behind the standard streams.
     return 3
@@ -336,8 +341,10 @@ package enum ServiceManager {
   /// How long the service manager waits for a sign of life, where it does: `WATCHDOG_USEC` of
   /// sd_watchdog_enabled(3).
   package static var watchdogLimit: Duration? {
-    guard variable("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else { return nil }
-    return variable("WATCHDOG_USEC").flatMap { Int64($0) }.flatMap {
+    guard environmentValue("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else {
+      return nil
+    }
+    return environmentValue("WATCHDOG_USEC").flatMap { Int64($0) }.flatMap {
       $0 > 0 ? .microseconds($0) : nil
     }
   }
@@ -345,7 +352,7 @@ package enum ServiceManager {
   /// Reports a state to the service manager, such as `READY=1`, where it wants to know:
   /// sd_notify(3).
   package static func notify(_ state: String) {
-    guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+    guard let path = environmentValue("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
       var address = try? SocketFile.address(path)
     else { return }
     // A name without a file begins with a zero.
@@ -364,7 +371,7 @@ package enum ServiceManager {
     }
   }
 
-  private static func variable(_ name: String) -> String? {
+  private static func environmentValue(_ name: String) -> String? {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }

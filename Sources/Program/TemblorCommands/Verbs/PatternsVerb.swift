@@ -1,10 +1,10 @@
-enum PatternsVerb {
-  static let description = CommandDescription(
+enum PatternsCommand {
+  static let definition = Command(
     "patterns", abstract: "List the shipped patterns, or print one.",
     arguments: [
       Argument(
         "NAME", help: "Print the AHAP text of this pattern.",
-        completion: Completion(query: "patterns --names"),
+        completion: Completion(candidateCommand: "patterns --names"),
         isOptional: true)
     ],
     options: [
@@ -19,7 +19,7 @@ enum PatternsVerb {
     try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
     if let name = arguments.value("NAME") {
       guard let text = ShippedPatterns.text(named: name) else {
-        let question = Suggestion.question(name, among: ShippedPatterns.names)
+        let question = Suggestion.question(for: name, among: ShippedPatterns.names)
         throw FileError(name, "no shipped pattern has this name\(question)")
       }
       try terminal.output.write(text.span)
@@ -34,46 +34,46 @@ enum PatternsVerb {
         PatternInput(origin: .shipped(name), outputStem: name))
       return (name, plan.duration, pattern.composition.notes ?? "")
     }
-    let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONMembers }
+    let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONObject }
     let lines = rows.map { name, duration, feeling in
       let length = NumberFormatting.seconds(duration)
       return [name, String(repeating: " ", count: max(0, 7 - length.count)) + length, feeling]
     }
     try terminal.output.write(
-      arguments, json: ["patterns": fields], csv: fields, text: ColumnText.text(lines))
+      arguments, json: ["patterns": fields], csv: fields, text: TextTable.text(lines))
     return .done
   }
 }
 
 /// An output of a sound card that takes whatever is sent to it, since ALSA converts.
 struct SoundCard: Equatable {
-  private static let converting = "plughw:"
+  private static let conversionPrefix = "plughw:"
 
   let name: String
   /// The option's value: the first output of a card needs no number.
-  let device: String
+  let deviceName: String
   /// The card without conversion, which has its own channels only.
-  let hardware: String
+  let hardwareName: String
 
   /// The output of an entry, or nil where that is another kind of device, or another way to the
   /// same one.
   init?(_ listing: OutputListing) {
-    guard listing.name.hasPrefix(Self.converting), listing.name.mentions("CARD=") else {
+    guard listing.name.hasPrefix(Self.conversionPrefix), listing.name.mentions("CARD=") else {
       return nil
     }
     let first = ",DEV=0"
-    device =
+    deviceName =
       (listing.name.hasSuffix(first) ? String(listing.name.dropLast(first.count)) : listing.name)
       .printable
-    hardware = String(listing.name.dropFirst(4))
+    hardwareName = String(listing.name.dropFirst(4))
     // Behind the last comma ALSA says how it converts.
     let end = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
     name = listing.description[..<end].description.printable
   }
 }
 
-enum DevicesVerb {
-  static let description = CommandDescription(
+enum DevicesCommand {
+  static let definition = Command(
     "devices", abstract: "List output devices.",
     discussion: """
       Each device is opened briefly to query its capabilities; nothing is played, and busy device\
@@ -107,7 +107,7 @@ enum DevicesVerb {
 
   /// What to type to play on each card.
   static func advice(_ devices: [OutputListing]) -> String {
-    let cards = devices.compactMap(SoundCard.init).map { ["  --device \($0.device)", $0.name] }
+    let cards = devices.compactMap(SoundCard.init).map { ["  --device \($0.deviceName)", $0.name] }
     let sinks = devices.filter { NamedSink(device: $0.name) != nil }
     let rows = cards + sinks.map { ["  --device \($0.name.printable)", $0.description.printable] }
     guard !rows.isEmpty else {
@@ -115,7 +115,7 @@ enum DevicesVerb {
     }
     let noun = sinks.isEmpty ? "a card" : cards.isEmpty ? "a sink" : "a card or a sink"
     return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
-      + ColumnText.text(rows)
+      + TextTable.text(rows)
   }
 
   static func text(_ devices: [OutputListing], for output: Output) -> String {
@@ -124,10 +124,10 @@ enum DevicesVerb {
       text += output.styled(device.name.printable, .bold)
       text += device.description.isEmpty ? "\n" : "  \(device.description.printable)\n"
       if let abilities = device.capabilities {
-        text += "    \(line(abilities))\n"
-      } else if device.problem?.kind == .busy {
+        text += "    \(capabilityText(abilities))\n"
+      } else if device.probeError?.kind == .busy {
         text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
-      } else if let problem = device.problem {
+      } else if let problem = device.probeError {
         // That it has a name means only that the configuration would know it.
         let reason =
           problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
@@ -138,24 +138,24 @@ enum DevicesVerb {
   }
 
   /// Frames beyond which a bound on periods is none.
-  private static let longestPeriod = 1 << 24
+  private static let maximumListedPeriod = 1 << 24
 
   /// `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames; hardware`.
-  private static func line(_ abilities: OutputListing.Capabilities) -> String {
-    let channels = ranges(abilities.channelCounts)
+  private static func capabilityText(_ abilities: OutputListing.Capabilities) -> String {
+    let channels = rangeText(abilities.channelCounts)
     let periods = abilities.periodSizes
     return [
       "\(channels) channel\(channels == "1" ? "" : "s")",
       abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
       abilities.encodings.joined(separator: ", "),
-      periods.upperBound > longestPeriod
+      periods.upperBound > maximumListedPeriod
         ? "periods of any length"
         : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
     ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
   }
 
   /// Numbers with runs drawn together: `1, 2, 4–8`.
-  static func ranges(_ numbers: [Int]) -> String {
+  static func rangeText(_ numbers: [Int]) -> String {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {
       if let last = runs.last, last.upperBound + 1 == number {
@@ -173,8 +173,8 @@ enum DevicesVerb {
     }.joined(separator: ", ")
   }
 
-  private static func fields(_ device: OutputListing) -> JSONMembers {
-    let abilities: JSONMembers? = device.capabilities.map {
+  private static func fields(_ device: OutputListing) -> JSONObject {
+    let abilities: JSONObject? = device.capabilities.map {
       [
         "rates": $0.rates, "channels": $0.channelCounts, "formats": $0.encodings,
         "minPeriodSize": $0.periodSizes.lowerBound, "maxPeriodSize": $0.periodSizes.upperBound,
@@ -182,8 +182,9 @@ enum DevicesVerb {
       ]
     }
     return [
-      "name": device.name, "description": device.description, "busy": device.problem?.kind == .busy,
+      "name": device.name, "description": device.description,
+      "busy": device.probeError?.kind == .busy,
     ] + abilities
-      + ["problem": device.problem?.description]
+      + ["problem": device.probeError?.description]
   }
 }

@@ -1,4 +1,4 @@
-enum PlayVerb {
+enum PlayCommand {
   private static let loop = Option(
     "--loop", value: "N",
     help:
@@ -10,8 +10,8 @@ enum PlayVerb {
   private static let gap = Option("--gap", value: "SECONDS", help: "Silence between two patterns.")
     .double(in: 0...3_600, default: 0.5)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "play", abstract: "Play patterns on a device.",
       discussion: """
         Patterns play one after the other. On a terminal, a status line shows the time, the level \
@@ -20,7 +20,7 @@ enum PlayVerb {
 
         Without a device nothing is played or written, and the exit status is 1. To get a sou\
         nd file instead, name one with --device wav:FILE, or use 'temblor render'.
-        """, arguments: [SharedOptions.pattern(formats)],
+        """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json,
         LiveOptions.quiet,
@@ -38,11 +38,13 @@ enum PlayVerb {
           "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
           "Pan a pattern across the shakers of a seat."),
       ]
-    ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
+    ) { arguments, terminal in
+      try run(arguments, terminal, on: SystemEnvironment(), formats: formats)
+    }
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
@@ -51,16 +53,16 @@ enum PlayVerb {
     var patterns = try LivePatterns(arguments, formats, terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
-    try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
-    let session = options.session(on: backend, terminal)
-    let placeCount = patterns.loaded.map(\.composition.placeCount).max() ?? 0
+    try options.checkOutputs(reading: patterns.loaded.flatMap(\.sourcePaths))
+    let session = options.makeSession(in: backend, terminal)
+    let placeCount = patterns.loaded.map(\.composition.bodyLocationCount).max() ?? 0
     let (outcome, _) = try options.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
         patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop,
-        gap: gap,
-        shares: options.routing.shares(rate: engine.rate), session: session)
+        gapSeconds: gap,
+        sendGains: options.routing.sendGains(rate: engine.rate), session: session)
     }
-    return Failure.worst([
+    return Failure.overall([
       patterns.status, try options.report(outcome, ["patterns": patterns.fields], terminal),
     ])
   }
@@ -72,10 +74,10 @@ struct LivePatterns {
   private var failures: [(name: String, message: String, status: ExitStatus)] = []
 
   init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
-    let reading = try SharedOptions.reading(arguments)
+    let reading = try SharedOptions.readingOptions(arguments)
     let (inputs, problems) = PatternInput.find(
       arguments.values(SharedOptions.patternName), formats: formats,
-      sounds: try SharedOptions.sounds(arguments))
+      soundLookup: try SharedOptions.soundLookup(arguments))
     for problem in problems {
       fail(problem.path, problem, terminal)
     }
@@ -83,7 +85,7 @@ struct LivePatterns {
       do {
         let pattern = try LoadedPattern(input, reading: reading)
         loaded.append(pattern)
-        for warning in FindingFolding.fold(pattern.warnings()) {
+        for warning in FindingGrouping.grouped(pattern.warnings()) {
           terminal.report(warning.description.printable)
         }
       } catch {
@@ -92,9 +94,9 @@ struct LivePatterns {
     }
   }
 
-  var status: ExitStatus { Failure.worst(failures.map(\.status)) }
+  var status: ExitStatus { Failure.overall(failures.map(\.status)) }
 
-  var fields: [JSONMembers] {
+  var fields: [JSONObject] {
     loaded.map { ["pattern": $0.input.name, "seconds": $0.composition.duration] }
       + failures.map { ["pattern": $0.name, "error": $0.message] }
   }
@@ -105,7 +107,7 @@ struct LivePatterns {
     for pattern in loaded {
       do {
         pieces.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
-        if let finding = pattern.mergedPlaces(on: engine.profiles) {
+        if let finding = pattern.mergedBodyLocations(on: engine.profiles) {
           terminal.report(finding.description.printable)
         }
         left.append(pattern)
@@ -124,7 +126,7 @@ struct LivePatterns {
   }
 }
 
-enum TapVerb {
+enum TapCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
     in: 1...10_000, default: 1)
   private static let gap = Option(
@@ -132,7 +134,7 @@ enum TapVerb {
   )
   .double(in: 0.005...60, default: 0.25)
 
-  static let description = CommandDescription(
+  static let definition = Command(
     "tap", abstract: "Play one transient (a tap).",
     arguments: [
       Argument("INTENSITY", help: "Intensity, 0 to 1."),
@@ -148,10 +150,10 @@ enum TapVerb {
     try options.checkOutputs(reading: [])
     let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
     let sharpness = try arguments.double("SHARPNESS", in: 0...1) ?? 0.5
-    let pattern = taps(
-      try arguments[count], gap: try arguments[gap], intensity: Float(intensity),
+    let pattern = tapPattern(
+      count: try arguments[count], gap: try arguments[gap], intensity: Float(intensity),
       sharpness: Float(sharpness))
-    let session = options.session(on: SystemBackend(), terminal)
+    let session = options.makeSession(in: SystemEnvironment(), terminal)
     let (outcome, _) = try options.play(in: session) { engine in
       try Playlist(
         [CompiledPattern(name: "tap", pattern, for: engine)], on: engine, session: session)
@@ -159,7 +161,9 @@ enum TapVerb {
     return try options.report(outcome, [:], terminal)
   }
 
-  static func taps(_ count: Int, gap: Double, intensity: Float, sharpness: Float) -> HapticPattern {
+  static func tapPattern(count: Int, gap: Double, intensity: Float, sharpness: Float)
+    -> HapticPattern
+  {
     HapticPattern(
       events: (0..<count).map { index in
         HapticEvent(
@@ -169,7 +173,7 @@ enum TapVerb {
   }
 }
 
-enum WatchVerb {
+enum WatchCommand {
   private static let loop = Option(
     "--loop", value: "N",
     help:
@@ -179,8 +183,8 @@ enum WatchVerb {
       """
   ).int(in: 0...1_000_000, default: 1)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "watch", abstract: "Play a pattern and replay it whenever it is saved.",
       discussion: """
         If a saved version has errors, they are shown as by 'temblor check' and the last valid \
@@ -197,51 +201,57 @@ enum WatchVerb {
         .init("temblor watch mine.ahap", "Feel every save."),
         .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
       ]
-    ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
+    ) { arguments, terminal in
+      try run(arguments, terminal, on: SystemEnvironment(), formats: formats)
+    }
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let loop = try arguments[loop]
-    let reading = try SharedOptions.reading(arguments)
+    let reading = try SharedOptions.readingOptions(arguments)
     let path = arguments.argument("FILE")
     guard FileSystem.entry(at: path) == .file else {
       throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
     }
     var input = PatternInput(
       origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
-    input.sounds = try SharedOptions.sounds(arguments)
-    try options.checkOutputs(reading: input.sources)
-    let session = options.session(on: backend, terminal)
-    let placeCount = (try? LoadedPattern(input, reading: reading))?.composition.placeCount ?? 0
+    input.soundLookup = try SharedOptions.soundLookup(arguments)
+    try options.checkOutputs(reading: input.sourcePaths)
+    let session = options.makeSession(in: backend, terminal)
+    let placeCount =
+      (try? LoadedPattern(input, reading: reading))?.composition.bodyLocationCount ?? 0
     let (outcome, saved) = try options.play(in: session, placeCount: placeCount) { engine in
-      try SavedPattern(
+      try WatchActivity(
         input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop,
         session: session,
         output: terminal.error)
     }
     return try options.report(
       outcome,
-      ["file": path, "goodVersions": saved.goodCount, "brokenVersions": saved.brokenCount], terminal
+      [
+        "file": path, "goodVersions": saved.validVersionCount,
+        "brokenVersions": saved.invalidVersionCount,
+      ], terminal
     )
   }
 }
 
 /// Plays a pattern file, and again whenever it is saved; a broken save leaves the last good one.
-final class SavedPattern: SessionTask {
+final class WatchActivity: PlaybackActivity {
   private let input: PatternInput
   private let path: String
   private let reading: ReadingOptions
-  private let watch: FileWatch
+  private let fileWatch: FileWatch
   private let engine: PlaybackEngine
   private let console: LiveConsole
   private let output: Output
   private let track: SingleTrackPlayer
-  private(set) var goodCount = 0
-  private(set) var brokenCount = 0
+  private(set) var validVersionCount = 0
+  private(set) var invalidVersionCount = 0
 
   init(
     _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine,
@@ -256,27 +266,27 @@ final class SavedPattern: SessionTask {
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
     // Before it is read, so that no save is missed.
-    watch = try FileWatch([path])
-    let start = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
-    try read(startingAt: .frame(start))
+    fileWatch = try FileWatch([path])
+    let start = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
+    try reload(startingAt: .frame(start))
   }
 
-  var watched: [PollDescriptor] { [PollDescriptor(watch.descriptor)] }
+  var watchedDescriptors: [PollDescriptor] { [PollDescriptor(fileWatch.descriptor)] }
   var state: PlaybackStatus.State { track.state }
-  var place: (position: Double, duration: Double?) { track.place }
+  var progress: (position: Double, duration: Double?) { track.progress }
   var keys: [KeyHelp] { SingleTrackPlayer.keys }
 
-  func perform(at now: Duration) throws -> SessionStep {
-    let changes = try watch.changes(at: now)
+  func update(at now: Duration) throws -> ActivityStep {
+    let changes = try fileWatch.changes(at: now)
     if changes.contains(.init(path: path, kind: .removed)) {
-      console.report("\(path.printable): was removed; the last version stays loaded")
+      console.error("\(path.printable): was removed; the last version stays loaded")
     } else if !changes.isEmpty {
-      try read(startingAt: .now)
+      try reload(startingAt: .now)
     }
-    return .wait(watch.timeout(at: now))
+    return .wait(fileWatch.timeout(at: now))
   }
 
-  func press(_ key: KeyPress) throws -> Bool {
+  func handleKey(_ key: KeyPress) throws -> Bool {
     switch key {
     case .character(" "): try track.togglePause()
     case .character("r"), .character("R"), .home: try track.restart()
@@ -285,44 +295,44 @@ final class SavedPattern: SessionTask {
     return true
   }
 
-  private func read(startingAt time: PlaybackTime) throws {
+  private func reload(startingAt time: PlaybackTime) throws {
     let piece: CompiledPattern
     do {
       let pattern = try LoadedPattern(input, reading: reading)
-      try watch.watch([path] + pattern.sources.filter(isInside))
+      try fileWatch.watch([path] + pattern.sourcePaths.filter(isBelowFolder))
       piece = try CompiledPattern(name: path, pattern, for: engine)
-      for warning in FindingFolding.fold(pattern.warnings()) {
-        console.report(warning.description.printable)
+      for warning in FindingGrouping.grouped(pattern.warnings()) {
+        console.error(warning.description.printable)
       }
     } catch {
-      brokenCount += 1
-      return show(error)
+      invalidVersionCount += 1
+      return report(error)
     }
     try track.play(piece, at: time)
-    goodCount += 1
+    validVersionCount += 1
     let text = "\(path.printable): \(NumberFormatting.seconds(piece.duration))"
     // What is loaded at first is known; a log has every later version.
-    if goodCount + brokenCount > 1 {
-      console.announce(text)
+    if validVersionCount + invalidVersionCount > 1 {
+      console.info(text)
     } else {
-      console.remark(text)
+      console.hint(text)
     }
   }
 
   /// Whether a sound file's path stays below the pattern's folder as far as its text shows.
-  private func isInside(_ path: String) -> Bool {
+  private func isBelowFolder(_ path: String) -> Bool {
     path != self.path && !path.split(separator: "/").contains("..")
   }
 
-  private func show(_ error: any Error) {
-    let findings = (try? CheckVerb.examine(input))?.filter { $0.severity != .note } ?? []
+  private func report(_ error: any Error) {
+    let findings = (try? CheckCommand.findings(in: input))?.filter { $0.severity != .note } ?? []
     if error is InputError, findings.contains(where: { $0.severity == .error }) {
-      console.report(String(CheckVerb.text(findings, for: output).dropLast()))
+      console.error(String(CheckCommand.text(findings, for: output).dropLast()))
     } else {
-      console.report(Failure.message(error))
+      console.error(Failure.message(error))
     }
-    if goodCount > 0 {
-      console.remark("The last valid version stays loaded.")
+    if validVersionCount > 0 {
+      console.hint("The last valid version stays loaded.")
     }
   }
 }

@@ -1,4 +1,4 @@
-enum PlotVerb {
+enum PlotCommand {
   private static let format = Option(
     "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
     defaultText: PlotFormat.png.rawValue
@@ -9,8 +9,8 @@ enum PlotVerb {
   private static let theme = Option(
     "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page"
   ).choice(of: PlotTheme.self)
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "plot", abstract: "Draw patterns and sounds.",
       discussion: """
         Without --output, the plot is drawn as text for a terminal or a log. With --output, a \
@@ -27,7 +27,7 @@ enum PlotVerb {
 
         An SVG follows the colour scheme of the page that shows it, unless --theme sets one.
 
-        \(SharedOptions.withoutSettings)
+        \(SharedOptions.settingsUnusedText)
         """,
       arguments: [
         Argument(
@@ -37,10 +37,10 @@ enum PlotVerb {
             A pattern file of any format, a sound file, a folder of patterns, a shipped \
             pattern's name, or - for 
             """
-              + "standard input.", completion: .takes(formats), isRepeatable: true)
+              + "standard input.", completion: .patternsAndSounds(formats), isRepeatable: true)
       ],
       options: [
-        OutputNames.option("pictures"), format, width, theme,
+        OutputPaths.outputOption(for: "pictures"), format, width, theme,
         Option(
           "--show", value: "LIST",
           help:
@@ -49,11 +49,12 @@ enum PlotVerb {
             separated by commas 
             """
               + "between.", defaultText: "all",
-          completion: .words(PlotPart.allCases.map(\.rawValue))),
+          completion: .candidates(PlotPart.allCases.map(\.rawValue))),
         Option(
           "--overlay",
           help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
-        SharedOptions.from, SharedOptions.to, SharedOptions.profile, SharedOptions.curveTimes,
+        SharedOptions.startTime, SharedOptions.endTime, SharedOptions.profile,
+        SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
@@ -62,10 +63,11 @@ enum PlotVerb {
         .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
       ]
     ) { arguments, terminal in
-      let job = try SharedOptions.job(arguments)
+      let job = try SharedOptions.renderJob(arguments)
       let style = try Style(arguments, on: terminal)
       let (inputs, problems) = TakeInput.find(
-        arguments.values("FILE"), formats: formats, sounds: try SharedOptions.sounds(arguments))
+        arguments.values("FILE"), formats: formats,
+        soundLookup: try SharedOptions.soundLookup(arguments))
       var groups = inputs.map { [$0] }
       if arguments.flag("--overlay") {
         let count = inputs.count + problems.count
@@ -78,15 +80,15 @@ enum PlotVerb {
       let outputs = try arguments.value("--output").map {
         try PlotOutputs(
           $0, format: try arguments[format], groups: groups,
-          missing: arguments.flag("--overlay") ? 0 : problems.count)
+          missingCount: arguments.flag("--overlay") ? 0 : problems.count)
       }
-      if outputs?.items.first?.path == OutputNames.standardOutput {
-        try SharedOptions.checkStandardOutput(terminal)
+      if outputs?.items.first?.path == OutputPaths.standardOutput {
+        try SharedOptions.refuseTerminalOutput(terminal)
       }
       var work = BatchWork(on: terminal, problems: problems)
       for (index, group) in groups.enumerated() {
         do {
-          if SignalHandling.isRequested {
+          if SignalHandling.isInterruptRequested {
             throw FileError(group[0].name, "interrupted; nothing was written")
           }
           let plot = try plot(
@@ -95,9 +97,9 @@ enum PlotVerb {
             try write(plot, item, style: style, on: terminal)
           } else {
             if index > 0 {
-              try terminal.output.line()
+              try terminal.output.writeLine()
             }
-            try terminal.output.write(plot, width: style.columns)
+            try terminal.output.write(plot, width: style.columnCount)
           }
         } catch let error as StreamError {
           throw error
@@ -124,12 +126,12 @@ enum PlotVerb {
       }
     }
     let subjects = try inputs.map { input in
-      try input.subject(
+      try input.plotSubject(
         job, needsSignal: style.parts != [.score] || !isOfPatterns, hasProfile: hasProfile)
     }
-    let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
-    if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
-      throw FileError(plot.title, "'--from' is after the end (\(plot.duration.text(3)) s)")
+    let plot = try Plot(of: subjects, parts: style.parts, timeRange: style.timeRange)
+    if let seconds = style.timeRange, seconds.lowerBound >= plot.duration {
+      throw FileError(plot.title, "'--from' is after the end (\(plot.duration.text(places: 3)) s)")
     }
     return plot
   }
@@ -138,7 +140,7 @@ enum PlotVerb {
     _ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal
   ) throws {
     let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
-    if item.path == OutputNames.standardOutput {
+    if item.path == OutputPaths.standardOutput {
       try terminal.output.write(bytes.span)
     } else {
       try FileSystem.makeFolder(FileSystem.folder(of: item.path))
@@ -157,19 +159,20 @@ enum PlotVerb {
     var parts: Set<PlotPart>
     /// Nil for that of the page that an SVG is shown on.
     var theme: PlotTheme?
-    var seconds: ClosedRange<Double>?
+    var timeRange: ClosedRange<Double>?
     /// Pixels.
     var width: Int
     /// Columns of text.
-    var columns: Int
+    var columnCount: Int
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
-      theme = try arguments[PlotVerb.theme]
-      seconds = try SharedOptions.part(arguments)
+      theme = try arguments[PlotCommand.theme]
+      timeRange = try SharedOptions.timeRange(arguments)
       let isPicture = arguments.value("--output") != nil
-      let asked = try arguments[PlotVerb.width.int(in: isPicture ? Plot.widths : 20...1_000)]
-      width = asked ?? PlotVerb.standardWidth
-      columns = asked ?? terminal.output.width
+      let asked = try arguments[
+        PlotCommand.width.int(in: isPicture ? Plot.allowedWidths : 20...1_000)]
+      width = asked ?? PlotCommand.standardWidth
+      columnCount = asked ?? terminal.output.width
       if !isPicture, arguments.value("--format") != nil {
         throw UsageError("'--format' requires '--output'")
       }
@@ -181,7 +184,8 @@ enum PlotVerb {
       var parts: Set<PlotPart> = []
       for word in list.split(separator: ",", omittingEmptySubsequences: false) {
         guard let part = PlotPart(rawValue: String(word)) else {
-          throw .notAllowed("--show", String(word), choices: PlotPart.allCases.map(\.rawValue))
+          throw .invalidChoice(
+            of: "--show", value: String(word), choices: PlotPart.allCases.map(\.rawValue))
         }
         parts.insert(part)
       }
@@ -193,24 +197,25 @@ enum PlotVerb {
 extension Output {
   /// Draws a plot as text of so many columns.
   func write(_ plot: Plot, width: Int) throws {
-    try write(plot.terminalText(width: width, colors: isColoured, unicode: isUnicode), wraps: false)
+    try write(
+      plot.terminalText(width: width, usesColors: isColored, usesUnicode: isUnicode), wraps: false)
   }
 }
 
 extension TakeInput {
-  func subject(_ job: RenderJob, needsSignal: Bool, hasProfile: Bool) throws -> PlotSubject {
+  func plotSubject(_ job: RenderJob, needsSignal: Bool, hasProfile: Bool) throws -> PlotSubject {
     switch self {
     case .sound:
-      let take = try take(job)
+      let take = try load(job)
       return PlotSubject(
         name: take.name, signal: take.signal, profile: hasProfile ? take.profile : nil)
     case .pattern(let input):
-      let pattern = try LoadedPattern(input, reading: job.reading)
+      let pattern = try LoadedPattern(input, reading: job.readingOptions)
       var subject = PlotSubject(
         name: input.name, composition: pattern.composition, profile: job.profile)
-      subject.samples = try pattern.samples(rate: Double(job.rate))
-      if needsSignal || !pattern.composition.isOfEvents {
-        subject.signal = try Self.render(pattern, job).signal
+      subject.samples = try pattern.soundSamples(rate: Double(job.rate))
+      if needsSignal || !pattern.composition.containsOnlyEvents {
+        subject.signal = try Self.render(pattern, job: job).signal
       }
       return subject
     }

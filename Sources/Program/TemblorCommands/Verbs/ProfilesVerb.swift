@@ -1,5 +1,5 @@
-enum ProfilesVerb {
-  static let description = CommandDescription(
+enum ProfilesCommand {
+  static let definition = Command(
     "profiles", abstract: "List, show, check and create profiles.",
     discussion: """
       User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (de\
@@ -10,7 +10,7 @@ enum ProfilesVerb {
       The exit status is 2 if a file in these folders is invalid.
       """,
     options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
-    verbs: [show, check, ProfilesNewVerb.description, schema],
+    subcommands: [show, check, ProfilesNewCommand.definition, schema],
     examples: [
       .init("temblor profiles", "List the profiles."),
       .init("temblor profiles show phone", "Show a profile."),
@@ -24,7 +24,7 @@ enum ProfilesVerb {
     }
     let rows = library.entries().map(ProfileRow.init)
     try terminal.output.write(
-      arguments, json: ["profiles": rows.map(\.fields)], text: ColumnText.text(rows.map(\.columns)))
+      arguments, json: ["profiles": rows.map(\.fields)], text: TextTable.text(rows.map(\.columns)))
     var work = BatchWork(on: terminal)
     for error in rows.compactMap(\.error) {
       try work.attempt { _ in throw error }
@@ -37,19 +37,19 @@ enum ProfilesVerb {
     return work.status
   }
 
-  private static let show = CommandDescription(
+  private static let show = Command(
     "show", abstract: "Show a profile.",
     arguments: [
       Argument(
         "PROFILE", help: "A profile's name or file, or - for standard input.",
-        completion: SharedOptions.profileNames)
+        completion: SharedOptions.profileCompletion)
     ], options: [Option("--json", help: "Print the profile file as it stands.")],
     examples: [
       .init("temblor profiles show buttkicker-lfe", "Read what one does."),
       .init("temblor profiles show phone --json", "Print the file of a profile."),
     ]
   ) { arguments, terminal in
-    let input = try ProfileInput.find(arguments.argument("PROFILE"), takesInput: true)
+    let input = try ProfileInput.find(arguments.argument("PROFILE"), allowsStandardInput: true)
     let profile = try input.profile()
     if arguments.flag("--json") {
       try terminal.output.write(input.text.span)
@@ -64,7 +64,7 @@ enum ProfilesVerb {
     return .done
   }
 
-  private static let check = CommandDescription(
+  private static let check = Command(
     "check", abstract: "Check profiles for errors.",
     discussion: """
       Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors pr\
@@ -74,7 +74,7 @@ enum ProfilesVerb {
     arguments: [
       Argument(
         "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
-        completion: SharedOptions.profileNames, isRepeatable: true)
+        completion: SharedOptions.profileCompletion, isRepeatable: true)
     ], options: [SharedOptions.json],
     examples: [.init("temblor profiles check mine.json", "Check a profile.")]
   ) { arguments, terminal in
@@ -83,19 +83,20 @@ enum ProfilesVerb {
     var failures: [String] = []
     for word in words {
       do {
-        findings += try ProfileInput.find(word, takesInput: true).findings
+        findings += try ProfileInput.find(word, allowsStandardInput: true).findings
       } catch {
         failures.append(Failure.message(error))
       }
     }
     try terminal.output.write(
       arguments, json: ["findings": findings.map(\.fields)],
-      text: CheckVerb.text(findings, for: terminal.output),
+      text: CheckCommand.text(findings, for: terminal.output),
       wraps: false)
-    return CheckVerb.finish(findings, failures, of: words.count, "profile", terminal)
+    return CheckCommand.reportSummary(
+      findings, failures: failures, of: words.count, noun: "profile", terminal: terminal)
   }
 
-  private static let schema = CommandDescription(
+  private static let schema = Command(
     "schema", abstract: "Print the JSON Schema of profiles.",
     discussion: """
       Editors with JSON Schema support complete and validate a profile that refers to the schema:
@@ -111,15 +112,15 @@ enum ProfilesVerb {
 
 struct ProfileRow {
   let entry: ProfileEntry
-  let reading: Result<TransducerProfile, any Error>
+  let result: Result<TransducerProfile, any Error>
 
   init(_ entry: ProfileEntry) {
     self.entry = entry
-    reading = Result { try ProfileFile.read(text: entry.text(), name: entry.textName) }
+    result = Result { try ProfileFile.read(text: entry.text(), name: entry.sourceName) }
   }
 
   var error: (any Error)? {
-    if case .failure(let error) = reading {
+    if case .failure(let error) = result {
       error
     } else {
       nil
@@ -127,29 +128,29 @@ struct ProfileRow {
   }
 
   var columns: [String] {
-    switch reading {
+    switch result {
     case .success(let profile):
       [
-        entry.name, profile.frequency.text, entry.origin.text + hiding,
+        entry.name, profile.frequency.text, entry.origin.text + shadowingText,
         (profile.hardware?.product ?? profile.summary).printable,
       ]
     case .failure:
-      [entry.name, "–", entry.origin.text + hiding, "invalid"]
+      [entry.name, "–", entry.origin.text + shadowingText, "invalid"]
     }
   }
 
-  private var hiding: String {
+  private var shadowingText: String {
     guard let first = entry.shadowed.first else { return "" }
     return ", replaces \(first.text)"
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     let shadowed = entry.shadowed.map { $0.rawValue.json }
-    let fields: JSONMembers = [
+    let fields: JSONObject = [
       "name": entry.name, "origin": entry.origin.rawValue, "path": entry.path,
-      "shadows": shadowed.isEmpty ? nil : JSONPiece.line(shadowed),
+      "shadows": shadowed.isEmpty ? nil : JSONElement.inlineArray(shadowed),
     ]
-    switch reading {
+    switch result {
     case .success(let profile):
       return fields + [
         "summary": profile.summary, "low": profile.frequency.low, "high": profile.frequency.high,
@@ -165,29 +166,31 @@ extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : raw
 
 extension FrequencyMapping {
   /// `20–80 Hz`, or `175 Hz` for one frequency.
-  var text: String { low == high ? Self.hertz(low) + " Hz" : (low...high).text + " Hz" }
-  static func hertz(_ value: Double) -> String { value.text(1) }
+  var text: String { low == high ? Self.hertzText(low) + " Hz" : (low...high).text + " Hz" }
+  static func hertzText(_ value: Double) -> String { value.text(places: 1) }
 }
 
 extension ClosedRange<Double> {
   /// `20–80`, to a tenth.
-  var text: String { FrequencyMapping.hertz(lowerBound) + "–" + FrequencyMapping.hertz(upperBound) }
+  var text: String {
+    FrequencyMapping.hertzText(lowerBound) + "–" + FrequencyMapping.hertzText(upperBound)
+  }
 }
 
-enum ProfilesNewVerb {
+enum ProfilesNewCommand {
   /// The band of a profile that starts from no other: where most shakers are felt.
   static let defaultBand = FrequencyMapping(low: 20, high: 80)
 
-  private static let low = Option(
+  private static let lowOption = Option(
     "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-    defaultText: "that of --from, or \(defaultBand.low.text(1))"
-  ).double(in: ProfileLimits.hertz)
-  private static let high = Option(
+    defaultText: "that of --from, or \(defaultBand.low.text(places: 1))"
+  ).double(in: ProfileLimits.hertzRange)
+  private static let highOption = Option(
     "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-    defaultText: "that of --from, or \(defaultBand.high.text(1))"
-  ).double(in: ProfileLimits.hertz)
+    defaultText: "that of --from, or \(defaultBand.high.text(places: 1))"
+  ).double(in: ProfileLimits.hertzRange)
 
-  static let description = CommandDescription(
+  static let definition = Command(
     "new", abstract: "Create a profile.",
     discussion: """
       The file is written to the folder of user profiles, where --profile finds it by name, \
@@ -200,10 +203,10 @@ enum ProfilesNewVerb {
       Option(
         "--from", value: "PROFILE",
         help: "Copy this profile (name or file), including hardware and sources.",
-        completion: SharedOptions.profileNames), low, high,
+        completion: SharedOptions.profileCompletion), lowOption, highOption,
       Option(
         "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-        completion: .file(endingIn: "json"), writes: ["json"]),
+        completion: .file(withExtension: "json"), writes: ["json"]),
       Option("--force", help: "Replace an existing file."),
     ],
     examples: [
@@ -221,7 +224,7 @@ enum ProfilesNewVerb {
     guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: name) else {
       throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entry(at: path) != .nothing && !arguments.flag("--force") {
+    if FileSystem.entry(at: path) != .missing && !arguments.flag("--force") {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
     if output == nil {
@@ -237,8 +240,8 @@ enum ProfilesNewVerb {
     guard ProfileName.isValid(name) else {
       throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
-    let low = try arguments[low]
-    let high = try arguments[high]
+    let low = try arguments[lowOption]
+    let high = try arguments[highOption]
     var profile = TransducerProfile(
       name: name, summary: "A custom transducer.", frequency: defaultBand)
     var schema: String?
@@ -246,7 +249,7 @@ enum ProfilesNewVerb {
       let input = try ProfileInput.find(word)
       profile = try input.profile()
       profile.name = name
-      schema = input.examine().schema
+      schema = input.check().schema
     }
     // Bursts that follow the profile go on doing so.
     let isFollowed = profile.transient.frequency == profile.frequency
@@ -258,8 +261,8 @@ enum ProfilesNewVerb {
     guard profile.frequency.low <= profile.frequency.high else {
       throw UsageError(
         """
-        the band runs from \(profile.frequency.low.text(3)) down to \
-        \(profile.frequency.high.text(3)) Hz; set '--low' and '--high'
+        the band runs from \(profile.frequency.low.text(places: 3)) down to \
+        \(profile.frequency.high.text(places: 3)) Hz; set '--low' and '--high'
         """
       )
     }
@@ -287,7 +290,9 @@ struct ProfileInput {
   let stem: String?
 
   /// The text behind a name, or behind a path, which has a slash or ends in `.json`.
-  static func find(_ word: String, takesInput: Bool = false) throws -> ProfileInput {
+  static func find(_ word: String, allowsStandardInput takesInput: Bool = false) throws
+    -> ProfileInput
+  {
     if word == "-" && takesInput {
       let text = try FileSystem.read("-", limit: ProfileFile.maximumByteCount)
       return ProfileInput(name: "standard input", text: text, entry: nil, stem: nil)
@@ -301,7 +306,7 @@ struct ProfileInput {
   private static func find(named word: String) throws -> ProfileInput {
     let entry = try entry(for: word, in: .fromEnvironment())
     return ProfileInput(
-      name: entry.textName, text: try entry.text(), entry: entry,
+      name: entry.sourceName, text: try entry.text(), entry: entry,
       stem: entry.path == nil ? nil : entry.name)
   }
 
@@ -317,42 +322,42 @@ struct ProfileInput {
     if let entry = library.entry(named: words) { return entry }
     let found = library.entries(spelled: words)
     if found.count == 1 { return found[0] }
-    throw UsageError("no profile is called \(words.inQuotes)" + hint(at: words, in: library))
+    throw UsageError("no profile is called \(words.inQuotes)" + suggestion(for: words, in: library))
   }
 
   /// Profiles in a hint; more are a list.
-  private static let mostHinted = 6
+  private static let maximumSuggestionCount = 6
 
-  private static func hint(at word: String, in library: ProfileLibrary) -> String {
+  private static func suggestion(for word: String, in library: ProfileLibrary) -> String {
     let names = library.entries(matching: word).map(\.name.inQuotes)
-    if 1...mostHinted ~= names.count {
+    if 1...maximumSuggestionCount ~= names.count {
       return "; did you mean \(names.joinedWithOr)?"
     }
-    let question = Suggestion.question(word, among: library.entries().map(\.name))
+    let question = Suggestion.question(for: word, among: library.entries().map(\.name))
     return question.isEmpty ? "; 'temblor profiles' lists them" : question
   }
 
-  func profile() throws(ProfileRefusal) -> TransducerProfile {
+  func profile() throws(ProfileError) -> TransducerProfile {
     do {
       return try ProfileFile.read(text: text, name: name)
     } catch {
-      throw ProfileRefusal(error: error)
+      throw ProfileError(error: error)
     }
   }
 
   var findings: [Finding] {
-    guard ArrayCheckResult.isArrayText(by: text) else { return examine().findings }
+    guard ArrayCheckResult.isArrayText(text) else { return check().findings }
     return ArrayCheckResult(
       text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment()
     )
     .findings
   }
 
-  func examine() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
+  func check() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
 }
 
 /// Why a profile or an array is refused, with the verb that shows all its errors.
-struct ProfileRefusal: Error, CustomStringConvertible {
+struct ProfileError: Error, CustomStringConvertible {
   let error: InputError
 
   var description: String {

@@ -1,4 +1,4 @@
-enum RenderVerb {
+enum RenderCommand {
   private static let sampleFormat = Option(
     "--sample-format", value: "FORMAT", help: "Sample format."
   )
@@ -19,14 +19,14 @@ enum RenderVerb {
     "--duration", value: "SECONDS",
     help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
     defaultText: "the length of the pattern"
-  ).double(in: 0.001...FrameConversion.longest)
+  ).double(in: 0.001...FrameConversion.maximumSeconds)
   private static let tail = Option(
     "--tail", value: "SECONDS", help: "Silence after the sound.",
     defaultText: "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"
   ).double(in: 0...3_600)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
       "render", abstract: "Render patterns to sound files.",
       discussion: """
         Each sound file is named after its pattern and written to the current folder, or to the \
@@ -37,10 +37,11 @@ enum RenderVerb {
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same \
         pattern and options give identical files, except for the serial number of an ogg stream.
 
-        \(SharedOptions.withoutSettings)
-        """, arguments: [SharedOptions.pattern(formats)],
+        \(SharedOptions.settingsUnusedText)
+        """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        OutputNames.option("patterns"), RenderOutputs.container, sampleFormat, SharedOptions.rate,
+        OutputPaths.outputOption(for: "patterns"), RenderOutputs.containerOption, sampleFormat,
+        SharedOptions.rate,
         channels,
         RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
       ],
@@ -86,9 +87,10 @@ enum RenderVerb {
     ) { arguments, terminal in
       let job = try job(arguments)
       let (inputs, problems) = PatternInput.find(
-        arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
+        arguments.values("PATTERN"), formats: formats,
+        soundLookup: try SharedOptions.soundLookup(arguments))
       let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
-      try outputs.check(job, on: terminal)
+      try outputs.checkFormats(of: job, on: terminal)
       let batch = RenderBatch(job: job, items: outputs.items)
       return try RenderReport(batch: batch, problems: problems).run(
         on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: arguments.flag("--json"))
@@ -96,7 +98,7 @@ enum RenderVerb {
   }
 
   private static func job(_ arguments: ParsedArguments) throws -> RenderJob {
-    var job = try SharedOptions.job(arguments)
+    var job = try SharedOptions.renderJob(arguments)
     job.rate = try arguments[SharedOptions.rate]
     job.routing = try RoutingOptions.routing(arguments)
     try job.routing.checkFilters(rate: Double(job.rate))
@@ -111,7 +113,7 @@ enum RenderVerb {
     job.passCount = try arguments[loop]
     job.duration = try arguments[duration]
     job.tail = try arguments[tail]
-    job.format = try arguments[sampleFormat]
+    job.sampleFormat = try arguments[sampleFormat]
     if job.passCount == 0 && job.duration == nil {
       throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
     }
@@ -123,7 +125,7 @@ enum RenderVerb {
         """
       )
     }
-    let profiles = job.channels().profiles
+    let profiles = job.resolvedRouting().profiles
     guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
       throw UsageError(
         """
@@ -148,9 +150,9 @@ struct RenderReport {
   let batch: RenderBatch
   let problems: [FileError]
 
-  private static let greatestChangeCount = 3
+  private static let maximumListedChangeCount = 3
   /// The peak from which the limiter changed a sound by 0.1 dB and more.
-  private static let leastLimited = Float(Renderer.ceiling) * 1.0116
+  private static let limitedPeakThreshold = Float(Renderer.ceiling) * 1.0116
 
   func run(on terminal: Terminal, isQuiet: Bool, asJSON: Bool) throws -> ExitStatus {
     var line = ProgressLine(on: terminal)
@@ -179,7 +181,7 @@ struct RenderReport {
       case .failed(let error): Failure.status(of: error)
       }
     }
-    return Failure.worst(statuses + problems.map { _ in .failure })
+    return Failure.overall(statuses + problems.map { _ in .failure })
   }
 
   private func report(_ results: [RenderBatch.Outcome], on terminal: Terminal, isQuiet: Bool) {
@@ -191,7 +193,7 @@ struct RenderReport {
       case .written(let seconds, let statistics, let warnings):
         written += 1
         guard !isQuiet else { continue }
-        for warning in FindingFolding.fold(warnings) {
+        for warning in FindingGrouping.grouped(warnings) {
           terminal.report(warning.description.printable)
         }
         // Of two stems one is often silent, and strength 0 is silent on purpose.
@@ -202,12 +204,12 @@ struct RenderReport {
         }
         let level = LevelText(statistics, rate: Double(batch.job.rate))
         let protection = ProtectionSummary(statistics)
-        let text = level.whole + (protection.map { ", \($0.text)" } ?? "")
+        let text = level.text + (protection.map { ", \($0.text)" } ?? "")
         let isFile = if case .file = item.destination { true } else { false }
         if batch.items.count <= 2, isFile || terminal.error.isTerminal {
           terminal.report(
             "\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
-        } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
+        } else if statistics.peak > Self.limitedPeakThreshold || protection?.cause != nil {
           changed.append("\(item.name.printable): \(text)")
         }
       case .failed(let error as StreamError) where error.isBrokenPipe:
@@ -216,10 +218,10 @@ struct RenderReport {
         failures.append(Failure.message(error))
       }
     }
-    for line in changed.prefix(Self.greatestChangeCount) {
+    for line in changed.prefix(Self.maximumListedChangeCount) {
       terminal.report(line)
     }
-    let more = changed.count - Self.greatestChangeCount
+    let more = changed.count - Self.maximumListedChangeCount
     if more > 0 {
       terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited")
     }
@@ -233,9 +235,9 @@ struct RenderReport {
         + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 
-  private func fields(_ results: [RenderBatch.Outcome]) -> [JSONMembers] {
-    let files = zip(batch.items, results).map { item, result -> JSONMembers in
-      let names: JSONMembers = ["pattern": item.input.name, "file": item.name]
+  private func fields(_ results: [RenderBatch.Outcome]) -> [JSONObject] {
+    let files = zip(batch.items, results).map { item, result -> JSONObject in
+      let names: JSONObject = ["pattern": item.input.name, "file": item.name]
       switch result {
       case .written(let seconds, let statistics, let warnings):
         return names + [
@@ -266,11 +268,11 @@ struct LevelText {
       limiting = nil
       return
     }
-    let ceiling = NumberFormatting.decibels(Float(Renderer.ceiling)).text(0)
+    let ceiling = NumberFormatting.decibels(Float(Renderer.ceiling)).text(places: 0)
     limiting = "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
   }
 
-  var whole: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
+  var text: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
 }
 
 struct ProtectionSummary: Equatable, Sendable {
@@ -278,7 +280,7 @@ struct ProtectionSummary: Equatable, Sendable {
 
   var excursionLimitedFrameCount: Int64
   var powerLimitedFrameCount: Int64
-  var leastGain: Float
+  var minimumGain: Float
   /// The greatest temperature rise, as a fraction of the limit.
   var temperatureRise: Double
   /// The greatest movement, as a fraction of the limit; 0 where none is followed.
@@ -297,15 +299,15 @@ struct ProtectionSummary: Equatable, Sendable {
     let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
     let heat = excursion + "heat \(percent(temperatureRise))"
     guard let cause else { return heat }
-    let gain = NumberFormatting.decibels(leastGain).text(1)
+    let gain = NumberFormatting.decibels(minimumGain).text(places: 1)
     return "\(heat), gain \(gain) dB (\(cause.rawValue))"
   }
 
-  var fields: JSONMembers {
+  var fields: JSONObject {
     [
       "excursionLimitedFrames": excursionLimitedFrameCount,
       "powerLimitedFrames": powerLimitedFrameCount,
-      "gainReductionDecibels": NumberFormatting.decibels(leastGain),
+      "gainReductionDecibels": NumberFormatting.decibels(minimumGain),
       "temperatureRise": temperatureRise,
       "peakExcursion": peakExcursion,
     ]
@@ -318,7 +320,7 @@ extension ProtectionSummary {
     guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
     excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
     powerLimitedFrameCount = statistics.powerLimitedFrameCount
-    leastGain = statistics.minimumProtectionGain
+    minimumGain = statistics.minimumProtectionGain
     temperatureRise = Double(statistics.peakTemperatureRise)
     peakExcursion = Double(statistics.peakExcursion)
   }

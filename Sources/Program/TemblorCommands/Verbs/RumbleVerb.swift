@@ -1,7 +1,7 @@
-enum RumbleVerb {
-  private static let usualName = "Temblor"
+enum RumbleCommand {
+  private static let defaultName = "Temblor"
 
-  static let description = CommandDescription(
+  static let definition = Command(
     "rumble", abstract: "Make a game pad whose rumble is felt on a shaker.",
     discussion: """
       Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum\
@@ -17,7 +17,7 @@ enum RumbleVerb {
        rule 70-temblor-rumble.rules gives the user who is logged in.
       """,
     options: [
-      Option("--name", value: "NAME", help: "Name of the pad.", defaultText: usualName),
+      Option("--name", value: "NAME", help: "Name of the pad.", defaultText: defaultName),
       Option(
         "--copy", value: "EVENT",
         help: "Pass the buttons and axes of a pad through, such as /dev/input/event7.",
@@ -32,45 +32,45 @@ enum RumbleVerb {
         "Use a plugged-in pad, whose rumble is felt on the shaker."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend()) { try UInputPad(name: $0, copying: $1) }
+    try run(arguments, terminal, on: SystemEnvironment()) { try UInputPad(name: $0, copying: $1) }
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
-    pad: (_ name: String, _ copied: String?) throws -> any RumblePad
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
+    pad: (_ name: String, _ copied: String?) throws -> any ForceFeedbackPad
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     try options.checkOutputs(reading: [])
-    let pad = try pad(arguments.value("--name") ?? usualName, arguments.value("--copy"))
-    let session = options.session(on: backend, terminal)
-    let (outcome, task) = try options.play(in: session) { try RumbleTask(pad, on: $0) }
+    let pad = try pad(arguments.value("--name") ?? defaultName, arguments.value("--copy"))
+    let session = options.makeSession(in: backend, terminal)
+    let (outcome, task) = try options.play(in: session) { try RumbleActivity(pad, on: $0) }
     return try options.report(
       outcome, ["uploads": task.uploadCount, "plays": task.playCount], terminal)
   }
 }
 
-final class RumbleTask: SessionTask {
+final class RumbleActivity: PlaybackActivity {
   private let engine: PlaybackEngine
-  private let pad: any RumblePad
+  private let pad: any ForceFeedbackPad
   private let mixer: RumbleMixer
   private(set) var uploadCount = 0
   private(set) var playCount = 0
 
-  init(_ pad: any RumblePad, on engine: PlaybackEngine) throws {
+  init(_ pad: any ForceFeedbackPad, on engine: PlaybackEngine) throws {
     self.engine = engine
     self.pad = pad
     mixer = try RumbleMixer(engine)
   }
 
-  var watched: [PollDescriptor] { pad.descriptors.map { PollDescriptor($0) } }
-  var state: PlaybackStatus.State { mixer.playing.isEmpty ? .idle : .playing }
-  var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
-  var title: SessionTitle? {
-    let words = "\(mixer.playing.count) of \(mixer.effects.count) effects"
-    return SessionTitle(long: words, short: words)
+  var watchedDescriptors: [PollDescriptor] { pad.descriptors.map { PollDescriptor($0) } }
+  var state: PlaybackStatus.State { mixer.playbacks.isEmpty ? .idle : .playing }
+  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var title: ActivityTitle? {
+    let words = "\(mixer.playbacks.count) of \(mixer.effects.count) effects"
+    return ActivityTitle(long: words, short: words)
   }
 
-  func perform(at now: Duration) throws -> SessionStep {
+  func update(at now: Duration) throws -> ActivityStep {
     while let event = try pad.next() {
       switch event {
       case .upload(let effect, let id):
@@ -85,7 +85,7 @@ final class RumbleTask: SessionTask {
         mixer.gain = gain
       }
     }
-    let rest = try mixer.perform(at: now)
-    return .wait(rest.isFinite ? .inSeconds(rest) : nil)
+    let rest = try mixer.update(at: now)
+    return .wait(rest.isFinite ? .nanosecondRounded(seconds: rest) : nil)
   }
 }

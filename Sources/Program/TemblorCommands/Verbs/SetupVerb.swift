@@ -1,13 +1,14 @@
-enum SetupVerb {
+enum SetupCommand {
   private static let haptics = Option(
     "--haptics", value: "LIST",
     help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")
   private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
     .double(in: 0...1)
-  private static let choosing = "'--device', '--profile', '--haptics', '--channel' or '--strength'"
+  private static let settingOptionsText =
+    "'--device', '--profile', '--haptics', '--channel' or '--strength'"
 
-  static func description(_ choices: Choices) -> CommandDescription {
-    CommandDescription(
+  static func definition(_ choices: Settings) -> Command {
+    Command(
       "setup", abstract: "Choose device, profile, channel and level once, for all verbs that play.",
       discussion: """
         At a terminal, setup asks for the device and the profile, then taps on one channel af\
@@ -29,7 +30,7 @@ enum SetupVerb {
             Profile of the transducer: a name from 'temblor profiles', words of one such as \
             'BST-1', or a file.
             """,
-          completion: SharedOptions.profileNames), haptics, RoutingOptions.channel, strength,
+          completion: SharedOptions.profileCompletion), haptics, RoutingOptions.channel, strength,
         Option(
           "--save", help: "Save what the options give, without questions; other settings stay."),
         Option("--show", help: "Show what is saved."),
@@ -50,65 +51,66 @@ enum SetupVerb {
       ]
     ) { arguments, terminal in
       try run(
-        arguments, terminal, choices: choices, on: SystemBackend(),
+        arguments, terminal, settings: choices, on: SystemEnvironment(),
         outputs: { OutputRegistry.standard.outputs() },
-        answer: { readLine() })
+        readAnswer: { readLine() })
     }
   }
 
   /// - Parameter answer: A line that the user types; nil where no more comes.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, choices: Choices,
-    on backend: any SessionBackend,
-    outputs: () -> [OutputListing], answer: @escaping () -> String?
+    _ arguments: ParsedArguments, _ terminal: Terminal, settings choices: Settings,
+    on backend: any PlaybackEnvironment,
+    outputs: () -> [OutputListing], readAnswer answer: @escaping () -> String?
   ) throws -> ExitStatus {
     try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
     if arguments.flag("--show") {
-      let saved = try choices.read()
-      if let path = choices.path, saved != SavedChoices() {
-        try terminal.output.line("\(path.printable):")
+      let saved = try choices.readFile()
+      if let path = choices.path, saved != SavedSettings() {
+        try terminal.output.writeLine("\(path.printable):")
         try terminal.output.write(saved.text.span)
       } else {
-        try terminal.output.line("Nothing is saved; 'temblor setup' chooses and saves.")
+        try terminal.output.writeLine("Nothing is saved; 'temblor setup' chooses and saves.")
       }
       return .done
     }
     if arguments.flag("--forget") {
-      let path = try choices.forget()
-      try terminal.output.line(path.map { "\($0.printable): removed" } ?? "Nothing is saved.")
+      let path = try choices.removeFile()
+      try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "Nothing is saved.")
       return .done
     }
-    var given = SavedChoices()
+    var given = SavedSettings()
     given.device = try DeviceOptions.name(arguments)
     given.profile = try arguments.value("--profile").map(profileName)
     let channels = try arguments.value("--haptics").map(channels)
-    given.haptics = channels ?? []
+    given.hapticChannels = channels ?? []
     let routed = try RoutingOptions.channels(arguments)
-    given.channels = arguments.values("--channel")
+    given.channelSettings = arguments.values("--channel")
     if !routed.isEmpty {
       try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments)
     }
     given.strength = try arguments[strength]
-    var chosen = try choices.read()
+    var chosen = try choices.readFile()
     if arguments.flag("--save") {
-      guard given != SavedChoices() || channels != nil else {
-        throw UsageError("'--save' needs \(choosing)")
+      guard given != SavedSettings() || channels != nil else {
+        throw UsageError("'--save' needs \(settingOptionsText)")
       }
       chosen.device = given.device ?? chosen.device
       chosen.profile = given.profile ?? chosen.profile
       if channels != nil || !routed.isEmpty {
-        chosen.haptics = given.haptics
-        chosen.channels = given.channels
+        chosen.hapticChannels = given.hapticChannels
+        chosen.channelSettings = given.channelSettings
       }
       chosen.strength = given.strength ?? chosen.strength
-      try check(chosen, on: backend)
+      try checkChannels(of: chosen, on: backend)
     } else {
       guard terminal.error.isTerminal, backend.keyboard() != nil else {
-        throw UsageError("setup asks at a terminal; without one, use '--save' with \(choosing)")
+        throw UsageError(
+          "setup asks at a terminal; without one, use '--save' with \(settingOptionsText)")
       }
-      let questions = SetupQuestions(terminal: terminal, answer: answer)
+      let questions = SetupQuestions(terminal: terminal, readAnswer: answer)
       let hasChannels = channels != nil || !routed.isEmpty
-      let found = try questions.choices(
+      let found = try questions.askSettings(
         given, hasChannels: hasChannels, outputs: outputs, on: backend)
       guard let found, let path = choices.path,
         questions.confirms("Save these settings in \(path.printable)?")
@@ -118,15 +120,17 @@ enum SetupVerb {
       }
       chosen = found
     }
-    try terminal.output.line("\(try choices.save(chosen).printable): written")
+    try terminal.output.writeLine("\(try choices.save(chosen).printable): written")
     return .done
   }
 
   /// Channels that the device must have; nothing is played. One that is busy is taken as it is.
-  private static func check(_ chosen: SavedChoices, on backend: any SessionBackend) throws {
+  private static func checkChannels(of chosen: SavedSettings, on backend: any PlaybackEnvironment)
+    throws
+  {
     guard let name = chosen.device else { return }
-    let routed = chosen.channels.compactMap { Int($0.prefix { $0 != "=" }) }
-    let count = (chosen.haptics + routed).max() ?? 1
+    let routed = chosen.channelSettings.compactMap { Int($0.prefix { $0 != "=" }) }
+    let count = (chosen.hapticChannels + routed).max() ?? 1
     let options = DeviceOptions(name, channelCount: count)
     guard options.file == nil else { return }
     do {
@@ -163,24 +167,24 @@ enum SetupVerb {
 
 struct SetupQuestions {
   let terminal: Terminal
-  let answer: () -> String?
+  let readAnswer: () -> String?
 
   /// The choices; nil where the user gave up.
-  func choices(
-    _ given: SavedChoices, hasChannels: Bool, outputs: () -> [OutputListing],
-    on backend: any SessionBackend
+  func askSettings(
+    _ given: SavedSettings, hasChannels: Bool, outputs: () -> [OutputListing],
+    on backend: any PlaybackEnvironment
   )
-    throws -> SavedChoices?
+    throws -> SavedSettings?
   {
     var chosen = given
     var channelCount = 2
     if chosen.device == nil {
-      guard let (name, count) = try device(outputs()) else { return nil }
+      guard let (name, count) = try askDevice(outputs()) else { return nil }
       chosen.device = name
       channelCount = count
     }
     if chosen.profile == nil {
-      guard let name = profile() else { return nil }
+      guard let name = askProfile() else { return nil }
       chosen.profile = name
     }
     if hasChannels, chosen.strength != nil { return chosen }
@@ -188,18 +192,19 @@ struct SetupQuestions {
       return nil
     }
     let profile = try SharedOptions.profile(named: chosen.profile ?? TransducerProfile.phone.name)
-    let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
+    let session = LiveSession(
+      in: backend, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
     let options = DeviceOptions(
       chosen.device ?? DeviceOptions.defaultDevice,
-      channelCount: max(channelCount, chosen.haptics.max() ?? 1))
+      channelCount: max(channelCount, chosen.hapticChannels.max() ?? 1))
     let (_, made) = try session.run(options) { granted in
-      let task = try TapTask(
-        profile, on: granted, channel: chosen.haptics.first, strength: chosen.strength)
+      let task = try SetupTapActivity(
+        profile, on: granted, channel: chosen.hapticChannels.first, strength: chosen.strength)
       return (task.engine, task)
     }
     guard made.isAccepted else { return nil }
     if !hasChannels {
-      chosen.haptics = made.channel.map { [$0] } ?? []
+      chosen.hapticChannels = made.channel.map { [$0] } ?? []
     }
     chosen.strength = made.savedStrength
     return chosen
@@ -212,18 +217,18 @@ struct SetupQuestions {
 
   private func ask(_ question: String) -> String? {
     try? terminal.error.write(question + " ")
-    return answer().map { String($0.drop { $0 == " " }) }
+    return readAnswer().map { String($0.drop { $0 == " " }) }
   }
 
   /// The outputs that people play on: the default, sound servers and cards.
-  private func device(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
-    let usable = outputs.filter { $0.problem == nil || $0.problem?.kind == .busy }
+  private func askDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
+    let usable = outputs.filter { $0.probeError == nil || $0.probeError?.kind == .busy }
     var rows: [(name: String, words: String, channelCount: Int)] = []
     for output in usable {
       if let card = SoundCard(output) {
         // What ALSA converts to has any number of channels.
-        let own = usable.first { $0.name == card.hardware }?.capabilities?.channelCounts.max()
-        rows.append((card.device, card.name, min(own ?? 2, 8)))
+        let own = usable.first { $0.name == card.hardwareName }?.capabilities?.channelCounts.max()
+        rows.append((card.deviceName, card.name, min(own ?? 2, 8)))
       } else if ["default", "pipewire", "pulse", "jack"].contains(output.name)
         || NamedSink(device: output.name) != nil
       {
@@ -239,7 +244,7 @@ struct SetupQuestions {
     let lines = rows.enumerated().map {
       ["  \($0.offset + 1)", $0.element.words, "--device \($0.element.name)"]
     }
-    for line in ColumnText.lines(lines) {
+    for line in TextTable.lines(lines) {
       terminal.report(line)
     }
     while let word = ask("Number of the device with the transducer (Enter: 1):") {
@@ -251,13 +256,13 @@ struct SetupQuestions {
     return nil
   }
 
-  private func profile() -> String? {
+  private func askProfile() -> String? {
     let usual = TransducerProfile.phone.name
     while let words = ask(
       "Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(usual)):")
     {
       do {
-        let name = try SetupVerb.profileName(words.isEmpty ? usual : words)
+        let name = try SetupCommand.profileName(words.isEmpty ? usual : words)
         terminal.report("Profile \(name.printable).")
         return name
       } catch {
@@ -269,20 +274,20 @@ struct SetupQuestions {
 }
 
 /// Taps at a steady pace, on a channel and at a level that keys change, until one is clearly felt.
-final class TapTask: SessionTask {
+final class SetupTapActivity: PlaybackActivity {
   /// The level at which the taps start, and the lowest, in decibels below full strength.
   static let levels = (start: -30.0, least: -60.0)
-  private static let interval = Duration.milliseconds(800)
+  private static let tapInterval = Duration.milliseconds(800)
 
   let engine: PlaybackEngine
   /// The channel that taps, from 1; nil for all.
   private(set) var channel: Int?
   private(set) var isAccepted = false
   private let players: [PatternPlayer]
-  private var decibels: Double
-  private var next = Duration.zero
+  private var levelDecibels: Double
+  private var nextTapTime = Duration.zero
   /// Frames that protection and limiter held down before the level was last changed.
-  private var heldFrameCount: Int64 = 0
+  private var limitedFrameCount: Int64 = 0
 
   /// - Parameter strength: The strength to start with; nil for a weak one.
   init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?)
@@ -297,34 +302,34 @@ final class TapTask: SessionTask {
       })
     var routing = ChannelRouting()
     routing.array = array
-    let (channels, profiles) = routing.routing(
+    let (channels, profiles) = routing.resolved(
       channelCount: count, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(
       rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
-    let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
+    let tap = TapCommand.tapPattern(count: 1, gap: 1, intensity: 0.5, sharpness: 0.5)
     let piece = try CompiledPattern(name: "tap", tap, for: engine)
     players = try (0...count).map { number in
       let shares =
         number == 0
         ? [] : PanPath(at: ArrayPosition(Double(number))).sendGains(on: array, rate: engine.rate)
-      return try engine.player(for: piece.plans, duration: piece.duration, shares: shares)
+      return try engine.player(for: piece.plans, duration: piece.duration, sendGains: shares)
     }
     self.engine = engine
     self.channel = min(channel ?? 1, count)
-    decibels =
+    levelDecibels =
       strength.map { max(NumberFormatting.decibels(Float($0)), Self.levels.least) }
       ?? Self.levels.start
-    setLevel()
+    applyLevel()
   }
 
   /// The strength to three places, never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
-  var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
-  var title: SessionTitle? {
+  var title: ActivityTitle? {
     let place = channel.map { "channel \($0)" } ?? "all channels"
-    let title = "\(place), \(decibels.text(0)) dB"
-    return SessionTitle(long: title, short: title)
+    let title = "\(place), \(levelDecibels.text(places: 0)) dB"
+    return ActivityTitle(long: title, short: title)
   }
 
   var keys: [KeyHelp] {
@@ -334,27 +339,27 @@ final class TapTask: SessionTask {
     ]
   }
 
-  func perform(at now: Duration) throws -> SessionStep {
-    if isAccepted { return .over }
-    if now >= next {
+  func update(at now: Duration) throws -> ActivityStep {
+    if isAccepted { return .finished }
+    if now >= nextTapTime {
       try players[channel ?? 0].start()
-      next = now + Self.interval
+      nextTapTime = now + Self.tapInterval
     }
-    return .wait(next - now)
+    return .wait(nextTapTime - now)
   }
 
-  func press(_ key: KeyPress) throws -> Bool {
+  func handleKey(_ key: KeyPress) throws -> Bool {
     switch key {
     case .enter:
       isAccepted = true
     case .character("+"), .character("="), .up:
-      change(by: 3)
+      changeLevel(by: 3)
     case .character("-"), .character("_"), .down:
-      change(by: -3)
+      changeLevel(by: -3)
     case .right:
-      change(by: 1)
+      changeLevel(by: 1)
     case .left:
-      change(by: -1)
+      changeLevel(by: -1)
     case .character("a"), .character("A"):
       channel = nil
     case .character(let digit):
@@ -370,16 +375,16 @@ final class TapTask: SessionTask {
 
   /// Raises or lowers the level; not above full strength, nor where protection holds it down
   /// already.
-  private func change(by step: Double) {
+  private func changeLevel(by step: Double) {
     let held =
       engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
-    if step > 0, held > heldFrameCount { return }
-    heldFrameCount = held
-    decibels = min(max(decibels + step, Self.levels.least), 0)
-    setLevel()
+    if step > 0, held > limitedFrameCount { return }
+    limitedFrameCount = held
+    levelDecibels = min(max(levelDecibels + step, Self.levels.least), 0)
+    applyLevel()
   }
 
-  private func setLevel() {
-    engine.strength = Float(NumberFormatting.amplitude(decibels: decibels))
+  private func applyLevel() {
+    engine.strength = Float(NumberFormatting.amplitude(decibels: levelDecibels))
   }
 }

@@ -1,4 +1,4 @@
-enum TraceVerb {
+enum TraceCommand {
   private static let kind = Option(
     "--as", value: "KIND",
     help:
@@ -10,7 +10,7 @@ enum TraceVerb {
   private static let style = Option(
     "--style", value: "STYLE", help: "What of a sound is followed; of vibration everything is."
   ).choice(default: TracingOptions.Style.full)
-  private static let events = Option(
+  private static let eventLimit = Option(
     "--events", value: "N", help: "Write at most N events, the strongest; 1 to 100000.",
     defaultText: "all"
   ).int(in: 1...100_000)
@@ -27,9 +27,9 @@ enum TraceVerb {
     defaultText: "the mean of all"
   ).int(in: 1...1_024)
 
-  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
     let writable = formats.formats.filter(\.isWritable)
-    return CommandDescription(
+    return Command(
       "trace", abstract: "Make patterns from sounds.",
       discussion: """
         A recording of vibration becomes the transients and continuous events whose rendering it \
@@ -48,27 +48,27 @@ enum TraceVerb {
         elation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN\
         ' shows both.
 
-        \(SharedOptions.withoutSettings)
+        \(SharedOptions.settingsUnusedText)
         """,
       arguments: [
         Argument(
           "SOUND", help: "A sound file, or a folder of them.",
           completion: Completion(
-            paths: .files(endings: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
+            paths: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
           isRepeatable: true)
       ],
       options: [
-        OutputNames.option("patterns"),
+        OutputPaths.outputOption(for: "patterns"),
         Option(
           "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
-          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, events,
+          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, eventLimit,
         tolerance, threshold,
         Option("--taps-only", help: "Write transients (taps) alone."),
         Option("--hums-only", help: "Write continuous events (hums) alone."),
         Option(
           "--with-sound",
           help: "Let the pattern play the sound, too, and copy it beside the pattern."), channel,
-        SharedOptions.from, SharedOptions.to,
+        SharedOptions.startTime, SharedOptions.endTime,
         Option(
           "--profile", value: "PROFILE",
           help:
@@ -76,7 +76,7 @@ enum TraceVerb {
             Profile that the vibration was made with, or that the pattern is for: a name or a \
             file.
             """,
-          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileNames),
+          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion),
         Option("--plot", help: "Draw sound and pattern as text."), SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print what was found."),
       ],
@@ -99,7 +99,7 @@ enum TraceVerb {
       if try arguments[kind] == .vibration, arguments.flag("--style") {
         throw UsageError("'--style' is for sounds; of vibration everything is followed")
       }
-      if arguments.value("--output") == OutputNames.standardOutput {
+      if arguments.value("--output") == OutputPaths.standardOutput {
         for option in ["--plot", "--with-sound"] where arguments.flag(option) {
           throw UsageError("'--output -' and \(option.inQuotes) exclude each other")
         }
@@ -108,14 +108,15 @@ enum TraceVerb {
       let outputs = try ConvertOutputs(
         arguments, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count,
         formats: formats,
-        isFound: isFolder, option: "--format", standard: .ahap)
-      if outputs.paths.first == OutputNames.standardOutput {
-        try SharedOptions.checkStandardOutput(terminal)
+        isFromFolder: isFolder, option: "--format", defaultFormat: .ahap)
+      if outputs.paths.first == OutputPaths.standardOutput {
+        try SharedOptions.refuseTerminalOutput(terminal)
       }
       let options = TracingOptions(
-        kind: try arguments[kind], style: try arguments[style], eventLimit: try arguments[events],
+        kind: try arguments[kind], style: try arguments[style],
+        eventLimit: try arguments[eventLimit],
         tolerance: try arguments[tolerance], threshold: try arguments[threshold],
-        parts: arguments.flag("--taps-only")
+        eventSelection: arguments.flag("--taps-only")
           ? .transients : arguments.flag("--hums-only") ? .continuous : .all)
       let copies =
         arguments.flag("--with-sound") ? TracedSoundCopies(of: paths, outputs: outputs) : nil
@@ -128,14 +129,16 @@ enum TraceVerb {
       }
       var run = TraceRun(
         job: RenderJob(profile: try SharedOptions.profile(arguments)), options: options,
-        part: try SharedOptions.part(arguments), channel: try arguments[channel], outputs: outputs,
-        copies: copies?.copies, plots: arguments.flag("--plot"), isQuiet: arguments.flag("--quiet"),
+        timeRange: try SharedOptions.timeRange(arguments), channel: try arguments[channel],
+        outputs: outputs,
+        copies: copies?.copies, drawsPlots: arguments.flag("--plot"),
+        isQuiet: arguments.flag("--quiet"),
         terminal: terminal, work: work)
       var line = ProgressLine(on: terminal)
       for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
         line.show(
           paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
-        if SignalHandling.isRequested {
+        if SignalHandling.isInterruptRequested {
           run.work.fail("\(path.printable): interrupted; not written", .failure)
           break
         }
@@ -164,11 +167,11 @@ enum TraceVerb {
           let found = try FileSystem.names(in: word).sorted().map { FileSystem.join(word, $0) }
             .filter {
               FileSystem.entry(at: $0) == .file
-                && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSound($0))
+                && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSoundFile($0))
             }
           if found.isEmpty { throw FileError(word, "contains no sound files") }
           paths += found
-        case .nothing:
+        case .missing:
           throw FileError(word, "no such file or folder")
         default:
           paths.append(word)
@@ -190,14 +193,14 @@ struct TracedSoundCopies {
 
   init(of sounds: [String], outputs: ConvertOutputs) {
     guard Self.namesSounds(outputs.format) else { return }
-    var plan = OutputPlan(inputs: outputs.inputs)
+    var plan = OutputPlan(inputs: outputs.overwriteCheck)
     for output in outputs.paths {
       plan.add(output: output)
     }
     for (sound, output) in zip(sounds, outputs.paths) {
       let folder = FileSystem.folder(of: output)
       let name = FileSystem.name(of: sound)
-      if SoundCopy.isInPlace(name, folder, sound) { continue }
+      if SoundCopy.isInPlace(name, in: folder, source: sound) { continue }
       do throws(FileError) {
         let copy = SoundCopy(source: sound, destination: try ReceivedPath(name, in: folder))
         copies[sound] = plan.add(copy)
@@ -223,15 +226,15 @@ struct TracedSoundCopies {
 private struct TraceRun {
   let job: RenderJob
   let options: TracingOptions
-  let part: ClosedRange<Double>?
+  let timeRange: ClosedRange<Double>?
   let channel: Int?
   let outputs: ConvertOutputs
   /// The copies by the path of their sound; nil where the pattern alone is played.
   let copies: [String: SoundCopy]?
-  let plots, isQuiet: Bool
+  let drawsPlots, isQuiet: Bool
   let terminal: Terminal
   var work: BatchWork
-  var fields: [JSONMembers] = []
+  var fields: [JSONObject] = []
   mutating func trace(_ path: String, to output: String, _ done: () -> Void) throws {
     do {
       let signal = try signal(of: path)
@@ -244,9 +247,10 @@ private struct TraceRun {
       }
       let composition = HapticComposition(
         layers: [.init(pattern)], title: FileSystem.stem(of: path))
-      let isStream = output == OutputNames.standardOutput
+      let isStream = output == OutputPaths.standardOutput
       let name = FileSystem.name(of: FileSystem.stem(of: isStream ? path : output))
-      guard let written = try outputs.format.write(composition, options: WritingOptions(name: name))
+      guard
+        let written = try outputs.format.write(composition, options: WritingOptions(baseName: name))
       else { return }
       done()
       var files: [String] = []
@@ -260,22 +264,22 @@ private struct TraceRun {
         files = try planned.write(on: terminal)
       }
       let losses = written.losses.map {
-        PatternConversion.PlacedLoss(
-          loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output))
+        PatternConversion.LocatedLoss(
+          loss: $0, location: $0.location ?? FileLocation(name: isStream ? path : output))
       }
       for loss in losses {
         terminal.report(loss.text.printable)
       }
       if !isQuiet {
-        terminal.report("\(path.printable): \(Self.sentence(trace))")
+        terminal.report("\(path.printable): \(Self.summary(of: trace))")
       }
       let subjects = [
         PlotSubject(name: path, signal: signal),
         PlotSubject(name: "pattern", composition: composition, profile: job.profile),
       ]
-      for subject in plots ? subjects : [] {
+      for subject in drawsPlots ? subjects : [] {
         try terminal.output.write(
-          Plot(of: [subject], parts: [.score], seconds: nil), width: terminal.output.width)
+          Plot(of: [subject], parts: [.score], timeRange: nil), width: terminal.output.width)
       }
       fields.append([
         "input": path, "files": files, "kind": trace.kind.rawValue,
@@ -292,7 +296,7 @@ private struct TraceRun {
   }
 
   private func signal(of path: String) throws -> Signal {
-    var signal = try TakeInput.read(path, job).signal
+    var signal = try TakeInput.readSound(path, job: job).signal
     if let channel {
       guard channel <= signal.channels.count else {
         let count = signal.channels.count
@@ -301,20 +305,20 @@ private struct TraceRun {
       }
       signal = Signal(signal.channels[channel - 1], rate: signal.rate)
     }
-    guard let part else { return signal }
-    let first = Int(min(part.lowerBound * signal.rate, 1e15).rounded())
+    guard let timeRange else { return signal }
+    let first = Int(min(timeRange.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
       throw AnalysisError(
-        .unsupportedLength, "'--from' is after the end (\(signal.duration.text(3)) s)")
+        .unsupportedLength, "'--from' is after the end (\(signal.duration.text(places: 3)) s)")
     }
-    let last = min(signal.frameCount, Int(min(part.upperBound * signal.rate, 1e15).rounded()))
+    let last = min(signal.frameCount, Int(min(timeRange.upperBound * signal.rate, 1e15).rounded()))
     return Signal(
       channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
   }
 
   /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering:
   /// correlation 0.998, …`.
-  private static func sentence(_ trace: SoundTrace) -> String {
+  private static func summary(of trace: SoundTrace) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
       return
         "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
@@ -326,7 +330,7 @@ private struct TraceRun {
       \(trace.continuousCount.counted("continuous event")), \
       \(trace.pointCount.counted("control point"))\(omitted); 
       """
-      + "levels of its rendering: correlation \(trace.agreement.correlation.text(3)), "
-      + "distance \(trace.agreement.decibels.text(1)) dB"
+      + "levels of its rendering: correlation \(trace.agreement.correlation.text(places: 3)), "
+      + "distance \(trace.agreement.decibels.text(places: 1)) dB"
   }
 }

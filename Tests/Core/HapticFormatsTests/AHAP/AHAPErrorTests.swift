@@ -123,7 +123,7 @@ import Testing
     let document = try AHAPDocument(
       text: Array(row.input.replacing("␍", with: "\r").utf8), name: "t.ahap")
     let error = try #require(#expect(throws: InputError.self) { try document.read() })
-    #expect(["\(error.finding.foreignCode ?? 0) \(error.rule.text) \(error)"] == row.lines)
+    #expect(["\(error.finding.errorCode ?? 0) \(error.rule.text) \(error)"] == row.lines)
     let examination = document.examine()
     #expect(examination.pattern == nil)
     #expect(examination.findings.contains { $0.description == error.description })
@@ -135,7 +135,7 @@ import Testing
     }
     #expect(error?.description == "t.ahap:1:14: error: expected a value, found \"}\"")
     #expect(error?.rule == "syntax")
-    #expect(error?.finding.foreignCode == -4813)
+    #expect(error?.finding.errorCode == -4813)
   }
 
   @Test func collectsEveryErrorAndCountsTheOthers() throws {

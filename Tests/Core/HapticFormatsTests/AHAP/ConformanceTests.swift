@@ -14,7 +14,7 @@ import VendorFormats
     Array(try Data(contentsOf: root.appending(path: path)))
   }
 
-  private func reading(_ path: String) throws -> AHAPReading {
+  private func reading(_ path: String) throws -> AHAPContent {
     try AHAPDocument(text: Self.file(path), name: path).read()
   }
 
@@ -62,11 +62,11 @@ import VendorFormats
     for line in lines {
       let expected = try JSONDecoder().decode(Case.self, from: Data(line.utf8))
       let pattern = try reading("model/\(expected.id).ahap").pattern
-      let felt = FeltControls(pattern)
+      let felt = EffectiveParameters(pattern)
       let events = pattern.events.filter(\.kind.isHaptic)
       #expect(events.map(\.kind.rawValue) == expected.events.map(\.kind), "\(expected.id)")
       for (event, wanted) in zip(events, expected.events) {
-        #expect(abs(event.time + (event.length ?? 0) - wanted.end) < 1e-6, "\(expected.id)")
+        #expect(abs(event.time + (event.holdDuration ?? 0) - wanted.end) < 1e-6, "\(expected.id)")
         let hadCorners = felt.points(of: event).map { Corner($0.time, $0.intensity, $0.sharpness) }
         let numbers = wanted.corners
         let rightCorners = stride(from: 0, to: numbers.count, by: 3).map {

@@ -15,7 +15,7 @@ import Testing
        {"ParameterID": "HapticReleaseTime", "ParameterValue": 0.2}, {"ParameterID": "Q", "ParameterValue": 1}]}},
        {"ParameterCurve": {"ParameterID": "HapticIntensityControll", "Time": 0, "ParameterCurveControlPoints": []}}]}
       """#
-    let fixed = try HapticFormat.ahap.fixed(SourceFile(Array(text.utf8), name: "t"))
+    let fixed = try HapticFormat.ahap.correctedText(of: SourceFile(Array(text.utf8), name: "t"))
     #expect(
       fixed.map { String(decoding: $0, as: UTF8.self) }
         == text.replacing("HapticReleaseTime", with: "ReleaseTime").replacing(
@@ -124,7 +124,7 @@ import Testing
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     let waveforms = document.examine().sounds
     #expect(waveforms.map(\.path) == ["a/b.wav"])
-    #expect(waveforms.map(\.place.description) == ["t.ahap:2:74"])
+    #expect(waveforms.map(\.location.description) == ["t.ahap:2:74"])
   }
 
   private func pattern(_ event: String, version: String = "1") -> String {

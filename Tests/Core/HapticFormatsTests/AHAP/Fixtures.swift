@@ -48,17 +48,19 @@ enum Fixtures {
   }
 }
 
-extension Examination {
+extension ReadResult {
   /// What there is to say about the text and about its composition, with the allowances applied.
   var allFindings: [Finding] {
-    let others = composition.map { PatternRules.findings(in: $0, places: places.place(of:)) } ?? []
-    return judged(adding: others, rules: FormatRegistry.standard.rules + PatternRules.composition)
+    let others =
+      composition.map { PatternRules.findings(in: $0, location: sourceMap.location(of:)) } ?? []
+    return findings(
+      adding: others, rules: FormatRegistry.standard.rules + PatternRules.compositionRules)
   }
 
   /// The only layer, or nothing where there are errors.
   var pattern: HapticPattern? { composition?.layers[0].pattern }
 }
 
-extension AHAPReading {
+extension AHAPContent {
   func eventCount(of kind: HapticEvent.Kind) -> Int { pattern.events.count { $0.kind == kind } }
 }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct FormattingTests {
   func format(_ text: String) throws -> String {
-    String(decoding: try AHAPDocument(text: Array(text.utf8), name: "t").formatted(), as: UTF8.self)
+    String(
+      decoding: try AHAPDocument(text: Array(text.utf8), name: "t").canonicalText(), as: UTF8.self)
   }
 
   @Test func writesOneCanonicalText() throws {
@@ -85,9 +86,9 @@ import Testing
     for folder in ["Valid", "Lossy"] {
       for name in try Fixtures.names(in: folder) {
         let document = try AHAPDocument(text: Fixtures.text("\(folder)/\(name)"), name: name)
-        let once = document.formatted()
+        let once = document.canonicalText()
         let again = try AHAPDocument(text: once, name: name)
-        #expect(again.formatted() == once, "\(name)")
+        #expect(again.canonicalText() == once, "\(name)")
         #expect(try again.read() == document.read(), "\(name)")
       }
     }
@@ -99,7 +100,7 @@ import Testing
     #expect(try made.read() == reading)
     #expect(made.examine().allFindings == [])
     #expect(
-      String(decoding: try AHAPDocument(pattern: HapticPattern()).formatted(), as: UTF8.self)
+      String(decoding: try AHAPDocument(pattern: HapticPattern()).canonicalText(), as: UTF8.self)
         == "{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n")
   }
 

@@ -5,7 +5,7 @@ import HapticModel
 import Testing
 
 @Suite struct ReadingTests {
-  func read(_ text: String, _ times: ReadingOptions.CurveTimes = .automatic) throws -> AHAPReading {
+  func read(_ text: String, _ times: ReadingOptions.CurveTimes = .automatic) throws -> AHAPContent {
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     return try document.read(options: ReadingOptions(curveTimes: times))
   }
@@ -70,7 +70,7 @@ import Testing
     #"{"Time": 0, "ParameterValue": 0}, {"Time": 0.5, "ParameterValue": 1}"#,
     #"{"Time": 1, "ParameterValue": 1}, {"Time": 3, "ParameterValue": 0}"#)
 
-  func times(_ reading: AHAPReading) -> [[Double]] {
+  func times(_ reading: AHAPContent) -> [[Double]] {
     reading.pattern.curves.map { $0.controlPoints.map(\.time) }
   }
 

@@ -249,7 +249,7 @@ import Testing
     ]
     let writing = try #require(
       try arrays.write(
-        HapticComposition(pattern), options: WritingOptions(dialect: "studio", rate: 1)))
+        HapticComposition(pattern), options: WritingOptions(dialect: "studio", signalRate: 1)))
     #expect(
       String(decoding: writing.files[0].bytes, as: UTF8.self) == """
         {

@@ -12,7 +12,7 @@ enum Vibration {
     "<vibration-effect>\(content)</vibration-effect>"
   }
 
-  static func examine(_ text: String) -> Examination {
+  static func examine(_ text: String) -> ReadResult {
     HapticFormat.androidXML.examine(
       SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
   }
@@ -283,7 +283,7 @@ enum Vibration {
       </basic-envelope-effect></vibration-effect>
       """
     let file = SourceFile(Array(text.utf8), name: "c.xml")
-    let once = try #require(try HapticFormat.androidXML.canonical(file))
+    let once = try #require(try HapticFormat.androidXML.canonicalText(of: file))
     #expect(
       String(decoding: once, as: UTF8.self) == """
         <!--first-->
@@ -296,7 +296,7 @@ enum Vibration {
         </vibration-effect>
 
         """)
-    #expect(try HapticFormat.androidXML.canonical(SourceFile(once, name: "c.xml")) == once)
+    #expect(try HapticFormat.androidXML.canonicalText(of: SourceFile(once, name: "c.xml")) == once)
   }
 }
 
@@ -320,7 +320,7 @@ enum Vibration {
         let bytes = Array(String(repeating: open, count: depth).utf8)
         let found = findings(format, bytes)
         #expect(found.count == 1 && found[0].severity == .error, "\(format.id)")
-        #expect(found[0].place.description != "b", "\(format.id): no place")
+        #expect(found[0].location.description != "b", "\(format.id): no place")
       }
     }
   }

@@ -20,7 +20,7 @@ import Testing
 
   private func value(_ points: [EnvelopePoint], at time: Double) -> EnvelopePoint {
     for (from, to) in zip(points, points.dropFirst()) where time >= from.time && time < to.time {
-      return .between(from, to, at: time)
+      return .interpolated(from: from, to: to, at: time)
     }
     return points[points.count - 1]
   }
@@ -37,7 +37,8 @@ import Testing
     #expect(
       EnvelopeSampler(.amplitude).envelopes(of: composition)[0].points.map(\.level) == [0.25, 0.25])
     #expect(
-      EnvelopeSampler(.amplitude, law: .linear).envelopes(of: composition)[0].points.map(\.level)
+      EnvelopeSampler(.amplitude, mapping: .linear).envelopes(of: composition)[0].points.map(
+        \.level)
         == [0.5, 0.5])
   }
 
@@ -60,14 +61,15 @@ import Testing
       ])
   }
 
-  @Test(arguments: [AmplitudeLaw.root, .linear]) func envelopeTimesScaleAmplitudeWithinTheTolerance(
-    law: AmplitudeLaw
+  @Test(arguments: [AmplitudeMapping.root, .linear])
+  func envelopeTimesScaleAmplitudeWithinTheTolerance(
+    law: AmplitudeMapping
   ) {
     let composition = HapticComposition(
       HapticPattern(events: [hum(0, 1, 0.8, 0.5, [.attackTime: 0.75, .releaseTime: 0.5])]))
-    let attack = EnvelopeTimes.seconds(normalised: 0.75)
-    let release = EnvelopeTimes.seconds(normalised: 0.5)
-    let sampler = EnvelopeSampler(.intensity, law: law, tolerance: 0.002)
+    let attack = EnvelopeTimes.seconds(normalized: 0.75)
+    let release = EnvelopeTimes.seconds(normalized: 0.5)
+    let sampler = EnvelopeSampler(.intensity, mapping: law, tolerance: 0.002)
     let points = sampler.envelopes(of: composition)[0].points
     #expect(abs((points.last?.time ?? 0) - 1 - release) < 1e-12)
     for step in 0...1000 {
@@ -122,22 +124,22 @@ import Testing
         EnvelopePoint(time: 4, level: 0.25, sharpness: 1),
         EnvelopePoint(time: 5, level: 0.25, sharpness: 1),
       ])
-    #expect(merged.overlapping == [EventReference(event: 0), EventReference(event: 1)])
+    #expect(merged.overlappingEvents == [EventReference(event: 0), EventReference(event: 1)])
   }
 
   @Test func eventsThatTouchDoNotOverlap() {
     let pattern = HapticPattern(events: [hum(0, 1, 1), hum(1, 1, 0.5)])
     let sampler = EnvelopeSampler(.intensity)
     let merged = MergedEnvelope(sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler)
-    #expect(merged.overlapping.isEmpty)
+    #expect(merged.overlappingEvents.isEmpty)
     #expect(merged.points.map(\.level) == [1, 1, 0.5, 0.5])
   }
 
   @Test func tooManyAtOnceAreLeftOut() {
-    let count = MergedEnvelope.overlapLimit + 10
+    let count = MergedEnvelope.maximumOverlapCount + 10
     let pattern = HapticPattern(events: (0..<count).map { hum(Double($0) / 1000, 10, 0.01) })
     let sampler = EnvelopeSampler(.amplitude)
     let merged = MergedEnvelope(sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler)
-    #expect(merged.dropped.map(\.event) == Array(count - 10..<count))
+    #expect(merged.droppedEvents.map(\.event) == Array(count - 10..<count))
   }
 }

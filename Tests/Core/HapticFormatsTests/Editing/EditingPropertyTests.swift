@@ -66,7 +66,7 @@ import Testing
         }
         let changed = try editor.applying([change])
         try #require(Self.isEqual(changed.pattern, expected), "\(place)")
-        if changed.reading.usesAbsoluteCurveTimes == editor.reading.usesAbsoluteCurveTimes {
+        if changed.content.usesAbsoluteCurveTimes == editor.content.usesAbsoluteCurveTimes {
           let (old, new) = Self.difference(editor.text, changed.text)
           try #require(RandomChanges.allows(change, old, new), "\(place): \(old) → \(new)")
           if let back = walk.inverse(of: change, in: editor) {

@@ -297,13 +297,13 @@ import Testing
   @Test func absoluteTimesBecomeRelativeWithTheFirstChangeOfACurve() throws {
     let text = try Fixtures.text("Lossy/curve-absolute-times.ahap")
     let editor = try AHAPEditor(text: text, name: "t")
-    #expect(editor.reading.usesAbsoluteCurveTimes)
+    #expect(editor.content.usesAbsoluteCurveTimes)
     let moved = try editor.applying([.set("curves[1].time", to: .number(5))])
     var pattern = editor.pattern
     pattern.curves[1].time = 5
-    #expect(moved.pattern == pattern && !moved.reading.usesAbsoluteCurveTimes)
+    #expect(moved.pattern == pattern && !moved.content.usesAbsoluteCurveTimes)
     let tap = try editor.applying([.set("events[0].time", to: .number(0.123))])
-    #expect(tap.reading.usesAbsoluteCurveTimes && tap.pattern.curves == editor.pattern.curves)
+    #expect(tap.content.usesAbsoluteCurveTimes && tap.pattern.curves == editor.pattern.curves)
   }
 
   @Test(
@@ -417,7 +417,8 @@ import Testing
     let error = #expect(throws: InputError.self) { try editor.applying([change]) }
     #expect(
       error.map {
-        "\($0.place.path): \($0.finding.message)" + ($0.finding.suggestion.map { "; \($0)" } ?? "")
+        "\($0.location.path): \($0.finding.message)"
+          + ($0.finding.suggestion.map { "; \($0)" } ?? "")
       }
         == message)
   }
@@ -440,7 +441,7 @@ import Testing
         .set("events[0].time", to: .number(-1)), .remove("events[1].kind"),
       ])
     }
-    #expect(broken?.rule == "negative-time" && broken?.place.path == "Pattern[0].Event.Time")
+    #expect(broken?.rule == "negative-time" && broken?.location.path == "Pattern[0].Event.Time")
   }
 
   @Test func findingsLeadToTheirParts() throws {
@@ -455,7 +456,7 @@ import Testing
       ("Pattern[4].Event", nil), ("Version", nil),
       ("Pattern[x].Event", nil), ("", nil), ("Pattern[0].Event.EventParameters[0]", "events[0]"),
     ] {
-      #expect(editor.path(ofValueAt: path) == part, "\(path)")
+      #expect(editor.partPath(forValuePath: path) == part, "\(path)")
     }
   }
 

@@ -150,8 +150,8 @@ import Testing
 
   @Test func canonicalTextSaysTheSame() throws {
     let file = SourceFile(Array(Self.good.utf8), name: "t")
-    let once = try #require(try HapticFormat.hjif.canonical(file))
-    let again = try HapticFormat.hjif.canonical(SourceFile(once, name: "t"))
+    let once = try #require(try HapticFormat.hjif.canonicalText(of: file))
+    let again = try HapticFormat.hjif.canonicalText(of: SourceFile(once, name: "t"))
     #expect(once == again)
     let text = String(decoding: once, as: UTF8.self)
     #expect(MPEG.examine(text).composition == MPEG.examine(Self.good).composition)

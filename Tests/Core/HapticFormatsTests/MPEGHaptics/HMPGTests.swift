@@ -19,7 +19,7 @@ import Testing
 
   private func bytes() throws -> [UInt8] { Array(try #require(Data(base64Encoded: Self.file))) }
 
-  private func examine(_ bytes: [UInt8]) -> Examination {
+  private func examine(_ bytes: [UInt8]) -> ReadResult {
     HapticFormat.hmpg.examine(SourceFile(bytes, name: "t"), options: ReadingOptions())
   }
 
@@ -44,12 +44,12 @@ import Testing
 
   @Test func bandsHaveTheirKeys() throws {
     let decoder = decode(try bytes())
-    #expect(decoder.log.findings { _, _ in SourcePlace(name: "") } == [])
+    #expect(decoder.log.findings { _, _ in FileLocation(name: "") } == [])
     #expect(decoder.document.timescale == 1_000)
     let bands = decoder.document.perceptions[0].channels[0].bands
     #expect(bands.map(\.kind) == [.transient, .vectorial, .vectorial])
     #expect(bands.map { $0.effects.map(\.position) } == [[0], [100], [500]])
-    let keys = bands.map { $0.effects.flatMap(\.keys) }
+    let keys = bands.map { $0.effects.flatMap(\.keyframes) }
     #expect(keys.map { $0.map(\.position) } == [[200, 3_000], [0, 900], [0, 200]])
     #expect(keys.map { $0.map(\.frequency) } == [[183, 183], [183, 183], [276, 276]])
     let steps = keys.map { $0.map { (($0.amplitude + 1) / 2 * 255).rounded() } }
@@ -66,7 +66,7 @@ import Testing
       let examination = examine(Array(bytes[..<count]))
       #expect(examination.composition == nil)
       let error = try #require(examination.findings.first { $0.severity == .error })
-      #expect(error.rule == "hmpg/truncated" && error.place.description == "t@\(count)")
+      #expect(error.rule == "hmpg/truncated" && error.location.description == "t@\(count)")
     }
     #expect(examine([]).findings.map(\.description) == ["t@0: error: the file is empty"])
     // What is missing at the end of a unit is what the bands announce.
@@ -84,7 +84,7 @@ import Testing
         let examination = examine(changed)
         #expect((examination.composition == nil) == (examination.errorCount > 0))
         for finding in examination.findings {
-          #expect(finding.place.description.hasPrefix("t@"))
+          #expect(finding.location.description.hasPrefix("t@"))
         }
       }
     }
@@ -116,13 +116,13 @@ import Testing
   }
 
   @Test func checksumsAreCompared() throws {
-    #expect(HMPGDecoder.remainder([0, 1], bits: 16) == 0xC021)
-    #expect(HMPGDecoder.remainder([0, 0, 0, 1], bits: 32) == 0x8260_8ED7)
+    #expect(HMPGDecoder.checksum(of: [0, 1], bits: 16) == 0xC021)
+    #expect(HMPGDecoder.checksum(of: [0, 0, 0, 1], bits: 32) == 0x8260_8ED7)
     let bytes = try bytes()
     let end = boundaries(bytes)[1]
     // The first packet of the unit, its timing, is followed by its checksum.
     let timing = Array(bytes[9..<27])
-    let checksum = Int(HMPGDecoder.remainder(timing[...], bits: 16))
+    let checksum = Int(HMPGDecoder.checksum(of: timing[...], bits: 16))
     let header = HMPGDecoder.Packet.crc16.rawValue << 18 | 2 << 1
     let packet = [header >> 16, header >> 8, header, checksum >> 8, checksum].map {
       UInt8(truncatingIfNeeded: $0)
@@ -136,7 +136,7 @@ import Testing
     #expect(examine(unit).findings.isEmpty)
     unit[31] ^= 1
     #expect(examine(unit).findings.map(\.rule) == ["hmpg/crc"])
-    #expect(examine(unit).findings[0].place.description == "t@27")
+    #expect(examine(unit).findings[0].location.description == "t@27")
   }
 
   @Test func numbersHaveAnyLength() throws {
@@ -150,10 +150,10 @@ import Testing
     }
     var reader = BitReader(bytes, subject: "it")
     #expect(try reader.read(3) == 5)
-    #expect(try reader.signed(25) == -3)
+    #expect(try reader.readSigned(25) == -3)
     #expect(try reader.read(17) == 0x1FFFF)
-    #expect(try reader.text() == "é")
+    #expect(try reader.readText() == "é")
     #expect(reader.isPadding)
-    #expect(throws: BitFault.self) { try reader.read(8) }
+    #expect(throws: BitReadError.self) { try reader.read(8) }
   }
 }

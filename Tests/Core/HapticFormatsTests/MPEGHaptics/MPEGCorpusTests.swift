@@ -47,19 +47,22 @@ import Testing
       #expect(try FormatRegistry.standard.format(of: file).id == "hmpg", "\(name)")
       var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
-      #expect(decoder.log.findings { _, _ in SourcePlace(name: "") }.isEmpty, "\(name)")
+      #expect(decoder.log.findings { _, _ in FileLocation(name: "") }.isEmpty, "\(name)")
       let decoded = name.replacing(".hmpg", with: ".rm-decoded.hjif")
       var reader = HJIFReader(wantsFindings: true)
-      let text = reader.document(try JSONDocument(text: MPEG.bytes("hmpg", decoded), name: decoded))
+      let text = reader.document(
+        from: try JSONDocument(text: MPEG.bytes("hmpg", decoded), name: decoded))
       let pairs = zip(decoder.document.perceptions, text.perceptions)
       for (binary, text) in pairs {
         #expect(binary.modality == text.modality && binary.channels.count == text.channels.count)
         for (binary, text) in zip(binary.channels, text.channels) {
           #expect(binary.gain == text.gain && binary.bands.count == text.bands.count, "\(name)")
           for (binary, text) in zip(binary.bands, text.bands) {
-            #expect(binary.kind == text.kind && binary.low == text.low && binary.high == text.high)
+            #expect(
+              binary.kind == text.kind && binary.lowerHertz == text.lowerHertz
+                && binary.upperHertz == text.upperHertz)
             #expect(binary.effects.map(\.position) == text.effects.map(\.position), "\(name)")
-            #expect(binary.effects.map(\.keys) == text.effects.map(\.keys), "\(name)")
+            #expect(binary.effects.map(\.keyframes) == text.effects.map(\.keyframes), "\(name)")
           }
         }
       }

@@ -77,7 +77,7 @@ enum MPEG {
     "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\""
   }
 
-  static func examine(_ text: String) -> Examination {
+  static func examine(_ text: String) -> ReadResult {
     HapticFormat.hjif.examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions())
   }
 

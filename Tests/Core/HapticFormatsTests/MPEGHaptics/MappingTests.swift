@@ -50,7 +50,7 @@ import Testing
       ])
     #expect(
       examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
-    #expect(examination.losses[0].place?.description == "t:6:44")
+    #expect(examination.losses[0].location?.description == "t:6:44")
     #expect(
       examination.findings.map(\.description) == [
         """
@@ -129,7 +129,7 @@ import Testing
     let events = try #require(examination.composition?.layers[0].pattern.events)
     #expect(events.map { ($0.time * 1_000).rounded() } == [105, 215, 235])
     #expect(examination.findings.map(\.rule) == ["hjif/unknown-reference"])
-    let place = examination.places.place(of: .event(EventReference(event: 0)))
+    let place = examination.sourceMap.location(of: .event(EventReference(event: 0)))
     #expect(place.path == "perceptions[0].effect_library[0].keyframes[0]")
   }
 
@@ -138,7 +138,7 @@ import Testing
       MPEG.examine(
         MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)])).replacing(
           "\"Vibrotactile\"", with: "\"\(modality)\"")
-      ).losses.map { "\($0.kind) \($0.message) \($0.place.map { "\($0)" } ?? "")" }
+      ).losses.map { "\($0.kind) \($0.message) \($0.location.map { "\($0)" } ?? "")" }
     }
     #expect(losses("Other") == [] && losses("User-defined Temporal") == [])
     #expect(losses("Force") == ["approximated Force is played as vibration t:4:15"])

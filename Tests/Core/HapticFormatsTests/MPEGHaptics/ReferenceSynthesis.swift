@@ -29,7 +29,7 @@ struct ReferenceSynthesis {
   /// The samples of the first channel of a text, as the software writes them in 16 bits.
   static func samples(hjif bytes: [UInt8]) throws -> [Int] {
     var reader = HJIFReader(wantsFindings: true)
-    let document = reader.document(try JSONDocument(text: bytes, name: "t"))
+    let document = reader.document(from: try JSONDocument(text: bytes, name: "t"))
     try #require(reader.log.errorCount == 0)
     return try samples(of: document)
   }
@@ -37,14 +37,14 @@ struct ReferenceSynthesis {
   static func samples(of document: MPEGDocument) throws -> [Int] {
     let perception = try #require(document.perceptions.first)
     let channels = perception.channels.map { channel in
-      (channel, channel.bands.map { resolved($0, perception.library) })
+      (channel, channel.bands.map { resolved($0, perception.effectLibrary) })
     }
     let ticks = channels.map { Self.ticks(of: $0, $1, timescale: document.timescale) }.max() ?? 0
     let synthesis = ReferenceSynthesis(
       timescale: document.timescale,
       frameCount: Int((Double(rate) * ticks / Double(document.timescale)).rounded()))
     let first = try #require(channels.first)
-    let gain = first.0.gain * tenfold(perception.unitExponent) / MPEGMapping.continuousAmplitude
+    let gain = first.0.gain * powerOfTen(perception.unitExponent) / MPEGReader.continuousAmplitude
     return synthesis.samples(of: first.1).map { MPEG.quantised(Float($0 * gain)) }
   }
 
@@ -60,7 +60,7 @@ struct ReferenceSynthesis {
       return named
     }
     if band.kind != .wavelet {
-      effects = effects.filter { !$0.keys.isEmpty }.enumerated().sorted {
+      effects = effects.filter { !$0.keyframes.isEmpty }.enumerated().sorted {
         ($0.element.position, $0.offset) < ($1.element.position, $1.offset)
       }.map(\.element)
     }
@@ -70,8 +70,8 @@ struct ReferenceSynthesis {
   private static func ticks(of channel: MPEGDocument.Channel, _ bands: [Band], timescale: Int)
     -> Double
   {
-    if channel.sampling > 0, channel.sampleCount > 0 {
-      return Double(timescale) * (Double(channel.sampleCount) / Double(channel.sampling))
+    if channel.samplingRate > 0, channel.sampleCount > 0 {
+      return Double(timescale) * (Double(channel.sampleCount) / Double(channel.samplingRate))
     }
     return bands.compactMap { band in
       guard let last = band.effects.last else { return nil }
@@ -80,9 +80,9 @@ struct ReferenceSynthesis {
       case .wavelet:
         length = 0
       case .transient:
-        length = Double(last.keys.last?.position ?? 0) + transientSeconds * Double(timescale)
+        length = Double(last.keyframes.last?.position ?? 0) + transientSeconds * Double(timescale)
       case .curve, .vectorial:
-        length = Double(last.keys.last?.position ?? 0)
+        length = Double(last.keyframes.last?.position ?? 0)
       }
       return Double(last.position) + length
     }.max() ?? 0
@@ -129,7 +129,7 @@ struct ReferenceSynthesis {
 
   private func addTransient(_ effect: MPEGDocument.Effect, to sum: inout [Double]) {
     let length = Self.transientSeconds / (1 / Double(timescale))
-    for key in effect.keys {
+    for key in effect.keyframes {
       let start = Double(effect.position)
       for frame in frames(start + Double(key.position), start + Double(key.position) + length) {
         let elapsed = position(frame) - start - Double(key.position)
@@ -144,7 +144,7 @@ struct ReferenceSynthesis {
   ) {
     let wave = ReferenceWave(effect, of: band, timescale: timescale)
     let start = Double(effect.position)
-    let end = start + Double(effect.keys.last?.position ?? 0)
+    let end = start + Double(effect.keyframes.last?.position ?? 0)
     for frame in frames(start, end) {
       let position = position(frame)
       guard position >= start, position <= end else { continue }
@@ -156,17 +156,17 @@ struct ReferenceSynthesis {
     _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]
   ) {
     // Two keys are interpolated and then forgotten.
-    guard effect.keys.count > 2 else { return }
+    guard effect.keyframes.count > 2 else { return }
     // Seconds take the place of ticks twice, in 32 bits.
     let start = Int(Int32(truncatingIfNeeded: effect.position &* Self.rate &* timescale))
     guard start < frameCount, -start < frameCount else { return }
     func frame(_ ticks: Int32) -> Double { Double(Int(ticks) * Self.rate / timescale) }
-    let first = frame(effect.keys[0].position)
-    let points = effect.keys.enumerated().map { index, key in
+    let first = frame(effect.keyframes[0].position)
+    let points = effect.keyframes.enumerated().map { index, key in
       CurveInterpolator.Point(
-        x: index == 0 ? 0 : frame(key.position) - first, y: Double(key.amplitude))
+        position: index == 0 ? 0 : frame(key.position) - first, value: Double(key.amplitude))
     }
-    let samples = Self.samples(of: points, band.curve)
+    let samples = Self.samples(of: points, band.curveKind)
     for (index, sample) in samples.enumerated() where index + start >= 0 {
       guard index + start < frameCount else { break }
       sum[index + start] += sample
@@ -174,10 +174,10 @@ struct ReferenceSynthesis {
   }
 
   private func addBlocks(of band: Band, to sum: inout [Double]) {
-    let rate = Double(Int(band.description.high))
-    guard let count = WaveletBlock(band.description, timescale: 1_000).count else { return }
+    let rate = Double(Int(band.description.upperHertz))
+    guard let count = WaveletBlock(band.description, timescale: 1_000).sampleCount else { return }
     for (number, effect) in band.effects.enumerated() {
-      let samples = WaveletDecoder.samples(of: effect.stream, count: count)
+      let samples = WaveletDecoder.samples(of: effect.waveletStream, count: count)
       let start = (Double(number) * Double(count) * Double(timescale) / rate).rounded(.towardZero)
       for frame in frames(start, start + Double(count) * Double(timescale) / rate) {
         let position = position(frame)
@@ -195,15 +195,15 @@ struct ReferenceSynthesis {
   private static func samples(of points: [CurveInterpolator.Point], _ kind: MPEGCurveKind)
     -> [Double]
   {
-    let count = Int(points[points.count - 1].x) + 1
+    let count = Int(points[points.count - 1].position) + 1
     switch kind {
     case .bezier where points.count % 2 == 0:
-      let samples = CurveInterpolator(points: Array(points.dropLast())).samples(kind)
+      let samples = CurveInterpolator(points: Array(points.dropLast())).samples(of: kind)
       return samples + Array(repeating: 0, count: count - samples.count)
     case .bSpline where count > 1:
       return spline(points, count: count)
     default:
-      return CurveInterpolator(points: points).samples(kind)
+      return CurveInterpolator(points: points).samples(of: kind)
     }
   }
 
@@ -229,18 +229,18 @@ struct ReferenceSynthesis {
     let step = 1 / Double(last) / 10
     var t = 0.0
     var reached = 0.0
-    samples[0] = points[0].y
+    samples[0] = points[0].value
     for index in 1..<max(last, 1) {
       while reached < Double(index), t < 1 {
         t += step
         while knot + 1 < points.count + 1, t >= knots[knot] {
           knot += 1
         }
-        reached = blended(t, \.x)
+        reached = blended(t, \.position)
       }
-      samples[index] = blended(t, \.y)
+      samples[index] = blended(t, \.value)
     }
-    samples[last] = points[points.count - 1].y
+    samples[last] = points[points.count - 1].value
     return samples
   }
 }
@@ -249,7 +249,7 @@ struct ReferenceSynthesis {
 /// to the band, and whose phase jumps behind the last frequency.
 private struct ReferenceWave {
   private let effect: MPEGDocument.Effect
-  private let amplitudes: [MPEGDocument.Key]
+  private let amplitudes: [MPEGDocument.Keyframe]
   private var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
   private let timescale: Double
   private let limits: ClosedRange<Double>
@@ -257,10 +257,10 @@ private struct ReferenceWave {
   init(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, timescale: Int) {
     self.effect = effect
     self.timescale = Double(timescale)
-    limits = band.low <= band.high ? band.low...band.high : 0...10_000
-    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }
+    limits = band.lowerHertz <= band.upperHertz ? band.lowerHertz...band.upperHertz : 0...10_000
+    amplitudes = effect.keyframes.filter { !$0.amplitude.isNaN }
     var phase = effect.phase
-    for key in effect.keys where !key.frequency.isNaN {
+    for key in effect.keyframes where !key.frequency.isNaN {
       let position = Double(key.position)
       let hertz = Double(key.frequency).rounded(.towardZero)
       if let last = frequencies.last {
@@ -303,7 +303,7 @@ private struct ReferenceWave {
 
   private func shape(_ ticks: Double, _ hertz: Double, _ phase: Double) -> Double {
     let turns = hertz == 0 ? 0 : hertz * (ticks / timescale + phase / (2 * .pi * hertz))
-    switch effect.signal {
+    switch effect.baseSignal {
     case .sine: return sin(2 * .pi * turns)
     case .square: return 1 - 2 * (turns - floor(turns)).rounded()
     case .triangle: return 1 - 4 * abs((turns - 0.25).rounded() - (turns - 0.25))

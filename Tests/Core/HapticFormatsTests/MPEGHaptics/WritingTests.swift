@@ -46,12 +46,12 @@ import Testing
     }
     let read = try again(
       HapticComposition(layers: [
-        .init(taps[0], name: "thumb", place: .init(1, of: 2)),
-        .init(taps[1], place: .init(2, of: 2)), .init(taps[2]),
+        .init(taps[0], name: "thumb", bodyLocation: .init(1, of: 2)),
+        .init(taps[1], bodyLocation: .init(2, of: 2)), .init(taps[2]),
       ]))
     // What is felt everywhere is in both.
     #expect(read.layers.map { $0.pattern.events.map(\.time) } == [[0.1, 0.3], [0.2, 0.3]])
-    #expect(read.layers.map(\.place) == [.init(1, of: 2, name: "thumb"), .init(2, of: 2)])
+    #expect(read.layers.map(\.bodyLocation) == [.init(1, of: 2, name: "thumb"), .init(2, of: 2)])
   }
 
   @Test func envelopesAndControlsAreHeldAsKeys() throws {
@@ -65,7 +65,7 @@ import Testing
         controlPoints: [.init(time: 0, value: -0.2), .init(time: 1, value: 0.4)])
     ]
     let composition = HapticComposition(pattern)
-    let sampler = EnvelopeSampler(.amplitude, law: .linear)
+    let sampler = EnvelopeSampler(.amplitude, mapping: .linear)
     let given = sampler.envelopes(of: composition).filter { $0.kind == .hapticContinuous }
     let read = sampler.envelopes(of: try again(composition)).filter { $0.kind == .hapticContinuous }
     #expect(given.count == read.count)
@@ -84,7 +84,7 @@ import Testing
   private func point(of envelope: EventEnvelope, at time: Double) -> EnvelopePoint {
     let index = envelope.points.lastIndex { $0.time <= time } ?? 0
     guard index + 1 < envelope.points.count else { return envelope.points[index] }
-    return .between(envelope.points[index], envelope.points[index + 1], at: time)
+    return .interpolated(from: envelope.points[index], to: envelope.points[index + 1], at: time)
   }
 
   @Test func overlappingEventsHaveBandsOfTheirOwn() throws {

@@ -34,7 +34,7 @@ import Testing
       layers.count == 1 && layers[0].pattern.curves.isEmpty
         && layers[0].pattern.events.map(\.time) == [0.25])
     #expect(abs((layers[0].pattern.events.first?.value(of: .hapticIntensity) ?? 0) - 0.6) < 1e-6)
-    let place = examination.places.place(of: .event(EventReference(event: 0)))
+    let place = examination.sourceMap.location(of: .event(EventReference(event: 0)))
     #expect(place.path.hasSuffix(".emphasis"))
   }
 
@@ -46,7 +46,7 @@ import Testing
         let error = examination.findings.first { $0.severity == .error }
         #expect(error?.rule == refusal(of: file), "\(file.name)")
         if let error {
-          guard case .text(let line, let column) = error.place.position else {
+          guard case .text(let line, let column) = error.location.position else {
             Issue.record("\(file.name): no place")
             continue
           }
@@ -60,7 +60,7 @@ import Testing
     var decoder = HapticClipDecoder()
     var read = HapticClipFile()
     HapticClipDecoder.file.read(
-      try JSONDocument(text: file.bytes, name: file.name).root, into: &read, &decoder)
+      try JSONDocument(text: file.bytes, name: file.name).root, into: &read, reader: &decoder)
     #expect(decoder.log.errorCount == 0, "\(file.name)")
     return read.clip
   }
@@ -68,22 +68,22 @@ import Testing
   @Test func everyNumberSurvivesWritingTheComposition() throws {
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
-        for law in AmplitudeLaw.allCases {
+        for law in AmplitudeMapping.allCases {
           let examination = HapticFormat.hapticClip.examine(
-            file, options: ReadingOptions(amplitude: law))
+            file, options: ReadingOptions(amplitudeMapping: law))
           let writing = try #require(
             try HapticFormat.hapticClip.write(
-              examination.get(), options: WritingOptions(amplitude: law)))
+              examination.get(), options: WritingOptions(amplitudeMapping: law)))
           #expect(writing.losses == [], "\(file.name)")
           var given = try clip(file)
           var back = try clip(SourceFile(writing.files[0].bytes, name: file.name))
           // The intensity of a transient is a Float, in which squares are not kept exactly.
-          for index in given.amplitude.indices {
-            guard let emphasis = given.amplitude[index].emphasis else { continue }
-            let level = back.amplitude[index].emphasis?.amplitude ?? -1
+          for index in given.amplitudePoints.indices {
+            guard let emphasis = given.amplitudePoints[index].emphasis else { continue }
+            let level = back.amplitudePoints[index].emphasis?.amplitude ?? -1
             #expect(abs(level - emphasis.amplitude) <= 2 * emphasis.amplitude.ulp, "\(file.name)")
-            given.amplitude[index].emphasis?.amplitude = 1
-            back.amplitude[index].emphasis?.amplitude = 1
+            given.amplitudePoints[index].emphasis?.amplitude = 1
+            back.amplitudePoints[index].emphasis?.amplitude = 1
           }
           #expect(given == back, "\(file.name)")
         }
@@ -94,9 +94,9 @@ import Testing
   @Test func formattingKeepsEveryNumberAndIsStable() throws {
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
-        let once = try #require(try HapticFormat.hapticClip.canonical(file))
+        let once = try #require(try HapticFormat.hapticClip.canonicalText(of: file))
         let again = SourceFile(once, name: file.name)
-        #expect(try HapticFormat.hapticClip.canonical(again) == once, "\(file.name)")
+        #expect(try HapticFormat.hapticClip.canonicalText(of: again) == once, "\(file.name)")
         #expect(try clip(again) == clip(file), "\(file.name)")
       }
     }

@@ -65,7 +65,7 @@ import Testing
       ])
     func rule(_ amplitude: String, _ frequency: String? = nil) -> [String] {
       FormatRegistry.standard.examine(file(amplitude, frequency)).findings.map {
-        "\($0.rule.text)\($0.place.position)"
+        "\($0.rule.text)\($0.location.position)"
       }
     }
     #expect(
@@ -138,7 +138,7 @@ import Testing
     let (clip, losses) = try written(HapticPattern(events: taps))
     let tap = HapticClip.Emphasis(amplitude: 0.25, frequency: 0.25)
     #expect(
-      clip.amplitude == [
+      clip.amplitudePoints == [
         .init(time: 0, amplitude: 0, emphasis: tap), .init(time: 0.5, amplitude: 0, emphasis: tap),
         .init(time: 0.52, amplitude: 0),
       ])
@@ -165,7 +165,7 @@ import Testing
       let exact = MergedEnvelope(
         sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler
       ).points
-      let points = clip.amplitude.map {
+      let points = clip.amplitudePoints.map {
         EnvelopePoint(time: $0.time, level: Double($0.amplitude), sharpness: 0)
       }
       for step in 0..<2499 {
@@ -180,7 +180,7 @@ import Testing
 
   private func level(_ points: [EnvelopePoint], _ time: Double) -> Double {
     for (from, to) in zip(points, points.dropFirst()) where time >= from.time && time < to.time {
-      return EnvelopePoint.between(from, to, at: time).level
+      return EnvelopePoint.interpolated(from: from, to: to, at: time).level
     }
     return 0
   }
@@ -203,11 +203,11 @@ import Testing
         "approximated event(HapticModel.EventReference(layer: 0, event: 2))",
       ])
     #expect(abs((losses[3].size ?? 0) - 0.24) < 1e-6)
-    #expect(clip.amplitude.map(\.amplitude) == [0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25])
+    #expect(clip.amplitudePoints.map(\.amplitude) == [0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25])
   }
 
   @Test func anEmptyCompositionIsAShortSilence() throws {
     let (clip, _) = try written(HapticPattern())
-    #expect(clip.amplitude.map(\.amplitude) == [0, 0])
+    #expect(clip.amplitudePoints.map(\.amplitude) == [0, 0])
   }
 }

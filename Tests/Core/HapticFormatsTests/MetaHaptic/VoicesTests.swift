@@ -19,7 +19,7 @@ import Testing
   private static let levels = #"[{"time": 0, "amplitude": 0.25}, {"time": 0.5, "amplitude": 0.75}]"#
 
   private func clip(_ file: SourceFile) throws -> HapticClip {
-    try #require(HapticClip(exactly: FormatRegistry.standard.read(file), .root))
+    try #require(HapticClip(exactly: FormatRegistry.standard.read(file), mapping: .root))
   }
 
   @Test func theLastValueHoldsUntilTheDurationAndTransientsStandOnPoints() throws {
@@ -29,23 +29,24 @@ import Testing
         #"[{"time": 0.25, "amplitude": 1}, {"time": 0.5, "amplitude": 0.5}], "#
           + #"[{"time": 0.25, "amplitude": 0.125}, {"time": 0.5, "amplitude": 0}]"#, duration: 2))
     #expect(
-      clip.amplitude == [
+      clip.amplitudePoints == [
         .init(time: 0, amplitude: 0.25),
         .init(time: 0.25, amplitude: 0.5, emphasis: .init(amplitude: 1, frequency: 0.125)),
         .init(time: 0.5, amplitude: 0.75, emphasis: .init(amplitude: 0.75, frequency: 0)),
         .init(time: 2, amplitude: 0.75),
       ])
-    #expect(clip.frequency == [.init(time: 0, frequency: 0.5), .init(time: 2, frequency: 0.5)])
+    #expect(
+      clip.frequencyPoints == [.init(time: 0, frequency: 0.5), .init(time: 2, frequency: 0.5)])
   }
 
   @Test func oneEnvelopeHasNoFrequency() throws {
-    #expect(try clip(file(Self.levels, "", duration: 1)).frequency == nil)
+    #expect(try clip(file(Self.levels, "", duration: 1)).frequencyPoints == nil)
   }
 
   @Test func whatTheMakerRefusesIsRefusedWithItsPlace() {
     func error(_ file: SourceFile) -> String? {
       FormatRegistry.standard.examine(file).findings.first { $0.severity == .error }.map {
-        "\($0.rule.text)\($0.place.position): \($0.message)"
+        "\($0.rule.text)\($0.location.position): \($0.message)"
       }
     }
     #expect(error(file("", "")) == "vij/structure:2:16: there must be an amplitude envelope")

@@ -29,7 +29,7 @@ enum FormatCorpus {
   private static let he = HapticFormat.he
   private static let oh = HapticFormat.oh
 
-  private func errors(_ examination: Examination) -> [String] {
+  private func errors(_ examination: ReadResult) -> [String] {
     examination.findings.filter { $0.severity == .error }.map(\.description)
   }
 
@@ -92,7 +92,7 @@ enum FormatCorpus {
     }
   }
 
-  private func read(_ writing: Writing, _ format: HapticFormat) throws -> HapticComposition {
+  private func read(_ writing: WrittenFiles, _ format: HapticFormat) throws -> HapticComposition {
     let examination = format.examine(
       SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
     #expect(examination.findings.filter { $0.severity > .note }.isEmpty, "\(examination.findings)")
@@ -106,9 +106,9 @@ enum FormatCorpus {
       let format = try FormatRegistry.standard.format(of: file)
       let before = format.examine(file, options: ReadingOptions())
       guard let composition = before.composition else { continue }
-      let once = try #require(try format.canonical(file))
+      let once = try #require(try format.canonicalText(of: file))
       let again = SourceFile(once, name: file.name)
-      #expect(try format.canonical(again) == once, "\(file.name)")
+      #expect(try format.canonicalText(of: again) == once, "\(file.name)")
       let isEqual = format.examine(again, options: ReadingOptions()).composition == composition
       #expect(isEqual, "\(file.name)")
     }

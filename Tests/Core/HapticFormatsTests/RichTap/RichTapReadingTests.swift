@@ -46,7 +46,7 @@ enum RichTap {
       + "\"Parameters\": {\"Intensity\": 50, \"Frequency\": 40\(points ?? "")}}}"
   }
 
-  static func examine(_ text: String) -> Examination {
+  static func examine(_ text: String) -> ReadResult {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "f"))
   }
 
@@ -67,8 +67,8 @@ enum RichTap {
     let composition = try examination.get()
     #expect(composition.layers.map(\.name) == ["", "", "right"])
     #expect(
-      composition.layers.map(\.place) == [
-        nil, nil, HapticComposition.Place(2, of: 2, name: "right"),
+      composition.layers.map(\.bodyLocation) == [
+        nil, nil, HapticComposition.BodyLocation(2, of: 2, name: "right"),
       ])
     #expect(
       composition.layers[0].pattern
@@ -97,7 +97,7 @@ enum RichTap {
           away 0.2
           """
       ])
-    let place = examination.places.place(of: .event(EventReference(layer: 2, event: 0)))
+    let place = examination.sourceMap.location(of: .event(EventReference(layer: 2, event: 0)))
     #expect(place.path == "PatternList[0].Pattern[2].Event")
   }
 
@@ -129,7 +129,7 @@ enum RichTap {
       """
     let tap =
       #"{"Event": {"Type": "transient", "StartTime": 400, "Parameters": {"Intensity": 80}}}"#
-    func examine(_ events: String) -> Examination {
+    func examine(_ events: String) -> ReadResult {
       RichTap.examine(
         #"{"MetaData": {"Version": 1.0, "ChannelNumber": 1}, "Channels": [{"Parameters": {"Index": 0}, "Pattern": ["#
           + events + "]}]}")

@@ -99,7 +99,7 @@ import Testing
 
         """)
     #expect(back.layers[0].pattern == pattern && back.notes == "two events" && losses == [])
-    let canonical = try HapticFormat.he.canonical(SourceFile(Array(text.utf8), name: "c"))
+    let canonical = try HapticFormat.he.canonicalText(of: SourceFile(Array(text.utf8), name: "c"))
     #expect(canonical == Array(text.utf8))
     let oh = try write(HapticComposition(pattern), HapticFormat.oh)
     #expect(oh.back == HapticComposition(pattern) && oh.losses == [])
@@ -181,9 +181,12 @@ import Testing
   @Test func vibratorsAreChannels() throws {
     let layers: [HapticComposition.Layer] = [
       .init(HapticPattern(events: [tap(0)])),
-      .init(HapticPattern(events: [tap(0.1)]), name: "left", place: .init(1, of: 2, name: "left")),
       .init(
-        HapticPattern(events: [tap(0.2)]), name: "right", place: .init(2, of: 2, name: "right")),
+        HapticPattern(events: [tap(0.1)]), name: "left", bodyLocation: .init(1, of: 2, name: "left")
+      ),
+      .init(
+        HapticPattern(events: [tap(0.2)]), name: "right",
+        bodyLocation: .init(2, of: 2, name: "right")),
     ]
     let he = try write(HapticComposition(layers: layers), HapticFormat.he)
     #expect(he.back == HapticComposition(layers: layers) && he.losses == [])
@@ -192,10 +195,10 @@ import Testing
     #expect(oh.back.layers.map { $0.pattern.events.map(\.time) } == [[0, 0.1], [0, 0.2]])
     var three = layers
     for index in three.indices {
-      three[index].place = .init(index + 1, of: 3)
+      three[index].bodyLocation = .init(index + 1, of: 3)
     }
     let merged = try write(HapticComposition(layers: three), HapticFormat.he)
-    #expect(merged.back.layers.map(\.place) == [nil])
+    #expect(merged.back.layers.map(\.bodyLocation) == [nil])
     #expect(
       merged.losses
         == (1...3).map { "approximated: what is felt at \($0) alone is felt everywhere" })
@@ -219,7 +222,7 @@ import Testing
     #expect(late.losses.map(\.size) == [39])
     let loop = HapticComposition(
       layers: [.init(HapticPattern(events: [tap(0), tap(0.2)]))], loop: .init(start: 0.2, end: 0.4))
-    let unrolled = try write(loop, HapticFormat.he, options: WritingOptions(loops: 3))
+    let unrolled = try write(loop, HapticFormat.he, options: WritingOptions(loopCount: 3))
     #expect(unrolled.back.layers[0].pattern.events.map(\.time) == [0, 0.2, 0.4, 0.6])
     #expect(unrolled.losses == ["approximated: the loop from 0.2 s to 0.4 s is written 3 times"])
     var bad = pattern

@@ -71,7 +71,7 @@ struct BurstLevelTests {
       let sharpness = Double(step) / 4
       let hertz = profile.transient.frequency.hertz(atSharpness: sharpness)
       return try 20 * log10(felt(tap(profile, sharpness: sharpness).samples, on: plant).peak)
-        - profile.threshold(atHertz: hertz)
+        - profile.thresholdDecibels(atHertz: hertz)
     }
     #expect((levels.max() ?? 0) - (levels.min() ?? 0) < 3.5, "\(levels)")
   }
@@ -80,6 +80,7 @@ struct BurstLevelTests {
     let levels = (0..<33).map { 1 - Double($0) / 100 }
     #expect(
       TransducerProfile.phone.burstLevels(
-        like: levels, asked: TransducerProfile.phone.transient, drive: nil) == levels)
+        steadyLevels: levels, requestedShape: TransducerProfile.phone.transient, drive: nil)
+        == levels)
   }
 }

@@ -13,26 +13,26 @@ struct SeatSensitivityTests {
     let limit = 0.4 * 0.4
     let passed = hertz * hertz / (hertz * hertz * hertz * hertz + limit * limit).squareRoot()
     let held = 1 / (1 + raised(hertz / 100, to: 4)).squareRoot()
-    let weight = SeatSensitivity.weight(atHertz: hertz) * passed * held
+    let weight = SeatWeighting.weight(atHertz: hertz) * passed * held
     #expect(abs(1_000 * weight / thousandths - 1) < 0.015)
   }
 
   @Test func theCurveRisesInFrequencyAndIsThatOfTheWeighting() {
-    let curve = SeatSensitivity.thresholds
+    let curve = SeatWeighting.thresholds
     #expect(curve.map(\.hertz) == curve.map(\.hertz).sorted())
     var profile = TransducerProfile(
       name: "seat", summary: "", frequency: FrequencyMapping(low: 20, high: 80),
-      drive: DriveSettings(feltBy: .seat))
+      drive: DriveSettings(contactSite: .seat))
     // Acceleration in proportion to frequency is felt alike above 12.5 Hz.
-    let octave = profile.threshold(atHertz: 80) - profile.threshold(atHertz: 40)
+    let octave = profile.thresholdDecibels(atHertz: 80) - profile.thresholdDecibels(atHertz: 40)
     #expect(abs(octave - 6) < 0.3)
     // 0.015 m/s² over Wk(6.3 Hz) = 1.054.
-    #expect(abs(profile.threshold(atHertz: 6.3) + 56.8) < 0.1)
-    profile.drive.feltBy = .hand
-    #expect(profile.threshold(atHertz: 40) == -32.81)
-    profile.drive.feltBy = .seat
+    #expect(abs(profile.thresholdDecibels(atHertz: 6.3) + 56.8) < 0.1)
+    profile.drive.contactSite = .hand
+    #expect(profile.thresholdDecibels(atHertz: 40) == -32.81)
+    profile.drive.contactSite = .seat
     profile.thresholds = [.init(hertz: 10, decibels: -20), .init(hertz: 100, decibels: -20)]
-    #expect(profile.threshold(atHertz: 40) == -20)
+    #expect(profile.thresholdDecibels(atHertz: 40) == -20)
   }
 
   @Test func humsOnASeatAreFeltEqually() throws {
@@ -40,7 +40,7 @@ struct SeatSensitivityTests {
       name: "seat", summary: "", frequency: FrequencyMapping(low: 25, high: 60),
       hardware: TransducerHardware(
         product: "seat", resonance: 40, qualityFactor: 3, uncertainty: TransducerUncertainty.none),
-      drive: DriveSettings(isBandMapped: false, reach: 30, feltBy: .seat))
+      drive: DriveSettings(isBandMapped: false, reach: 30, contactSite: .seat))
     let settings = try #require(profile.transducerSettings(rate: 8_000))
     let levels = profile.levelsOverSharpness(count: 17, drive: settings)
     let plant = TransducerModel(resonance: 40, qualityFactor: 3)
@@ -48,7 +48,7 @@ struct SeatSensitivityTests {
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 16)
       return levels[index] * settings.driveResponse(atHertz: hertz)
         * plant.acceleration(atHertz: hertz)
-        * SeatSensitivity.weight(atHertz: hertz)
+        * SeatWeighting.weight(atHertz: hertz)
     }
     #expect((felt.max() ?? 1) / (felt.min() ?? 0) < 1.02)
   }

@@ -67,7 +67,7 @@ struct SensationGrowthTests {
   /// nothing for what is long.
   @Test func summationIsThatOfZwislockiWherePacinianChannelsFeel() {
     func shift(_ seconds: Double, _ hertz: Double) -> Double {
-      TemporalSummation.decibels(seconds: seconds, hertz: hertz)
+      TemporalSummation.thresholdShift(seconds: seconds, hertz: hertz)
     }
     #expect(abs(shift(0.2, 250) - 1.992) < 0.001)
     #expect(abs(shift(0.01, 250) - shift(0.02, 250) - 3) < 0.15)
@@ -91,7 +91,7 @@ struct SensationGrowthTests {
         func felt(_ profile: TransducerProfile) throws -> Double {
           let moved = try Self.acceleration(
             .hapticContinuous, intensity: intensity, sharpness: sharpness, profile)
-          return (Self.decibels(moved) - profile.threshold(atHertz: hertz))
+          return (Self.decibels(moved) - profile.thresholdDecibels(atHertz: hertz))
             * (0.95 - 0.35 * log(hertz / 60) / log(250.0 / 60))
         }
         sensations.append(try felt(profile))
@@ -115,7 +115,7 @@ struct SensationGrowthTests {
               try Self.decibels(
                 Self.acceleration(
                   .hapticTransient, intensity: intensity, sharpness: sharpness, profile))
-              - profile.threshold(atHertz: hertz)
+              - profile.thresholdDecibels(atHertz: hertz)
             guard contours == .converging else { return level - Self.decibels(intensity) }
             let middle = SensationGrowth.exponent(
               atHertz: profile.frequency.hertz(atSharpness: 0.5))
@@ -142,7 +142,7 @@ struct SensationGrowthTests {
         Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, summing)
           / Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, plain))
       return change
-        - TemporalSummation.decibels(
+        - TemporalSummation.thresholdShift(
           seconds: plain.transient.seconds(atSharpness: sharpness), hertz: hertz)
     }
     #expect(Self.spread(raised) < 0.3, "\(raised)")
@@ -159,11 +159,14 @@ struct SensationGrowthTests {
   @Test func whatIsKnownOfAHandAloneIsNotReckonedWithElsewhere() {
     var profile = Self.profile(temporalSummation: true)
     #expect(profile.hasConvergingContours && profile.hasTemporalSummation)
-    profile.drive.feltBy = .seat
+    profile.drive.contactSite = .seat
     #expect(!profile.hasConvergingContours && !profile.hasTemporalSummation)
-    profile.drive.feltBy = .hand
+    profile.drive.contactSite = .hand
     profile.hardware?.acceleration = nil
     #expect(!profile.hasConvergingContours && profile.hasTemporalSummation)
-    #expect(profile.growthsOverSharpness(count: 33, of: profile.frequency).allSatisfy { $0 == 1 })
+    #expect(
+      profile.amplitudeExponentsOverSharpness(count: 33, of: profile.frequency).allSatisfy {
+        $0 == 1
+      })
   }
 }

@@ -50,7 +50,7 @@ struct TransducerDoubtTests {
         * log10(
           levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
             * plant.acceleration(atHertz: hertz))
-        - profile.threshold(atHertz: hertz)
+        - profile.thresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }
@@ -71,7 +71,7 @@ struct TransducerDoubtTests {
   private func burst(_ filter: Biquad?, on plant: TransducerModel) -> (
     ring: Double, peak: Double, drive: Double
   ) {
-    var memory = Biquad.Memory()
+    var memory = Biquad.State()
     let length = 400
     let count = 8_000
     let drive = (0..<count).map { frame -> Double in
@@ -93,7 +93,7 @@ struct TransducerDoubtTests {
     // Without the boost: with it the drive uses what the ceiling leaves.
     var profile = figures.profile(isEqualized: true)
     profile.drive.boost = 0
-    let design = try #require(profile.transducerSettings(rate: Self.rate)?.equaliser)
+    let design = try #require(profile.transducerSettings(rate: Self.rate)?.equalizer)
     let filter = design.filter(rate: Self.rate)
     for plant in figures.plants {
       let bare = burst(nil, on: plant)

@@ -25,7 +25,7 @@ struct TransducerDriveTests {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
-      felt += block[..<count].map { transducer.acceleration(drive: $0) }
+      felt += block[..<count].map { transducer.nextAcceleration(drive: $0) }
     }
     let greatest = felt.map(abs).max() ?? 0
     let last = felt.lastIndex { abs($0) >= greatest / 10 } ?? 0

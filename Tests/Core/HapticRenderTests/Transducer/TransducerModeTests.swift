@@ -81,7 +81,7 @@ struct TransducerModeTests {
       let drive = (0..<8_000).map { sin(2 * .pi * hertz * Double($0) / Self.rate) }
       let moved = response(figures, to: drive)[7_000...].map(abs).max() ?? 0
       return 20 * log10(levels[index] * settings.driveResponse(atHertz: hertz) * moved)
-        - profile.threshold(atHertz: hertz)
+        - profile.thresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }
@@ -98,7 +98,7 @@ struct TransducerModeTests {
     func ring(knowsModes: Bool) throws -> Double {
       let settings = try #require(
         profile(figures, knowsModes: knowsModes).transducerSettings(rate: Self.rate))
-      var stage = TransducerStage(settings)
+      var stage = TransducerFilter(settings)
       let hertz = figures.modes[0].resonance
       let length = Int(3 * Self.rate / hertz)
       var block = (0..<8_000).map { frame -> Float in
@@ -137,7 +137,7 @@ struct TransducerModeTests {
     var displacements: [Double] = []
     var velocities: [Double] = []
     let accelerations = drive.map { sample -> Double in
-      let acceleration = Double(simulation.acceleration(drive: Float(sample)))
+      let acceleration = Double(simulation.nextAcceleration(drive: Float(sample)))
       displacements.append(simulation.displacement)
       velocities.append(simulation.velocity)
       return acceleration
@@ -149,7 +149,7 @@ struct TransducerModeTests {
     #expect(worst(accelerations, expected) < 1e-6 * (expected.map(abs).max() ?? 0))
     let moved = response(figures, to: drive, as: .displacement)
     #expect(worst(displacements, moved) < 1e-9)
-    #expect(abs(simulation.greatestDisplacement - (moved.map(abs).max() ?? 0)) < 1e-9)
+    #expect(abs(simulation.peakDisplacement - (moved.map(abs).max() ?? 0)) < 1e-9)
     // In the measure of the main resonance velocity is the slope of displacement over its radians a
     // second.
     let slope = (displacements[9_001] - displacements[8_999]) * Self.rate / (4 * .pi * 40)

@@ -29,14 +29,14 @@ struct TransducerSimulationTests {
   @Test func theRingFallsByTheModelsDecrement() {
     var transducer = TransducerSimulation(
       TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
-    _ = transducer.acceleration(drive: 1)
-    _ = transducer.acceleration(drive: 0)
+    _ = transducer.nextAcceleration(drive: 1)
+    _ = transducer.nextAcceleration(drive: 0)
     // Behind the drive, acceleration is a damped oscillation whatever its phase: one full turn
     // later it has fallen by exp(−π / (Q·√(1 − 1/4Q²))), and two samples give the recursion of any
     // two before.
     var ring: [Double] = []
     for _ in 0..<10_000 {
-      _ = transducer.acceleration(drive: 0)
+      _ = transducer.nextAcceleration(drive: 0)
       ring.append(transducer.displacement)
     }
     let turn = 2 * Double.pi * 40 / 48_000
@@ -70,9 +70,9 @@ struct TransducerSimulationTests {
     var transducer = TransducerSimulation(model, rate: 48_000)
     for frame in 0..<96_000 {
       let drive = frame < 48_000 ? sin(2 * Double.pi * 40 * Double(frame) / 48_000) : 0
-      _ = transducer.acceleration(drive: Float(drive))
+      _ = transducer.nextAcceleration(drive: Float(drive))
     }
-    #expect(abs(transducer.greatestDisplacement - 1) < 1e-3)
+    #expect(abs(transducer.peakDisplacement - 1) < 1e-3)
     #expect(abs(transducer.displacement) < 1e-9 && abs(transducer.velocity) < 1e-9)
   }
 
@@ -84,7 +84,7 @@ struct TransducerSimulationTests {
     var sums = SIMD4<Double>()
     for frame in 0..<Int(2 * rate) {
       let phase = 2 * Double.pi * hertz * Double(frame) / rate
-      let felt = Double(transducer.acceleration(drive: Float(sin(phase))))
+      let felt = Double(transducer.nextAcceleration(drive: Float(sin(phase))))
       if Double(frame) < rate { continue }
       let moved = transducer.displacement
       sums += [sin(phase) * felt, cos(phase) * felt, sin(phase) * moved, cos(phase) * moved]

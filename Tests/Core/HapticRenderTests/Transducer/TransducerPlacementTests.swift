@@ -115,7 +115,7 @@ struct TransducerPlacementTests {
         let index = min(Int(place), 31)
         let gain = table[index] + (table[index + 1] - table[index]) * (place - Double(index))
         let hertz = profile.frequency.hertz(atSharpness: sharpness)
-        return profile.feltDecibels(atHertz: hertz, drive: settings) + 20 * logarithm2(gain)
+        return profile.sensationDecibels(atHertz: hertz, drive: settings) + 20 * logarithm2(gain)
           / logarithm2(10)
       }
       let spread = ((felt.max() ?? 0) - (felt.min() ?? 0)) / 2

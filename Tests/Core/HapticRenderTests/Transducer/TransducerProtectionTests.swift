@@ -86,7 +86,7 @@ struct TransducerProtectionTests {
     let statistics = rig.play(
       frameCount: seconds * 8_000, temperatureRise: start,
       each: { sample in
-        _ = transducer.acceleration(drive: sample)
+        _ = transducer.nextAcceleration(drive: sample)
         let spent = 2 * power * Double(sample) * Double(sample)
         temperatureRise += (SIMD2(0.6, 0.4) * spent - temperatureRise) / (SIMD2(10, 900) * rig.rate)
         warmest = max(warmest, temperatureRise.x + temperatureRise.y)
@@ -99,7 +99,7 @@ struct TransducerProtectionTests {
         case .bursts: frame % 1_000 < 400 ? sine(frame) : 0
         }
       })
-    let moved = transducer.greatestDisplacement / limit
+    let moved = transducer.peakDisplacement / limit
     #expect(moved < 0.99)
     #expect(warmest < 0.98)
     // What is held for its heat is led to 0.96 of the limit, not further below it.
@@ -236,7 +236,7 @@ struct TransducerProtectionTests {
     let cooled = warm.cooled(for: 10, by: ThermalParameters())
     #expect(abs(cooled.coil - 0.5 * exp(-1)) < 1e-12)
     #expect(abs(cooled.magnet - 0.25 * exp(-10 / 900.0)) < 1e-12)
-    #expect(TransducerThermalState(bits: warm.bits) == warm)
+    #expect(TransducerThermalState(bitPattern: warm.bitPattern) == warm)
     #expect(warm.total == 0.75)
   }
 }

@@ -22,8 +22,8 @@ struct TransducerSettingsTests {
 
   @Test func withoutAQualityThereIsOnlyAHighPass() throws {
     let settings = try #require(profile(qualityFactor: nil).transducerSettings(rate: 48_000))
-    #expect(settings.highPass == 12.5)
-    #expect(settings.equaliser == nil && settings.model == nil)
+    #expect(settings.highPassHertz == 12.5)
+    #expect(settings.equalizer == nil && settings.model == nil)
     #expect(settings.limits.excursion == nil && settings.limits.power == nil)
     #expect(abs(settings.driveResponse(atHertz: 500) - 1) < 1e-4)
   }
@@ -31,20 +31,21 @@ struct TransducerSettingsTests {
   @Test func theEqualiserIsOffWhereTheLawSaysSo() throws {
     let law = DriveSettings(isEqualized: false, highPass: 5)
     let settings = try #require(profile(drive: law).transducerSettings(rate: 48_000))
-    #expect(settings.equaliser == nil && settings.model != nil)
-    #expect(settings.highPass == 5)
+    #expect(settings.equalizer == nil && settings.model != nil)
+    #expect(settings.highPassHertz == 5)
   }
 
   @Test func whatIsHeardBehindTheEqualiserIsTheApparentTransducer() throws {
     let settings = try #require(profile().transducerSettings(rate: 48_000))
-    let design = try #require(settings.equaliser)
-    #expect(design.apparent.qualityFactor == 2)
-    #expect(abs(design.apparent.resonance - 40 / raised(2, to: 0.5)) < 0.1)
+    let design = try #require(settings.equalizer)
+    #expect(design.targetModel.qualityFactor == 2)
+    #expect(abs(design.targetModel.resonance - 40 / raised(2, to: 0.5)) < 0.1)
     for hertz in [20.0, 25, 30, 40, 60, 80, 200] {
       let drive = design.filter(rate: 48_000).response(atHertz: hertz, rate: 48_000)
       let felt = drive * design.model.acceleration(atHertz: hertz) * design.model.qualityFactor
       let apparent =
-        design.gain * design.apparent.acceleration(atHertz: hertz) * design.apparent.qualityFactor
+        design.gain * design.targetModel.acceleration(atHertz: hertz)
+        * design.targetModel.qualityFactor
       #expect(abs(decibels(felt, apparent)) < 0.02)
     }
   }
@@ -102,7 +103,7 @@ struct DriveFilterTests {
   private func filtered(
     _ input: [Double], by filter: Biquad, single: (Int) -> Bool = { _ in false }
   ) -> [Double] {
-    var memory = Biquad.Memory()
+    var memory = Biquad.State()
     var output: [Double] = []
     while output.count < input.count {
       let frame = output.count
@@ -117,13 +118,13 @@ struct DriveFilterTests {
   }
 
   private let filter = Biquad(
-    gain: 1.5, undoing: .init(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000),
-    making: .init(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000))
+    gain: 1.5, zeros: .init(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000),
+    poles: .init(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000))
 
   @Test func itIsTheFilterOfSecondOrderItStandsFor() {
     let input = (0..<20_000).map { sin(Double($0) * 0.005) + sin(Double($0 * $0) * 1e-5) }
-    let zeros = Biquad.Resonance(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
-    let poles = Biquad.Resonance(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000)
+    let zeros = Biquad.Polynomial(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+    let poles = Biquad.Polynomial(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000)
     var expected: [Double] = []
     for n in input.indices {
       func x(_ back: Int) -> Double { n < back ? 0 : input[n - back] }

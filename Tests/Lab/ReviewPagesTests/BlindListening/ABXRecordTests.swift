@@ -4,12 +4,13 @@ import Testing
 struct ABXRecordTests {
   @Test func allIsKeptAsJSON() {
     var test = ABXTest(seed: 5, plannedCount: 2)
-    test.note(.a)
-    test.note(.x)
+    test.recordSwitch(to: .a)
+    test.recordSwitch(to: .x)
     test.answer(.a, at: 1.23456)
     let record = ABXRecord(
-      test: test, a: .init(name: "one.ahap", hash: "00", gain: 0.5, duration: 1.5),
-      b: .init(name: "two.wav", hash: "ff", gain: 1, duration: 2), match: "felt", profile: "phone",
+      test: test, a: .init(name: "one.ahap", sha256: "00", gain: 0.5, duration: 1.5),
+      b: .init(name: "two.wav", sha256: "ff", gain: 1, duration: 2), levelMatch: "felt",
+      profile: "phone",
       strength: 0.5, program: "temblor 1.0", renderingModel: 1, startTime: "2026-01-31T12:00:00Z",
       device: "null", isSimulated: false)
     #expect(

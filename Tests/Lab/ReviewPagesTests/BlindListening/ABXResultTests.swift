@@ -82,7 +82,7 @@ struct ABXResultTests {
   }
 
   @Test func percentsAreRoundedToWhatMatters() {
-    let texts = [0.00099, 0.001, 0.03840, 0.0994, 0.0995, 0.105, 0.5, 1].map(ABXResult.percent)
+    let texts = [0.00099, 0.001, 0.03840, 0.0994, 0.0995, 0.105, 0.5, 1].map(ABXResult.percentText)
     #expect(
       texts == ["less than 0.1 %", "0.1 %", "3.8 %", "9.9 %", "10 %", "11 %", "50 %", "100 %"])
   }

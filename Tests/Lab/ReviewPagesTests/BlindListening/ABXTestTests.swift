@@ -13,9 +13,9 @@ struct BlindTestTests {
   }
 
   @Test func drawsFollowFromTheSeedAndAreIndependent() {
-    let draws = ABXTest.draws(seed: 7, count: 10_000)
-    #expect(draws == ABXTest.draws(seed: 7, count: 10_000))
-    #expect(draws != ABXTest.draws(seed: 8, count: 10_000))
+    let draws = ABXTest.hiddenSides(seed: 7, count: 10_000)
+    #expect(draws == ABXTest.hiddenSides(seed: 7, count: 10_000))
+    #expect(draws != ABXTest.hiddenSides(seed: 8, count: 10_000))
     let aCount = draws.count { $0 == .a }
     let repeats = zip(draws, draws.dropFirst()).count { $0 == $1 }
     // Three standard deviations of 10,000 fair draws.
@@ -27,7 +27,7 @@ struct BlindTestTests {
     var test = ABXTest(seed: 3, plannedCount: 5)
     var seen: [Side] = []
     for number in 1...5 {
-      #expect(test.number == number)
+      #expect(test.trialNumber == number)
       #expect(!test.isOver)
       seen.append(test.side(of: .x))
       #expect(test.side(of: .a) == .a)
@@ -35,7 +35,7 @@ struct BlindTestTests {
       test.answer(.a, at: Double(number))
     }
     #expect(test.isOver)
-    #expect(seen == ABXTest.draws(seed: 3, count: 5))
+    #expect(seen == ABXTest.hiddenSides(seed: 3, count: 5))
     #expect(test.trials.map(\.x) == seen)
     #expect(test.trials.map(\.start) == [0, 1, 2, 3, 4])
     #expect(test.result.correctCount == seen.count { $0 == .a })
@@ -52,7 +52,7 @@ struct BlindTestTests {
     var test = ABXTest(seed: 1, plannedCount: nil)
     #expect(!test.hasHeardX)
     for source in [ABXTest.Source.a, .x, .b, .x, .b, .b] {
-      test.note(source)
+      test.recordSwitch(to: source)
     }
     #expect(test.hasHeardX)
     test.answer(.b, at: 2)
@@ -65,7 +65,7 @@ struct BlindTestTests {
 
   @Test func seedsFitEveryReaderOfJSON() {
     for _ in 0..<100 {
-      #expect(ABXTest.randomSeed() <= ABXTest.greatestSeed)
+      #expect(ABXTest.randomSeed() <= ABXTest.maximumSeed)
     }
     #expect(ABXTest.randomSeed() != ABXTest.randomSeed())
   }

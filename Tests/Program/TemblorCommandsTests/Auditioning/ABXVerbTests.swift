@@ -18,8 +18,8 @@ import Testing
   init() throws { place = try Scratch() }
 
   private func abx(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
-    try ABXVerb.run(
-      ABXVerb.description().parse(words), stage.recorded.terminal, on: stage, seed: { 3 },
+    try ABXCommand.run(
+      ABXCommand.definition().parse(words), stage.recorded.terminal, on: stage, seed: { 3 },
       now: { CalendarTime(seconds: 1_769_860_800) })
   }
 
@@ -37,8 +37,8 @@ import Testing
   }
 
   @Test func theSeedsAreWhatTheTestsTakeThemFor() {
-    #expect(ABXTest.draws(seed: 3, count: 3) == [.a, .b, .b])
-    #expect(ABXTest.draws(seed: 1, count: 1) == [.b])
+    #expect(ABXTest.hiddenSides(seed: 3, count: 3) == [.a, .b, .b])
+    #expect(ABXTest.hiddenSides(seed: 1, count: 1) == [.b])
   }
 
   @Test func answersAreCountedSavedAndTold() throws {
@@ -183,7 +183,7 @@ import Testing
     )
     let stage = VirtualStage(keys("x1!") + [looks] + keys("x1!", from: 0.6))
     #expect(try abx(words, on: stage) == .done)
-    #expect(seen.entry == .nothing)
+    #expect(seen.entry == .missing)
     #expect(FileSystem.entry(at: path) == .file)
   }
 
@@ -228,7 +228,7 @@ import Testing
   @Test func withoutAnAnswerNothingIsSaved() throws {
     let words = ["light", "medium", "--save", place("r.json")]
     #expect(try abx(words, on: VirtualStage(keys("xq"))) == .done)
-    #expect(FileSystem.entry(at: place("r.json")) == .nothing)
+    #expect(FileSystem.entry(at: place("r.json")) == .missing)
   }
 
   @Test func anOpenTestGoesOnUntilTheKey() throws {
@@ -279,7 +279,7 @@ import Testing
       let words = pair + ["--match", match, "--save", place("r.json")]
       let error = #expect(throws: NoDifferenceLeft.self) { try abx(words, on: stage) }
       #expect(error?.description == "after matching, A and B are identical; use '--match none'")
-      #expect(FileSystem.entry(at: place("r.json")) == .nothing)
+      #expect(FileSystem.entry(at: place("r.json")) == .missing)
       #expect(try abx(pair + ["--save", place("r.json")], on: VirtualStage(keys("x1!q"))) == .done)
       try FileSystem.remove(place("r.json"))
     }
@@ -328,7 +328,7 @@ import Testing
   }
 
   @Test func theUsualNameHoldsTakesAndTime() {
-    #expect(CalendarTime(seconds: 1_769_860_800).fileText == "20260131-120000")
+    #expect(CalendarTime(seconds: 1_769_860_800).fileNameText == "20260131-120000")
     #expect(CalendarTime(seconds: 0).text == "1970-01-01T00:00:00Z")
   }
 }

@@ -20,8 +20,8 @@ import Testing
   private func audition(_ words: [String], on stage: VirtualStage) throws
     -> CommandLineKit.ExitStatus
   {
-    try AuditionVerb.run(
-      AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage)
+    try AuditionCommand.run(
+      AuditionCommand.definition().parse(words), stage.recorded.terminal, on: stage)
   }
 
   /// What is heard from some frames of the engine on.

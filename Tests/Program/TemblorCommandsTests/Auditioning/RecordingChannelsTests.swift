@@ -22,8 +22,8 @@ import Testing
     let stage = VirtualStage([(0.2, .key(.character("q")))], channelCount: channelCount)
     let words = [path, try place.sound("other.wav", [0.1])] + options
     #expect(
-      try AuditionVerb.run(
-        AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage) == .done)
+      try AuditionCommand.run(
+        AuditionCommand.definition().parse(words), stage.recorded.terminal, on: stage) == .done)
     return (0..<channelCount).map { stage.samples($0)[240..<9_000] }
   }
 
@@ -79,8 +79,8 @@ import Testing
       "3=haptics,profile=speaker",
     ]
     #expect(
-      try AuditionVerb.run(
-        AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage) == .done)
+      try AuditionCommand.run(
+        AuditionCommand.definition().parse(words), stage.recorded.terminal, on: stage) == .done)
     let engine = try #require(stage.engine)
     #expect(engine.routing.channels.map(\.hapticBus) == [0, 1, 2])
     #expect(engine.profiles.map(\.name) == ["phone", "phone", "speaker"])

@@ -6,9 +6,9 @@ import Testing
 
 @Suite struct SimulatedListenerTests {
   @Test func wordsAnswerByTheDraws() throws {
-    let draws = ABXTest.draws(seed: 9, count: 50)
+    let draws = ABXTest.hiddenSides(seed: 9, count: 50)
     #expect(try SimulatedListener("right").answers(seed: 9, count: 50) == draws)
-    #expect(try SimulatedListener("wrong").answers(seed: 9, count: 50) == draws.map(\.other))
+    #expect(try SimulatedListener("wrong").answers(seed: 9, count: 50) == draws.map(\.opposite))
     let guesses = try SimulatedListener("random").answers(seed: 9, count: 50)
     #expect(guesses == (try SimulatedListener("random").answers(seed: 9, count: 50)))
     #expect((10...40).contains(zip(draws, guesses).count { $0 == $1 }))
@@ -16,7 +16,7 @@ import Testing
 
   @Test func lettersAnswerOneTrialEach() throws {
     let listener = try SimulatedListener("abBA")
-    #expect(listener.count == 4)
+    #expect(listener.fixedAnswerCount == 4)
     #expect(listener.answers(seed: 1, count: 9) == [.a, .b, .b, .a])
     #expect(listener.answers(seed: 1, count: 2) == [.a, .b])
   }

@@ -14,7 +14,7 @@ import Testing
     let profile = TransducerProfile(
       name: "mine", summary: "", frequency: FrequencyMapping(low: 20, high: 80),
       hardware: TransducerHardware(product: "A", measured: measured))
-    return CalibrationAge.note(on: profile, today: today)
+    return CalibrationAge.reminder(for: profile, today: today)
   }
 
   @Test(arguments: [
@@ -34,10 +34,10 @@ import Testing
     #expect(note("2023-12-31", today: "2024-06-29") != nil)
   }
 
-  private final class Idle: SessionTask {
+  private final class Idle: PlaybackActivity {
     let state = PlaybackStatus.State.idle
-    let place: (position: Double, duration: Double?) = (0, nil)
-    func perform(at now: Duration) -> SessionStep { .wait(nil) }
+    let progress: (position: Double, duration: Double?) = (0, nil)
+    func update(at now: Duration) -> ActivityStep { .wait(nil) }
   }
 
   @Test func playOffersItOnce() throws {
@@ -49,9 +49,10 @@ import Testing
        "measured": {"date": "2001-02-03", "residual": -30, "sensor": "velocity"}}, "sources": ["S"]}
       """, to: "old.json")
     let stage = VirtualStage([(0.2, .key(.character("q")))], channelCount: 2)
-    let arguments = try PlayVerb.description().parse(["light", "--profile", place("old.json")])
+    let arguments = try PlayCommand.definition().parse(["light", "--profile", place("old.json")])
     let options = try LiveOptions(arguments)
-    _ = try options.play(in: options.session(on: stage, stage.recorded.terminal)) { _ in Idle() }
+    _ = try options.play(in: options.makeSession(in: stage, stage.recorded.terminal)) { _ in Idle()
+    }
     #expect(stage.recorded.error.ranges(of: "old: measured 2001-02-03, ").count == 1)
   }
 }

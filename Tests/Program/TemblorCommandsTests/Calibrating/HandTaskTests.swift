@@ -24,11 +24,11 @@ import TransducerProfiles
         "--by-hand", "--profile", "dayton-bst-1", "--device", "hw:1", "-o", output, "--date",
         "today",
       ] + words
-    return try CalibrateVerb.run(
-      CalibrateVerb.description.parse(words), stage.recorded.terminal, on: stage)
+    return try CalibrateCommand.run(
+      CalibrateCommand.description.parse(words), stage.recorded.terminal, on: stage)
   }
 
-  private var isWritten: Bool { FileSystem.entry(at: output) != .nothing }
+  private var isWritten: Bool { FileSystem.entry(at: output) != .missing }
 
   /// Keys at seconds, Enter at 0.5 among them.
   private func stage(_ keys: [(Double, KeyPress)] = [], limit: Double = 300) -> VirtualStage {
@@ -63,7 +63,7 @@ import TransducerProfiles
 
   @Test func noKeyInThreeTonesEndsIt() throws {
     let stage = stage()
-    let error = #expect(throws: CalibrationRefusal.self) { try calibrate(on: stage) }
+    let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: stage) }
     #expect(
       error?.description
         == """
@@ -88,7 +88,7 @@ import TransducerProfiles
 
   @Test func keysByTheClockAreRefused() throws {
     let stage = stage((0..<200).map { (4 + 5.0 * Double($0), .character(" ")) })
-    let error = #expect(throws: CalibrationRefusal.self) { try calibrate(on: stage) }
+    let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: stage) }
     #expect(error?.error.kind == .pressesDisagree)
     #expect(!isWritten)
   }
@@ -119,7 +119,7 @@ import TransducerProfiles
     func key(_ playback: VirtualPlayback, _ seconds: Double) -> KeyPress? {
       let samples = playback.sink.samples
       for index in next..<samples.count {
-        _ = plant.acceleration(drive: samples[index])
+        _ = plant.nextAcceleration(drive: samples[index])
         // Near 30 Hz a hand's threshold of acceleration rises about as frequency does, so it feels
         // velocity.
         power += (plant.velocity * plant.velocity - power) / (0.08 * 48_000)

@@ -5,34 +5,35 @@ import Testing
 
 /// A program in which one verb has verbs of its own, one called as another of the program is.
 private enum Workshop {
-  static let cut = CommandDescription(
+  static let cut = Command(
     "cut", abstract: "Cut a board.", arguments: [Argument("BOARD", help: "A board.")],
     options: [Option("--fine", help: "Cut slowly.")]
   ) { arguments, terminal in
-    try terminal.output.line("cut \(arguments.argument("BOARD"))")
+    try terminal.output.writeLine("cut \(arguments.argument("BOARD"))")
     return .done
   }
 
-  static let tools = CommandDescription(
+  static let tools = Command(
     "tools", abstract: "List the tools.", options: [Option("--json", help: "As JSON.")],
-    verbs: [
-      CommandDescription(
+    subcommands: [
+      Command(
         "cut", abstract: "Cut a tool.",
         arguments: [
-          Argument("TOOL", help: "A tool.", completion: Completion(query: "tools --names"))
+          Argument(
+            "TOOL", help: "A tool.", completion: Completion(candidateCommand: "tools --names"))
         ],
         options: [Option("--depth", value: "MM", help: "How deep.", choices: ["1", "2"])]
       ) { arguments, terminal in
-        try terminal.output.line("tool \(arguments.argument("TOOL"))")
+        try terminal.output.writeLine("tool \(arguments.argument("TOOL"))")
         return .done
       },
-      CommandDescription("mend", abstract: "Mend a tool.") { _, terminal in
-        try terminal.output.line("mended")
+      Command("mend", abstract: "Mend a tool.") { _, terminal in
+        try terminal.output.writeLine("mended")
         return .done
       },
     ]
   ) { arguments, terminal in
-    try terminal.output.line(arguments.flag("--json") ? "[]" : "none")
+    try terminal.output.writeLine(arguments.flag("--json") ? "[]" : "none")
     return .done
   }
 

@@ -28,7 +28,10 @@ import TransducerProfiles
           "2=haptics,gain=-3,delay=2ms,invert", "1=crossover=low:80,eq=40:-3:2", "1=audio",
           "4=left",
         ],
-        { _ = try ChannelRouting.Channel($0, option: "--channel", profileNamed: { _ in .phone }) }
+        {
+          _ = try ChannelRouting.ChannelSettings(
+            $0, option: "--channel", profileNamed: { _ in .phone })
+        }
       ),
       (
         "--pan", ["0:-1,0.5:1", "0.25", "0:0,1:90,2:-90"],
@@ -38,18 +41,18 @@ import TransducerProfiles
           }
           _ = try PanArgument.path(text, in: .line)
         }
-      ), ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try ToleranceText($0) }),
+      ), ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try ToleranceOption($0) }),
       ("--simulate", ["abba", "right", "wrong"], { _ = try SimulatedListener($0) }),
       (
         "--loop-range", ["0.5-1.2", "0.5-"],
         { text in
-          _ = try LoopPart(AuditionVerb.description().parse(["a", "b", "--loop-range=\(text)"]))
+          _ = try LoopRange(AuditionCommand.definition().parse(["a", "b", "--loop-range=\(text)"]))
         }
       ),
       (
         "--duration", ["2s", "44.1kHz", "80%", "1min"],
         { text in
-          let arguments = try RenderVerb.description().parse([
+          let arguments = try RenderCommand.definition().parse([
             "a", "--duration=\(text)", "--rate=\(text)", "--strength=\(text)",
           ])
           _ = try? arguments.double("--strength", in: 0...1)
@@ -93,7 +96,7 @@ import TransducerProfiles
         String.init)
       guard let verb = words.first else { continue }
       do {
-        _ = try program.find(verb).parse(Array(words.dropFirst()))
+        _ = try program.findCommand(verb).parse(Array(words.dropFirst()))
       } catch {
         #expect(Mutation.isOneLine("\(error)"), "\(words): \(error)")
       }

@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func sharesPositionalsOutFromBothEnds() throws {
-    let command = CommandDescription(
+    let command = Command(
       "copy", abstract: "Copy.",
       arguments: [Argument("FROM", help: "", isRepeatable: true), Argument("TO", help: "")]
     ) { _, _ in .done }

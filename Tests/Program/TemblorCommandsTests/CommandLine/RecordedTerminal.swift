@@ -47,7 +47,7 @@ final class RecordedTerminal: Sendable {
 
   var terminal: Terminal {
     let output = Output(
-      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
+      isTerminal: isTerminal, width: self.width, isColored: isTerminal,
       isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
       if let failure {
@@ -57,7 +57,7 @@ final class RecordedTerminal: Sendable {
       state.withLock { $0.output += copy }
     }
     let error = Output(
-      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
+      isTerminal: isTerminal, width: self.width, isColored: isTerminal,
       isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
       let copy = bytes.indices.map { bytes[$0] }

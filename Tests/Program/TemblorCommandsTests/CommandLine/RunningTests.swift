@@ -8,10 +8,10 @@ import Testing
     var description: String { "the brush broke" }
   }
 
-  private func program(_ body: @escaping CommandDescription.Body) -> Program {
+  private func program(_ body: @escaping Command.Action) -> Program {
     Program(
       "sketch", version: "1", abstract: "",
-      commands: [.init(CommandDescription("go", abstract: "Go.", run: body))])
+      commands: [.init(Command("go", abstract: "Go.", run: body))])
   }
 
   @Test func everyVerbIsFoundByItsName() {

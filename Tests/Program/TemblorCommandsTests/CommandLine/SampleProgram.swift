@@ -8,7 +8,7 @@ enum SampleProgram {
     case bright
   }
 
-  static let paint = CommandDescription(
+  static let paint = Command(
     "paint", abstract: "Paint a picture of each drawing.",
     discussion: """
       The picture has the drawing's name and lies beside it. Nothing is left behind where painting \
@@ -19,7 +19,7 @@ enum SampleProgram {
     arguments: [
       Argument(
         "DRAWING", help: "A drawing, or `-` for standard input.",
-        completion: .file(endingIn: "txt"), isRepeatable: true
+        completion: .file(withExtension: "txt"), isRepeatable: true
       )
     ],
     options: [
@@ -40,18 +40,19 @@ enum SampleProgram {
           Option("--gain", value: "DB", help: "Make it [lighter]: \"up\" or 'down'."),
           Option(
             "--layer", value: "NAME", help: "Add a layer.",
-            completion: Completion(words: ["sky", "sea"], paths: .files(endings: ["png", "svg"])),
+            completion: Completion(
+              candidates: ["sky", "sea"], paths: .files(extensions: ["png", "svg"])),
             isRepeatable: true),
           Option("-q", "--quiet", help: "Print nothing."),
         ])
     ], examples: [.init("sketch paint -o tree.png tree.txt", "Paint one tree.")]
   ) { arguments, terminal in
     let size = try arguments.int("--size", in: 1...4096) ?? 512
-    try terminal.output.line("\(arguments.values("DRAWING").joined(separator: " ")) \(size)")
+    try terminal.output.writeLine("\(arguments.values("DRAWING").joined(separator: " ")) \(size)")
     return .done
   }
 
-  static let compare = CommandDescription(
+  static let compare = Command(
     "compare", abstract: "Compare two drawings.",
     arguments: [
       Argument("FIRST", help: "One drawing.", completion: .file),
@@ -63,7 +64,7 @@ enum SampleProgram {
     return .failure
   }
 
-  static let completion: CommandDescription = CommandDescription(
+  static let completion: Command = Command(
     "completion", abstract: "Print a completion script.",
     arguments: [
       Argument("SHELL", help: "The shell to teach.", choices: Shell.allCases.map(\.rawValue))

@@ -32,7 +32,7 @@ import Testing
     }
     let output = Output(descriptor: pipe.writer, name: "pipe")
     #expect(!output.isTerminal)
-    #expect(!output.isColoured)
+    #expect(!output.isColored)
     #expect(output.width == 80)
   }
 

@@ -17,7 +17,7 @@ import Testing
   }
 
   private func line(_ figures: PlaybackStatus, _ width: Int, isColoured: Bool = false) -> String {
-    let output = Output(isTerminal: true, isColoured: isColoured) { _ throws(StreamError) in }
+    let output = Output(isTerminal: true, isColored: isColoured) { _ throws(StreamError) in }
     return figures.line(width: width, for: output).text
   }
 
@@ -44,7 +44,7 @@ import Testing
     #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 underruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
     figures.protection?.powerLimitedFrameCount = 32
-    figures.protection?.leastGain = 0.8128
+    figures.protection?.minimumGain = 0.8128
     #expect(line(figures, 50) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (power)")
     figures.protection?.excursionLimitedFrameCount = 64
     #expect(line(figures, 54) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (excursion)")
@@ -61,7 +61,7 @@ import Testing
   @Test func noLineIsTooLong() {
     for figures in [Self.stereo, Self.many, Self.held, PlaybackStatus(position: 1e9, peaks: [])] {
       for width in 0...200 {
-        let output = Output(isTerminal: true, isColoured: false) { _ throws(StreamError) in }
+        let output = Output(isTerminal: true, isColored: false) { _ throws(StreamError) in }
         let (text, length) = figures.line(width: width, for: output)
         #expect(text.count == length)
         #expect(length <= width)
@@ -79,7 +79,7 @@ import Testing
   @Test func levelsAreInDecibels() {
     func meter(_ peaks: [Float], _ width: Int) -> String {
       LevelMeter(peaks, width: width).text(
-        for: Output(isTerminal: true, isColoured: false) { _ throws(StreamError) in })
+        for: Output(isTerminal: true, isColored: false) { _ throws(StreamError) in })
     }
     // 48 dB in 24 columns: −12 dB leaves six empty, −24 dB twelve.
     #expect(meter([0.251_189], 30) == "██████████████████······")
@@ -131,7 +131,7 @@ import Testing
     let line = LiveConsole(on: recorded.terminal, isQuiet: false)
     var screen = WrappingScreen(width: 80)
     func play() { screen.write(recorded.takeError()) }
-    line.report("first")
+    line.error("first")
     line.show(Self.stereo)
     play()
     #expect(screen.rows == ["first", self.line(Self.stereo, 79)])
@@ -143,7 +143,7 @@ import Testing
     #expect(screen.rows == ["first", self.line(Self.stereo, width - 1)])
     recorded.resize(to: 80)
     screen.resize(to: 80)
-    line.report("second")
+    line.error("second")
     line.show(Self.many)
     play()
     #expect(screen.rows == ["first", "second", self.line(Self.many, 79)])
@@ -153,7 +153,7 @@ import Testing
     let recorded = RecordedTerminal(isTerminal: true, width: 9)
     let line = LiveConsole(on: recorded.terminal, isQuiet: false)
     line.show(PlaybackStatus(position: 1, peaks: []))
-    line.report("away")
+    line.error("away")
     line.show(PlaybackStatus(position: 2, peaks: []))
     #expect(recorded.error == "\r> 0:01.0\r\r        \raway\n\r> 0:02.0\r")
   }

@@ -23,7 +23,7 @@ import Testing
   @Test func rowsHaveTheColumnsOfAll() throws {
     let recorded = RecordedTerminal()
     try recorded.terminal.output.write(csv: [
-      ["name": "a, b", "level": -1.5, "counts": ["events": 2] as JSONMembers, "times": [1.0]],
+      ["name": "a, b", "level": -1.5, "counts": ["events": 2] as JSONObject, "times": [1.0]],
       ["name": "c", "loud": true],
     ])
     #expect(recorded.output == "name,level,events,loud\r\n\"a, b\",-1.5,2,\r\nc,,,true\r\n")

@@ -34,30 +34,30 @@ import Testing
   private static func hours(metrics: String) throws -> [[Int]] {
     let time = VirtualTimeSource()
     let engine = PlaybackEngine(rate: 8_000)
-    engine.restDelay = .seconds(1)
+    engine.idleDelay = .seconds(1)
     let format = SinkFormat(
       rate: 8_000, channelCount: engine.routing.channels.count, periodSize: 400, bufferSize: 1_600)
     let loop = RenderLoop(engine: engine, sink: NullSink(format, time: time), time: time)
-    let session = ListenSession(
+    let session = CommandSession(
       engine, device: "virtual", folder: nil, message: Failure.message(_:))
-    let upkeep = ListenUpkeep(file: metrics, watchdogLimit: .seconds(30))
+    let upkeep = ServerMaintenance(file: metrics, watchdogLimit: .seconds(30))
     return try (1...10).map { hour in
       for second in (hour - 1) * 3_600..<hour * 3_600 {
         // A command each second for 21 of 120; then the device rests.
         let index = second % 120
-        if index < commands.count, let request = ListenGrammar.read(commands[index]) {
-          _ = session.answer(request, client: second / 120 % 5)
+        if index < commands.count, let request = CommandGrammar.read(commands[index]) {
+          _ = session.reply(to: request, clientID: second / 120 % 5)
         }
         if index == 0 {
-          session.note(
+          session.record(
             SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 8, text: "late"),
             at: time.now)
         }
-        while time.now < .seconds(second + 1), loop.turn() {
+        while time.now < .seconds(second + 1), loop.runIteration() {
           engine.update()
         }
-        session.reportFolded(at: time.now)
-        _ = session.takeEvents()
+        session.reportHeldEvents(at: time.now)
+        _ = session.drainEvents()
         _ = upkeep.perform(at: time.now, on: session)
       }
       return try holdings()

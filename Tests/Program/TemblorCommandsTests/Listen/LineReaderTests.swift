@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func theLongestLineIsReadAndLongerOnesAreToldOnce() {
-    let longest = String(repeating: "x", count: LineReader.limit)
+    let longest = String(repeating: "x", count: LineReader.maximumLineLength)
     #expect(lines(longest, "\r\n") == [.text(longest)])
     #expect(lines(longest, "x\nb\n") == [.tooLong, .text("b")])
     #expect(lines(longest, "xx", longest, "\nb") == [.tooLong, .text("b")])

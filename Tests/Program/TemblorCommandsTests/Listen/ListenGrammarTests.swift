@@ -11,14 +11,14 @@ import Testing
       (
         "play a loop at 12.5 as b rate 2 strength 0.5 from 1e-1",
         [
-          "PATTERN": .text("a"), "loop": .present, "at": .time(.at(12.5)), "as": .text("b"),
+          "PATTERN": .text("a"), "loop": .flag, "at": .time(.at(12.5)), "as": .text("b"),
           "rate": .number(2),
           "strength": .number(0.5), "from": .number(0.1),
         ]
       ),
       (
         "play loop from 1 as at loop",
-        ["PATTERN": .text("loop"), "from": .number(1), "as": .text("at"), "loop": .present]
+        ["PATTERN": .text("loop"), "from": .number(1), "as": .text("at"), "loop": .flag]
       ), (#"play "a\"b\\c\n\t""#, ["PATTERN": .text("a\"b\\c\n\t")]),
       (#"play C:\x"#, ["PATTERN": .text(#"C:\x"#)]), ("tap", [:]),
       ("tap at +0.25", ["at": .time(.after(0.25))]),
@@ -51,18 +51,19 @@ import Testing
       ("pan x 0.5/-1 over 2", ["NAME": .text("x"), "POS": .text("0.5/-1"), "over": .number(2)]),
       ("unmute", [:]),
       ("help play", ["COMMAND": .text("play")]), ("quit", [:]),
-    ] as [(String, [String: ListenCommand.Value])])
-  func readsCommands(line: String, values: [String: ListenCommand.Value]) throws {
+    ] as [(String, [String: ServerCommand.Value])])
+  func readsCommands(line: String, values: [String: ServerCommand.Value]) throws {
     let verb = try #require(line.split { " \t".contains($0) }.first)
-    let command = ListenCommand(form: try ListenGrammar.form(String(verb)), values: values)
-    #expect(ListenGrammar.read(line) == ListenRequest(tag: nil, command: .success(command)))
-    #expect(ListenGrammar.read("@7 " + line) == ListenRequest(tag: "7", command: .success(command)))
+    let command = ServerCommand(syntax: try CommandGrammar.syntax(of: String(verb)), values: values)
+    #expect(CommandGrammar.read(line) == CommandRequest(tag: nil, command: .success(command)))
+    #expect(
+      CommandGrammar.read("@7 " + line) == CommandRequest(tag: "7", command: .success(command)))
   }
 
   @Test(arguments: ["", "  \t", "# play x", "  #@7 play"]) func emptyLinesAndCommentsMeanNothing(
     line: String
   ) {
-    #expect(ListenGrammar.read(line) == nil)
+    #expect(CommandGrammar.read(line) == nil)
   }
 
   @Test(arguments: [
@@ -115,25 +116,25 @@ import Testing
     ("play x\"y\"", "unclosed-quote: a quote must start a word"),
     ("play \"\\x\"", #"unclosed-quote: invalid escape in quotes; use \", \\, \n or \t"#),
   ]) func refusesWithOneReason(line: String, reason: String) throws {
-    let request = try #require(ListenGrammar.read("@a/1 " + line))
+    let request = try #require(CommandGrammar.read("@a/1 " + line))
     #expect(request.tag == "a/1")
     guard case .failure(let error) = request.command else {
       Issue.record("'\(line)' was read as \(request.command).")
       return
     }
     #expect(error.description == reason)
-    #expect(ListenReply.error(error, tag: request.tag).line == "@a/1 error " + reason)
+    #expect(CommandReply.error(error, tag: request.tag).line == "@a/1 error " + reason)
   }
 
   /// A mark behind a blank is one character with it for a reader, and a word of its own here.
   @Test func blanksSeparateWhateverFollows() {
     for line in ["\u{489}", "stop \u{301}a", "#\u{489}"] {
-      let plain = ListenGrammar.read(line)
+      let plain = CommandGrammar.read(line)
       guard line.unicodeScalars.first != "#" else {
         #expect(plain == nil)
         continue
       }
-      let tagged = ListenGrammar.read("@t " + line)
+      let tagged = CommandGrammar.read("@t " + line)
       #expect(tagged?.tag == "t")
       #expect(tagged?.command == plain?.command)
     }
@@ -142,45 +143,47 @@ import Testing
   @Test(arguments: ["@ tap", "@\(String(repeating: "x", count: 65)) tap", "@\"a\" tap"])
   func tagsAreShort(line: String) {
     #expect(
-      ListenGrammar.read(line)
-        == ListenRequest(
+      CommandGrammar.read(line)
+        == CommandRequest(
           tag: nil,
           command: .failure(
-            ListenError(
+            CommandError(
               .invalidValue, "invalid tag: must be @ followed by 1 to 64 bytes without quotes"))))
   }
 
   @Test func aTagAloneIsNoCommand() {
     #expect(
-      ListenGrammar.read("@7 ")
-        == ListenRequest(
+      CommandGrammar.read("@7 ")
+        == CommandRequest(
           tag: "7",
-          command: .failure(ListenError(.missingArgument, "missing command after the tag"))))
+          command: .failure(CommandError(.missingArgument, "missing command after the tag"))))
   }
 
   @Test func linesThatAreNoneAreAnswered() {
     #expect(
-      ListenGrammar.read(.invalidUTF8)
-        == ListenRequest(
+      CommandGrammar.read(.invalidUTF8)
+        == CommandRequest(
           tag: nil,
           command: .failure(
-            ListenError(.invalidUTF8, "the line is not valid UTF-8 or contains control characters"))
+            CommandError(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
+          )
         ))
     #expect(
-      ListenGrammar.read(.tooLong)
-        == ListenRequest(
-          tag: nil, command: .failure(ListenError(.tooLong, "the line is longer than 65536 bytes")))
+      CommandGrammar.read(.tooLong)
+        == CommandRequest(
+          tag: nil, command: .failure(CommandError(.tooLong, "the line is longer than 65536 bytes"))
+        )
     )
-    #expect(ListenGrammar.read(.text("list")) == ListenGrammar.read("list"))
+    #expect(CommandGrammar.read(.text("list")) == CommandGrammar.read("list"))
   }
 
   @Test func everyParameterCanBeSet() {
     let studio = ListenStudio()
-    for name in ListenParameter.names {
-      #expect(ListenParameter(name)?.name == name)
+    for name in CommandParameter.names {
+      #expect(CommandParameter(name)?.name == name)
       #expect(studio.ask("set \(name) 1") == "ok")
     }
-    #expect(ListenParameter.names.count == 7)
+    #expect(CommandParameter.names.count == 7)
   }
 
   @Test(arguments: [
@@ -191,42 +194,43 @@ import Testing
   }
 
   @Test func answersAreWrittenAsWordsAreRead() throws {
-    let fields: [ListenReply.Field] = [
+    let fields: [CommandReply.Field] = [
       .text("my \"own\""), .text(""), .text("a\\\n"), .pair("name", "two words"),
       .number("time", 0.1 + 0.2),
       .count("voices", 3), .text("a\u{7}b\u{85}"),
     ]
-    let line = ListenReply.ok(fields, tag: "7").line
+    let line = CommandReply.ok(fields, tag: "7").line
     #expect(
       line
         == #"@7 ok "my \"own\"" "" "a\\\n" name="two words" time=0.3 voices=3 "a\u{07}b\u{0085}""#)
-    #expect(ListenReply.ok().line == "ok")
-    #expect(ListenReply.event("finished", [.pair("name", "x")]).line == "event finished name=x")
+    #expect(CommandReply.ok().line == "ok")
+    #expect(CommandReply.event("finished", [.pair("name", "x")]).line == "event finished name=x")
     for text in ["my \"own\"", "", "a\\\n\t", "#", "@7", "é 😀"] {
-      #expect(try ListenWord.split(ListenWord.written(text)).map(\.text) == [text])
+      #expect(try CommandWord.split(CommandWord.escaped(text)).map(\.text) == [text])
     }
   }
 
   @Test func helpTellsEveryCommand() throws {
     #expect(
-      ListenReply.ok(try ListenGrammar.help(nil)).line
+      CommandReply.ok(try CommandGrammar.help(nil)).line
         == """
         ok play tap hum noise set stop pause resume seek loop rate pan mute unmute duck preload \
         status stats list
         """
         + " help quit shutdown")
     #expect(
-      ListenReply.ok(try ListenGrammar.help("loop")).line == "ok \"loop NAME on|off [end SECONDS]\""
+      CommandReply.ok(try CommandGrammar.help("loop")).line
+        == "ok \"loop NAME on|off [end SECONDS]\""
         + " \"Turn looping on or off; end sets where the loop restarts.\"")
-    #expect(throws: ListenError(.unknownKeyword, "unknown command 'lop'; did you mean 'loop'?")) {
-      try ListenGrammar.help("lop")
+    #expect(throws: CommandError(.unknownKeyword, "unknown command 'lop'; did you mean 'loop'?")) {
+      try CommandGrammar.help("lop")
     }
   }
 
   @Test func theManualFitsItsColumns() {
-    let lines = ListenGrammar.discussion.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = CommandGrammar.discussion.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.filter { $0.hasPrefix("  ") }.allSatisfy { $0.count <= 78 })
-    for form in ListenGrammar.forms {
+    for form in CommandGrammar.commands {
       #expect(lines.contains { $0.hasPrefix("  " + form.verb) })
     }
     #expect(lines.contains("  set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]"))

@@ -68,7 +68,7 @@ import Testing
 
   @Test func theirNumberIsBounded() {
     let studio = ListenStudio(rate: 8_000)
-    for number in 0..<ListenSession.maximumNoiseCount {
+    for number in 0..<CommandSession.maximumNoiseCount {
       #expect(studio.ask("noise 0.1 0.5 1 9").hasPrefix("ok name=noise-\(number + 1) "))
     }
     #expect(

@@ -19,7 +19,7 @@ import Testing
 
   @Test func aFileIsReadOnceAndAgainWhenItChanges() throws {
     try scratch.write(Self.hum(0.5), to: "a b.ahap")
-    let path = ListenWord.written(scratch.path + "/a b.ahap")
+    let path = CommandWord.escaped(scratch.path + "/a b.ahap")
     #expect(studio.ask("preload \(path)") == "ok duration=0.5")
     #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.5")
     try scratch.write(Self.hum(0.25), to: "a b.ahap")
@@ -37,7 +37,7 @@ import Testing
     #expect(
       studio.ask("@x play \(scratch.path)/a.ahap").hasPrefix(
         "@x error invalid-pattern: \(scratch.path)/a.ahap:2:24: error: "))
-    #expect(studio.session.voices.isEmpty)
+    #expect(studio.session.sounds.isEmpty)
   }
 
   @Test func whatIsNoPatternIsRefused() {
@@ -63,11 +63,11 @@ import Testing
 
   @Test func whatWasUsedLastIsKept() {
     var values = LRUCache<String, Int>(capacity: 2)
-    values.keep(1, for: "a")
-    values.keep(2, for: "b")
-    #expect(values.value("a") == 1)
-    values.keep(3, for: "c")
-    #expect(values.value("b") == nil)
-    #expect(values.value("a") == 1 && values.value("c") == 3)
+    values.insert(1, for: "a")
+    values.insert(2, for: "b")
+    #expect(values.value(for: "a") == 1)
+    values.insert(3, for: "c")
+    #expect(values.value(for: "b") == nil)
+    #expect(values.value(for: "a") == 1 && values.value(for: "c") == 3)
   }
 }

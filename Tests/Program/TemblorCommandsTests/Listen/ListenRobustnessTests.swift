@@ -19,7 +19,7 @@ import Testing
     studio.run(0.5)
     studio.run(0.01)
     #expect(studio.engine.loadedPlayerCount == 0)
-    #expect(studio.session.voices.isEmpty)
+    #expect(studio.session.sounds.isEmpty)
   }
 
   @Test func tooMuchAtOnceIsRefusedAndLeavesTheRestAsItIs() throws {
@@ -34,10 +34,10 @@ import Testing
     #expect(refusals.keys.allSatisfy { $0.hasPrefix("error busy: ") })
     #expect(studio.engine.loadedPlayerCount <= Renderer.maximumPlayerCount)
     // What fills one period finds space in the next.
-    let stop = try #require(ListenGrammar.read("@1 stop"))
-    #expect(studio.session.answer(stop).refusal == .busy)
+    let stop = try #require(CommandGrammar.read("@1 stop"))
+    #expect(studio.session.reply(to: stop).errorKind == .busy)
     studio.run(0.01)
-    #expect(studio.session.answer(stop).line == "@1 ok")
+    #expect(studio.session.reply(to: stop).line == "@1 ok")
     studio.run(0.1)
     studio.run(0.1)
     #expect(studio.engine.loadedPlayerCount == 0)
@@ -60,12 +60,12 @@ import Testing
     var random = SplitMix64(seed: UInt64(seed))
     let studio = ListenStudio(periodSize: 64, rate: 8_000)
     let words =
-      ListenGrammar.forms.map(\.verb) + [
+      CommandGrammar.commands.map(\.verb) + [
         "heartbeat", "light", "pulse", "a", "b", "as", "at", "of", "over", "loop", "on", "off",
         "end", "rate",
         "strength", "from", "intensity", "0", "0.5", "1", "+0.1", "2", "-1", "64", "\"", "\"a\"",
         "@7", "#", "é", "",
-      ] + ListenParameter.names
+      ] + CommandParameter.names
     let shapes = [
       "play light as a loop", "play pulse as b rate 3 from 0.1", "tap", "hum 1 0.5 0.2 as a",
       "set intensity 0.5 of a over 0.1", "set strength 0.9 over 0.05 at +0.1", "pause", "resume a",
@@ -92,7 +92,7 @@ import Testing
           #expect(event.hasPrefix("event "))
         }
       }
-      #expect(studio.session.voices.count <= Renderer.maximumPlayerCount)
+      #expect(studio.session.sounds.count <= Renderer.maximumPlayerCount)
     }
     #expect(answers > 200)
     studio.ask("stop")

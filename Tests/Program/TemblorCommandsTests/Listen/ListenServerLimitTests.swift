@@ -30,18 +30,18 @@ import Testing
     var schedule = TapSchedule()
     for number in 0..<TapSchedule.maximumCount {
       let tap = TapSchedule.Tap(
-        frame: Int64((number * 7_919) % 100_003), intensity: 1, sharpness: 0, client: 1)
+        frame: Int64((number * 7_919) % 100_003), intensity: 1, sharpness: 0, clientID: 1)
       guard schedule.add(tap) else {
         Issue.record("tap \(number) was refused")
         return
       }
     }
     let isTaken = [1, 2].map { client in
-      schedule.add(TapSchedule.Tap(frame: 0, intensity: 1, sharpness: 0, client: client))
+      schedule.add(TapSchedule.Tap(frame: 0, intensity: 1, sharpness: 0, clientID: client))
     }
     #expect(isTaken == [false, true])
     var last: Int64 = -1
-    while let tap = schedule.take(before: .max) {
+    while let tap = schedule.pop(before: .max) {
       guard tap.frame >= last else {
         Issue.record("\(tap.frame) after \(last)")
         return
@@ -69,7 +69,7 @@ import Testing
       onsets += samples[frame..<(frame + 240)].contains { abs($0) > 0.01 } ? 1 : 0
     }
     #expect(onsets == 200)
-    #expect(studio.session.secondsLeft(tail: 0) == 0)
+    #expect(studio.session.remainingSeconds(tail: 0) == 0)
   }
 
   @Test func oneClientLeavesSpaceForOthers() {
@@ -116,16 +116,16 @@ import Testing
   @Test func anotherClientIsAnsweredWhileAPatternLoads() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
-    let wake = WakeSignal.ifPossible()
-    let session = ListenSession(engine, device: "virtual", wake: wake, loadsAside: true)
+    let wake = WakeSignal.makeOrInert()
+    let session = CommandSession(engine, device: "virtual", wake: wake, loadsInBackground: true)
     // A pipe without a writer is a file that never ends; here, one that many events make slow.
     let events = (0..<3_000).map {
       "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": \($0)}}"
     }
     try scratch.write(
       "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "long.ahap")
-    var first = ListenQueue()
-    var second = ListenQueue()
+    var first = CommandQueue()
+    var second = CommandQueue()
     first.add([.text("preload \(scratch.path)/long.ahap"), .text("@2 list")])
     second.add([.text("tap")])
     var replies: [String] = []
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func shutdownIsForAll() {
-    var queue = ListenQueue()
+    var queue = CommandQueue()
     queue.add([.text("@1 shutdown"), .text("list")])
     var replies: [String] = []
     let ending = queue.execute(by: studio.session, client: 3, at: .zero, period: .zero) {

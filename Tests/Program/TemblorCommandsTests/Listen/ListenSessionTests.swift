@@ -56,7 +56,7 @@ import Testing
       #expect(first?.player.endFrame == 9_600)
     }
     #expect(studio.ask("list") == "ok x")
-    #expect(studio.session.voices.count == 1)
+    #expect(studio.session.sounds.count == 1)
     #expect(studio.run(1) == ["event finished name=x time=1.201"])
     studio.run(0.01)
     #expect(studio.engine.loadedPlayerCount == 0)
@@ -81,7 +81,7 @@ import Testing
     #expect(studio.ask("stop") == "ok")
     #expect(studio.run(1) == ["event stopped name=x time=0.1", "event stopped name=y time=0.1"])
     #expect(studio.level(0.2...1) < 3e-3)
-    #expect(studio.session.voices.isEmpty)
+    #expect(studio.session.sounds.isEmpty)
     #expect(studio.ask("stop x") == "error unknown-name: no sound named 'x' is playing")
   }
 
@@ -231,7 +231,7 @@ import Testing
     studio.note(SinkEvent(.suspended, text: "suspended"))
     studio.note(SinkEvent(.suspended, text: "suspended"))
     #expect(studio.run(0) == ["event suspended time=1.1 missed=0.0 text=suspended"])
-    studio.session.reportFolded(at: nil)
+    studio.session.reportHeldEvents(at: nil)
     #expect(
       studio.run(0) == [
         "event underrun time=1.1 missed=0.002 count=2 cause=late-delivery",
@@ -248,14 +248,14 @@ import Testing
     studio.ask("stop c at 0.9")
     studio.run(0.5)
     studio.ask("pause b")
-    #expect(studio.session.secondsLeft(tail: 0.02) == nil)
+    #expect(studio.session.remainingSeconds(tail: 0.02) == nil)
     #expect(studio.session.finishPlaying())
     #expect(
       studio.run(1) == [
         "event stopped name=b time=0.5", "event finished name=a time=0.801",
         "event stopped name=c time=0.9",
       ])
-    #expect(studio.session.secondsLeft(tail: 0.02) == 0)
+    #expect(studio.session.remainingSeconds(tail: 0.02) == 0)
   }
 }
 
@@ -263,7 +263,7 @@ extension ListenStudio {
   /// The duration of a pattern as answers write it.
   func duration(_ pattern: String) -> String {
     let loader = PatternLoader(profiles: engine.profiles, rate: engine.rate)
-    let duration = (try? loader.piece(pattern).duration) ?? 0
+    let duration = (try? loader.pattern(for: pattern).duration) ?? 0
     return "\((duration * 1e6).rounded() / 1e6)"
   }
 }

@@ -8,7 +8,7 @@ import TransducerProfiles
 final class ListenStudio {
   let engine: PlaybackEngine
   let playback: VirtualPlayback
-  let session: ListenSession
+  let session: CommandSession
 
   init(
     periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil,
@@ -18,27 +18,27 @@ final class ListenStudio {
     engine = PlaybackEngine(
       rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
     playback = VirtualPlayback(engine, periodSize: periodSize)
-    session = ListenSession(
+    session = CommandSession(
       engine, device: "virtual", array: array, folder: folder, message: Failure.message(_:))
   }
 
   /// The answer to a line.
   @discardableResult func ask(_ line: String, client: Int = 0) -> String {
-    guard let request = ListenGrammar.read(line) else { return "" }
-    return session.answer(request, client: client).line
+    guard let request = CommandGrammar.read(line) else { return "" }
+    return session.reply(to: request, clientID: client).line
   }
 
   /// What happens within some seconds.
   @discardableResult func run(_ seconds: Double) -> [String] {
     playback.advance(seconds: seconds)
-    return session.takeEvents().map(\.line)
+    return session.drainEvents().map(\.line)
   }
 
   /// Something that happens at the device.
-  func note(_ event: SinkEvent) { session.note(event, at: playback.time.now) }
+  func note(_ event: SinkEvent) { session.record(event, at: playback.time.now) }
 
   /// What plays under a name.
-  func voice(_ name: String) -> ListenPlayer? { session.voices.first { $0.name == name } }
+  func voice(_ name: String) -> ServerSound? { session.sounds.first { $0.name == name } }
 
   /// The frame at which a name's first voice began.
   func startFrame(_ name: String) -> Int64? { voice(name)?.player.startFrame }

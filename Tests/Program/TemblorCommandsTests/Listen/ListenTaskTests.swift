@@ -15,18 +15,18 @@ import Testing
     scratch = try Scratch()
   }
 
-  private func performance(_ listener: SocketListener? = nil) -> ListenTask {
-    ListenTask(
+  private func performance(_ listener: SocketListener? = nil) -> ServerActivity {
+    ServerActivity(
       studio.session, standard: LineConnection(input: input.exit, output: output.entrance),
       listener: listener,
       inbox: EventInbox(), time: studio.playback.time, period: .zero)
   }
 
   /// Turns of the loop with some time between, until it is over; answers how many.
-  private func run(_ performance: ListenTask, turns: Int, seconds: Double = 0.008) -> Int {
+  private func run(_ performance: ServerActivity, turns: Int, seconds: Double = 0.008) -> Int {
     for turn in 1...turns {
-      _ = performance.watched
-      if performance.perform(at: studio.playback.time.now) == .over {
+      _ = performance.watchedDescriptors
+      if performance.update(at: studio.playback.time.now) == .finished {
         return turn
       }
       studio.playback.advance(seconds: seconds)
@@ -96,14 +96,14 @@ import Testing
     let performance = performance(listener)
     let one = try Connection(scratch("s"))
     let other = try Connection(scratch("s"))
-    one.send(String(repeating: "list\n", count: 10 * ListenQueue.turn))
+    one.send(String(repeating: "list\n", count: 10 * CommandQueue.maximumBatchCount))
     other.send("list\n")
     #expect(run(performance, turns: 1) == 1)
-    #expect(one.received().split(separator: "\n").count == ListenQueue.turn)
+    #expect(one.received().split(separator: "\n").count == CommandQueue.maximumBatchCount)
     #expect(other.received() == "ok\n")
     for _ in 0..<9 {
       #expect(run(performance, turns: 1) == 1)
-      #expect(one.received().split(separator: "\n").count == ListenQueue.turn)
+      #expect(one.received().split(separator: "\n").count == CommandQueue.maximumBatchCount)
     }
   }
 }

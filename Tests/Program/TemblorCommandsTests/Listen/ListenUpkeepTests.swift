@@ -16,7 +16,7 @@ import Testing
 
   @Test func aRenderThreadThatDoesNotAnswerIsToldToNobody() {
     var told: [String] = []
-    let upkeep = ListenUpkeep(watchdogLimit: .seconds(10), notify: { told.append($0) })
+    let upkeep = ServerMaintenance(watchdogLimit: .seconds(10), notify: { told.append($0) })
     #expect(upkeep.perform(at: .zero, on: studio.session) == .seconds(5))
     #expect(told == ["WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0 s lost"])
     // Too early, and then without a sign of the render thread, which is looked at often.
@@ -36,13 +36,13 @@ import Testing
   }
 
   @Test func nobodyWhoAsksIsToldNothing() {
-    #expect(ListenUpkeep().perform(at: .zero, on: studio.session) == nil)
+    #expect(ServerMaintenance().perform(at: .zero, on: studio.session) == nil)
   }
 
   @Test func figuresAreAFileForCollectorsEveryFifteenSeconds() throws {
     let path = scratch("figures.prom")
     var reports: [String] = []
-    let upkeep = ListenUpkeep(file: path, report: { reports.append($0) })
+    let upkeep = ServerMaintenance(file: path, report: { reports.append($0) })
     #expect(upkeep.perform(at: .zero, on: studio.session) == .seconds(15))
     #expect(try text("figures.prom").hasSuffix("temblor_peak 0.0\n# EOF\n"))
     studio.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
@@ -67,7 +67,7 @@ import Testing
 
   @Test func aFileThatCannotBeWrittenIsToldOnce() {
     var reports: [String] = []
-    let upkeep = ListenUpkeep(file: scratch("none") + "/f", report: { reports.append($0) })
+    let upkeep = ServerMaintenance(file: scratch("none") + "/f", report: { reports.append($0) })
     for seconds in 0...60 {
       _ = upkeep.perform(at: .seconds(seconds), on: studio.session)
     }

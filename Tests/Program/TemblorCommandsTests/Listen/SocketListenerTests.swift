@@ -30,7 +30,7 @@ import Testing
     do {
       let listener = try SocketListener(scratch("s"))
       #expect(mode("s") == S_IFSOCK | 0o600)
-      #expect(listener.watched().count == 1)
+      #expect(listener.watchedDescriptors().count == 1)
     }
     #expect(mode("s") == 0)
   }
@@ -61,8 +61,8 @@ import Testing
     #expect(listener.receive() == [.connected(1), .line(1, .text("status"))])
     #expect(listener.receive() == [.line(1, .text("list"))])
     listener.send(.ok(), to: 1)
-    _ = listener.watched()
-    #expect(listener.receive() == [.left(1)])
+    _ = listener.watchedDescriptors()
+    #expect(listener.receive() == [.disconnected(1)])
     listener.send(.ok(), to: 1)
     #expect(client.received() == "ok\n")
     #expect(client.isAtEnd)
@@ -75,9 +75,9 @@ import Testing
     client.send("quit\ntap\n")
     #expect(events(listener).last == .line(1, .text("tap")))
     listener.send(.ok(), to: 1)
-    listener.end(1)
+    listener.disconnect(1)
     client.send("tap\n")
-    #expect(events(listener) == [.left(1)])
+    #expect(events(listener) == [.disconnected(1)])
     #expect(client.received() == "ok\n")
   }
 
@@ -91,7 +91,7 @@ import Testing
     // Without MSG_NOSIGNAL this would be the end of the process.
     listener.send(.ok(), to: 1)
     listener.send(.ok(), to: 1)
-    #expect(events(listener) == [.left(1)])
+    #expect(events(listener) == [.disconnected(1)])
   }
 
   @Test func oneWhoDoesNotReadIsLetGo() throws {
@@ -109,12 +109,12 @@ import Testing
         slow.send("tap\n")
         #expect(events(listener) == [])
       }
-      _ = listener.watched()
+      _ = listener.watchedDescriptors()
       try #require(count < 100)
     }
     // A mebibyte, and what the system keeps itself.
     #expect(count >= 16)
-    #expect(events(listener) == [.left(1)])
+    #expect(events(listener) == [.disconnected(1)])
     other.send("tap\n")
     #expect(events(listener) == [.line(2, .text("tap"))])
   }
@@ -128,14 +128,14 @@ import Testing
       listener.send(.ok([.count("n", number)]), to: 1)
       expected += "ok n=\(number)\n"
     }
-    #expect(listener.watched()[1].events == Int16(POLLOUT))
+    #expect(listener.watchedDescriptors()[1].events == Int16(POLLOUT))
     var received = ""
     while received.utf8.count < expected.utf8.count {
       received += client.received()
       #expect(listener.receive() == [])
     }
     #expect(received == expected)
-    #expect(listener.watched()[1].events == Int16(POLLIN))
+    #expect(listener.watchedDescriptors()[1].events == Int16(POLLIN))
   }
 
   @Test func tooManyAreTurnedAway() throws {
@@ -210,9 +210,9 @@ extension SocketListener {
   /// Whether nothing is to be read or accepted now.
   fileprivate var isQuiet: Bool {
     let before = clients
-    var watched = watched()
+    var watched = watchedDescriptors()
     if clients != before { return false }
     SystemTimeSource().wait(for: &watched, timeout: .zero)
-    return watched.allSatisfy { $0.received & $0.events == 0 }
+    return watched.allSatisfy { $0.receivedEvents & $0.events == 0 }
   }
 }

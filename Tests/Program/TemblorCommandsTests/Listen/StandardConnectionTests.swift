@@ -17,47 +17,48 @@ import Testing
   }
 
   @Test func linesComeAsTheyAreThereAndTheLastWithoutAnEnd() {
-    #expect(connection.lines() == [])
+    #expect(connection.readLines() == [])
     input.write("a\nb")
-    #expect(connection.lines() == [.text("a")])
+    #expect(connection.readLines() == [.text("a")])
     #expect(!connection.isAtEnd)
     input.finish()
-    #expect(connection.lines() == [.text("b")])
+    #expect(connection.readLines() == [.text("b")])
     #expect(connection.isAtEnd)
-    #expect(connection.watched == [])
+    #expect(connection.watchedDescriptors == [])
   }
 
   @Test func heldLinesStay() {
     input.write("a\n")
-    connection.isHeld = true
-    #expect(connection.lines() == [])
-    #expect(connection.watched == [])
-    connection.isHeld = false
-    #expect(connection.watched == [PollDescriptor(input.exit)])
-    #expect(connection.lines() == [.text("a")])
+    connection.isPaused = true
+    #expect(connection.readLines() == [])
+    #expect(connection.watchedDescriptors == [])
+    connection.isPaused = false
+    #expect(connection.watchedDescriptors == [PollDescriptor(input.exit)])
+    #expect(connection.readLines() == [.text("a")])
   }
 
   @Test func oneWhoDoesNotReadIsNotWaitedFor() {
-    let line = ListenReply.ok([.text(String(repeating: "x", count: 1_000))])
+    let line = CommandReply.ok([.text(String(repeating: "x", count: 1_000))])
     for _ in 0..<300 {
       connection.send(line)
     }
     input.write("a\n")
     // More waits than a patient queue holds, so no more commands are taken.
-    #expect(connection.lines() == [])
-    #expect(connection.watched == [PollDescriptor(output.entrance, events: Int16(POLLOUT))])
+    #expect(connection.readLines() == [])
+    #expect(
+      connection.watchedDescriptors == [PollDescriptor(output.entrance, events: Int16(POLLOUT))])
     var received = ""
     for _ in 0..<20 {
       received += output.received()
       connection.flush()
     }
     #expect(received.split(separator: "\n").count == 300)
-    #expect(connection.lines() == [.text("a")])
+    #expect(connection.readLines() == [.text("a")])
   }
 
   @Test func theLastLinesWaitAWhileForAReader() {
     for _ in 0..<300 {
-      connection.send(ListenReply.ok([.text(String(repeating: "x", count: 1_000))]))
+      connection.send(CommandReply.ok([.text(String(repeating: "x", count: 1_000))]))
     }
     let time = VirtualTimeSource()
     connection.finish(time)

@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: [0.25, 0.5, 7]) func aRecordingEndsAtItsLimitToTheFrame(limit: Double) throws {
     let path = place("heard.wav")
     let told = Mutex<[SinkEvent]>([])
-    let recording = try LiveRecording(to: path, device: device, upTo: limit) { event in
+    let recording = try LiveRecording(to: path, device: device, maximumSeconds: limit) { event in
       told.withLock { $0.append(event) }
     }
     // Blocks of 999 frames, about a second of them; what a recording holds at once is more.
@@ -122,7 +122,7 @@ import Testing
     for words in limits + [["--record-rotate", "10", "--record-limit", "60"]] {
       let words = ["--record", place("a.wav")] + words
       #expect(throws: (any Error).self) {
-        let arguments = try ListenVerb.description().parse(words)
+        let arguments = try ListenCommand.definition().parse(words)
         _ = try LiveOptions(arguments)
       }
     }

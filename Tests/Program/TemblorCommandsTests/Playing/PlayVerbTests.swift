@@ -9,14 +9,14 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct PlayVerbTests {
-  private static let leadIn = Int((Playlist.leadIn + Renderer.lookahead) * 48_000)
+  private static let leadIn = Int((Playlist.leadInSeconds + Renderer.lookahead) * 48_000)
   private let place: Scratch
 
   init() throws { place = try Scratch() }
 
   /// Runs `play` with some words on a stage.
   private func play(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
-    try PlayVerb.run(PlayVerb.description().parse(words), stage.recorded.terminal, on: stage)
+    try PlayCommand.run(PlayCommand.definition().parse(words), stage.recorded.terminal, on: stage)
   }
 
   /// A pattern that hums at full strength.
@@ -142,9 +142,9 @@ import Testing
     let late = SinkEvent(
       .underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device is late")
     let stage = VirtualStage([
-      (0.05, .event(.notice(lost))), (0.06, .event(.notice(late))),
-      (0.1, .event(.notice(underrun))),
-      (0.11, .event(.notice(underrun))), (0.12, .event(.notice(underrun))),
+      (0.05, .event(.sinkEvent(lost))), (0.06, .event(.sinkEvent(late))),
+      (0.1, .event(.sinkEvent(underrun))),
+      (0.11, .event(.sinkEvent(underrun))), (0.12, .event(.sinkEvent(underrun))),
     ])
     #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .done)
     // The terminal is narrower than some of the messages.
@@ -166,7 +166,9 @@ import Testing
     let refused = SinkEvent(.degraded, cause: .refusedPriority, text: "no real-time priority")
     let underrun = SinkEvent(
       .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
-    let stage = VirtualStage([(0.05, .event(.notice(refused))), (0.1, .event(.notice(underrun)))])
+    let stage = VirtualStage([
+      (0.05, .event(.sinkEvent(refused))), (0.1, .event(.sinkEvent(underrun))),
+    ])
     #expect(try play([try hum("a.ahap", 0.3)], on: stage) == .done)
     #expect(
       stage.recorded.error.replacing("\n  ", with: " ").contains(

@@ -12,7 +12,7 @@ import Testing
   private let place: Scratch
 
   /// Saved settings that change level, band and channel of whatever uses them.
-  private var choices: Choices { Choices(path: place("config.json"), variables: [:]) }
+  private var choices: Settings { Settings(path: place("config.json"), variables: [:]) }
 
   init() throws {
     place = try Scratch()
@@ -31,7 +31,7 @@ import Testing
 
   /// Runs the program with settings and variables; `@` is the scratch folder.
   private func run(
-    _ line: String, writing name: String? = nil, with choices: Choices, isTerminal: Bool = false
+    _ line: String, writing name: String? = nil, with choices: Settings, isTerminal: Bool = false
   ) throws
     -> Run
   {
@@ -87,7 +87,7 @@ import Testing
     #expect(expected.status == .done)
     #expect(try clean(try run(line, writing: file, with: choices)) == expected)
 
-    let variables = Choices(path: place("config.json"), variables: Self.variables)
+    let variables = Settings(path: place("config.json"), variables: Self.variables)
     #expect(try clean(try run(line, writing: file, with: variables)) == expected)
 
     // On a terminal, progress differs from run to run.
@@ -142,13 +142,13 @@ import Testing
     "A verb that plays uses saved settings and names them, off a terminal and with --json",
     arguments: liveVerbs)
   func verbsThatPlayNameTheSettings(verb: String, words: String) throws {
-    let command = try TemblorProgram.program().find(verb)
+    let command = try TemblorProgram.program().findCommand(verb)
     let hasJSON = command.option(named: "--json") != nil
     for more in [[], ["--json"]] where more.isEmpty || hasJSON {
       for isTerminal in [false, true] {
         let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
         var arguments = try command.parse(words.split(separator: " ").map(String.init) + more)
-        try choices.complete(&arguments, on: recorded.terminal)
+        try choices.applyDefaults(to: &arguments, on: recorded.terminal)
         #expect(arguments.value("--device") == "hw:9")
         #expect(arguments.value("--profile") == "dayton-bst-1")
         let isRouted = command.option(named: "--haptics") != nil
@@ -168,9 +168,9 @@ import Testing
   func settingsThatAreNotUsedAreNotNamed() throws {
     for more in ["-q", "--no-config", "-d null --profile phone"] {
       let recorded = RecordedTerminal()
-      var arguments = try PlayVerb.description().parse(
+      var arguments = try PlayCommand.definition().parse(
         ["light"] + more.split(separator: " ").map(String.init))
-      try choices.complete(&arguments, on: recorded.terminal)
+      try choices.applyDefaults(to: &arguments, on: recorded.terminal)
       #expect(recorded.error == "", "\(more)")
     }
   }
@@ -195,7 +195,7 @@ import Testing
           == live.contains(command.name),
         "\(command.name)")
       #expect(
-        help.contains(SharedOptions.withoutSettings) == files.contains(command.name),
+        help.contains(SharedOptions.settingsUnusedText) == files.contains(command.name),
         "\(command.name)")
     }
   }

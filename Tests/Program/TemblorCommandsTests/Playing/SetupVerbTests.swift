@@ -12,8 +12,8 @@ import TransducerProfiles
 /// `temblor setup` on a stage of two channels, and what it saved when other verbs run.
 @Suite struct SetupVerbTests {
   private let place: Scratch
-  private var choices: Choices {
-    Choices(path: place("config/temblor/config.json"), variables: [:])
+  private var choices: Settings {
+    Settings(path: place("config/temblor/config.json"), variables: [:])
   }
 
   init() throws { place = try Scratch() }
@@ -35,17 +35,18 @@ import TransducerProfiles
   ]
 
   private func setup(
-    _ words: [String] = [], answers: [String] = [], on stage: VirtualStage, choices: Choices? = nil,
+    _ words: [String] = [], answers: [String] = [], on stage: VirtualStage,
+    choices: Settings? = nil,
     outputs: [OutputListing] = card
   ) throws -> CommandLineKit.ExitStatus {
     var left = answers[...]
-    return try SetupVerb.run(
-      SetupVerb.description(.none).parse(words), stage.recorded.terminal,
-      choices: choices ?? self.choices, on: stage,
-      outputs: { outputs }, answer: { left.popFirst() })
+    return try SetupCommand.run(
+      SetupCommand.definition(.none).parse(words), stage.recorded.terminal,
+      settings: choices ?? self.choices, on: stage,
+      outputs: { outputs }, readAnswer: { left.popFirst() })
   }
 
-  private func saved() throws -> SavedChoices { try choices.read() }
+  private func saved() throws -> SavedSettings { try choices.readFile() }
 
   // MARK: - What goes wrong
 
@@ -61,7 +62,7 @@ import TransducerProfiles
       )
       #expect(stage.engine == nil)
     }
-    #expect(try saved() == SavedChoices())
+    #expect(try saved() == SavedSettings())
   }
 
   @Test func withoutACardThereIsNothingToChoose() throws {
@@ -69,7 +70,7 @@ import TransducerProfiles
     let missing = OutputError(.notFound, output: "default", "no such device")
     let error = #expect(throws: OutputError.self) {
       try setup(
-        on: stage, outputs: [OutputListing(name: "default", description: "", problem: missing)])
+        on: stage, outputs: [OutputListing(name: "default", description: "", probeError: missing)])
     }
     #expect(error?.message == "default: no sound card was found; connect one and run setup again")
     #expect(stage.recorded.error == "")
@@ -80,20 +81,20 @@ import TransducerProfiles
     #expect(try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: stage) == .done)
     #expect(stage.recorded.error.hasSuffix("Nothing was saved.\n"))
     #expect(stage.engine == nil)
-    #expect(try saved() == SavedChoices())
+    #expect(try saved() == SavedSettings())
   }
 
   @Test func quittingTheTapsSavesNothing() throws {
     let stage = VirtualStage([(1, .key(.character("q")))], channelCount: 2)
     #expect(try setup(answers: ["2", "bst1", "", "y"], on: stage) == .done)
     #expect(stage.recorded.error.hasSuffix("Nothing was saved.\n"))
-    #expect(try saved() == SavedChoices())
+    #expect(try saved() == SavedSettings())
   }
 
   @Test func aNoAtTheEndSavesNothing() throws {
     let stage = VirtualStage([(1, .key(.enter))], channelCount: 2)
     #expect(try setup(answers: ["2", "bst1", "", "no"], on: stage) == .done)
-    #expect(try saved() == SavedChoices())
+    #expect(try saved() == SavedSettings())
   }
 
   @Test(arguments: [
@@ -132,7 +133,7 @@ import TransducerProfiles
       try setup(words, on: VirtualStage(channelCount: 2))
     }
     #expect(error?.description == message)
-    #expect(try saved() == SavedChoices())
+    #expect(try saved() == SavedSettings())
   }
 
   @Test func aDeviceThatIsNotThereIsNotSaved() throws {
@@ -140,7 +141,7 @@ import TransducerProfiles
     #expect(throws: refusal) {
       try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: refusal))
     }
-    #expect(try saved() == SavedChoices())
+    #expect(try saved() == SavedSettings())
     let busy = OutputError(.busy, output: "hw:7", "is busy")
     #expect(try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: busy)) == .done)
     #expect(try saved().device == "hw:7")
@@ -148,7 +149,7 @@ import TransducerProfiles
 
   @Test func withoutAFolderForSettingsNothingIsSaved() {
     let error = #expect(throws: FileError.self) {
-      try setup(["--save", "--strength", "0.5"], on: VirtualStage(), choices: Choices.none)
+      try setup(["--save", "--strength", "0.5"], on: VirtualStage(), choices: Settings.none)
     }
     #expect(
       error?.description
@@ -176,10 +177,10 @@ import TransducerProfiles
       text.contains(
         "Keys: Enter clearly felt, + - 3 dB, right left 1 dB, 1-2 channel, a all channels, "))
     #expect(stage.recorded.output == "\(place("config/temblor/config.json")): written\n")
-    var expected = SavedChoices()
+    var expected = SavedSettings()
     expected.device = "plughw:CARD=Device"
     expected.profile = "dayton-bst-1"
-    expected.haptics = [2]
+    expected.hapticChannels = [2]
     // −30 + 3 + 3 + 1 dB.
     expected.strength = 0.071
     #expect(try saved() == expected)
@@ -201,7 +202,7 @@ import TransducerProfiles
     #expect(peak(0, 1.1...1.9) < 0.001)
     #expect(peak(1, 1.1...1.9) > 0.003)
     #expect(peak(0, 2.1...2.9) > 0.003 && peak(1, 2.1...2.9) > 0.003)
-    #expect(try saved().haptics == [])
+    #expect(try saved().hapticChannels == [])
     #expect(try saved().strength == 0.032)
   }
 
@@ -253,7 +254,7 @@ import TransducerProfiles
 
         """)
     #expect(try setup(["--save", "--haptics", "all"], on: stage) == .done)
-    #expect(try saved().haptics == [])
+    #expect(try saved().hapticChannels == [])
     #expect(try setup(["--forget"], on: stage) == .done)
     #expect(try setup(["--forget"], on: stage) == .done)
     #expect(try setup(["--show"], on: stage) == .done)
@@ -273,26 +274,26 @@ import TransducerProfiles
     #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: stage) == .done)
     #expect(
       try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: stage) == .done)
-    #expect(try saved().channels == channels)
-    #expect(try saved().haptics == [])
-    func used(_ words: [String], _ command: CommandDescription) throws -> [String] {
+    #expect(try saved().channelSettings == channels)
+    #expect(try saved().hapticChannels == [])
+    func used(_ words: [String], _ command: Command) throws -> [String] {
       var arguments = try command.parse(words)
-      try choices.complete(&arguments, on: stage.recorded.terminal)
+      try choices.applyDefaults(to: &arguments, on: stage.recorded.terminal)
       return arguments.values("--channel")
     }
-    #expect(try used(["light"], PlayVerb.description()) == channels)
-    #expect(try used(["light", "--haptics", "1"], PlayVerb.description()) == [])
-    #expect(try used(["light", "--device", "hw:2"], PlayVerb.description()) == [])
+    #expect(try used(["light"], PlayCommand.definition()) == channels)
+    #expect(try used(["light", "--haptics", "1"], PlayCommand.definition()) == [])
+    #expect(try used(["light", "--device", "hw:2"], PlayCommand.definition()) == [])
     // The channel of a sensor is another thing.
-    #expect(try used(["--profile", "phone"], CalibrateVerb.description) == [])
+    #expect(try used(["--profile", "phone"], CalibrateCommand.description) == [])
     #expect(try setup(["--save", "--haptics", "1"], on: stage) == .done)
-    #expect(try saved().channels == [])
+    #expect(try saved().channelSettings == [])
   }
 
   @Test func channelsBesideHapticsAreRefused() {
     let text = #"{"haptics": [1], "channels": ["2=haptics"]}"#
     let error = #expect(throws: InputError.self) {
-      try SavedChoices(text: Array(text.utf8), name: "config.json", library: .fromEnvironment())
+      try SavedSettings(text: Array(text.utf8), name: "config.json", library: .fromEnvironment())
     }
     #expect(
       error?.description
@@ -312,13 +313,13 @@ import TransducerProfiles
   /// The values of options, and the notice, of a command line with the file above and some
   /// variables.
   private func completed(
-    _ command: CommandDescription, _ words: [String], variables: [String: String] = [:]
+    _ command: Command, _ words: [String], variables: [String: String] = [:]
   ) throws -> (values: [String?], notice: String) {
     try place.write(Self.file, to: "config.json")
     let recorded = RecordedTerminal(isTerminal: true, width: 200)
     var arguments = try command.parse(words)
-    try Choices(path: place("config.json"), variables: variables).complete(
-      &arguments, on: recorded.terminal)
+    try Settings(path: place("config.json"), variables: variables).applyDefaults(
+      to: &arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in
       command.option(named: option) == nil ? nil : arguments.value(option)
     }
@@ -346,27 +347,27 @@ import TransducerProfiles
     ) throws
   {
     #expect(
-      try completed(PlayVerb.description(), ["light"] + words, variables: variables).values
+      try completed(PlayCommand.definition(), ["light"] + words, variables: variables).values
         == values)
   }
 
   @Test func savedSettingsAreNamedOnce() throws {
     #expect(
-      try completed(PlayVerb.description(), ["light"]).notice
+      try completed(PlayCommand.definition(), ["light"]).notice
         == """
         Using saved settings: device hw:1, profile dayton-bst-1, haptics on channel 2, strength \
         0.5 ('--no-config' ignores them)\n
         """
     )
     #expect(
-      try completed(PlayVerb.description(), ["light", "--profile", "phone", "-d", "hw:9"]).notice
+      try completed(PlayCommand.definition(), ["light", "--profile", "phone", "-d", "hw:9"]).notice
         == "")
-    #expect(try completed(PlayVerb.description(), ["light", "-q"]).notice == "")
+    #expect(try completed(PlayCommand.definition(), ["light", "-q"]).notice == "")
   }
 
   @Test func aVariableThatNamesNoProfileIsNamed() throws {
     let error = #expect(throws: UsageError.self) {
-      try completed(PlayVerb.description(), ["light"], variables: ["TEMBLOR_PROFILE": "zither"])
+      try completed(PlayCommand.definition(), ["light"], variables: ["TEMBLOR_PROFILE": "zither"])
     }
     #expect(
       error?.description
@@ -377,7 +378,7 @@ import TransducerProfiles
 
   @Test func devicesEndWithTheOptionOfEachCard() {
     #expect(
-      DevicesVerb.advice(Self.card) == """
+      DevicesCommand.advice(Self.card) == """
         To play on a card, use its option, or save it with 'temblor setup':
           --device plughw:CARD=Device  USB Audio, USB Out
 
@@ -385,10 +386,10 @@ import TransducerProfiles
     let second = OutputListing(
       name: "plughw:CARD=PCH,DEV=3", description: "HDA Intel PCH, HDMI 0, Hardware device")
     #expect(
-      DevicesVerb.advice([second]).hasSuffix(
+      DevicesCommand.advice([second]).hasSuffix(
         "\n  --device plughw:CARD=PCH,DEV=3  HDA Intel PCH, HDMI 0\n"))
     #expect(
-      DevicesVerb.advice([OutputListing(name: "default", description: "")])
+      DevicesCommand.advice([OutputListing(name: "default", description: "")])
         == "No sound card was found: connect one, or write a file with --device wav:FILE.\n")
   }
 }

@@ -19,7 +19,7 @@ private final class TrialOutput: OutputBackend {
     -> sending OpenedOutput
   {
     OpenedOutput(
-      sink: Sink(request.format, time: time) { samples in
+      sink: Sink(request.requestedFormat, time: time) { samples in
         self.played.withLock { $0[name] = samples }
       }, name: name,
       encoding: "trial")
@@ -39,14 +39,14 @@ private final class TrialOutput: OutputBackend {
     func wait(_ wake: WakeSignal) -> SinkReadiness { memory.wait(wake) }
     func write(_ frames: Span<Float>) { memory.write(frames) }
     func finish(draining: Bool) { end(memory.samples) }
-    func takeEvents() -> [SinkEvent] { [] }
+    func drainEvents() -> [SinkEvent] { [] }
   }
 }
 
 /// The program's own backend with one more output, and without the keys of the terminal that runs
 /// the tests.
-private struct TrialBackend: SessionBackend {
-  let system: SystemBackend
+private struct TrialBackend: PlaybackEnvironment {
+  let system: SystemEnvironment
   var time: any TimeSource { system.time }
   func keyboard() -> (any Keyboard)? { nil }
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
@@ -65,11 +65,11 @@ private struct TrialBackend: SessionBackend {
   @Test func aNewKindOfOutputIsReachedByItsScheme() throws {
     let trial = TrialOutput()
     let recorded = RecordedTerminal()
-    let backend = TrialBackend(system: SystemBackend(outputs: .standard.adding(trial)))
-    let arguments = try PlayVerb.description().parse([
+    let backend = TrialBackend(system: SystemEnvironment(outputs: .standard.adding(trial)))
+    let arguments = try PlayCommand.definition().parse([
       "light", "--device", "trial:left", "--channels", "3", "--json",
     ])
-    #expect(try PlayVerb.run(arguments, recorded.terminal, on: backend) == .done)
+    #expect(try PlayCommand.run(arguments, recorded.terminal, on: backend) == .done)
     let played = trial.played.withLock { $0 }
     #expect(Array(played.keys) == ["left"])
     #expect(played["left"]?.count.isMultiple(of: 3) == true)

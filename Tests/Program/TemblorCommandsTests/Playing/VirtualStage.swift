@@ -8,7 +8,7 @@ import Synchronization
 /// A device in memory on virtual time, and what happens at which moment of it.
 ///
 /// Used by one thread; what is waited for is what the script says.
-final class VirtualStage: SessionBackend, @unchecked Sendable {
+final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
   /// What happens at a time.
   enum Cue {
     case key(KeyPress)
@@ -79,7 +79,7 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
     let end = timeout.map { now + $0 }
     while true {
       system.wait(for: &descriptors, timeout: .zero)
-      if descriptors.contains(where: { $0.received != 0 }) || perform() {
+      if descriptors.contains(where: { $0.receivedEvents != 0 }) || perform() {
         return
       }
       if let end, now >= end { return }
@@ -120,10 +120,10 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   private final class ScriptedKeyboard: Keyboard {
     let stage: VirtualStage
     init(stage: VirtualStage) { self.stage = stage }
-    var watched: [PollDescriptor] { [] }
+    var watchedDescriptors: [PollDescriptor] { [] }
     var isClosed: Bool { false }
     func timeout(at now: Duration) -> Duration? { nil }
-    func keys(at now: Duration) -> [KeyPress] {
+    func readKeys(at now: Duration) -> [KeyPress] {
       defer { stage.due = [] }
       return stage.due
     }
@@ -137,6 +137,6 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
       stage.isStopped = true
       return true
     }
-    func takeBlockTimings() -> [BlockTiming] { [] }
+    func drainBlockTimings() -> [BlockTiming] { [] }
   }
 }

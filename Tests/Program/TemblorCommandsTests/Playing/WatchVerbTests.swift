@@ -21,8 +21,9 @@ import Testing
 
   private func watch(_ stage: VirtualStage, _ words: String...) throws -> CommandLineKit.ExitStatus
   {
-    try WatchVerb.run(
-      WatchVerb.description().parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)
+    try WatchCommand.run(
+      WatchCommand.definition().parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage
+    )
   }
 
   @Test func everySavePlaysAndABrokenOneIsShown() throws {

@@ -20,9 +20,9 @@ struct TakeInputTests {
     let job = RenderJob(profile: .phone)
     let (patterns, _) = TakeInput.find(["heartbeat"])
     #expect(patterns.map(\.name) == ["heartbeat"])
-    let drawn = try #require(patterns.first).take(job)
+    let drawn = try #require(patterns.first).load(job)
     #expect(drawn.composition?.layers[0].pattern.events.isEmpty == false)
-    #expect(drawn.text?.contains("HapticTransient") == true)
+    #expect(drawn.sourceText?.contains("HapticTransient") == true)
     #expect(drawn.signal.rate == 48_000)
 
     // The name says nothing; the bytes do.
@@ -33,7 +33,7 @@ struct TakeInputTests {
     try place.write(bytes, to: "sound.ahap")
     let (sounds, _) = TakeInput.find([place("sound.ahap")])
     #expect(sounds == [.sound(path: place("sound.ahap"))])
-    let read = try #require(sounds.first).take(job)
+    let read = try #require(sounds.first).load(job)
     #expect(read.signal.channels == [[0.5, 0], [-0.5, 0]])
     #expect(read.signal.rate == 8_000)
     #expect(read.composition == nil)
@@ -57,7 +57,7 @@ struct TakeInputTests {
     ] {
       let input = try #require(TakeInput.find([place(name)]).inputs.first)
       let error = try #require(
-        #expect(throws: SoundFileError.self) { try input.take(RenderJob(profile: .phone)) })
+        #expect(throws: SoundFileError.self) { try input.load(RenderJob(profile: .phone)) })
       #expect(error.description == reason)
       #expect(Failure.status(of: error) == .invalidInput)
     }

@@ -22,7 +22,7 @@ import Testing
     nonisolated(unsafe) let server = try StudioServer()
     let port = unsafe server.port
     let site = StudioSite(
-      page: StudioPage(generator: "Temblor", profile: "phone"), paths: [place("a.ahap")],
+      page: StudioPage(generator: "Temblor", profileName: "phone"), paths: [place("a.ahap")],
       secret: "s",
       port: port)
     let end = try WakeSignal()
@@ -51,7 +51,7 @@ import Testing
 
   @Test func aLongPatternIsSaved() throws {
     let text = String(repeating: "a", count: 1 << 20)
-    let tag = StudioPage.Slot.tag(of: Array("pattern".utf8))
+    let tag = StudioPage.Slot.entityTag(of: Array("pattern".utf8))
     try serving { port in
       let head =
         """

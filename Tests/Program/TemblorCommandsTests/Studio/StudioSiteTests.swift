@@ -15,7 +15,7 @@ import Testing
     try place.write(#"{"Version":1.0,"Pattern":[]}"#, to: "a.ahap")
     try place.write("second", to: "b.ahap")
     site = StudioSite(
-      page: StudioPage(generator: "Temblor", profile: "phone"),
+      page: StudioPage(generator: "Temblor", profileName: "phone"),
       paths: [place("a.ahap"), place("b.ahap")],
       secret: "5ec2e7", port: 4_711)
   }
@@ -24,23 +24,23 @@ import Testing
     _ method: String = "GET", _ path: String = "/5ec2e7/0", host: String = "127.0.0.1:4711",
     tag: String? = nil,
     with fields: [String: String] = [:], body: String = ""
-  ) -> PageResponse {
+  ) -> HTTPResponse {
     var fields = fields
     fields["host"] = host
     if let tag {
       fields["if-match"] = "\"\(tag)\""
     }
-    return site.answer(
-      PageRequest(method: method, path: path, fields: fields, body: Array(body.utf8)))
+    return site.response(
+      to: HTTPRequest(method: method, path: path, fields: fields, body: Array(body.utf8)))
   }
 
-  private func tag(_ text: String) -> String { StudioPage.Slot.tag(of: Array(text.utf8)) }
+  private func tag(_ text: String) -> String { StudioPage.Slot.entityTag(of: Array(text.utf8)) }
 
   @Test func aPatternIsSavedWhereItIsWhatThePageWasMadeOf() throws {
     let old = ask("GET", "/5ec2e7/1")
-    #expect(old.status == 200 && old.body == Array("second".utf8) && old.tag == tag("second"))
+    #expect(old.status == 200 && old.body == Array("second".utf8) && old.entityTag == tag("second"))
     let saved = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "third")
-    #expect(saved.status == 204 && saved.tag == tag("third") && saved.body.isEmpty)
+    #expect(saved.status == 204 && saved.entityTag == tag("third") && saved.body.isEmpty)
     #expect(try FileSystem.read(place("b.ahap")) == Array("third".utf8))
   }
 
@@ -48,7 +48,8 @@ import Testing
     try place.write("theirs", to: "b.ahap")
     let answer = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "mine")
     #expect(
-      answer.status == 412 && answer.body == Array("theirs".utf8) && answer.tag == tag("theirs"))
+      answer.status == 412 && answer.body == Array("theirs".utf8)
+        && answer.entityTag == tag("theirs"))
     #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
     #expect(ask("PUT", "/5ec2e7/1", body: "mine").status == 428)
     #expect(ask("PUT", "/5ec2e7/1", with: ["if-match": "*"], body: "mine").status == 412)
@@ -91,7 +92,7 @@ import Testing
     let refusal = "only pages of http://127.0.0.1:4711/5ec2e7/ may ask\n"
     #expect(ask(host: "127.0.0.1:4711").status == 200 && ask(host: "localhost:4711").status == 200)
     // A name of another site that was bent to this machine, and a page of another site.
-    #expect(ask(host: "evil.example:4711") == PageResponse(403, String(refusal.dropLast())))
+    #expect(ask(host: "evil.example:4711") == HTTPResponse(403, String(refusal.dropLast())))
     #expect(ask("PUT", with: ["origin": "https://evil.example"], body: "x").status == 403)
     #expect(ask(with: ["origin": "http://localhost:4711"]).status == 200)
     #expect(ask("GET", "/0").status == 404 && ask("GET", "/5ec2e8/0").status == 404)
@@ -107,7 +108,7 @@ import Testing
     try place.write("now", to: "b.ahap")
     let page = ask("GET", "/5ec2e7/")
     let text = String(decoding: page.body, as: UTF8.self)
-    #expect(page.status == 200 && page.type == "text/html; charset=utf-8")
+    #expect(page.status == 200 && page.contentType == "text/html; charset=utf-8")
     #expect(
       text.contains(#""name":"b.ahap","text":"bm93","save":{"url":"1","etag":"\#(tag("now"))"}"#))
     place.remove("b.ahap")
@@ -126,13 +127,13 @@ import Testing
       """
     let bytes = Array(text.utf8)
     for count in 0..<bytes.count {
-      #expect(PageRequest.progress(of: Array(bytes[..<count])) == .incomplete)
+      #expect(HTTPRequest.parse(Array(bytes[..<count])) == .incomplete)
     }
     let fields = ["host": "127.0.0.1:4711", "if-match": "\"1\"", "content-length": "3"]
     #expect(
-      PageRequest.progress(of: bytes)
+      HTTPRequest.parse(bytes)
         == .complete(
-          PageRequest(method: "PUT", path: "/5ec2e7/0", fields: fields, body: Array("abc".utf8))))
+          HTTPRequest(method: "PUT", path: "/5ec2e7/0", fields: fields, body: Array("abc".utf8))))
   }
 
   @Test(
@@ -144,7 +145,7 @@ import Testing
       (String(repeating: "a", count: 1 << 14), 431),
     ])
   func badRequestsAreRefused(text: String, status: Int) {
-    guard case .refused(let answer) = PageRequest.progress(of: Array(text.utf8)) else {
+    guard case .refused(let answer) = HTTPRequest.parse(Array(text.utf8)) else {
       Issue.record("not refused")
       return
     }
@@ -152,7 +153,7 @@ import Testing
   }
 
   @Test func answersKeepTheirBytesFromCachesAndGuesses() {
-    let answer = String(decoding: PageResponse(404, "not found").bytes(), as: UTF8.self)
+    let answer = String(decoding: HTTPResponse(404, "not found").bytes(), as: UTF8.self)
     #expect(
       answer == """
         HTTP/1.1 404 Not Found\r

@@ -23,8 +23,8 @@ struct StudyVerbTests {
   @discardableResult private func study(
     _ words: [String], on stage: VirtualStage = VirtualStage([])
   ) throws -> String {
-    _ = try StudyVerb.run(
-      StudyVerb.description().parse(words + ["--no-config"]), stage.recorded.terminal, on: stage,
+    _ = try StudyCommand.run(
+      StudyCommand.definition().parse(words + ["--no-config"]), stage.recorded.terminal, on: stage,
       seed: { 3 },
       now: { CalendarTime(seconds: 1_769_860_800) })
     return stage.recorded.output
@@ -239,7 +239,7 @@ struct StudyVerbTests {
 
   @Test(arguments: [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042)])
   func intervalsAreStudents(degrees: Int, point: Double) {
-    #expect(abs(StudyReport.studentT(degrees) - point) < 0.004)
+    #expect(abs(StudyReport.studentTQuantile(degreesOfFreedom: degrees) - point) < 0.004)
   }
 
   // MARK: - Conditions
@@ -298,11 +298,11 @@ struct StudyVerbTests {
   func aSavedStrengthIsRefused() throws {
     let table = try write("t.csv", Self.pair)
     func run(_ words: [String], _ stage: VirtualStage) throws {
-      var arguments = try StudyVerb.description().parse([table] + words)
+      var arguments = try StudyCommand.definition().parse([table] + words)
       if arguments.value("--strength") == nil {
-        arguments.choose(["0.2"], for: "--strength", from: "config.json")
+        arguments.setDefault(["0.2"], for: "--strength", origin: "config.json")
       }
-      _ = try StudyVerb.run(
+      _ = try StudyCommand.run(
         arguments, stage.recorded.terminal, on: stage, seed: { 3 },
         now: { CalendarTime(seconds: 0) })
     }
@@ -314,7 +314,7 @@ struct StudyVerbTests {
         + "use '--strength 1' to play them exactly, or '--strength 0.2' to scale and record them"
     }
     #expect(stage.engine == nil)
-    #expect(FileSystem.entry(at: place("r.csv")) == .nothing)
+    #expect(FileSystem.entry(at: place("r.csv")) == .missing)
     try run(["--strength", "1", "--save", place("r.csv")], stage)
     #expect(try rows("r.csv").first?["strength"] == "1")
     // Nothing plays in a simulation.
@@ -360,7 +360,7 @@ struct StudyVerbTests {
     let name = FileSystem.name(of: FileSystem.folder(of: place("t.csv")))
     let table = try write("\(name).csv", Self.pair)
     #expect(try study([table, "--simulate", "right"]) == "1 of 1 simulated trial, 1 right\n")
-    #expect(FileSystem.entry(at: "study-\(name)-p1.csv") == .nothing)
+    #expect(FileSystem.entry(at: "study-\(name)-p1.csv") == .missing)
   }
 
   @Test("A complete study says that nothing was played")
