@@ -1,28 +1,35 @@
 public import HapticModel
 public import Reading
 
-/// Something a reader or writer could not keep.
+/// A loss of information in reading or writing.
 public struct Loss: Equatable, Sendable {
-  /// What became of it.
+  /// The extent of a loss.
   public enum Kind: String, Sendable {
-    /// It is there, but not exactly.
+    /// The content is present, but not exact.
     case approximated
-    /// It is gone.
+    /// The content is missing.
     case dropped
   }
 
-  /// What became of it.
+  /// The extent of the loss.
   public var kind: Kind
-  /// What it is about; the whole composition where it is of no part.
+  /// The part concerned, or the whole composition.
   public var element: CompositionElement
-  /// Where it is in the file that was read, or nil for the place of the element.
+  /// The location in the source file, or nil for that of the part.
   public var location: FileLocation?
-  /// One sentence, with its size where it has one, and without a full stop.
+  /// One sentence without a period, with the size if there is one.
   public var message: String
-  /// How large the difference is, in the unit the message names, or nil.
+  /// The size of the difference in the unit of the message, or nil.
   public var size: Double?
 
-  /// Makes a loss.
+  /// Creates a loss.
+  ///
+  /// - Parameters:
+  ///   - kind: The extent of the loss.
+  ///   - element: The part concerned.
+  ///   - location: The location in the source file, or nil for that of the part.
+  ///   - message: One sentence without a period.
+  ///   - size: The size of the difference in the unit of the message, or nil.
   public init(
     _ kind: Kind, _ element: CompositionElement, at place: FileLocation? = nil, _ message: String,
     size: Double? = nil
@@ -35,8 +42,10 @@ public struct Loss: Equatable, Sendable {
   }
 }
 
-/// The losses of one reading or writing: equal ones of one element are joined, with the largest
-/// size, and very many of one sentence are counted. A `#` in a sentence stands for the size.
+/// The losses of one reading or writing.
+///
+/// Equal losses of one part are joined, with the largest size. Losses with the same message beyond
+/// a maximum are only counted. A `#` in a message stands for the size.
 package struct LossLog {
   private struct Key: Hashable {
     var kind: Loss.Kind
@@ -51,7 +60,14 @@ package struct LossLog {
 
   package init(maximumCountPerMessage limit: Int = 1000) { self.maximumCountPerMessage = limit }
 
-  /// Adds a loss, or makes the one there is as large as this.
+  /// Adds a loss, or raises the size of an equal one.
+  ///
+  /// - Parameters:
+  ///   - kind: The extent of the loss.
+  ///   - element: The part concerned.
+  ///   - location: The location in the source file, or nil for that of the part.
+  ///   - message: One sentence; `#` stands for the size.
+  ///   - size: The size of the difference, or nil.
   package mutating func add(
     _ kind: Loss.Kind, _ element: CompositionElement, at place: FileLocation? = nil,
     _ message: String,
@@ -70,8 +86,8 @@ package struct LossLog {
     losses.append(Loss(kind, element, at: place, message, size: size))
   }
 
-  /// The losses in the order in which they were added, each sentence that was cut closed by a count
-  /// of the others.
+  /// Returns the losses in the order of addition, followed by the counts of those that were
+  /// omitted.
   package func finish() -> [Loss] {
     let uncounted = countsByMessage.filter { $0.value > maximumCountPerMessage }.sorted {
       $0.key < $1.key
@@ -89,7 +105,7 @@ package struct LossLog {
     } + closing
   }
 
-  /// The message of a loss with its size to three digits.
+  /// Returns the message of a loss with its size to three digits.
   private static func messageWithSize(of loss: Loss) -> String {
     guard let size = loss.size, size.isFinite, loss.message.contains("#") else {
       return loss.message
@@ -114,8 +130,8 @@ package struct LossLog {
     }
   }
 
-  /// Adds the losses of formats of haptic events alone: events that play sound, sampled signals,
-  /// controls that last longer than all events, and places.
+  /// Adds the losses of a format that has only haptic events: audio events, sampled signals,
+  /// controls that last longer than all events, and body locations.
   package mutating func addNonHapticLosses(
     of composition: HapticComposition, keepsBodyLocations keepsPlaces: Bool = false
   ) {
@@ -159,18 +175,18 @@ package struct LossLog {
 }
 
 extension HapticComposition {
-  /// The most events that passes of a loop are written out to.
+  /// The maximum number of events of an unrolled loop.
   package static let maximumUnrolledEventCount = 1_000_000
 
-  /// The composition with its loop played a number of times in all and no loop points; itself
-  /// without them where it has none.
+  /// Returns the composition without loop points, with its loop repeated.
   ///
-  /// The first pass begins at 0, each further one at the start of the loop, with what sounds there
-  /// and the values that controls have there. Events that reach over the end of a pass are cut.
+  /// The first pass begins at 0, each further one at the start of the loop, with the events and the
+  /// control values at that time. Events that extend beyond the end of a pass are shortened.
   ///
   /// - Parameters:
-  ///   - count: How many passes; fewer where their events would be too many.
-  ///   - losses: Gets a loss, since a loop is endless.
+  ///   - passCount: The number of passes. It is reduced if there would be too many events.
+  ///   - losses: Receives a loss, since a loop is endless.
+  /// - Returns: The unrolled composition, or the same composition if it has no loop.
   package func unrolled(passCount count: Int, losses: inout LossLog) -> HapticComposition {
     guard let loop else { return self }
     var composition = self
@@ -207,7 +223,7 @@ extension HapticComposition {
 }
 
 extension HapticEvent {
-  /// The part of the event between two times, or nil where there is none.
+  /// Returns the part of the event between two times, or nil if there is none.
   fileprivate func clipped(from: Double, to: Double, isFirstPass isFirst: Bool) -> HapticEvent? {
     guard time < to || (time == to && isFirst && kind.isTransient) else { return nil }
     var event = self
@@ -226,7 +242,7 @@ extension HapticEvent {
   }
 }
 
-/// The controls of one layer, pass by pass, as one curve each.
+/// The controls of one layer over all passes, as one curve each.
 private struct UnrolledControls {
   private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
@@ -263,7 +279,7 @@ private struct UnrolledControls {
 // MARK: - Numbers
 
 extension HapticPattern {
-  /// The path of the first number that no file can hold, counted within its list, or nothing.
+  /// The path of the first non-finite number, or nil.
   package var firstNonFinitePath: String? {
     let event = events.firstIndex { event in
       !event.time.isFinite || event.duration?.isFinite == false
@@ -281,7 +297,13 @@ extension HapticPattern {
 }
 
 extension InputError {
-  /// The refusal of a number that is not finite, by its path.
+  /// Creates the error for a non-finite number.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the number.
+  ///   - rule: The violated rule.
+  ///   - name: The name of the pattern in messages.
+  ///   - errorCode: The code of the same error in another API.
   init(nonFinite path: String, rule: Rule, name: String = "pattern", errorCode code: Int? = nil) {
     self.init(
       Finding(
@@ -299,9 +321,9 @@ extension HapticComposition {
   }
 }
 
-/// Sound files of samples: RIFF/WAVE with 32-bit floats in one channel.
+/// WAVE files with 32-bit floating-point samples in one channel.
 package enum WaveFile {
-  /// The bytes of a file; a rate that is not a whole number is rounded.
+  /// Returns the bytes of a file. The rate is rounded to a whole number.
   package static func bytes(of samples: [Float], rate: Double) -> [UInt8] {
     let size = UInt32(clamping: samples.count * 4)
     let rate = UInt32(clamping: Int(rate.rounded()))
@@ -319,8 +341,8 @@ package enum WaveFile {
       }
     }
     append("RIFF", size &+ 50)
-    // 18 bytes of format: floats in one channel, bytes a second, four bytes of 32 bits a frame, and
-    // no more.
+    // A format chunk of 18 bytes: IEEE float in one channel, the rate, the bytes per second, 4
+    // bytes and 32 bits per frame, and no extension.
     append("WAVEfmt ", 18, 3 | 1 << 16, rate, rate &* 4, 4 | 32 << 16)
     append("\0\0fact", 4, UInt32(clamping: samples.count))
     append("data", size)

@@ -1,9 +1,10 @@
 public import HapticModel
 public import Reading
 
-/// The formats that a program knows. A value: tests and library users add formats to a copy.
+/// The formats that a program knows. A registry is a value: tests and library users add formats to
+/// a copy.
 public struct FormatRegistry: Sendable {
-  /// Apple's format alone.
+  /// The registry with only Apple's format.
   public static let apple = FormatRegistry([.ahap])
 
   private static let ambiguousFormat = Rule.error(
@@ -15,62 +16,64 @@ public struct FormatRegistry: Sendable {
   private static let unknownFormat = Rule.error(
     "format-unknown", "syntax", "A file must be in a format that is read.")
 
-  /// The note of a file whose content is of another format than its name stands for.
+  /// The rule for a file whose content is of another format than its name suggests.
   public static let misnamedFile = Rule.note(
     "format-name", "syntax", "The ending of a file name should be one of the file's format.")
 
-  /// The formats; of equally good ones the first is taken.
+  /// The formats. Of several that recognize a file equally well, the first is chosen.
   public private(set) var formats: [HapticFormat]
 
-  /// Makes a registry of formats; at least one.
+  /// Creates a registry of at least one format.
   public init(_ formats: [HapticFormat]) {
     precondition(!formats.isEmpty, "a registry has at least one format")
     self.formats = formats
   }
 
-  /// A registry with one more format.
+  /// Returns a registry with one more format.
   public func adding(_ format: HapticFormat) -> FormatRegistry {
     FormatRegistry(formats + [format])
   }
 
-  /// The endings of file names of all formats, in lower case and without the dot.
+  /// The file extensions of all formats in lower case, without the dot.
   public var fileExtensions: [String] { formats.flatMap { $0.fileExtensions } }
 
-  /// The rules of all formats, and of reading itself.
+  /// The rules of all formats, and of recognizing and reading files.
   public var rules: [Rule] {
     (formats.count > 1
       ? [Self.wrongFileKind, Self.unknownFormat, Self.ambiguousFormat, Self.misnamedFile] : [])
       + formats.flatMap { $0.rules } + ReadResult.rules
   }
 
-  /// The format with a name, or nil.
+  /// Returns the format with an id, or nil.
   public func format(id: String) -> HapticFormat? { formats.first { $0.id == id } }
 
-  /// The format that the ending of a file name stands for, the first of several, or nil.
+  /// Returns the first format with the extension of a file name, or nil.
   public func format(forFileName name: String) -> HapticFormat? { formats(forFileName: name).first }
 
-  /// The formats that the ending of a file name stands for.
+  /// Returns the formats with the extension of a file name.
   public func formats(forFileName name: String) -> [HapticFormat] {
     let name = name.lowercased()
     return formats.filter { format in format.fileExtensions.contains { name.hasSuffix(".\($0)") } }
   }
 
-  /// A file name without the ending of a format, where it has one.
+  /// Returns a file name without the extension of a format.
   public func stem(of name: String) -> String {
     let lower = name.lowercased()
     let ending = fileExtensions.filter { lower.hasSuffix(".\($0)") }.max { $0.count < $1.count }
     return ending.map { String(name.dropLast($0.count + 1)) } ?? name
   }
 
-  /// The format of a file: the one that recognises its content best, of equal ones the one its name
-  /// stands for.
+  /// Returns the format that recognizes the content of a file with the highest confidence. Of
+  /// several, the extension of the file decides.
   ///
-  /// A file that no format is certain of is of the format its name stands for, so that its errors
-  /// have a place.
+  /// A file that no format recognizes with certainty has the format of its extension, so that its
+  /// errors have locations.
+  ///
+  /// - Throws: An error for another kind of file, an unknown format, or an ambiguous one.
   public func format(of file: SourceFile) throws(InputError) -> HapticFormat {
     if formats.count == 1 { return formats[0] }
     let named = formats(forFileName: file.name)
-    // No other can be better.
+    // No other format can have a higher confidence.
     if named.count == 1, named[0].recognize(file.bytes.span) == .certain {
       return named[0]
     }
@@ -110,7 +113,7 @@ public struct FormatRegistry: Sendable {
         suggestion: "give the file the ending of its format, or convert it with '--from'"))
   }
 
-  /// Reads a file of any format and reports everything there is to say about it.
+  /// Reads a file of any format and returns its content with all findings and losses.
   public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> ReadResult
   {
     do throws(InputError) {
@@ -133,7 +136,7 @@ public struct FormatRegistry: Sendable {
     }
   }
 
-  /// Reads the composition of a file of any format, as fast as possible, or reports its first
+  /// Reads only the composition of a file of any format, as fast as possible, or throws its first
   /// error.
   public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic)
     throws(InputError)
@@ -142,7 +145,7 @@ public struct FormatRegistry: Sendable {
 }
 
 extension FormatRegistry: Equatable {
-  /// Whether both know formats of the same names, in the same order.
+  /// Returns whether two registries have formats of the same names in the same order.
   public static func == (one: FormatRegistry, other: FormatRegistry) -> Bool {
     one.formats.map { $0.id } == other.formats.map { $0.id }
   }
@@ -150,17 +153,17 @@ extension FormatRegistry: Equatable {
 
 /// A kind of file other than a pattern, by its first bytes.
 package struct FileKind: Sendable {
-  /// How many bytes of a file are looked at.
+  /// The number of bytes that identify a kind.
   package static let signatureLength = 12
 
   /// The kind as a noun: `a WAV sound file`.
   package let name: String
-  /// Whether it holds sound, which can be played and measured by itself.
+  /// A Boolean value that indicates whether the file is a sound, which can be played and measured.
   package let isSound: Bool
-  /// What can be done with it, or nil.
+  /// A hint for using the file, or nil.
   package let suggestion: String?
   private let signature: [UInt8]
-  /// What stands behind the first eight bytes, if the start is not enough.
+  /// The bytes at offset 8, for containers with several types of content.
   private let formType: [UInt8]
 
   private init(
@@ -199,7 +202,7 @@ package struct FileKind: Sendable {
     FileKind("a UTF-16 text", [0xFE, 0xFF], "save it as UTF-8"),
   ]
 
-  /// The kind of a file, or nil where its first bytes are of none that is known.
+  /// Identifies a file by its first bytes; nil for an unknown kind.
   package init?(of bytes: some Collection<UInt8>) {
     guard
       let kind = Self.binaryKinds.first(where: {
@@ -209,7 +212,7 @@ package struct FileKind: Sendable {
     self = kind
   }
 
-  /// Texts in JSON that are known by their outermost keys, and by keys of objects inside.
+  /// Kinds of JSON texts, with the root keys and the nested keys that identify them.
   private static let jsonKinds: [(kind: FileKind, keys: [String], nested: [String])] = [
     (FileKind("a bHaptics pattern (.tact)", []), ["project"], ["tracks"]),
     (FileKind("a haptic material of Interhaptics, version 6", []), ["vibration", "stiffness"], []),
@@ -220,7 +223,7 @@ package struct FileKind: Sendable {
     (FileKind("a transducer array", [], "use it with '--array'"), ["transducers"], []),
   ]
 
-  /// The kind of a text in JSON, or nil where its keys are of none that is known.
+  /// Identifies a JSON text by its keys; nil for an unknown kind.
   init?(of outline: JSONOutline) {
     guard
       let text = Self.jsonKinds.first(where: { text in
@@ -232,21 +235,22 @@ package struct FileKind: Sendable {
   }
 }
 
-/// The names of keys in a JSON text, found by a quick look: enough to recognise a format. The text
-/// may have any errors. Only its beginning is looked at, so that a look costs the same for texts of
-/// all sizes; keys with escapes are left out.
+/// The keys of a JSON text, from a quick scan that recognizes formats.
+///
+/// The text may have errors. Only its beginning is scanned, so that the time does not grow with the
+/// length. Keys with escapes are skipped.
 package struct JSONOutline {
   /// The keys of the outermost object, in their order.
   package private(set) var rootKeys: [String] = []
   package private(set) var nestedKeys: Set<String> = []
-  /// How many bytes are looked at for keys of the outermost object.
+  /// The number of bytes that are scanned for keys of the outermost object.
   private static let maximumScannedBytes = 1 << 20
-  /// How many bytes are looked at for other keys.
+  /// The number of bytes that are scanned for nested keys.
   private static let maximumNestedScanBytes = 1 << 16
-  /// The longest key that is kept; formats have none so long.
+  /// The maximum length of a recorded key in bytes. No format has a longer one.
   private static let maximumKeyLength = 40
 
-  /// Looks at a text; nil where it does not begin as an object.
+  /// Scans a text; nil if it does not begin with an object.
   package init?(_ text: Span<UInt8>) {
     var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
     while position < text.count, Self.isWhitespace(text[position]) {
@@ -254,7 +258,7 @@ package struct JSONOutline {
     }
     guard position < text.count, text[position] == UInt8(ascii: "{") else { return nil }
     var depth = 0
-    // Whether each open container is an object; deeper ones than this are none of a format's.
+    // For each open container, whether it is an object.
     var objects: [Bool] = []
     var expectsKey = false
     let end = min(text.count, Self.maximumScannedBytes)
@@ -297,7 +301,8 @@ package struct JSONOutline {
     }
   }
 
-  /// Whether a key is one of patterns, as Apple's format or another spells it.
+  /// A Boolean value that indicates whether the text has a root key of Apple's format, in any
+  /// spelling.
   var looksLikePattern: Bool {
     hasRootKey("Version") || rootKeys.contains { $0.lowercased() == "pattern" }
   }

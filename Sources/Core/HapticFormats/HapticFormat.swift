@@ -1,35 +1,36 @@
 public import HapticModel
 public import Reading
 
-/// A file format of haptic patterns, as a value: how its files are recognised, read and written.
+/// A file format of haptic patterns, as a value: it recognizes, reads, and writes files.
 public struct HapticFormat: Sendable {
-  /// Reads a file and reports everything there is to say about it, or refuses it.
+  /// Reads a file and reports its findings and losses, or throws an error.
   public typealias Reader = @Sendable (SourceFile, ReadingOptions) throws(InputError) -> ReadResult
   /// Writes a composition.
   public typealias Writer =
     @Sendable (HapticComposition, WritingOptions) throws(InputError) -> WrittenFiles
-  /// Makes another text of that of a file.
+  /// Returns a different text for a file.
   public typealias Rewriter = @Sendable (SourceFile) throws(InputError) -> [UInt8]
 
-  /// The name in options, rules and JSON, in lower case.
+  /// The name in options, rules, and JSON, in lower case.
   public let id: String
   /// The full name.
   public let title: String
-  /// Endings of file names, in lower case and without the dot; the first is written.
+  /// The file extensions in lower case, without the dot. The first one is written.
   public let fileExtensions: [String]
-  /// Whether files of other kinds have the same endings, so that in a folder only files whose
-  /// content is certain are taken for patterns.
+  /// A Boolean value that indicates whether other kinds of files have the same extensions.
+  ///
+  /// A file in a folder then counts as a pattern only if the format recognizes its content with
+  /// certainty.
   public let sharesFileExtensions: Bool
-  /// The rules of the format itself, in the order in which they are listed.
+  /// The rules of the format, in the order of lists.
   public let rules: [Rule]
-  /// The names of the ways in which the format can be written, the usual one first; empty where
-  /// there is one.
+  /// The names of the format's dialects, the default first; empty if there is only one.
   public let dialects: [String]
-  /// Whether a file is of this format, by its content alone. Takes time in proportion to the bytes
-  /// at most.
+  /// Recognizes a file of this format by its content alone, in time at most proportional to its
+  /// length.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
-  /// Reads a text that can be changed part by part, all else byte for byte as it was; nil where the
-  /// format has none.
+  /// Opens a file for editing in place, which keeps the other bytes of the text unchanged; nil if
+  /// the format cannot be edited.
   package var makeEditor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
   private let rulePrefix: String
   private let reader: Reader
@@ -37,13 +38,24 @@ public struct HapticFormat: Sendable {
   private let canonicalizer: Rewriter?
   private let corrector: Rewriter?
 
-  /// Makes a format; what is not given it does not do.
+  /// Creates a format. Without the optional functions, it cannot be written, canonicalized, or
+  /// corrected.
   ///
-  /// `prefix` is what the names of its rules begin with in findings and lists, the id and a slash
-  /// unless it is given; in
-  /// `rules` they have none, as its functions name them, too. `canonical` makes the text that is
-  /// equal for files that say the same, `fixed` the text with mechanical mistakes corrected and all
-  /// else as it was.
+  /// - Parameters:
+  ///   - id: The name in options, rules, and JSON.
+  ///   - title: The full name.
+  ///   - fileExtensions: The file extensions in lower case, without the dot.
+  ///   - sharesFileExtensions: True if other kinds of files have the same extensions.
+  ///   - rulePrefix: The prefix of the rules' names in findings and lists, by default the id and a
+  ///     slash. `rules`, and the findings of the functions, have none.
+  ///   - rules: The rules of the format.
+  ///   - dialects: The names of the dialects, the default first.
+  ///   - recognize: Recognizes a file by its content.
+  ///   - read: Reads a file.
+  ///   - write: Writes a composition.
+  ///   - canonicalize: Returns the text that is equal for files of equal content.
+  ///   - correct: Returns the text with mechanical mistakes corrected and all other bytes
+  ///     unchanged.
   public init(
     _ id: String, title: String, fileExtensions endings: [String],
     sharesFileExtensions sharesEndings: Bool = false,
@@ -67,7 +79,7 @@ public struct HapticFormat: Sendable {
     corrector = fixed
   }
 
-  /// Reads a file and reports everything there is to say about it.
+  /// Reads a file and returns its content with all findings and losses.
   public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> ReadResult
   {
     do {
@@ -81,23 +93,23 @@ public struct HapticFormat: Sendable {
     }
   }
 
-  /// Whether compositions can be written.
+  /// A Boolean value that indicates whether the format can be written.
   public var isWritable: Bool { writer != nil }
 
-  /// Writes a composition; nil where the format is only read.
+  /// Writes a composition, or returns nil if the format can only be read.
   public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions())
     throws(InputError)
     -> WrittenFiles?
   { try prefixingRules { () throws(InputError) in try writer?(composition, options) } }
 
-  /// The canonical text of a file, which is equal for files that say the same; nil where the format
-  /// has none.
+  /// Returns the canonical text of a file, which is equal for files of equal content, or nil if the
+  /// format has none.
   public func canonicalText(of file: SourceFile) throws(InputError) -> [UInt8]? {
     try prefixingRules { () throws(InputError) in try canonicalizer?(file) }
   }
 
-  /// The text of a file with its mechanical mistakes corrected and all else as it was; nil where
-  /// the format corrects nothing.
+  /// Returns the text of a file with mechanical mistakes corrected and all other bytes unchanged,
+  /// or nil if the format has no corrections.
   public func correctedText(of file: SourceFile) throws(InputError) -> [UInt8]? {
     try prefixingRules { () throws(InputError) in try corrector?(file) }
   }
@@ -121,62 +133,70 @@ public struct HapticFormat: Sendable {
   }
 }
 
-/// How sure a format is that a file is its own.
+/// The confidence that a file is of a format.
 public enum Recognition: Int, Comparable, Sendable {
   /// The file is of another format, or damaged.
   case unrecognized
-  /// Nothing in the file speaks against it.
+  /// Nothing in the file contradicts the format.
   case possible
-  /// The file has the mark of the format.
+  /// The file has a distinctive mark of the format.
   case certain
 
-  /// Whether one is less sure than the other.
+  /// Returns whether one confidence is lower than another.
   public static func < (one: Recognition, other: Recognition) -> Bool {
     one.rawValue < other.rawValue
   }
 }
 
-/// The bytes of a file, and what messages call it.
+/// The bytes of a file and its name in messages.
 public struct SourceFile: Sendable {
   /// The content.
   public var bytes: [UInt8]
-  /// The name in places, usually the path as the user wrote it; its ending helps to find the
-  /// format.
+  /// The name in locations, usually the path as the user typed it. Its extension helps to determine
+  /// the format.
   public var name: String
 
-  /// Makes a file of bytes; nothing is read.
+  /// Creates a file from bytes, without reading from a disk.
   public init(_ bytes: [UInt8], name: String) {
     self.bytes = bytes
     self.name = name
   }
 }
 
-/// How a file is read; a format ignores what does not concern it.
+/// Options for reading a file. A format ignores the options that do not concern it.
 public struct ReadingOptions: Equatable, Sendable {
-  /// What the times of control points count from.
+  /// The origin of the times of control points.
   public enum CurveTimes: String, CaseIterable, Sendable {
-    /// From the start of their curve, as Apple documents.
+    /// The start of their curve, as Apple documents.
     case relative
-    /// From the start of the pattern, as some tools write.
+    /// The start of the pattern, as some tools write.
     case absolute
-    /// From the start of their curve, unless all curves of the file together show otherwise.
+    /// The start of their curve, unless all curves of the file together prove otherwise.
     case automatic
   }
 
-  /// What the times of control points count from.
+  /// The origin of the times of control points.
   public var curveTimes: CurveTimes
-  /// How intensity follows from the amplitudes of formats that hold amplitudes.
+  /// The mapping from amplitude to intensity, for formats with amplitudes.
   public var amplitudeMapping: AmplitudeMapping
-  /// Whether findings below errors, allowances and losses are wanted; without them reading is
-  /// faster, and reports errors and what plays otherwise than it is written.
+  /// A Boolean value that indicates whether reading reports warnings, notes, suppressions, and
+  /// losses.
+  ///
+  /// Without them, reading is faster and reports only errors and deviations in playback.
   public var wantsFindings: Bool
-  /// The frames per second of signals that take the place of events where a format describes
-  /// signals, or nil for events.
+  /// The sample rate in hertz of signals that replace events, for formats that describe signals;
+  /// nil for events.
   public var signalRate: Double?
-  /// Whether an unknown name of a parameter is an error in AHAP; else the parameter is ignored.
+  /// A Boolean value that indicates whether an unknown parameter in AHAP is an error instead of a
+  /// warning.
   public var rejectsUnknownParameters = false
 
-  /// Makes options; those not given read everything as the format documents it.
+  /// Creates options. The defaults read a file as its format is documented.
+  ///
+  /// - Parameters:
+  ///   - curveTimes: The origin of the times of control points.
+  ///   - amplitudeMapping: The mapping from amplitude to intensity.
+  ///   - wantsFindings: True to report warnings, notes, suppressions, and losses.
   public init(
     curveTimes: CurveTimes = .automatic, amplitudeMapping amplitude: AmplitudeMapping = .root,
     wantsFindings: Bool = true
@@ -187,39 +207,50 @@ public struct ReadingOptions: Equatable, Sendable {
   }
 }
 
-/// How a composition is written; a format ignores what does not concern it.
+/// Options for writing a composition. A format ignores the options that do not concern it.
 public struct WritingOptions: Equatable, Sendable {
-  /// Whether a composition is written as several files.
+  /// The condition for dividing a composition into several files.
   public enum Split: String, CaseIterable, Sendable {
-    /// Where one file would not sound as the composition does.
+    /// Divides the composition if a single file would not play as it does.
     case automatic
-    /// Wherever the format has files for parts.
+    /// Divides the composition whenever the format permits.
     case always
-    /// Never.
+    /// Never divides the composition.
     case never
   }
 
-  /// The name of the format's dialect, or nil for its first.
+  /// The name of the dialect, or nil for the default.
   public var dialect: String?
-  /// How far a reduced or sampled curve may be from the exact one, as a share of full scale.
+  /// The maximum error of a reduced or sampled curve, as a fraction of full scale.
   public var tolerance: Double
-  /// How intensity and the amplitudes of formats that hold amplitudes follow from each other.
+  /// The mapping between intensity and amplitude, for formats with amplitudes.
   public var amplitudeMapping: AmplitudeMapping
-  /// How often a composition with loop points is repeated in a format without them.
+  /// The number of passes of a composition with loop points, in a format without them.
   public var loopCount: Int
-  /// Whether a composition is written as several files.
+  /// The condition for dividing the composition into several files.
   public var split: Split
-  /// Whether what the format cannot hold is written as sound files that it plays.
+  /// A Boolean value that indicates whether content that the format cannot represent is written as
+  /// sound files.
   public var rendersUnsupported: Bool
-  /// Samples per second of what is written as samples, or nil for what the format has usually.
+  /// The rate in hertz of written samples, or nil for the default of the format.
   public var signalRate: Double?
-  /// The name of the file without its ending, for references between the files of one writing.
+  /// The name of the file without extension, for references between the written files.
   public var baseName: String
 
-  /// Half a percent of full scale.
+  /// The default tolerance: 0.5 % of full scale.
   public static let defaultTolerance = 0.005
 
-  /// Makes options; those not given write everything as the format documents it.
+  /// Creates options. The defaults write a file as its format is documented.
+  ///
+  /// - Parameters:
+  ///   - dialect: The name of the dialect, or nil for the default.
+  ///   - tolerance: The maximum error of a reduced or sampled curve, as a fraction of full scale.
+  ///   - amplitudeMapping: The mapping between intensity and amplitude.
+  ///   - loopCount: The number of passes of a composition with loop points.
+  ///   - split: The condition for dividing the composition into several files.
+  ///   - rendersUnsupported: True to write unsupported content as sound files.
+  ///   - signalRate: The rate in hertz of written samples, or nil for the default of the format.
+  ///   - baseName: The name of the file without extension.
   public init(
     dialect: String? = nil, tolerance: Double = defaultTolerance,
     amplitudeMapping amplitude: AmplitudeMapping = .root,
@@ -238,18 +269,23 @@ public struct WritingOptions: Equatable, Sendable {
   }
 }
 
-/// Files as a format writes them.
+/// The files of a composition in a format.
 public struct WrittenFiles: Sendable {
-  /// One of the files.
+  /// One of the written files.
   public struct File: Equatable, Sendable {
-    /// What follows the name before its ending; empty for the only file.
+    /// The text after the base name and before the extension; empty for a single file.
     public var nameSuffix: String
-    /// The ending of the name without the dot, or nil for the one of the format.
+    /// The file extension without the dot, or nil for that of the format.
     public var fileExtension: String?
     /// The content.
     public var bytes: [UInt8]
 
-    /// Makes a file of bytes.
+    /// Creates a file from bytes.
+    ///
+    /// - Parameters:
+    ///   - nameSuffix: The text after the base name and before the extension.
+    ///   - fileExtension: The file extension without the dot, or nil for that of the format.
+    ///   - bytes: The content.
     public init(
       nameSuffix suffix: String = "", fileExtension ending: String? = nil, _ bytes: [UInt8]
     ) {
@@ -259,66 +295,65 @@ public struct WrittenFiles: Sendable {
     }
   }
 
-  /// The files; at least one.
+  /// The files, at least one.
   public var files: [File]
-  /// What the format cannot hold.
+  /// The content that the format cannot represent.
   public var losses: [Loss]
 
-  /// Makes the result of writing.
+  /// Creates the result of writing.
   public init(_ files: [File], losses: [Loss] = []) {
     self.files = files
     self.losses = losses
   }
 }
 
-/// How the amplitude of a vibration, 0…1, and the intensity that Core Haptics gives it follow from
-/// each other.
+/// The relation between the amplitude of a vibration, 0…1, and the intensity of Core Haptics.
 public enum AmplitudeMapping: String, CaseIterable, Sendable {
   /// Intensity is the square root of amplitude.
   ///
   /// Source: both converters of the Haptics SDK (facebook/meta-haptics-sdk, 41c9dcb, `ahap.rs`;
-  /// Lofelt/NiceVibrations, 5e58663), the only published law.
+  /// Lofelt/NiceVibrations, 5e58663), the only published relation.
   case root
-  /// Intensity is amplitude, for profiles whose amplitude is in proportion to intensity.
+  /// Intensity equals amplitude, for profiles whose amplitude is proportional to intensity.
   case linear
 
-  /// The intensity of an amplitude that is not negative.
+  /// Returns the intensity of an amplitude, which must not be negative.
   public func intensity(ofAmplitude amplitude: Double) -> Double {
     self == .root ? amplitude.squareRoot() : amplitude
   }
 
-  /// The amplitude of an intensity.
+  /// Returns the amplitude of an intensity.
   public func amplitude(ofIntensity intensity: Double) -> Double {
     self == .root ? intensity * intensity : intensity
   }
 }
 
-/// Everything a format has to say about a file.
+/// The result of reading a file: its composition with all findings and losses.
 public struct ReadResult: Sendable {
-  /// A sound file that a pattern plays. Whether it exists is not known here.
+  /// A reference to a sound file. Reading does not check that the file exists.
   public struct SoundReference: Equatable, Sendable {
-    /// The path as the file gives it, relative to the file's folder.
+    /// The path in the file, relative to its folder.
     public var path: String
-    /// Where the file gives it.
+    /// The location of the reference.
     public var location: FileLocation
 
-    /// Makes a reference.
+    /// Creates a reference.
     public init(path: String, location place: FileLocation) {
       self.path = path
       self.location = place
     }
   }
 
-  /// A rule that the file allows itself to break.
+  /// A rule that the file declares to break on purpose.
   public struct Suppression: Equatable, Sendable {
-    /// The rule as the file names it.
+    /// The rule as named in the file.
     public var rule: RuleID
-    /// Why, on one line.
+    /// The reason, on one line.
     public var reason: String
-    /// Where the file says so.
+    /// The location of the declaration.
     public var location: FileLocation
 
-    /// Makes an allowance.
+    /// Creates a suppression.
     public init(_ rule: RuleID, reason: String, location place: FileLocation) {
       self.rule = rule
       self.reason = reason
@@ -326,25 +361,25 @@ public struct ReadResult: Sendable {
     }
   }
 
-  /// What the file holds, or nil where it has errors.
+  /// The composition, or nil if the file has errors.
   public var composition: HapticComposition?
-  /// What was found, in the order of the file; allowances are not applied, see
+  /// The findings in the order of the file, without the suppressions applied. See
   /// ``findings(adding:rules:checked:)``.
   public var findings: [Finding]
-  /// How many errors there are, those without a finding of their own included.
+  /// The number of errors, including those without a finding of their own.
   public var errorCount: Int
-  /// What the file holds and a composition cannot.
+  /// The content of the file that a composition cannot represent.
   public var losses: [Loss]
-  /// Where the parts of the composition stand.
+  /// The locations of the composition's parts in the file.
   public var sourceMap: SourceMap
-  /// The sound files to look for, in the order of the file.
+  /// The referenced sound files, in the order of the file.
   public var sounds: [SoundReference]
-  /// The rules that the file allows itself to break.
+  /// The rules that the file declares to break on purpose.
   public var suppressions: [Suppression]
-  /// What else the file says about itself, such as a version, in its order.
+  /// Further information in the file, such as a version, in its order.
   public var details: [(name: String, value: String)]
 
-  /// Makes an examination; without an error count the errors among the findings are counted.
+  /// Creates a result. Without an error count, the errors among the findings are counted.
   public init(
     composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,
     losses: [Loss] = [],
@@ -362,8 +397,16 @@ public struct ReadResult: Sendable {
     self.details = details
   }
 
-  /// What was read of a text, where that has no errors; losses and findings below errors where they
-  /// are wanted.
+  /// Creates the result of reading a JSON text.
+  ///
+  /// - Parameters:
+  ///   - composition: Returns the composition; evaluated only if there are no errors.
+  ///   - json: The text.
+  ///   - log: The findings of the reader.
+  ///   - options: The options. They decide which findings and losses are included.
+  ///   - losses: Returns the losses; evaluated only if there are no errors.
+  ///   - sourceMap: The locations of the composition's parts.
+  ///   - details: Further information in the text.
   package init(
     _ composition: @autoclosure () -> HapticComposition?, of json: JSONDocument, log: FindingLog,
     options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], sourceMap places: SourceMap,
@@ -378,14 +421,14 @@ public struct ReadResult: Sendable {
       details: details)
   }
 
-  /// The examination of a file that cannot be read at all.
+  /// Creates the result for a file that cannot be read at all.
   public init(_ error: InputError) {
     self.init(
       composition: nil, findings: [error.finding], errorCount: error.otherErrorCount + 1,
       sourceMap: .inMemory(name: error.location.name))
   }
 
-  /// The composition, or the first error.
+  /// Returns the composition, or throws the first error.
   public func get() throws(InputError) -> HapticComposition {
     if let first = findings.first(where: { $0.severity == .error }) {
       throw InputError(first, otherErrorCount: errorCount - 1)
@@ -395,7 +438,7 @@ public struct ReadResult: Sendable {
 
   // MARK: - Allowances
 
-  /// The rules about allowances themselves.
+  /// The rules about suppressions themselves.
   public static let rules = [unknownRule, unusedSuppression]
 
   private static let unknownRule = Rule.warning(
@@ -404,16 +447,17 @@ public struct ReadResult: Sendable {
     "unused-allowance", "grammar",
     "AllowedRules should not contain rules that the file does not break.")
 
-  /// The findings of the file and of further checks, in the order of the file, with its allowances
-  /// applied.
+  /// Returns the findings of the file and of further checks, in the order of the file, with the
+  /// suppressions applied.
   ///
-  /// Findings below errors of an allowed rule become notes. Allowances of unknown rules, and those
-  /// that nothing needs, are reported.
+  /// Warnings of a suppressed rule become notes. Suppressions of unknown rules, and unnecessary
+  /// ones, are reported.
   ///
   /// - Parameters:
   ///   - others: Findings of other checks of the same file.
-  ///   - rules: All rules there are.
-  ///   - isChecked: Whether a rule was checked; allowances of others are not called unused.
+  ///   - rules: All existing rules.
+  ///   - isChecked: Returns whether a rule was checked. Only suppressions of checked rules can be
+  ///     unnecessary.
   public func findings(
     adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true }
   )
@@ -453,7 +497,7 @@ public struct ReadResult: Sendable {
 // MARK: - Places
 
 extension [[Int]] {
-  /// Values of events by the layers and numbers of these.
+  /// Distributes values of events to lists by layer and index. Events without a value get 0.
   package init(_ values: [Int], at references: [EventReference]) {
     self = []
     for (value, event) in zip(values, references) {
@@ -467,26 +511,30 @@ extension [[Int]] {
   }
 }
 
-/// Where the parts of a composition stand in the file they were read from.
+/// The locations of a composition's parts in their file.
 public struct SourceMap: Sendable {
   private let resolve: @Sendable (CompositionElement) -> FileLocation
 
-  /// Makes the places that a function finds; it gives the whole file for a part that was not read
-  /// from one value.
+  /// Creates a map from a function. It returns the whole file for a part that was not read from a
+  /// single value.
   public init(_ find: @escaping @Sendable (CompositionElement) -> FileLocation) {
     self.resolve = find
   }
 
-  /// The place of a part; the whole file where the part was not read from one value.
+  /// Returns the location of a part, or the whole file for a part that was not read from a single
+  /// value.
   public func location(of element: CompositionElement) -> FileLocation { resolve(element) }
 
-  /// The places of parts by the values they were read from; a part without one is where its layer
-  /// is, or the whole.
+  /// Creates a map from the indices of the values that the parts were read from. A part without an
+  /// index has the location of its layer, or of the root.
   ///
   /// - Parameters:
-  ///   - layers: The value of each layer; of events, parameters and curves there are lists by
-  ///     layers.
-  ///   - place: The place of a value.
+  ///   - root: The index of the value of the whole composition.
+  ///   - layers: The index of each layer's value.
+  ///   - events: The indices of the events' values, by layer.
+  ///   - parameters: The indices of the parameters' values, by layer.
+  ///   - curves: The indices of the curves' values, by layer.
+  ///   - location: Returns the location of a value.
   package init(
     root whole: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
     curves: [[Int]] = [],
@@ -508,10 +556,10 @@ public struct SourceMap: Sendable {
     }
   }
 
-  /// The places of a composition that was made in code: only paths, as `events[3]`, with the index
-  /// of its layer in front of a part that is not of the first one.
+  /// Returns the map of a composition that was made in code. Locations have only a path, such as
+  /// `events[3]`, preceded by the index of the layer if it is not the first one.
   ///
-  /// - Parameter name: What messages call the composition.
+  /// - Parameter name: The name of the composition in messages.
   public static func inMemory(name: String) -> SourceMap {
     @Sendable func path(_ layer: Int, _ list: String, _ index: Int) -> String {
       (layer == 0 ? "" : "layers[\(layer)].") + "\(list)[\(index)]"
@@ -531,10 +579,11 @@ public struct SourceMap: Sendable {
 }
 
 extension FindingLog {
-  /// The findings that reading with options reports: all, or those of parameters that are ignored
-  /// and the errors alone.
+  /// Returns the findings that the options ask for: all, or only errors and ignored parameters.
   ///
-  /// - Parameter place: The place of a value at an offset.
+  /// - Parameters:
+  ///   - options: The options of reading.
+  ///   - location: Returns the location of a value at an offset.
   package func findings(
     for options: ReadingOptions, location place: (_ value: Int, _ offset: Int) -> FileLocation
   ) -> [Finding] {
@@ -545,7 +594,13 @@ extension FindingLog {
     }
   }
 
-  /// Notes what a text has that JSON forbids, or leaves open.
+  /// Adds a finding for each deviation of a text from strict JSON.
+  ///
+  /// - Parameters:
+  ///   - json: The text.
+  ///   - byteOrderMark: The rule for a byte-order mark.
+  ///   - trailingComma: The rule for a trailing comma.
+  ///   - duplicateKey: The rule for a duplicate key.
   package mutating func addDeviations(
     of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule
   ) {

@@ -1,22 +1,23 @@
-/// A JSON text that was read: its bytes, and one small fixed-size record per value.
+/// A parsed JSON text: its bytes, and one record of fixed size per value.
 ///
-/// Reading is iterative and takes time in proportion to the text. Nothing is decoded before it is
-/// asked for. Documents are immutable and may be shared between threads.
+/// Parsing is iterative and takes time proportional to the text. Strings and numbers are decoded on
+/// access. Documents are immutable and may be shared between threads.
 public final class JSONDocument: Sendable {
-  /// The text's name in places and errors.
+  /// The name of the text in locations and errors.
   public let name: String
-  /// The text as it was given.
+  /// The bytes of the text, as they were passed.
   public let text: [UInt8]
-  /// What strict JSON forbids, or leaves open, and was read nevertheless, in order of offset.
+  /// The accepted deviations from strict JSON, sorted by offset.
   public let deviations: [JSONDeviation]
 
   let nodes: [JSONNode]
   private let lineIndex = LineIndex()
 
-  /// Reads a text, or refuses it with the place of the first character that cannot be accepted.
+  /// Parses a text, or throws an error at the first character that cannot be accepted.
   ///
-  /// Strings must be UTF-8, escapes complete, numbers within the range of `Double`. A byte-order
-  /// mark, trailing commas and duplicate keys are recorded in `tolerances`.
+  /// Strings must be UTF-8, escapes complete, and numbers within the range of `Double`. A
+  /// byte-order mark, trailing commas, and duplicate keys are accepted and recorded in
+  /// `deviations`.
   public init(text: [UInt8], name: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     var reader = JSONParser(limits: limits)
     do {
@@ -33,12 +34,12 @@ public final class JSONDocument: Sendable {
   /// The outermost value.
   public var root: JSONValue { JSONValue(document: self, index: 0) }
 
-  /// The line and column of a byte; the first call counts the lines once.
+  /// Returns the line and the column of a byte. The first call indexes the lines.
   public func location(at offset: Int) -> FileLocation {
     lineIndex.location(of: offset, in: text, name: name)
   }
 
-  /// The place of a value by its number, or of a byte of it.
+  /// Returns the location of a value by its index, or of a byte in it.
   package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
     let value = JSONValue(document: self, index: index)
     var place = location(at: offset ?? value.offset)
@@ -46,7 +47,8 @@ public final class JSONDocument: Sendable {
     return place
   }
 
-  /// The value a tolerance concerns: the container of a comma, the value of a repeated key.
+  /// Returns the value that a deviation concerns: the container of a trailing comma, or the value
+  /// of a duplicate key.
   public func value(of tolerance: JSONDeviation) -> JSONValue {
     JSONValue(document: self, index: tolerance.valueIndex)
   }
@@ -67,16 +69,22 @@ extension JSONError {
   }
 }
 
-/// How much a document may hold before it is refused.
+/// The maximum size of a document.
 public struct JSONLimits: Equatable, Sendable {
-  /// Bytes of text, at most 256 MiB: offsets and key lengths are kept in 28 bits.
+  /// The maximum length of the text in bytes, at most 256 MiB: offsets and key lengths have 28
+  /// bits.
   public let maximumTextBytes: Int
-  /// Values of any kind; each takes 24 bytes of memory.
+  /// The maximum number of values of any kind. Each takes 24 bytes of memory.
   public let maximumValueCount: Int
-  /// Containers within containers.
+  /// The maximum depth of nested containers.
   public let maximumDepth: Int
 
-  /// Makes limits; text and values beyond what a document can number are lowered to it.
+  /// Creates limits. The length and the count are clamped to the capacity of a document.
+  ///
+  /// - Parameters:
+  ///   - maximumTextBytes: The maximum length of the text in bytes.
+  ///   - maximumValueCount: The maximum number of values.
+  ///   - maximumDepth: The maximum depth of nested containers.
   public init(
     maximumTextBytes textBytes: Int = 1 << 28, maximumValueCount values: Int = 20_000_000,
     maximumDepth depth: Int = 256
@@ -87,29 +95,29 @@ public struct JSONLimits: Equatable, Sendable {
   }
 }
 
-/// Something strict JSON forbids, or leaves open, that was read nevertheless.
+/// An accepted deviation from strict JSON, or an ambiguity that it permits.
 public struct JSONDeviation: Equatable, Sendable {
-  /// What was tolerated.
+  /// The kind of a deviation.
   public enum Kind: Equatable, Sendable {
-    /// U+FEFF in front of the text.
+    /// U+FEFF at the start of the text.
     case byteOrderMark
-    /// A comma in front of a closing bracket.
+    /// A comma before a closing bracket.
     case trailingComma
-    /// A key its object already has; the last one counts.
+    /// A key that its object already has. The last value applies.
     case duplicateKey
   }
 
-  /// What was tolerated.
+  /// The kind of the deviation.
   public var kind: Kind
-  /// Where, in bytes from the start of the text.
+  /// The position in the text, in bytes.
   public var offset: Int
-  /// The number of the value concerned: the container of a comma, the value of a key.
+  /// The index of the value concerned: the container of a comma, or the value of a key.
   var valueIndex: Int
 }
 
-/// One value of a document: a number and a reference, decoded only where it is asked.
+/// A cursor to one value of a document. The value is decoded on access.
 public struct JSONValue: Sendable {
-  /// What a value can be.
+  /// The type of a value.
   public enum Kind: String, Sendable {
     /// Members with keys, in braces.
     case object
@@ -125,19 +133,23 @@ public struct JSONValue: Sendable {
     case null
   }
 
-  /// The document the value belongs to.
+  /// The document of the value.
   public let document: JSONDocument
-  /// The value's number in the order of the text, from 0; containers come before their contents.
+  /// The index of the value in the order of the text, from 0. A container precedes its contents.
   public let index: Int
 
-  /// Makes a cursor to a value from its number; the number must be less than the count of values.
+  /// Creates a cursor to a value.
+  ///
+  /// - Parameters:
+  ///   - document: The document of the value.
+  ///   - index: The index of the value, less than the number of values in the document.
   public init(document: JSONDocument, index: Int) {
     precondition(
       document.nodes.indices.contains(index), "a value's number is below the document's count")
     self.init(document, uncheckedIndex: index)
   }
 
-  /// Makes a cursor to a value that is known to exist.
+  /// Creates a cursor to an existing value, without checking the index.
   init(_ document: JSONDocument, uncheckedIndex index: Int) {
     self.document = document
     self.index = index
@@ -145,7 +157,7 @@ public struct JSONValue: Sendable {
 
   var node: JSONNode { document.nodes[index] }
 
-  /// What the value is.
+  /// The type of the value.
   public var kind: Kind {
     switch node.form {
     case .object: .object
@@ -157,7 +169,7 @@ public struct JSONValue: Sendable {
     }
   }
 
-  /// The text of a string, else nothing.
+  /// The decoded string, or nil if the value is not a string.
   public var string: String? {
     let node = node
     guard kind == .string else { return nil }
@@ -171,7 +183,7 @@ public struct JSONValue: Sendable {
       as: UTF8.self)
   }
 
-  /// The nearest `Double` to a number, always finite, else nothing.
+  /// The finite `Double` nearest to the number, or nil if the value is not a number.
   public var number: Double? {
     let node = node
     guard node.form == .number else { return nil }
@@ -179,7 +191,7 @@ public struct JSONValue: Sendable {
     return JSONNumber.value(text.span, node.range)
   }
 
-  /// The truth of a boolean, else nothing.
+  /// The boolean, or nil if the value is not a boolean.
   public var boolean: Bool? {
     switch node.form {
     case .true: true
@@ -188,36 +200,36 @@ public struct JSONValue: Sendable {
     }
   }
 
-  /// The bytes of a scalar as they were written; nothing of containers.
+  /// The bytes of a scalar as in the text. Containers have none.
   public var lexeme: ArraySlice<UInt8> {
     let node = node
     return node.isContainer ? [] : document.text[node.range]
   }
 
-  /// The bytes of a string inside its quotes.
+  /// Returns the range between the quotes of a string.
   static func contentRange(of range: Range<Int>) -> Range<Int> {
     range.lowerBound + 1..<range.upperBound - 1
   }
 
-  /// The key, where the value is a member of an object.
+  /// The key of a member, or nil if the value is not a member of an object.
   public var key: String? { hasKey ? decoded(node.keyRange, isEscaped: node.isKeyEscaped) : nil }
 
   var hasKey: Bool { parent?.kind == .object }
 
-  /// The container, or nothing at the root.
+  /// The container of the value, or nil for the root.
   public var parent: JSONValue? {
     let parent = node.parent
     return parent == JSONNode.noParent ? nil : JSONValue(document, uncheckedIndex: Int(parent))
   }
 
-  /// The members of an object in the order of the text, repeated keys included; empty for others.
+  /// The members of an object in the order of the text, with duplicates; empty for other types.
   public var members: JSONChildren { JSONChildren(of: self, if: .object) }
 
-  /// The elements of an array; empty for others.
+  /// The elements of an array; empty for other types.
   public var elements: JSONChildren { JSONChildren(of: self, if: .array) }
 
-  /// The elements of an array of nothing but whole numbers within a range, decoded in one pass; nil
-  /// for all other values.
+  /// Returns the elements of an array of whole numbers in a range, decoded in one pass; nil for any
+  /// other value.
   package func integerElements(in range: ClosedRange<Int32>) -> [Int32]? {
     let node = node
     guard node.form == .array else { return nil }
@@ -236,7 +248,7 @@ public struct JSONValue: Sendable {
     return numbers
   }
 
-  /// The last member with a key, where the value is an object that has one.
+  /// The last member with a key, or nil if there is none or the value is not an object.
   public subscript(key: String) -> JSONValue? {
     var found: JSONValue?
     for member in members where member.key == key {
@@ -245,18 +257,18 @@ public struct JSONValue: Sendable {
     return found
   }
 
-  /// Where the value begins, in bytes from the start of the text.
+  /// The position of the value's first byte in the text.
   public var offset: Int { Int(node.start) }
 
-  /// The line and column where the value begins.
+  /// The line, the column, and the path of the value.
   public var location: FileLocation { document.location(ofValue: index) }
 
-  /// Where the value's key begins, or the value where it has none, in bytes.
+  /// The position of the key's opening quote, or of the value if it has no key.
   public var keyOffset: Int { hasKey ? node.keyRange.lowerBound - 1 : offset }
 
-  /// The way to the value from the root, as `Pattern[3].Event.Time`; empty at the root.
+  /// The path from the root to the value, such as `Pattern[3].Event.Time`; empty for the root.
   ///
-  /// Keys that are not plain names are written `["in brackets"]`, shortened to 40 characters.
+  /// Keys that are not identifiers are written `["in brackets"]`, shortened to 40 characters.
   public var path: String {
     var steps: [String] = []
     var value = self
@@ -274,7 +286,7 @@ public struct JSONValue: Sendable {
     return path.hasPrefix(".") ? String(path.dropFirst()) : path
   }
 
-  /// The key, or the beginning of one so long that paths through it would cost more than the text.
+  /// The key, cut at 200 bytes, so that a path costs less than the text.
   private var truncatedKey: String {
     decoded(node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
   }
@@ -289,7 +301,7 @@ public struct JSONValue: Sendable {
 
 /// The members of an object, or the elements of an array.
 public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
-  /// Whether there are none.
+  /// A Boolean value that indicates whether no value remains.
   public var isEmpty: Bool { index >= end }
 
   private let document: JSONDocument
@@ -303,7 +315,7 @@ public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
     end = node.form == form ? Int(node.extent) : index
   }
 
-  /// The next value, or nothing behind the last.
+  /// Returns the next value, or nil after the last.
   public mutating func next() -> JSONValue? {
     guard index < end else { return nil }
     let value = JSONValue(document, uncheckedIndex: index)
@@ -316,7 +328,8 @@ public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
 // MARK: - Where it stands
 
 extension String {
-  /// The text in double quotes for a message: control characters escaped, long texts shortened.
+  /// Returns the text in double quotes for a message: control characters are escaped, and long
+  /// texts shortened to `limit` scalars.
   public func quoted(limit: Int = 60) -> String {
     var writer = JSONWriter(layout: .compact)
     let isLong = unicodeScalars.count > limit
@@ -324,7 +337,7 @@ extension String {
     return String(decoding: writer.bytes, as: UTF8.self).escapingInvisibles
   }
 
-  /// The text with what is not seen escaped, as `\u0085`.
+  /// The text with invisible characters escaped, such as `\u0085`.
   package var escapingInvisibles: String {
     var line = ""
     for scalar in unicodeScalars {
@@ -341,10 +354,11 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether the character would break a line, or steer what a terminal shows, instead of being
-  /// shown.
+  /// A Boolean value that indicates whether the character is not displayed, but breaks a line or
+  /// controls a terminal.
   ///
-  /// Controls, those of C1 too, separators of lines, and marks such as those that reverse text.
+  /// True for control characters, including C1, line separators, and format characters such as
+  /// those that reverse text.
   public var isInvisible: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
@@ -354,33 +368,35 @@ extension Unicode.Scalar {
 }
 
 extension JSONValue.Kind {
-  /// The kind as a noun with its article, for messages.
+  /// The type as a noun with its article, for messages.
   public var noun: String {
     self == .null ? rawValue : (self == .object || self == .array ? "an " : "a ") + rawValue
   }
 }
 
-/// One value of a document: 24 bytes of plain numbers, so that reading allocates nothing per value.
+/// The record of one value: 24 bytes without references, so that parsing allocates nothing per
+/// value.
 struct JSONNode {
-  /// What the value is; two forms of string tell whether its bytes can be taken as they stand.
+  /// The type of the value. Strings without escapes need no decoding.
   enum Form: UInt32 {
     case object, array, plainString, escapedString, number, `true`, `false`, null
   }
 
-  /// The parent of the root.
+  /// The `parent` of the root.
   static let noParent = UInt32.max
 
-  /// Offset of the value's first byte.
+  /// The offset of the value's first byte.
   let start: UInt32
-  /// Scalars: the length in bytes. Containers: the number of the first node behind their contents.
+  /// For a scalar, the length in bytes. For a container, the index of the first node after its
+  /// contents.
   var extent: UInt32
-  /// The number of the container, or `none`.
+  /// The index of the container, or `noParent`.
   let parent: UInt32
-  /// The place among the container's values, from 0.
+  /// The position among the values of the container, from 0.
   let siblingIndex: UInt32
-  /// Offset of the key's first byte, inside the quotes; 0 where there is no key.
+  /// The offset of the key's first byte inside the quotes, or 0 without a key.
   let keyStart: UInt32
-  /// 28 bits of key length, one for escapes in it, three for the form.
+  /// 28 bits for the key's length, one for escapes in the key, and three for the form.
   private let packed: UInt32
 
   init(
@@ -397,41 +413,42 @@ struct JSONNode {
 
   var form: Form { Form(rawValue: packed & 7) ?? .null }
   var isContainer: Bool { packed & 7 <= Form.array.rawValue }
-  /// The bytes of the value, for scalars.
+  /// The bytes of a scalar.
   var range: Range<Int> { Int(start)..<Int(start) + Int(extent) }
-  /// The bytes of the key, inside the quotes.
+  /// The bytes of the key inside the quotes.
   var keyRange: Range<Int> { Int(keyStart)..<Int(keyStart) + Int(packed >> 4) }
   var isKeyEscaped: Bool { packed & 8 != 0 }
 }
 
-/// Where a key stands, while its value is being read.
+/// The position of a key inside its quotes, kept while its value is parsed.
 struct JSONKeyRange {
   var start = 0
   var length = 0
   var isEscaped = false
 }
 
-/// A fixed list of names that keys or strings are compared with, without making strings of them.
+/// A list of names that keys and strings are compared with, without allocating strings.
 public struct JSONNameList: Sendable {
-  /// The names, in the order that gives them their numbers.
+  /// The names. Their order determines their indices.
   public let names: [String]
 
   private let nameBytes: [[UInt8]]
 
-  /// Makes a list; the first of two equal names counts.
+  /// Creates a list. The first of two equal names applies.
   public init(_ names: [String]) {
     self.names = names
     nameBytes = names.map { Array($0.utf8) }
   }
 
-  /// The number of the name that is a value's key, or nothing.
+  /// Returns the index of the name that equals a value's key, or nil.
   public func index(ofKey value: JSONValue) -> Int? {
     let node = value.node
     let text = value.document.text
     return index(text.span, node.keyRange, isEscaped: node.isKeyEscaped)
   }
 
-  /// The members of an object by the numbers of their keys, found in one pass; at most 32 names.
+  /// Indexes the members of an object by the names of their keys, in one pass. The list must have
+  /// at most 32 names.
   package func indexedMembers(of object: JSONValue) -> JSONIndexedMembers {
     var fields = JSONIndexedMembers(of: object.document)
     let allNodes = object.document.nodes
@@ -449,7 +466,7 @@ public struct JSONNameList: Sendable {
     return fields
   }
 
-  /// The number of the name that is a string value's text, or nothing.
+  /// Returns the index of the name that equals a string value, or nil.
   public func index(ofString value: JSONValue) -> Int? {
     let node = value.node
     guard node.form == .plainString || node.form == .escapedString else { return nil }
@@ -472,11 +489,12 @@ public struct JSONNameList: Sendable {
     return nil
   }
 
-  /// The name that was probably meant by another, for "did you mean …?", or nothing.
+  /// Returns the name that was probably meant by a text, for "did you mean …?", or nil.
   ///
-  /// The nearest by edit distance if no more than a third of the text would have to change,
-  /// capitals aside; else the shortest that contains the text, or is contained in it. Texts of more
-  /// than 64 bytes have no neighbours.
+  /// - The nearest name by edit distance, ignoring case, if at most a third of the text differs.
+  /// - Otherwise the shortest name that contains the text or is contained in it.
+  ///
+  /// Texts of more than 64 bytes have no nearest name.
   public func nearest(to text: String) -> String? {
     guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
     let wanted = Array(text.lowercased().utf8)
@@ -484,7 +502,7 @@ public struct JSONNameList: Sendable {
     for name in names where name != text {
       let other = Array(name.lowercased().utf8)
       let limit = best?.distance ?? (max(wanted.count, 3) / 3 + 1)
-      // No text is nearer than the difference in length, which rules out most.
+      // The difference in length is a lower bound of the distance, and rules out most names.
       guard abs(other.count - wanted.count) < limit else { continue }
       let distance = Self.editDistance(wanted, other)
       if distance < limit {
@@ -504,9 +522,11 @@ public struct JSONNameList: Sendable {
     text.indices.contains { text[$0...].starts(with: part) }
   }
 
-  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into
-  /// another. Source: the optimal string alignment distance (L. Boytsov, Indexing methods for
-  /// approximate dictionary searching, 2011, section 2).
+  /// Returns the number of insertions, deletions, replacements, and swaps of neighbors that turn
+  /// one text into the other.
+  ///
+  /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
+  /// dictionary searching, 2011, section 2).
   static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var before = Array(0...right.count)
     var last = before
@@ -526,17 +546,21 @@ public struct JSONNameList: Sendable {
   }
 }
 
-/// The members of an object by the numbers of their keys in a list of names.
+/// The members of an object, indexed by the names of their keys in a list.
 package struct JSONIndexedMembers: ~Copyable {
   package private(set) var memberCount = 0
-  /// The names that are keys, as bits.
+  /// The set of names that occur as keys, as bits.
   package private(set) var nameBits: UInt32 = 0
   private let document: JSONDocument
   private var memberIndices = InlineArray<32, UInt32>(repeating: 0)
 
   init(of document: JSONDocument) { self.document = document }
 
-  /// Notes the next member and the number of its key, where that has one.
+  /// Adds the next member.
+  ///
+  /// - Parameters:
+  ///   - name: The index of its key in the list, or nil for an unknown key.
+  ///   - member: The index of its value.
   mutating func add(nameIndex name: Int?, memberIndex member: Int) {
     memberCount += 1
     guard let name else { return }
@@ -544,12 +568,12 @@ package struct JSONIndexedMembers: ~Copyable {
     memberIndices[name] = UInt32(truncatingIfNeeded: member)
   }
 
-  /// Whether each member has a name of its own, out of some given as bits.
+  /// Returns whether every member has a different key, out of a set of names given as bits.
   package func hasDistinctNames(among allowed: UInt32) -> Bool {
     nameBits & ~allowed == 0 && nameBits.nonzeroBitCount == memberCount
   }
 
-  /// The last member whose key is a name, or nil.
+  /// The last member with a name, by the index of the name; nil if there is none.
   package subscript(name: Int) -> JSONValue? {
     nameBits & 1 << UInt32(name) == 0
       ? nil : JSONValue(document, uncheckedIndex: Int(memberIndices[name]))

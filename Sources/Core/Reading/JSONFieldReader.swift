@@ -1,22 +1,23 @@
-/// The rules by which tables judge objects.
+/// The rules that a schema reader reports, and its policies.
 package struct JSONSchemaRules: Sendable {
-  /// What becomes of a fraction where an integer should be.
+  /// The policy for a fraction where an integer is expected.
   package enum FractionHandling: Sendable {
-    /// It is an error of `outOfRange`.
+    /// The fraction is an error of `outOfRange`.
     case rejected
-    /// It is dropped, and the number moved into the range of `Int32`; noted by a rule.
+    /// The fraction is truncated, the result clamped to the range of `Int32`, and a finding of the
+    /// rule added.
     case truncated(Rule)
-    /// The number is rounded; noted by a rule.
+    /// The number is rounded, and a finding of the rule added.
     case rounded(Rule)
   }
 
-  /// What a null counts as under a key that may be left out.
+  /// The policy for null as the value of an optional key.
   package enum NullHandling: Sendable {
-    /// A value of a wrong type.
+    /// Null is a value of a wrong type.
     case wrongType
-    /// Nothing.
+    /// Null stands for an absent key.
     case absent
-    /// Nothing; noted by a rule.
+    /// Null stands for an absent key, and a finding of the rule is added.
     case absentWithFinding(Rule)
   }
 
@@ -24,12 +25,13 @@ package struct JSONSchemaRules: Sendable {
   package var recommendedKey: Rule?
   package var wrongType: Rule
   package var outOfRange: Rule
-  /// Nil where unknown keys are nobody's business.
+  /// The rule for unknown keys, or nil to accept them.
   package var unknownKey: Rule?
   package var unknownValue: Rule?
-  /// Nil where texts may be empty.
+  /// The rule for empty strings, or nil to accept them.
   package var emptyText: Rule?
-  /// Whether values under a key that repeats are checked too, though the last one counts.
+  /// A Boolean value that indicates whether every value of a repeated key is checked, though only
+  /// the last applies.
   package var checksRepeatedKeys: Bool
   package var fractionHandling: FractionHandling
   package var nullHandling: NullHandling
@@ -54,12 +56,13 @@ package struct JSONSchemaRules: Sendable {
   }
 }
 
-/// Reads a text by tables, see ``JSONObjectSchema``, and notes what is wrong with it. A reader may word
-/// what concerns keys in its own way by having `noteMissing`, `noteUnknownKey` or `noteUnknownWord`
-/// itself. Numbers out of range are moved to the nearest bound where `outOfRange` is a warning or
-/// note, else not used.
+/// A reader of texts by ``JSONObjectSchema``, which reports violations to its log.
+///
+/// A format can report keys in its own words by implementing `reportMissing`, `reportUnknownKey`,
+/// or `reportUnknownValue`. A number out of range is clamped if the severity of `outOfRange` is
+/// below `error`, and rejected otherwise.
 package protocol JSONSchemaReader: Sendable {
-  /// Whether texts that are written have whole numbers without a point.
+  /// A Boolean value that indicates whether whole numbers are written without a decimal point.
   static var writesShortNumbers: Bool { get }
 
   var log: FindingLog { get set }
@@ -119,7 +122,7 @@ extension JSONSchemaReader {
     return false
   }
 
-  /// Whether a null under a key that may be left out counts as nothing.
+  /// Returns whether null stands for an absent key, and reports it if the policy says so.
   package mutating func acceptsNullAsAbsent(_ value: JSONValue) -> Bool {
     switch rules.nullHandling {
     case .wrongType:
@@ -134,7 +137,7 @@ extension JSONSchemaReader {
     }
   }
 
-  /// The scalar of a key; nil where it cannot be used, which is noted.
+  /// Reads a scalar. Returns nil for an invalid value, after reporting it.
   package mutating func readScalar<Value: JSONScalar>(_ value: JSONValue, key: JSONKey) -> Value? {
     switch key.type {
     case .number(let range):
@@ -210,8 +213,14 @@ extension JSONSchemaReader {
     return whole
   }
 
-  /// A number within a range, the nearest of it where that is allowed, or nil; noted where it is
-  /// outside.
+  /// Returns a number in a range, the nearest bound if clamping is permitted, or nil. A number out
+  /// of range is reported.
+  ///
+  /// - Parameters:
+  ///   - number: The number.
+  ///   - range: The valid range.
+  ///   - value: The value of the number, for the report.
+  ///   - key: The key of the value.
   package mutating func checkRange(
     _ number: Double, range: ClosedRange<Double>, at value: JSONValue, key: JSONKey
   )
@@ -233,7 +242,8 @@ extension JSONSchemaReader {
     return isUsed ? nearest : nil
   }
 
-  /// The number of a word in a list; nil where it is not there, which is noted.
+  /// Reads one of a list of names. Returns its index, or nil for an unknown name, after reporting
+  /// it.
   package mutating func readName(_ value: JSONValue, names: JSONNameList, key: JSONKey) -> Int? {
     if let index = names.index(ofString: value) { return index }
     guard expectKind(.string, of: value, as: key.name, errorCode: key.errorCode),
@@ -245,7 +255,8 @@ extension JSONSchemaReader {
     return nil
   }
 
-  /// The elements of an array of objects that are complete; nil where it is something else.
+  /// Reads an array of objects. Incomplete objects are skipped. Returns nil for a value of another
+  /// type.
   package mutating func readElements<Element>(
     of value: JSONValue, _ key: JSONKey, _ table: JSONObjectSchema<Element, Self>, _ new: Element
   ) -> [Element]? {
@@ -273,19 +284,19 @@ extension JSONSchemaReader {
 }
 
 extension JSONNameList {
-  /// The name that was probably meant by another, as a hint.
+  /// Returns the question for the name that was probably meant by a text: `did you mean "x"?`.
   package func suggestion(for text: String) -> String? {
     nearest(to: text).map { "did you mean \"\($0)\"?" }
   }
 }
 
 extension JSONValue {
-  /// A scalar as the file writes it, shortened.
+  /// The first 24 bytes of a scalar as in the text.
   package var truncatedLexeme: String { String(decoding: lexeme.prefix(24), as: UTF8.self) }
 }
 
 extension JSONSchema {
-  /// A hint at the key of an object that may be a missing one with another spelling.
+  /// Returns a suggestion to rename an unknown key of an object that is similar to a missing one.
   package func renameSuggestion(for name: String, in object: JSONValue) -> String? {
     for member in object.members {
       guard names.index(ofKey: member) == nil, let written = member.key,
@@ -302,10 +313,16 @@ extension JSONSchema {
 // MARK: - Canonical text
 
 extension JSONSchema {
-  /// A text in canonical form: known keys in the order of the rows, others behind them in their
-  /// own; everything as it was written, but numbers of known keys as the shortest decimal with a
-  /// point where that is wanted. Objects that are set on one line are so if nothing in them needs
-  /// more.
+  /// Returns a text in canonical form.
+  ///
+  /// Known keys come first, in the order of the schema; unknown keys follow in their own order.
+  /// Values keep their spelling. An object with the layout `singleLine` is written on one line only
+  /// if all of its contents permit that.
+  ///
+  /// - Parameters:
+  ///   - root: The value to write.
+  ///   - normalizesNumbers: True to write the numbers of known keys as the shortest decimal with a
+  ///     point.
   package func canonicalText(of root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
     var writer = JSONWriter()
     if root.kind == .object {
@@ -339,7 +356,7 @@ extension JSONSchema {
     }
   }
 
-  /// A layout on one line only for objects of which all contents fit on it.
+  /// Returns the preferred layout, but `singleLine` only if all contents of the object permit it.
   fileprivate func layout(of object: JSONValue, preferred layout: JSONWriter.Layout?) -> JSONWriter
     .Layout?
   {

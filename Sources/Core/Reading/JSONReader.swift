@@ -1,4 +1,12 @@
-/// Reads a text into nodes, without recursion and without memory of its own beyond them.
+/// Parses a text into nodes.
+///
+/// Parsing uses a loop instead of recursion: the container that is open now is `parentIndex`, and
+/// its node stores its own parent.
+///
+/// 1. `readPreamble` skips a byte-order mark and white space.
+/// 2. `readValue` appends the node of a scalar, or opens a container.
+/// 3. `readSeparators` closes containers and skips a comma; `readKey` reads the next key.
+/// 4. Closing a container stores the index after its contents, and records duplicate keys.
 struct JSONParser {
   let limits: JSONLimits
   private(set) var nodes: [JSONNode] = []
@@ -21,7 +29,7 @@ struct JSONParser {
       )
     }
     try readPreamble(text)
-    // Compact files have a value every 20 bytes; memory that is not needed is never touched.
+    // Compact texts have a value every 20 bytes. Reserved memory that is not used is never touched.
     nodes.reserveCapacity(min(text.count / 16, limits.maximumValueCount))
     try readValues(text)
     skipWhitespace(text)
@@ -52,7 +60,7 @@ struct JSONParser {
     } while true
   }
 
-  /// Passes the byte-order mark and the space in front of the value.
+  /// Skips the byte-order mark and the white space before the value.
   private mutating func readPreamble(_ text: Span<UInt8>) throws(JSONParseError) {
     if text.count >= 2, text[0] ^ text[1] == 1, text[0] | text[1] == 0xFF {
       throw JSONParseError(kind: .encoding, offset: 0, message: "the text is UTF-16, not UTF-8")
@@ -67,7 +75,7 @@ struct JSONParser {
     }
   }
 
-  /// Reads a scalar, or the opening of a container; true when a container is open now.
+  /// Reads a scalar, or the opening bracket of a container. Returns whether a container was opened.
   private mutating func readValue(_ text: Span<UInt8>, key: JSONKeyRange) throws(JSONParseError)
     -> Bool
   {
@@ -110,7 +118,7 @@ struct JSONParser {
     return true
   }
 
-  /// Reads what follows a value, up to the next value or key; false at the end of the document.
+  /// Reads the separators after a value. Returns false at the end of the document.
   private mutating func readSeparators(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
     while parentIndex != JSONNode.noParent {
       skipWhitespace(text)
@@ -138,7 +146,7 @@ struct JSONParser {
     return false
   }
 
-  /// Reads a key and its colon; the position is then at the value.
+  /// Reads a key and its colon. The position is then at the value.
   private mutating func readKey(_ text: Span<UInt8>) throws(JSONParseError) -> JSONKeyRange {
     let start = position
     guard text[start] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
@@ -169,7 +177,7 @@ struct JSONParser {
     position += 1
   }
 
-  /// The byte that closes the innermost container.
+  /// The closing bracket of the innermost container.
   private var closingByte: UInt8 { isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 
   private mutating func skipWhitespace(_ text: Span<UInt8>) {
@@ -181,11 +189,12 @@ struct JSONParser {
     }
   }
 
-  /// Objects with more keys than this are checked with a set; smaller ones by comparing pairs.
+  /// The maximum number of keys that are compared in pairs. Keys of larger objects are put into a
+  /// set.
   private static let maximumPairwiseKeyCount = 8
 
   private mutating func findDuplicateKeys(of object: Int, _ text: Span<UInt8>) {
-    // A lone member cannot repeat anything; most objects in a large file are small.
+    // A single member has no duplicate, and most objects in large texts are small.
     guard siblingIndex > 0 else { return }
     if siblingIndex < Self.maximumPairwiseKeyCount {
       var later = object + 1
@@ -251,7 +260,7 @@ struct JSONParser {
       ? "a string" : "\"\(JSONString.text(text, position..<position + length).escapingInvisibles)\""
   }
 
-  /// The text stops inside the innermost container.
+  /// Returns the error for a text that ends inside the innermost container.
   func endOfTextError(_ text: Span<UInt8>) -> JSONParseError {
     let kind = isInObject ? "object" : "array"
     return JSONParseError(
@@ -271,7 +280,7 @@ struct JSONParser {
     return parseError("expected a key in double quotes, found \(foundText(in: text))")
   }
 
-  /// A comment in the style of C, or of a script, at the position.
+  /// Returns the error for a comment in the style of C or a script at the position, or nil.
   func commentError(_ text: Span<UInt8>) -> JSONParseError? {
     guard position < text.count else { return nil }
     let next = position + 1 < text.count ? text[position + 1] : 0
@@ -283,7 +292,7 @@ struct JSONParser {
     return parseError("JSON has no comments")
   }
 
-  /// Something stands where a value belongs; `word` is the letters there.
+  /// Returns the error for a missing value. `word` contains the letters at the position.
   func invalidValueError(_ text: Span<UInt8>, word: String) -> JSONParseError {
     if let fault = commentError(text) { return fault }
     switch text[position] {
@@ -314,7 +323,7 @@ struct JSONParser {
 
   // MARK: - Scalars
 
-  /// Reads a string, quotes included; true when it has escapes.
+  /// Reads a string with its quotes. Returns whether it has escapes.
   mutating func readString(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
     let start = position
     var isEscaped = false
@@ -341,14 +350,19 @@ struct JSONParser {
     throw endOfStringError(start: start)
   }
 
-  /// Passes ASCII without quotes, backslashes and controls, eight bytes at a time.
+  /// Skips ASCII characters other than quotes, backslashes, and control characters, eight bytes at
+  /// a time.
+  ///
+  /// In `bytes ^ pattern`, a byte that equals the character is 0. Subtracting 1 from each byte then
+  /// sets its highest bit, and likewise subtracting 0x20 from a control character. Borrows can only
+  /// set bits in bytes after the first match, so that the number of trailing zeros finds the first
+  /// match.
   @inline(__always) private mutating func skipPlainASCII(_ text: Span<UInt8>) {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
     while position + 8 <= text.count {
       let bytes = unsafe UInt64(
         littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
-      // A difference has its highest bit set where a byte was less than what was taken away.
       let quotes = bytes ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = bytes ^ ones &* UInt64(UInt8(ascii: "\\"))
       let special = (quotes &- ones) | (backslashes &- ones) | (bytes &- ones &* 0x20) | bytes
@@ -399,8 +413,9 @@ struct JSONParser {
     return unit
   }
 
-  /// The length of the UTF-8 sequence at the position, by the table of well-formed sequences.
-  /// Source: The Unicode Standard, table 3-7.
+  /// Returns the length of the UTF-8 sequence at the position.
+  ///
+  /// Source: The Unicode Standard, table 3-7 (well-formed byte sequences).
   private func utf8SequenceLength(_ text: Span<UInt8>) throws(JSONParseError) -> Int {
     let length = JSONString.utf8SequenceLength(text, at: position)
     guard length > 0 else {
@@ -431,7 +446,7 @@ struct JSONParser {
       openingOffset: start)
   }
 
-  /// Reads a number by JSON's grammar and makes sure that a `Double` can hold it.
+  /// Reads a number by the grammar of JSON, and checks that `Double` can represent it.
   mutating func readNumber(_ text: Span<UInt8>) throws(JSONParseError) {
     let start = position
     if text[position] == UInt8(ascii: "-") {
@@ -468,7 +483,7 @@ struct JSONParser {
         throw parseError("expected a digit in the exponent, found \(foundText(in: text))")
       }
     }
-    // Fewer digits than this cannot reach 1.8e308.
+    // A number with fewer digits and no exponent is below 1.8e308.
     guard hasExponent || wholeDigits > 300 else { return }
     if !JSONNumber.value(text, start..<position).isFinite {
       throw JSONParseError(offset: start, message: "number out of range")
@@ -504,7 +519,8 @@ struct JSONParser {
   }
 }
 
-/// How a text of JSON is encoded: RFC 4627 allowed UTF-16 and UTF-32, and readers still take them.
+/// The encoding of a JSON text. RFC 4627 permitted UTF-16 and UTF-32, and readers still accept
+/// them.
 public enum TextEncoding: String, Sendable {
   case utf8 = "UTF-8"
   case utf16LittleEndian = "UTF-16LE"
@@ -512,7 +528,8 @@ public enum TextEncoding: String, Sendable {
   case utf32LittleEndian = "UTF-32LE"
   case utf32BigEndian = "UTF-32BE"
 
-  /// The encoding of a text by its byte-order mark, or by where its first character has zeros.
+  /// Detects the encoding of a text from its byte-order mark, or from the zeros around its first
+  /// character.
   public init(of bytes: [UInt8]) {
     let start = Array(bytes.prefix(4)) + [UInt8](repeating: 0xAA, count: max(0, 4 - bytes.count))
     switch (start[0], start[1], start[2], start[3]) {
@@ -528,9 +545,9 @@ public enum TextEncoding: String, Sendable {
     }
   }
 
-  /// A text of this encoding in UTF-8, without byte-order mark; nil where it is not valid.
+  /// Returns a text of this encoding as UTF-8 without byte-order mark, or nil if it is not valid.
   ///
-  /// UTF-8 is returned as it is.
+  /// UTF-8 is returned unchanged and is not validated.
   public func utf8Bytes(of bytes: [UInt8]) -> [UInt8]? {
     if self == .utf8 { return bytes }
     let isWide = self == .utf32LittleEndian || self == .utf32BigEndian
@@ -551,49 +568,49 @@ public enum TextEncoding: String, Sendable {
   }
 }
 
-/// Why a text is not a JSON document, and where.
+/// The error for a text that is not a JSON document.
 public struct JSONError: Error, Equatable, Sendable {
-  /// What has to be done about the text.
+  /// The kind of an error, by its remedy.
   public enum Kind: Equatable, Sendable {
-    /// Write it as JSON's grammar asks.
+    /// The text violates the grammar: correct it.
     case syntax
-    /// Complete it: it ends too early.
+    /// The text ends too early: complete it.
     case truncated
-    /// Save it as UTF-8.
+    /// The text is not UTF-8: save it as UTF-8.
     case encoding
-    /// Make it smaller or flatter.
+    /// The text exceeds a limit: make it smaller or less nested.
     case limit
   }
 
-  /// What has to be done about the text.
+  /// The kind of the error.
   public var kind: Kind
-  /// The first character that cannot be accepted.
+  /// The location of the first character that cannot be accepted.
   public var location: FileLocation
-  /// One sentence, without a full stop.
+  /// One sentence without a period.
   public var message: String
-  /// What was probably meant, or nothing.
+  /// A correction, or nil.
   public var suggestion: String?
 }
 
 extension JSONError: CustomStringConvertible {
-  /// One line: `NAME:LINE:COLUMN: error: MESSAGE; HINT`.
+  /// One line: `NAME:LINE:COLUMN: error: MESSAGE; SUGGESTION`.
   public var description: String {
     "\(location): error: \(message)" + (suggestion.map { "; \($0)" } ?? "")
   }
 }
 
-/// An error before its offset is turned into a line and a column.
+/// A parse error with a byte offset, which `JSONError` converts to a line and a column.
 struct JSONParseError: Error {
   var kind = JSONError.Kind.syntax
   var offset: Int
   var message: String
   var suggestion: String?
-  /// Where the unfinished thing begins, to be named at the end of the message.
+  /// The position of the unfinished container or string, whose line and column end the message.
   var openingOffset: Int?
 }
 
 extension InputError {
-  /// The refusal of a text that is not a JSON document.
+  /// Creates the error for a text that is not a JSON document.
   public init(_ error: JSONError, rule: Rule, errorCode foreignCode: Int? = nil) {
     self.init(
       Finding(
@@ -603,7 +620,16 @@ extension InputError {
 }
 
 extension FindingLog {
-  /// Adds a finding, at the value's beginning unless an offset says otherwise.
+  /// Adds a finding about a value.
+  ///
+  /// - Parameters:
+  ///   - rule: The violated rule.
+  ///   - value: The value.
+  ///   - offset: The position in the text, or nil for the start of the value.
+  ///   - severity: The severity, or nil for that of the rule.
+  ///   - message: One sentence without a period.
+  ///   - suggestion: A correction, or nil.
+  ///   - errorCode: The code of the same error in another API.
   public mutating func add(
     _ rule: Rule, at value: JSONValue, offset: Int? = nil, severity: Severity? = nil,
     _ message: @autoclosure () -> String, suggestion hint: @autoclosure () -> String? = nil,
@@ -615,7 +641,7 @@ extension FindingLog {
       errorCode: code)
   }
 
-  /// The findings about values of a document, in the order of its text.
+  /// Returns the findings about values of a document, in the order of the text.
   public func findings(in document: JSONDocument) -> [Finding] {
     findings { document.location(ofValue: $0, at: $1) }
   }

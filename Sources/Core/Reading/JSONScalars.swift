@@ -1,15 +1,19 @@
 package enum JSONNumber {
-  /// The powers of ten that a `Double` holds exactly.
+  /// The powers of ten that `Double` represents exactly.
   private static let powersOfTen: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
   ]
 
-  /// The nearest `Double`; infinite where there is none. Up to 19 digits that make an integer below
-  /// 2^53, times or over an exact power of ten, round once and so correctly (W. D. Clinger, How to
-  /// Read Floating Point Numbers Accurately, 1990). Up to 19 digits over a power of ten below 2^64
-  /// are divided as whole numbers. The rest is left to the standard library.
+  /// Returns the nearest `Double`, or infinity for a number out of range. The text must be a valid
+  /// number.
+  ///
+  /// 1. An integer of at most 19 digits, below 2^53, times or over an exact power of ten, rounds
+  ///    only once, and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately,
+  ///    1990).
+  /// 2. At most 19 digits over a power of ten below 2^64 are divided as integers.
+  /// 3. The standard library converts all other numbers.
   package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
@@ -46,7 +50,7 @@ package enum JSONNumber {
       }
       var written: Int64 = 0
       while position < range.upperBound {
-        // Beyond this the exact digits no longer matter to the fast way.
+        // Larger exponents have the same effect: the number is infinite or 0.
         written = min(written * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
         position += 1
       }
@@ -66,27 +70,35 @@ package enum JSONNumber {
     return isNegative ? -magnitude : magnitude
   }
 
-  /// The nearest `Double` to a whole number above 0 over a power of ten from 1 to 19.
+  /// Returns the `Double` nearest to a positive integer over a power of ten, with an exponent of 1
+  /// to 19.
   private static func quotient(_ mantissa: UInt64, powerOfTen exponent: Int) -> Double {
     var divisor: UInt64 = 1
     for _ in 0..<exponent {
       divisor &*= 10
     }
-    // With the highest bits of both set, and the one halved, the quotient has 63 or 64 bits.
+    // Both numbers are shifted to the highest bit, and the dividend halved, so that the quotient
+    // has 63 or 64 bits.
     let left = mantissa.leadingZeroBitCount
     let divisorLeft = divisor.leadingZeroBitCount
     let high = mantissa << left
     let (whole, rest) = (divisor << divisorLeft).dividingFullWidth((high >> 1, high << 63))
-    // A rest moves what would lie in the middle between two numbers, which need 53 bits, behind it.
+    // `Double` has 53 bits. A nonzero remainder sets the lowest bit, so that a value above the
+    // midpoint of two numbers is not rounded as a tie.
     let rounded = Double(rest == 0 ? whole : whole | 1)
     return Double(sign: .plus, exponent: divisorLeft - left - 63, significand: rounded)
   }
 }
 
-/// What is known about the bytes of strings.
+/// Functions for the bytes of JSON strings.
 enum JSONString {
-  /// The bytes a string stands for; `range` is inside its quotes and was read before. Beyond a
-  /// limit of bytes the rest is left out.
+  /// Returns the bytes that a string represents.
+  ///
+  /// - Parameters:
+  ///   - text: The text of the document.
+  ///   - range: The range inside the quotes of a valid string.
+  ///   - isEscaped: True if the string has escapes.
+  ///   - limit: The number of bytes after which decoding stops.
   static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max)
     -> [UInt8]
   {
@@ -139,7 +151,7 @@ enum JSONString {
     return unit
   }
 
-  /// The value of a hexadecimal digit.
+  /// Returns the value of a hexadecimal digit, or nil for another byte.
   static func hexadecimalValue(of byte: UInt8) -> UInt16? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
@@ -149,8 +161,9 @@ enum JSONString {
     }
   }
 
-  /// The length of the well-formed UTF-8 sequence at a position, or 0. Source: The Unicode
-  /// Standard, table 3-7.
+  /// Returns the length of the well-formed UTF-8 sequence at a position, or 0 if there is none.
+  ///
+  /// Source: The Unicode Standard, table 3-7.
   static func utf8SequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
     let second: ClosedRange<UInt8>
     let length: Int
@@ -188,7 +201,7 @@ enum JSONString {
     return length
   }
 
-  /// Whether a byte belongs to a word such as `true`.
+  /// Returns whether a byte is an ASCII letter, as in `true`.
   static func isLetter(_ byte: UInt8) -> Bool {
     UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
   }
@@ -197,12 +210,12 @@ enum JSONString {
     String(decoding: decode(text, range, isEscaped: false), as: UTF8.self)
   }
 
-  /// A byte as `0xFF`.
+  /// Returns a byte as `0xFF`.
   static func hexadecimalText(ofByte byte: UInt8) -> String {
     "0x" + hexadecimalText(UInt16(byte), digits: 2)
   }
 
-  /// A UTF-16 unit as `\uD800`.
+  /// Returns a UTF-16 code unit as `\uD800`.
   static func unicodeEscape(_ unit: UInt16) -> String { "\\u" + hexadecimalText(unit, digits: 4) }
 
   private static func hexadecimalText(_ value: UInt16, digits: Int) -> String {

@@ -1,54 +1,55 @@
-/// What may stand under a key of a JSON object.
+/// The type of the value of a key in a JSON object.
 package enum JSONType: Sendable {
-  /// A number in a range; `.anyNumber` has none.
+  /// A number in a range. `anyNumber` accepts all finite numbers.
   case number(ClosedRange<Double>)
-  /// A number without a fraction in a range; `JSONFieldRules.fraction` says what becomes of others.
+  /// A whole number in a range. `JSONSchemaRules.fractionHandling` decides about fractions.
   case integer(ClosedRange<Int>)
   case boolean
-  /// A string; a pattern, as of regular expressions, is for schemas alone.
+  /// A string. The pattern is a regular expression for the published JSON Schemas; reading ignores
+  /// it.
   case string(pattern: String? = nil)
-  /// One of some words; where the key is left out, the first counts.
+  /// One of a list of names. The first is the default.
   case enumeration([String])
-  /// Entries of one type, and how many there may be.
+  /// An array of elements of one type, optionally with a range of counts.
   indirect case array(JSONType, count: ClosedRange<Int>? = nil)
-  /// An object; asked for when it is needed, so that objects may be inside others of their own
-  /// kind.
+  /// An object. The closure delays the evaluation, so that a schema can contain itself.
   case object(@Sendable () -> JSONSchema)
-  /// Whatever the row reads.
+  /// A value that the property reads by itself.
   case any
 
   package static let anyNumber = JSONType.number(
     -.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
 }
 
-/// A key of a JSON object: all that is known of it without its owner.
+/// A key of a JSON object, without the Swift type that owns its value.
 package struct JSONKey: Sendable {
-  /// When the key is in a text.
+  /// The presence of a key in a text.
   package enum Presence: Sendable {
-    /// Always; an object without it is incomplete, which is an error.
+    /// Always present. An object without the key is incomplete, which is an error.
     case required
-    /// Always in texts that are written; a text without it gets a warning.
+    /// Written always. Reading a text without the key reports a warning.
     case recommended
-    /// Always in texts that are written.
+    /// Written always. Reading a text without the key reports nothing.
     case alwaysWritten
-    /// Only where its value differs from the default.
+    /// Written only if the value differs from the default.
     case optional
   }
 
   package var name: String
   package var type: JSONType
   package var presence = Presence.optional
-  /// The number that counts where the key is left out, if it is always the same.
+  /// The value of an absent key, or nil if there is no constant default.
   package var defaultValue: Double?
-  /// One or two sentences for people who write texts, unit first.
+  /// One or two sentences for authors of texts, starting with the unit.
   package var meaning = ""
-  /// What messages call one of its words, where not by the key.
+  /// The noun for a value of the key in messages, or nil to use the key itself.
   package var noun: String?
-  /// The rule for values outside the range or the words, where it is not that of the reader.
+  /// The rule for values out of range, or nil to use the rule of the reader.
   package var rule: Rule?
-  /// The code of wrong values in another system, where it is not that of the object.
+  /// The error code for invalid values, such as one of `CHHapticError`, or nil to use the code of
+  /// the object.
   package var errorCode: Int?
-  /// How its object, each object of its list, or its list of scalars is set.
+  /// The layout of the object, of each object in the array, or of the array of scalars.
   package var layout: JSONWriter.Layout?
 
   package init(
@@ -77,12 +78,12 @@ extension JSONKey {
   }
 }
 
-/// The keys of one kind of object in canonical order, and what they require of each other.
+/// The keys of one kind of JSON object in canonical order, and their dependencies.
 package final class JSONSchema: Sendable {
-  /// A word that decides which other keys there are.
+  /// A key whose value selects the other keys that are valid.
   package struct Discriminator: Sendable {
     package var key: String
-    /// The keys that go with each word, and those that must be there; the first word is the
+    /// The keys that each value permits, and those that it requires. The first value is the
     /// default.
     package var variants: [(word: String, keys: [String], required: [String])]
 
@@ -94,12 +95,12 @@ package final class JSONSchema: Sendable {
     }
   }
 
-  /// What messages call such an object, with its article: `an event`.
+  /// The noun for such an object in messages, with its article: `an event`.
   package let noun: String
-  /// At most 32.
+  /// The keys, at most 32.
   package let keys: [JSONKey]
   package let names: JSONNameList
-  /// The code of incomplete objects in another system.
+  /// The error code for incomplete objects, such as one of `CHHapticError`.
   package let errorCode: Int?
   package let discriminator: Discriminator?
   let allKeyBits: UInt32
@@ -126,8 +127,8 @@ package final class JSONSchema: Sendable {
 
   package func key(named name: String) -> JSONKey? { keys.first { $0.name == name } }
 
-  /// The keys, and those that must be there, for the word of an object; a word that is not known
-  /// allows all.
+  /// Returns the permitted and the required keys of an object, by the value of its discriminator.
+  /// An unknown value permits all keys.
   package func keys(in object: JSONValue) -> (known: [JSONKey], required: [String]) {
     let required = keys.filter { $0.presence == .required }.map { $0.name }
     guard let discriminator else { return (keys, required) }
@@ -142,21 +143,31 @@ package final class JSONSchema: Sendable {
 
 // MARK: - Tables
 
-/// One row of a table: what a key is, how its value is read into its owner, and how it is written.
+/// A property of a Swift type as a key of a JSON object: reads, writes, and documents its value.
 package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
-  /// Lends the place of a value in its owner, for reading and for writing: `{ $1(&$0.time) }`.
+  /// Lends access to a property of the owner, for reading and writing: `{ $1(&$0.time) }`.
+  ///
+  /// A `WritableKeyPath` would be the natural type, but the studio's WebAssembly module is compiled
+  /// as Embedded Swift, which has no key paths.
   package typealias Accessor<Value> =
     @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
 
   package var key: JSONKey
-  /// Reads the value under the key; false where it cannot be used, which was noted.
+  /// Reads the value of the key into the owner. Returns false for an invalid value, after reporting
+  /// it.
   package let read: @Sendable (JSONValue, inout Owner, inout Reader) -> Bool
-  /// Writes the owner's value, unless it may be left out and is that of a default owner.
+  /// Writes the owner's value, unless the key is optional and the value is that of `defaultOwner`.
   package let write: @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void
-  /// Whether the key is one of the owner's, by what was read before it.
+  /// Returns whether the key is valid for the owner, given the keys that were read before it; nil
+  /// for always.
   var condition: (@Sendable (Owner) -> Bool)?
 
-  /// A row of a kind that has no maker below; one that writes nothing is for reading alone.
+  /// Creates a property from functions. Without `write`, the property is read only.
+  ///
+  /// - Parameters:
+  ///   - key: The key and its documentation.
+  ///   - read: Reads the value of the key into the owner; false if it cannot be used.
+  ///   - write: Writes the owner's value.
   package init(
     _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
     write: @escaping @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void = {
@@ -168,7 +179,8 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
     self.write = write
   }
 
-  /// The same row for some owners alone; the others' key is neither read, missed nor written.
+  /// Returns the property restricted to some owners. For all others, the key is neither read, nor
+  /// required, nor written.
   package func only(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
     var row = self
     row.condition = condition
@@ -176,35 +188,37 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
   }
 }
 
-/// The grammar of one kind of JSON object as rows, each of which reads, checks, writes, orders and
-/// documents a key.
+/// The grammar of one kind of JSON object. Each property reads, checks, writes, orders, and
+/// documents one key.
 ///
-/// A format states its reader, which holds the log and whatever else its rows need, and a table for
-/// each kind of object:
+/// A format declares a reader, which holds the log of findings and any further state, and a schema
+/// for each kind of object:
 ///
 /// ```swift
-/// struct ClipReader: JSONFieldReader {
-///   let rules = JSONFieldRules(missingKey: .structure, wrongType: .structure, outOfRange: .range)
+/// struct ClipReader: JSONSchemaReader {
+///   let rules = JSONSchemaRules(missingKey: .structure, wrongType: .structure, outOfRange: .range)
 ///   var log = FindingLog()
 /// }
-/// typealias Table<Owner> = JSONTable<Owner, ClipReader>
+/// typealias Schema<Owner> = JSONObjectSchema<Owner, ClipReader>
 ///
-/// static let point = Table<Point>("a point", [
+/// static let point = Schema<Point>("a point", [
 ///   .value("time", .number(0...1e9), is: .required) { $1(&$0.time) },
 ///   .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
 ///   .object("emphasis", emphasis, new: Emphasis()) { $1(&$0.emphasis) },
 /// ])
-/// static let clip = Table<Clip>("the file", [
-///   .list("amplitude", of: point, new: Point(), is: .required) { $1(&$0.points) }
+/// static let clip = Schema<Clip>("the file", [
+///   .array("amplitude", of: point, new: Point(), is: .required) { $1(&$0.points) }
 /// ]) { object, clip, reader in … }
 /// ```
 ///
-/// `clip.read(json.root, into: &value, &reader)` reads a text and notes what is wrong with it,
-/// `clip.write(value, to: &object)` writes one, `clip.shape.canonical(json.root)` sets one in the
-/// order and layout of the rows. Order of rows is that of keys in written and canonical text, and
-/// that of reading.
+/// - `clip.read(json.root, into: &value, reader: &reader)` reads a text and reports its errors.
+/// - `clip.write(value, to: &object)` writes a text.
+/// - `clip.schema.canonicalText(of: json.root)` orders and lays out a text by the properties.
+///
+/// The order of the properties is the order of reading, and of the keys in written and canonical
+/// texts.
 package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable {
-  /// Looks at what was read as a whole; false where the object does not count.
+  /// Checks an object after all its properties were read. Returns false to reject the object.
   package typealias Check =
     @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
 
@@ -212,7 +226,14 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   package let properties: [JSONProperty<Owner, Reader>]
   private let check: Check?
 
-  /// A table of rows; the check comes behind them, also for objects that are incomplete.
+  /// Creates a schema.
+  ///
+  /// - Parameters:
+  ///   - noun: The noun for such an object in messages, with its article.
+  ///   - properties: The properties in canonical order.
+  ///   - errorCode: The error code for incomplete objects.
+  ///   - discriminator: The key that selects the valid keys.
+  ///   - check: A check that runs after all properties were read, also for incomplete objects.
   package init(
     _ noun: String, _ rows: [JSONProperty<Owner, Reader>], errorCode code: Int? = nil,
     discriminator choice: JSONSchema.Discriminator? = nil,
@@ -223,9 +244,14 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     self.check = check
   }
 
-  /// Reads an object; what it leaves out stays as it was.
+  /// Reads an object. Absent keys leave the owner's values unchanged.
   ///
-  /// - Returns: Whether all keys that must be there are, with values that can be used.
+  /// 1. The members are indexed by key in one pass, and the discriminator selects the valid keys.
+  /// 2. Unknown and repeated keys are reported.
+  /// 3. The properties are read in order; missing keys are reported.
+  /// 4. The check runs.
+  ///
+  /// - Returns: True if all required keys are present with valid values, and the check passed.
   @discardableResult package func read(
     _ object: JSONValue, into owner: inout Owner, reader: inout Reader
   ) -> Bool {
@@ -288,8 +314,8 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     return isComplete
   }
 
-  /// Writes what differs from a default owner, and what is always written; all that there is
-  /// without one.
+  /// Writes the properties that differ from `defaultOwner`, and those that are always written;
+  /// without a default owner, all properties.
   package func write(_ owner: Owner, unless usual: Owner? = nil, to object: inout JSONObjectWriter)
   {
     for row in properties where row.condition?(owner) ?? true {
@@ -317,7 +343,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
 }
 
 extension JSONProperty {
-  /// A key that is known and not kept; a text is checked.
+  /// A known key whose value is not kept. A string is checked for its type.
   package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "")
     -> Self
   {
@@ -329,8 +355,10 @@ extension JSONProperty {
     }
   }
 
-  /// A number, an integer, a boolean or a text; where it is left out, it is the default or, without
-  /// one, as in the default owner. An optional that is nil is not written.
+  /// A number, an integer, a boolean, or a string.
+  ///
+  /// An absent key stands for `defaultValue` or, without one, for the value of the default owner.
+  /// An optional value of nil is not written.
   package static func value<Value: JSONScalar>(
     _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional,
     default defaultValue: Double? = nil,
@@ -344,7 +372,7 @@ extension JSONProperty {
     )
   }
 
-  /// The same for a key whose type depends on what was read before.
+  /// A scalar whose type depends on the properties that were read before.
   package static func value<Value: JSONScalar>(
     _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?, place: @escaping Accessor<Value>
   ) -> Self {
@@ -365,7 +393,7 @@ extension JSONProperty {
     }
   }
 
-  /// The value at a place of an owner.
+  /// Returns a property of an owner, or nil without an owner.
   package static func value<Value>(_ place: Accessor<Value>, of owner: Owner?) -> Value? {
     guard var owner else { return nil }
     var value: Value?
@@ -373,7 +401,7 @@ extension JSONProperty {
     return value
   }
 
-  /// A number that is not read, and written with one value.
+  /// A number that is always written with the same value, and ignored on reading.
   package static func constant(
     _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ value: Int
   ) -> Self {
@@ -384,7 +412,7 @@ extension JSONProperty {
     }
   }
 
-  /// One of the words of an enumeration.
+  /// One of the names of an enumeration.
   package static func enumeration<Word: JSONEnumeration>(
     _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ meaning: String = "",
     noun: String? = nil,
@@ -407,7 +435,7 @@ extension JSONProperty {
     }
   }
 
-  /// A list of scalars of a type; an empty one that may be left out is.
+  /// An array of scalars. An empty optional array is not written.
   package static func values<Value: JSONScalar & JSONWritable>(
     _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional,
     _ meaning: String = "",
@@ -441,7 +469,7 @@ extension JSONProperty {
     }
   }
 
-  /// An object whose value is never absent; it is read into what is there.
+  /// An object that always has a value. It is read into the existing value.
   package static func object<Value: Equatable & Sendable>(
     _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
     is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
@@ -465,7 +493,7 @@ extension JSONProperty {
     }
   }
 
-  /// An object whose value is absent without it; `new` is what an empty one is read as.
+  /// An object whose value is nil if the key is absent. Reading starts with the value `new`.
   package static func object<Value: Sendable>(
     _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
     new: @escaping @autoclosure @Sendable () -> Value, is presence: JSONKey.Presence = .optional,
@@ -483,7 +511,7 @@ extension JSONProperty {
     }
   }
 
-  /// An object of rows of the owner itself, as a level of the text that has none in the model.
+  /// An object that has no counterpart in the model: its properties are those of the owner itself.
   package static func group(
     _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Owner, Reader>,
     is presence: JSONKey.Presence = .required, layout: JSONWriter.Layout? = nil,
@@ -497,8 +525,8 @@ extension JSONProperty {
     }
   }
 
-  /// A list of objects; `new` is what an empty one is read as. Incomplete ones are left out, which
-  /// is an error.
+  /// An array of objects. Reading starts each with the value `new`. Incomplete objects are reported
+  /// and skipped.
   package static func array<Element: Equatable & Sendable>(
     _ name: String,
     of table: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Element, Reader>,
@@ -525,26 +553,31 @@ extension JSONProperty {
 
 // MARK: - Values
 
-/// A value of Swift that is one number, text or boolean of JSON, or none.
+/// A Swift value that is one JSON number, string, or boolean, or an optional of it.
 package protocol JSONScalar: Equatable, Sendable {
-  /// Nil where the content is of another kind.
+  /// Returns the value of a scalar, or nil if its JSON type does not match.
   static func value(of content: JSONScalarContent) -> Self?
-  /// Whether none is a value.
+  /// A Boolean value that indicates whether nil is a value of the type.
   static var isOptional: Bool { get }
-  /// The number of a text as the type holds it.
+  /// Returns the representable value that is nearest to a number.
   static func nearest(to number: Double) -> Double
-  /// Writes a member; in short, whole numbers have no point.
+  /// Writes the value as a member of an object.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - omitsPoint: True to write whole numbers without a decimal point.
+  ///   - object: The object to write to.
   func write(_ key: String, omitsPoint isShort: Bool, to object: inout JSONObjectWriter)
 }
 
-/// What a scalar of JSON holds: one of three.
+/// The content of a JSON scalar: a number, a string, or a boolean. The other two are nil.
 package struct JSONScalarContent {
   var number: Double?
   var text: String?
   var boolean: Bool?
 }
 
-/// A type of few values, each of which has a word in texts.
+/// A type with few values, each with a name in JSON.
 package protocol JSONEnumeration: CaseIterable, Equatable, Sendable { var jsonName: String { get } }
 
 extension JSONEnumeration where Self: RawRepresentable<String> {
@@ -575,12 +608,12 @@ extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
 extension Double: JSONScalar {
   package static func value(of content: JSONScalarContent) -> Double? { content.number }
 
-  /// The number as people write it: whole ones without a point.
+  /// The number for messages: whole numbers have no decimal point.
   package var shortText: String { Int(exactly: self).map(String.init) ?? description }
 }
 
 extension Float: JSONScalar {
-  // −0 is 0.
+  // Adding 0 turns −0 into 0.
   package static func value(of content: JSONScalarContent) -> Float? {
     content.number.map { Float($0) + 0 }
   }

@@ -1,19 +1,23 @@
 package import HapticModel
 package import Reading
 
-/// An AHAP text that is changed in place. A change replaces, inserts or removes the bytes of the
-/// value it is about; layout, unknown keys, spellings of numbers and all else stay byte for byte. A
-/// text in UTF-16 or UTF-32 becomes UTF-8. Control points that count from the start of the pattern
-/// are made relative by the first change of a curve, since one that moves alone could change how
-/// all are read. An editor is a value: undoing is keeping the one before.
+/// An AHAP text that is edited in place.
+///
+/// A change replaces, inserts, or removes only the bytes of the value that it concerns. Layout,
+/// unknown keys, and the spelling of numbers stay unchanged. A text in UTF-16 or UTF-32 becomes
+/// UTF-8.
+///
+/// If the times of control points count from the start of the pattern, the first change of a curve
+/// makes all of them relative, because a single moved point could change the interpretation of all.
+///
+/// An editor is a value: to undo a change, keep the previous editor.
 package struct AHAPEditor: Sendable {
   package let document: AHAPDocument
-  /// What it says; control points sorted and relative to their curve.
+  /// The content of the text. Control points are sorted, and relative to their curve.
   package let content: AHAPContent
-  /// How many bytes and values the changes that made the text looked at, beside copying and reading
-  /// it.
+  /// The number of bytes and values that the changes visited, without copying and parsing the text.
   package let visitedCount: Int
-  /// The numbers of the values that the parts were read from.
+  /// The indices of the JSON values that the events, parameters, and curves were read from.
   let eventValueIndices: [Int]
   let parameterValueIndices: [Int]
   let curveValueIndices: [Int]
@@ -39,12 +43,15 @@ package struct AHAPEditor: Sendable {
 
   package var pattern: HapticPattern { content.pattern }
 
-  /// The text with some changes made at once, or the first thing that is wrong with them. All paths
-  /// are those of the text before, and of two values for one field the last counts; what is changed
-  /// inside of a part that is removed is removed. Numbers are written to the millionth, and values
-  /// that are as they were are left as they are spelled. A value out of its range is written, as
-  /// reading clamps it; one that makes the text an error is refused. Takes time in proportion to
-  /// the text, the changes and the parts they are about.
+  /// Returns the text with all of the changes applied at once, or throws the first error.
+  ///
+  /// - All paths refer to the text before the changes. Of two values for one field, the last
+  ///   applies. A change inside a removed part has no effect.
+  /// - Numbers are rounded to 1e-6. A value equal to the existing one keeps the existing spelling.
+  /// - A value out of range is written, since reading clamps it. A change that makes the text
+  ///   invalid is an error.
+  ///
+  /// - Complexity: Proportional to the text, the changes, and the parts that they concern.
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
     var edits = AHAPEditBuilder(of: self)
     for change in changes {
@@ -68,23 +75,24 @@ package struct AHAPEditor: Sendable {
     return result
   }
 
-  /// The bytes of a part as the text has them: those of its entry in `Pattern`, or of a control
+  /// Returns the bytes of a part as in the text: those of its entry in `Pattern`, or of a control
   /// point.
   package func bytes(of path: String) throws(InputError) -> [UInt8] {
     let part = try AHAPPath(path, in: self)
     return AHAPEditBuilder(of: self).entryBytes(of: part.value)
   }
 
-  /// The numbers of a curve's control points in paths, in the order of the pattern: by time, equal
-  /// ones as they stand.
+  /// Returns the path indices of a curve's control points in the order of the pattern: by time, and
+  /// equal times in the order of the text.
   package func pointOrder(ofCurve index: Int) -> [Int] {
     guard curveValueIndices.indices.contains(index) else { return [] }
     let times = controlPoints(ofCurve: index).map { $0["Time"]?.number ?? 0 }
     return times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
   }
 
-  /// The path of the part that a value belongs to, by the value's path in the text, as
-  /// `Pattern[3].Event.Time`; nil where it belongs to none.
+  /// Returns the path of the part that contains a value, or nil.
+  ///
+  /// - Parameter path: The path of the value in the text, such as `Pattern[3].Event.Time`.
   package func partPath(forValuePath path: String) -> String? {
     var entry = document.json.root
     var steps = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) }).map {
@@ -142,7 +150,7 @@ package struct AHAPEditor: Sendable {
       return AHAPEditor(document, reading, decoder, visitedCount: visited)
     } catch {
       var error = error
-      // Its line is that of a text that is not written.
+      // The line of the error refers to a text that is not written.
       let path = changes.count == 1 ? changes[0].path : nil
       error.finding.location = FileLocation(
         name: error.location.name, path: path ?? error.location.path)
@@ -155,13 +163,18 @@ package struct AHAPEditor: Sendable {
   }
 }
 
-/// The changes of one text, gathered by the values they are about.
+/// Collects the changes of one text by the values that they concern.
+///
+/// 1. `add` resolves the path of a change, and records a replacement, a new member, a new event
+///    parameter, or an edit of a container.
+/// 2. `finish` converts new members and parameters to insertions in containers, and all records to
+///    edits of bytes.
 struct AHAPEditBuilder {
   private let editor: AHAPEditor
   private let text: [UInt8]
   private var replacements: [Int: [UInt8]] = [:]
   private var containerEdits: [Int: ContainerEdit] = [:]
-  /// Members that objects do not have, and event parameters that events do not have.
+  /// The new members of objects, by the index of the object.
   private var addedMembers: [Int: [(key: String, bytes: [UInt8])]] = [:]
   private var addedParameters: [Int: [(id: String, bytes: [UInt8])]] = [:]
   private(set) var touchesCurves = false
@@ -212,14 +225,14 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// Edits that do not overlap but where one is inside of what another removes.
+  /// Returns the edits. Two of them overlap only if one removes the value that contains the other.
   mutating func finish() -> [TextEdits.Edit] {
     for (index, added) in addedParameters {
       insertParameters(added, into: editor.value(at: index))
     }
     for (index, edit) in containerEdits
     where !edit.removedIndices.isEmpty && edit.insertions.isEmpty {
-      // An event without parameters needs no list of them.
+      // An event without parameters needs no array for them.
       let list = editor.value(at: index)
       guard list.key == "EventParameters", list.children.count == edit.removedIndices.count,
         let event = list.parent
@@ -289,7 +302,14 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// The bytes of a value as its field has them; nil where they would say what stands there.
+  /// Returns the bytes of a value in the notation of its field, or nil if it equals the existing
+  /// value.
+  ///
+  /// - Parameters:
+  ///   - value: The new value.
+  ///   - field: The field.
+  ///   - old: The existing value, or nil.
+  ///   - path: The path of the field, for errors.
   private func encoded(
     _ value: PatternChange.Value, for field: AHAPField, replacing old: JSONValue?, at path: AHAPPath
   )
@@ -340,8 +360,9 @@ struct AHAPEditBuilder {
     Array((flag ? "true" : "false").utf8)
   }
 
-  /// A number to the millionth, so that no binary remainder of a decimal appears; without a point
-  /// where a whole number replaces one that had none.
+  /// Returns a number rounded to 1e-6, which hides binary rounding errors.
+  ///
+  /// A whole number is written without a decimal point if it replaces a number without one.
   static func numberText(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
     let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
     let bytes = Array("\(rounded)".utf8)
@@ -375,7 +396,8 @@ struct AHAPEditBuilder {
 
   // MARK: - Parts
 
-  /// Removes a control point, or the entry of a part, unless the entry holds something else.
+  /// Removes a control point, or the entry of a part. If the entry contains further parts, only the
+  /// part is removed.
   private mutating func remove(_ value: JSONValue) {
     let entry = value.enclosingEntry
     if let key = value.key, entry.holdsSeveralParts {
@@ -385,7 +407,7 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// The bytes of a control point, or of an entry that holds a part alone.
+  /// Returns the bytes of a control point, or of an entry that contains only a part.
   func entryBytes(of value: JSONValue) -> [UInt8] {
     let entry = value.enclosingEntry
     guard let key = value.key, entry.holdsSeveralParts else {
@@ -430,8 +452,8 @@ struct AHAPEditBuilder {
       entryText(entry, lineStart: start, indentation: unit), after: neighbor?.index)
   }
 
-  /// The line break and indentation of an entry behind another, and what each level is indented by;
-  /// no line break where entries stand on one line.
+  /// Returns the line break with the indentation of an entry after another, and the indentation per
+  /// level. The line break is empty if entries are written on one line.
   private func entryLayout(after neighbor: JSONValue?, in list: JSONValue) -> (
     start: [UInt8], unit: [UInt8]
   ) {
@@ -450,7 +472,12 @@ struct AHAPEditBuilder {
     return (isIndented ? outer : inner, isIndented ? Array(inner[outer.count...]) : usual)
   }
 
-  /// The text of an entry, on lines that begin as given, or on one.
+  /// Returns the text of an entry on one line, or on several lines that begin with `start`.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - start: A line break and the indentation of the entry, or empty for one line.
+  ///   - unit: The indentation per level.
   private func entryText(_ entry: JSONValue, lineStart start: [UInt8], indentation unit: [UInt8])
     -> [UInt8]
   {
@@ -493,7 +520,8 @@ struct AHAPEditBuilder {
 
   // MARK: - In the style of the text
 
-  /// Opens and closes an empty list as another is.
+  /// Copies the white space after the opening and before the closing bracket of an array to an
+  /// empty one.
   private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
     guard let sample, let first = sample.children.first else { return }
     containerEdits[list, default: .init()].openingText = first.leadingWhitespace
@@ -509,7 +537,7 @@ struct AHAPEditBuilder {
     return Array(text[start..<end])
   }
 
-  /// An object on one line, or set as another that has the same keys and no more.
+  /// Returns an object on one line, or in the style of an existing object with the same keys.
   private func objectText(_ members: [(key: String, bytes: [UInt8])], like sample: JSONValue?)
     -> [UInt8]
   {
@@ -565,7 +593,8 @@ struct AHAPEditBuilder {
     replaceOrAddMember(bytes, key: "EventParameters", existing: list, in: event)
   }
 
-  /// The first element of the lists under a key that has two members, to set others like it.
+  /// Returns the first element with two members in the arrays of a key, as a style for new
+  /// elements.
   private mutating func styleSample(_ key: String, of values: [Int]) -> JSONValue? {
     if let known = styleSampleCache[key] { return known }
     for index in values {
@@ -581,7 +610,7 @@ struct AHAPEditBuilder {
     return nil
   }
 
-  /// Adds members, each behind those that come before it in canonical order.
+  /// Adds members, each after those that precede it in canonical order.
   private mutating func insertMembers(
     _ added: [(key: String, bytes: [UInt8])], into object: JSONValue
   ) {
@@ -598,53 +627,54 @@ struct AHAPEditBuilder {
 }
 
 extension JSONValue {
-  /// The element of a list that the value is, or is a member of.
+  /// The element of an array that the value is, or is a member of.
   fileprivate var enclosingEntry: JSONValue {
     parent.flatMap { $0.kind == .object ? $0 : nil } ?? self
   }
 
-  /// Whether an entry of `Pattern` holds several things.
+  /// A Boolean value that indicates whether an entry of `Pattern` contains several parts.
   fileprivate var holdsSeveralParts: Bool {
     AHAPSchemas.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
   }
 }
 
 extension PatternChange {
-  /// The fields of the parts of a list, `events`, `parameters`, `curves` or `points`, by their
-  /// names in paths.
+  /// Returns the names of the fields of a list's parts: `events`, `parameters`, `curves`, or
+  /// `points`.
   package static func fields(of list: String) -> [String] {
     AHAPPath.Part(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
   }
 
-  /// The event parameter that a field is, or nil.
+  /// Returns the event parameter of a field, or nil.
   package static func parameter(of field: String) -> EventParameterID? {
     AHAPField(rawValue: field)?.parameter
   }
 }
 
-/// A change of the text of a pattern, in the words of paths: `events[3].time`,
-/// `curves[0].points[2]`. Events, parameters, curves and the points of a curve are numbered from 0
-/// in the order of the text, each kind by itself. Times of points are seconds from the start of
-/// their curve.
+/// A change of a pattern's text.
+///
+/// Paths such as `events[3].time` and `curves[0].points[2]` identify parts and fields. Events,
+/// parameters, curves, and the points of a curve are each numbered from 0 in the order of the text.
+/// Times of points are relative to the start of their curve, in seconds.
 package enum PatternChange: Equatable, Sendable {
   package enum Value: Equatable, Sendable {
-    /// A finite number; fields that are true or false take 0 and 1, too.
+    /// A finite number. Flags accept 0 and 1.
     case number(Double)
-    /// A name or a path; a number, `true` or `false` where the field takes that.
+    /// A name or a path. Number and flag fields accept their values as text.
     case text(String)
-    /// True or false.
+    /// A flag.
     case flag(Bool)
   }
 
-  /// A field gets a value; it is inserted where the part has none.
+  /// Sets a field, or inserts it into a part that does not have it.
   case set(String, to: Value)
-  /// A part is removed, or a field of it.
+  /// Removes a part or a field.
   case remove(String)
-  /// A copy of a part, as it was before all changes, is put behind it.
+  /// Inserts a copy of a part, as it was before all changes, after the part.
   case duplicate(String)
-  /// An entry of `Pattern` as JSON is put behind a part, or at the end.
+  /// Inserts an entry of `Pattern`, given as JSON, after a part or at the end.
   case add([UInt8], after: String? = nil)
-  /// A control point is put behind those of its curve that are not later.
+  /// Inserts a control point after the points of its curve that are not later.
   case addPoint(time: Double, value: Double, to: String)
 
   package var path: String? {

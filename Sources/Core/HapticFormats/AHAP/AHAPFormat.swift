@@ -2,15 +2,20 @@ package import HapticModel
 package import Reading
 
 extension HapticFormat {
-  /// Apple's haptic and audio pattern, a text in JSON; read as Apple's loader is documented to.
+  /// Apple's haptic and audio pattern, a JSON text. It is read as Apple's loader is documented to.
   ///
-  /// A file is one layer. `Project` and `Description` of its metadata are the title and the notes.
+  /// Reading: a file is one layer. The title and the notes are `Project` and `Description` of the
+  /// metadata.
   ///
-  /// A composition is written as one file, or as one for each layer where layers would bend each
-  /// other. Where layers with parameters or curves are to be one file, these act on the events of
-  /// all, which is a loss. Curves of squares become straight lines within the tolerance, of 16
-  /// points at most. Loop points are dropped, and sampled signals too unless they are written as
-  /// sound files. Numbers that are not finite are refused.
+  /// Writing:
+  ///
+  /// - A composition becomes one file, or one file for each layer if the controls of one layer
+  ///   would act on the events of others. In a single file they do, which is a loss.
+  /// - Curves in the square domain become straight lines within the tolerance, with at most 16
+  ///   points.
+  /// - Loop points are dropped. Sampled signals are dropped, unless they are written as sound
+  ///   files.
+  /// - Non-finite numbers are errors.
   public static let ahap: HapticFormat = {
     var format = ahapWithoutEditor
     format.makeEditor = { (file) throws(InputError) in
@@ -25,7 +30,7 @@ extension HapticFormat {
     recognize: { bytes in
       guard let outline = outline(of: bytes) else { return .unrecognized }
       guard outline.hasRootKey("Pattern") else { return .possible }
-      // RichTap's files have the same outermost keys.
+      // RichTap's files have the same root keys.
       let isForeign =
         outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains("EventType")
       return isForeign ? .possible : .certain
@@ -46,11 +51,10 @@ extension HapticFormat {
     try AHAPDocument(text: file.bytes, name: file.name)
   }
 
-  /// The keys of a text in any encoding that is read.
+  /// Returns the keys of a text in any supported encoding.
   private static func outline(of bytes: Span<UInt8>) -> JSONOutline? {
     if let outline = JSONOutline(bytes) { return outline }
-    // An even piece of the beginning is enough to know a format by, and never cuts a character of
-    // UTF-32.
+    // The start of the text suffices. A length divisible by 4 does not split characters of UTF-32.
     let start = (0..<min(bytes.count, 1 << 16) / 4 * 4).map { bytes[$0] }
     let encoding = TextEncoding(of: start)
     guard encoding != .utf8, let text = encoding.utf8Bytes(of: start) else { return nil }
@@ -58,14 +62,18 @@ extension HapticFormat {
   }
 }
 
-/// An AHAP file as it was written: everything is kept, also what no reader knows.
+/// The text of an AHAP file. Everything in it is kept, including unknown keys.
 package struct AHAPDocument: Sendable {
   package let json: JSONDocument
-  /// How the file was encoded; the text is UTF-8 whatever it was.
+  /// The encoding of the file. `json` is always UTF-8.
   let encoding: TextEncoding
 
-  /// Reads the text of a file, or refuses it with the place of the first syntax error. The name
-  /// appears in places and errors. What the file means is looked at by `read` and `examine`.
+  /// Parses the text of a file, or throws the first syntax error. `read` and `examine` interpret
+  /// it.
+  ///
+  /// - Parameters:
+  ///   - text: The bytes of the file.
+  ///   - name: The name of the file in locations and errors.
   package init(text: [UInt8], name: String) throws(InputError) {
     let encoding = TextEncoding(of: text)
     self.encoding = encoding
@@ -76,8 +84,8 @@ package struct AHAPDocument: Sendable {
     }
   }
 
-  /// Reads the pattern as Apple's loader is documented to, or reports the first error. Unknown keys
-  /// are ignored, values outside their range are moved to the nearest bound.
+  /// Reads the pattern as Apple's loader is documented to, or throws the first error. Unknown keys
+  /// are ignored, and values out of range are clamped.
   package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPContent {
     try decoded(options: options).reading
   }
@@ -94,8 +102,8 @@ package struct AHAPDocument: Sendable {
     return (reading, decoder)
   }
 
-  /// Reads the pattern, collects every error, and checks the text against every rule of AHAP.
-  /// Allowances are not applied.
+  /// Reads the pattern and checks the text against every rule of AHAP. Suppressions are not
+  /// applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> ReadResult {
     var decoder = AHAPDecoder(json, options: options)
     let reading = decoder.decode()
@@ -127,9 +135,16 @@ package struct AHAPDocument: Sendable {
     return examination
   }
 
-  /// Makes the file of a pattern: events first, then parameters, then curves, each in its order.
-  /// Values are written as they are. Reading the file back gives an equal pattern if they are
-  /// within their ranges and control points are sorted. A number that is not finite is refused.
+  /// Creates the text of a pattern: events, then parameters, then curves, each in their order.
+  ///
+  /// Values are written without clamping. Reading the text returns an equal pattern if the values
+  /// are within their ranges and the control points sorted.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - metadata: The metadata of the file.
+  ///   - name: The name of the file in locations and errors.
+  /// - Throws: An error for a non-finite number.
   package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern")
     throws(InputError)
   {
@@ -169,11 +184,16 @@ package struct AHAPDocument: Sendable {
     try self.init(text: writer.finish(), name: name)
   }
 
-  /// The canonical text: the same for all files that say the same, and easy to compare by line. Two
-  /// spaces per level; known keys in the order of ``AHAPSchemas``, others behind them in their own;
-  /// event parameters, control points and parameters on one line each; known numbers as the
-  /// shortest decimal with a point, others as written; strings with no escape they do not need; a
-  /// line break at the end. Formatting it again changes nothing.
+  /// Returns the canonical text, which is equal for all files of equal content and easy to compare
+  /// by line.
+  ///
+  /// - Two spaces per level, and a line break at the end.
+  /// - Known keys in the order of ``AHAPSchemas``, then unknown ones in their own order.
+  /// - Event parameters, control points, and parameters on one line each.
+  /// - Known numbers as the shortest decimal with a point, others as in the file.
+  /// - Strings without unnecessary escapes.
+  ///
+  /// The canonical text of a canonical text is the same text.
   package func canonicalText() -> [UInt8] {
     AHAPSchemas.file.canonicalText(of: json.root, normalizesNumbers: true)
   }
@@ -224,12 +244,13 @@ extension JSONObjectWriter {
 }
 
 package struct AHAPContent: Equatable, Sendable {
-  /// The pattern: values within their ranges, control points sorted and relative to their curve.
+  /// The pattern, with clamped values, and control points sorted and relative to their curve.
   package var pattern = HapticPattern()
-  /// The version of Core Haptics the file says it needs, or nothing.
+  /// The version of Core Haptics that the file requires, or nil.
   package var version: Double?
   package var metadata: AHAPMetadata = [:]
-  /// Whether the file counts control points from the start of the pattern, and they were moved.
+  /// A Boolean value that indicates whether the times of control points in the file count from the
+  /// start of the pattern, and were converted.
   package var usesAbsoluteCurveTimes = false
 
   package var composition: HapticComposition {
@@ -239,7 +260,8 @@ package struct AHAPContent: Equatable, Sendable {
       author: metadata["Created By"])
   }
 
-  /// What the file says about itself: its version, its metadata, and what its curves count from.
+  /// Further information in the file: its version, its metadata, and the origin of its curves'
+  /// times.
   package var details: [(name: String, value: String)] {
     var details: [(name: String, value: String)] = []
     if let version {
@@ -253,8 +275,7 @@ package struct AHAPContent: Equatable, Sendable {
   }
 }
 
-/// What a file says about itself in words: names with texts, in the order of the file; a name may
-/// repeat.
+/// The metadata of a file: names and texts in the order of the file. A name may repeat.
 package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   struct Item: Equatable, Sendable {
     var name: String
@@ -267,13 +288,17 @@ package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral
     items = elements.map { Item(name: $0, text: $1) }
   }
 
-  /// The text of a name, the last where it repeats, or nothing.
+  /// The last text of a name, or nil.
   package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
 }
 
-/// A composition on the way to files of AHAP as Apple documents it.
+/// Writes a composition as AHAP files.
+///
+/// 1. Curves in the square domain become straight lines, and long events are divided.
+/// 2. Sampled signals become sound files with audio events, or losses.
+/// 3. The layers are written to one file or to several.
 struct AHAPWriter {
-  /// The most control points of a curve that is made here: older devices refuse more.
+  /// The maximum number of control points in a written curve. Older devices reject more.
   static let maximumPointCount = 16
 
   private var composition: HapticComposition
@@ -326,8 +351,8 @@ struct AHAPWriter {
     return WrittenFiles(files + soundFiles, losses: losses.finish())
   }
 
-  /// What follows the name of the file of each layer: its own name where that is one word that no
-  /// other layer has, else its number.
+  /// Returns the name suffix of each layer's file: the layer's name if it is one word and unique,
+  /// or its number.
   private static func nameSuffixes(for layers: [HapticComposition.Layer]) -> [String] {
     let names = layers.map { $0.name }
     return layers.indices.map { index in
@@ -340,8 +365,8 @@ struct AHAPWriter {
     }
   }
 
-  /// Straight lines for curves of squares, in curves of 16 points, and events of 30 s at most below
-  /// them.
+  /// Converts curves in the square domain to straight lines of at most 16 points, and divides the
+  /// layer's events into events of at most 30 s.
   private mutating func linearize(layerIndex layer: Int) {
     let pattern = composition.layers[layer].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
@@ -424,8 +449,8 @@ extension HapticComposition {
 }
 
 extension ParameterCurve {
-  /// Curves of a number of points at most that follow each other, each with times from its start
-  /// and the last value of the one before; itself where it has no more.
+  /// Returns consecutive curves with at most `count` control points. The times of each count from
+  /// its start, and each begins with the last value of the one before.
   func divided(maximumPointCount count: Int) -> [ParameterCurve] {
     guard controlPoints.count > count else { return [self] }
     var curves: [ParameterCurve] = []
@@ -447,8 +472,8 @@ extension ParameterCurve {
 }
 
 extension HapticEvent {
-  /// Events of a number of seconds at most that follow each other and together are this one; itself
-  /// where it is no longer, or has envelope times.
+  /// Returns consecutive events of at most `seconds` seconds that together equal this one. An event
+  /// with envelope times is not divided.
   fileprivate func segments(maximumSeconds seconds: Double) -> [HapticEvent] {
     let times: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
     guard kind.isVibration, let duration, duration > seconds, duration < 1e6 * seconds,
@@ -464,7 +489,7 @@ extension HapticEvent {
 }
 
 extension Rule {
-  /// The rules of AHAP, in the order in which they are listed.
+  /// The rules of AHAP, in the order of lists.
   package static let ahap: [Rule] = [
     .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey,
     .wrongType,
@@ -558,7 +583,7 @@ extension Rule {
 
   // MARK: Changes
 
-  /// Of changes and not of files, so it is not listed.
+  /// The rule of changes. It does not concern files, so that it is not listed.
   static let invalidChange = error(
     "change", "change", "A change must name a part of the pattern and a value that it takes.")
 
@@ -581,8 +606,10 @@ extension Rule {
     "parameter-not-applicable", "compatibility", "A parameter should have an effect on its event.")
 }
 
-/// Codes of `CHHapticError`. Source: the header CHHapticErrors.h of Apple's SDK. Which input gives
-/// which code is not documented; the names are the only guide.
+/// Error codes of `CHHapticError`.
+///
+/// Source: the header CHHapticErrors.h of Apple's SDK. The codes for specific inputs are not
+/// documented; they are chosen by their names.
 enum CoreHapticsCode {
   static let invalidPatternData = -4813
   static let invalidPatternDictionary = -4814
@@ -596,7 +623,8 @@ enum CoreHapticsCode {
   static let invalidTime = -4840
 }
 
-/// The objects of AHAP, keys in the order of canonical text, which numbers their members.
+/// The objects of AHAP. The keys are in the order of the canonical text, and their indices identify
+/// members.
 enum AHAPSchemas {
   private typealias Code = CoreHapticsCode
 
@@ -674,7 +702,7 @@ enum AHAPVocabulary {
   static let dynamicParameters = AHAPNameTable<DynamicParameterID>()
 }
 
-/// An object of a text, and its members by the numbers of their keys in its shape.
+/// An object of a text with its members, indexed by the keys of its schema.
 struct AHAPObject: ~Copyable {
   let value: JSONValue
   let schema: JSONSchema

@@ -1,7 +1,7 @@
 package import HapticModel
 package import Reading
 
-/// What can be set of the parts of a pattern, by its name in paths.
+/// A field of a part of a pattern, by its name in paths.
 package enum AHAPField: String, CaseIterable, Sendable {
   case time, value, duration, intensity, sharpness, attack, decay, sustained, release, volume, pan,
     pitch, brightness
@@ -34,17 +34,17 @@ package enum AHAPField: String, CaseIterable, Sendable {
     .id: "ParameterID",
   ]
 
-  /// The event parameter that the field is; nil for those that are keys.
+  /// The event parameter of the field, or nil for a field that is a key.
   package var parameter: EventParameterID? { Self.parametersByField[self] }
 
-  /// The key of a field that is not an event parameter.
+  /// The JSON key of a field that is not an event parameter.
   var jsonKey: String { Self.jsonKeysByField[self] ?? "ParameterValue" }
 
-  /// Whether the pattern holds the number as a `Float`.
+  /// A Boolean value that indicates whether the pattern stores the number as a `Float`.
   var isSinglePrecision: Bool { self == .value || parameter != nil }
 }
 
-/// A part of a text that a path leads to, and a field of it.
+/// A resolved path: the part of a text that it leads to, and optionally a field of it.
 struct AHAPPath {
   enum Part: String {
     case event, parameter, curve, point
@@ -71,7 +71,7 @@ struct AHAPPath {
   let text: String
   let editor: AHAPEditor
   let part: Part
-  /// The object that has the fields: the event and not its entry.
+  /// The object that has the fields: for an event, the event instead of its entry.
   let value: JSONValue
   let field: AHAPField?
 
@@ -80,7 +80,12 @@ struct AHAPPath {
     try self.init(text, in: editor, points: &points)
   }
 
-  /// - Parameter points: The control points of curves that were asked for before.
+  /// Resolves a path.
+  ///
+  /// - Parameters:
+  ///   - text: The path, such as `events[3].time`.
+  ///   - editor: The text with its parts.
+  ///   - points: A cache of the control points of curves.
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
     let words = Self.steps(of: text)
     var steps = words[...]
@@ -153,7 +158,7 @@ struct AHAPPath {
       """
   }
 
-  /// The steps of a path; empty where it is not one.
+  /// Returns the steps of a path; empty for an invalid path.
   private static func steps(of text: String) -> [Step] {
     var words: [Step] = []
     for word in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {

@@ -1,7 +1,11 @@
 import HapticModel
 import Reading
 
-/// Turns a document into a pattern by the shapes of AHAP, and notes what it finds.
+/// Decodes a document into a pattern by the schemas of AHAP, and reports findings.
+///
+/// Each entry of `Pattern` is decoded in the order of the text. Members are accessed by the indices
+/// of their keys in ``AHAPSchemas``, which avoids comparing strings. After the last entry, control
+/// points with absolute times are converted (see `absoluteTimeEvidence`).
 struct AHAPDecoder: JSONSchemaReader {
   let json: JSONDocument
   let options: ReadingOptions
@@ -11,12 +15,13 @@ struct AHAPDecoder: JSONSchemaReader {
     nullHandling: .absentWithFinding(.nullValue))
   var log = FindingLog()
   var pattern = HapticPattern()
-  /// The numbers of the values the events, parameters and curves were read from.
+  /// The indices of the JSON values that the events, parameters, and curves were read from.
   var eventValueIndices: [Int] = []
   var parameterValueIndices: [Int] = []
   var curveValueIndices: [Int] = []
   var waveformPathValues: [JSONValue] = []
-  /// Whether all times and durations of events are whole numbers, and the first of 100 or more.
+  /// A Boolean value that indicates whether all times and durations of events are whole numbers, as
+  /// in texts in milliseconds.
   private var hasOnlyWholeTimes = true
   private var firstLongTime: JSONValue?
 
@@ -25,14 +30,15 @@ struct AHAPDecoder: JSONSchemaReader {
     self.options = options
   }
 
-  /// The versions that systems are known to have; Apple documents 1.0.
+  /// The known versions of Core Haptics. Apple documents 1.0.
   private static let knownVersions = 1.0..<3.0
 
-  /// The most control points that older systems are known to take. Source: the exporter of
-  /// Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
+  /// The maximum number of control points that older systems are known to accept.
+  ///
+  /// Source: the exporter of Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
   private static let maximumPointCount = 16
 
-  /// How far apart, in seconds, two times may be that a tool wrote as the same.
+  /// The maximum difference, in seconds, between times that a tool wrote as equal.
   private static let timeTolerance = 1e-6
 
   var metadata: JSONValue? { json.root["Metadata"] }
@@ -91,7 +97,7 @@ struct AHAPDecoder: JSONSchemaReader {
     if let event {
       decodeEvent(event)
     }
-    // As almost all entries are.
+    // Almost all entries have only an event.
     if event != nil, entry.members.memberCount == 1 { return }
     let parameter = optionalMember(of: entry, keyIndex: 1)
     if let parameter {
@@ -115,7 +121,7 @@ struct AHAPDecoder: JSONSchemaReader {
     guard let first = entry.members.first(where: { _ in true }), let key = first.key else {
       return log.add(.unknownEntry, at: entry, "an empty entry is ignored")
     }
-    // Some public descriptions of the format have the contents straight in an entry.
+    // Some public descriptions of the format omit the object around an entry's contents.
     let named = entry["ParameterCurveControlPoints"] == nil ? "Parameter" : "ParameterCurve"
     let wrapper = entry["EventType"] != nil ? "Event" : entry["ParameterID"] != nil ? named : nil
     log.add(
@@ -199,7 +205,7 @@ struct AHAPDecoder: JSONSchemaReader {
       return nil
     }
     if let kind, !kind.playsFile {
-      // Nothing depends on them, whatever they hold: editors write null.
+      // The values have no effect and may be anything: editors write null.
       for index in 3...5 {
         guard let value = event.members[index] else { continue }
         log.add(
@@ -224,7 +230,7 @@ struct AHAPDecoder: JSONSchemaReader {
     }
   }
 
-  /// The path of a sound file, which must stay inside the pattern's folder.
+  /// Reads the path of a sound file, which must stay inside the folder of the pattern.
   private mutating func decodePath(_ value: JSONValue, key: JSONKey) -> String? {
     guard let path: String = readScalar(value, key: key) else { return nil }
     let problems = [
@@ -241,7 +247,7 @@ struct AHAPDecoder: JSONSchemaReader {
     return nil
   }
 
-  /// A switch, written as a boolean, 0 or 1; an error where it is something else.
+  /// Reads a flag, written as a boolean, 0, or 1. Any other value is an error.
   private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex index: Int) -> Bool? {
     guard let value = optionalMember(of: object, keyIndex: index) else { return nil }
     if let boolean = value.boolean { return boolean }
@@ -271,7 +277,7 @@ struct AHAPDecoder: JSONSchemaReader {
     pattern.parameters.append(DynamicParameter(id: id, value: level, time: time))
   }
 
-  /// Reads one curve; its points are sorted, their times as the file has them.
+  /// Reads one curve. Its points are sorted; their times are those of the file.
   private mutating func decodeCurve(_ value: JSONValue) {
     guard let curve = object(value, schema: AHAPSchemas.curve, as: "ParameterCurve") else { return }
     let id = decodeName(of: curve, keyIndex: 0, in: AHAPVocabulary.dynamicParameters)
@@ -375,7 +381,7 @@ struct AHAPDecoder: JSONSchemaReader {
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
-  /// The value of a key that may be left out; null counts as absent.
+  /// Returns the value of an optional key. Null counts as absent.
   private mutating func optionalMember(of object: borrowing AHAPObject, keyIndex index: Int)
     -> JSONValue?
   {
@@ -417,7 +423,8 @@ struct AHAPDecoder: JSONSchemaReader {
     return decodeSeconds(value, schema: object.schema, keyIndex: index)
   }
 
-  /// A time or duration that is not negative; those of events are evidence of their unit.
+  /// Reads a time or duration, which must not be negative. Those of events are evidence for their
+  /// unit.
   private mutating func decodeSeconds(
     _ value: JSONValue, schema shape: JSONSchema, keyIndex index: Int
   ) -> Double? {
@@ -435,7 +442,7 @@ struct AHAPDecoder: JSONSchemaReader {
       if seconds.rounded() != seconds {
         hasOnlyWholeTimes = false
       }
-      // What would be too long in milliseconds, too, is not meant in them.
+      // A time that would be too long in milliseconds, too, is not one in milliseconds.
       if firstLongTime == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
         firstLongTime = value
       }
@@ -486,8 +493,7 @@ struct AHAPDecoder: JSONSchemaReader {
     }
   }
 
-  /// The rules that the file's metadata allows it to break, with a reason, under `AllowedRules`; of
-  /// a repeated one the last.
+  /// Returns the suppressions under `AllowedRules` of the metadata. The last one of a rule applies.
   mutating func suppressions() -> [ReadResult.Suppression] {
     guard let list = metadata?["AllowedRules"] else { return [] }
     guard list.kind == .object else {
@@ -517,7 +523,8 @@ struct AHAPDecoder: JSONSchemaReader {
 
   // MARK: - Times of control points
 
-  /// Makes control points relative that count from the start of the pattern; whether any did.
+  /// Converts absolute times of control points to relative ones. Returns whether any were
+  /// converted.
   private mutating func convertAbsoluteTimes() -> Bool {
     let evidence = absoluteTimeEvidence
     let isAbsolute =
@@ -549,14 +556,18 @@ struct AHAPDecoder: JSONSchemaReader {
     return true
   }
 
-  /// How much speaks for control points that count from the start of the pattern.
+  /// The evidence for control points whose times count from the start of the pattern.
   private enum Evidence { case none, suggestive, conclusive }
 
-  /// How much all curves together speak for control points that count from the start of the
-  /// pattern. They seem to if a control has more than one curve and each curve that begins after 0
-  /// has its first point at its own time. It is taken as proven if, besides, each curve's last
-  /// point is where the next of its control begins: so Lofelt's converter and its relatives write.
-  /// By Apple's documentation such points are relative.
+  /// The evidence of all curves together for control points whose times count from the start of the
+  /// pattern.
+  ///
+  /// - Suggestive: a control has more than one curve, and the first point of each curve that begins
+  ///   after 0 is at the time of the curve.
+  /// - Conclusive: in addition, the last point of each curve is at the start of the control's next
+  ///   curve. Lofelt's converter and its relatives write such files.
+  ///
+  /// By Apple's documentation, times of control points are relative.
   private var absoluteTimeEvidence: Evidence {
     let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
     var hasSequel = false

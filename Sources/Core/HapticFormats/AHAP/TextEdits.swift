@@ -1,10 +1,14 @@
 package import Reading
 
 extension AHAPDocument {
-  /// The text with its mechanical mistakes corrected, all else byte for byte as it was. Corrected
-  /// are byte-order marks, commas before closing brackets, the keys `Duration` and `Value`, names
-  /// of parameters that one name is nearest to, control points out of order, and control points
-  /// that count from the start of the pattern. Correcting a corrected text changes nothing.
+  /// Returns the text with mechanical mistakes corrected and all other bytes unchanged.
+  ///
+  /// 1. Byte-order marks and trailing commas are removed; the keys `Duration` and `Value`, and
+  ///    misspelled parameters, are renamed.
+  /// 2. Control points are sorted by time.
+  /// 3. Absolute times of control points are made relative.
+  ///
+  /// Correcting a corrected text changes nothing.
   package func correctedText() throws(InputError) -> [UInt8] {
     var text = TextEdits(json.text).applying(syntaxEdits)
     let renamed = try AHAPDocument(text: text, name: json.name)
@@ -52,7 +56,7 @@ extension AHAPDocument {
   {
     guard object[right] == nil, let member = object[key] else { return [] }
     let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
-    // An escaped spelling is left to its author.
+    // An escaped spelling stays as its author wrote it.
     guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
     return [TextEdits.Edit(range: range, bytes: Array("\"\(right)\"".utf8))]
   }
@@ -68,7 +72,7 @@ extension AHAPDocument {
     ]
   }
 
-  /// Control points by time, each as it was written, in the places that the list has.
+  /// Sorts control points by time. Each keeps its spelling; the white space between them stays.
   private var pointOrderEdits: [TextEdits.Edit] {
     guard content != nil else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
@@ -84,14 +88,14 @@ extension AHAPDocument {
     }
   }
 
-  /// Control points that count from the start of their curve.
+  /// Makes absolute times of control points relative to their curve.
   var relativeTimeEdits: [TextEdits.Edit] {
     guard content?.usesAbsoluteCurveTimes == true else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
       guard let start = curve["Time"]?.number, start > 0 else { return [] }
       return curve.elements(under: "ParameterCurveControlPoints").compactMap { point in
         guard let value = point["Time"], let time = value.number else { return nil }
-        // To the nanosecond, so that no binary remainder of a decimal appears.
+        // Rounding to the nanosecond hides binary rounding errors.
         let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
         let range = value.offset..<value.offset + value.lexeme.count
         return TextEdits.Edit(range: range, bytes: Array("\(relative)".utf8))
@@ -99,7 +103,7 @@ extension AHAPDocument {
     }
   }
 
-  /// What the text says, or nothing where it has errors.
+  /// The content of the text, or nil if it has errors.
   private var content: AHAPContent? { try? read() }
 
   private var entries: [JSONValue] { json.root.elements(under: "Pattern") }
@@ -123,14 +127,14 @@ struct TextEdits {
 
   init(_ text: [UInt8]) { self.text = text }
 
-  /// The text, or a part of it, with some changes; of two that overlap, the one that begins earlier
-  /// counts.
+  /// Returns the text, or a part of it, with edits applied. Of two edits that overlap, the one that
+  /// begins first applies.
   func applying(_ edits: [Edit], within part: Range<Int>? = nil) -> [UInt8] {
     let part = part ?? text.indices
     var result: [UInt8] = []
     result.reserveCapacity(part.count)
     var position = part.lowerBound
-    // What is inserted in front of what is removed comes first.
+    // An insertion precedes a removal at the same position.
     let order = edits.indices.sorted {
       let one = edits[$0].range
       let other = edits[$1].range
@@ -145,7 +149,7 @@ struct TextEdits {
     return result
   }
 
-  /// The bytes of a value, up to its closing bracket.
+  /// Returns the range of a value, including its closing bracket.
   static func byteRange(of value: JSONValue, in text: [UInt8]) -> Range<Int> {
     guard value.kind == .object || value.kind == .array else {
       return value.offset..<value.offset + value.lexeme.count
@@ -181,12 +185,12 @@ struct TextEdits {
   }
 }
 
-/// Values that are removed from one object or array, and texts that are added to it.
+/// The values that are removed from one object or array, and the texts that are inserted.
 struct ContainerEdit {
   var removedIndices: Set<Int> = []
-  /// Texts by the number of the value they come behind, −1 for the front.
+  /// The inserted texts by the index of the preceding value, or −1 for the start.
   private(set) var insertions: [Int: [[UInt8]]] = [:]
-  /// What surrounds texts that are added to an empty container.
+  /// The text after the opening bracket of a container that was empty.
   var openingText: [UInt8] = []
   var closingText: [UInt8] = []
 
@@ -194,8 +198,11 @@ struct ContainerEdit {
     insertions[value ?? -1, default: []].append(bytes)
   }
 
-  /// The edits of the text, set as the container is; `visited` grows by the bytes and values that
-  /// were looked at.
+  /// Returns the edits of the text in the style of the container.
+  ///
+  /// - Parameters:
+  ///   - container: The object or array.
+  ///   - visited: The number of visited bytes and values, which is increased.
   func edits(of container: JSONValue, visitedCount visited: inout Int) -> [TextEdits.Edit] {
     let text = container.document.text
     let children = container.children
@@ -271,7 +278,7 @@ extension JSONValue {
     return Array(text[start..<keyOffset])
   }
 
-  /// What stands between the value and its key; a line break there is a space.
+  /// The bytes between the key and the value. A line break becomes a space.
   var keySeparator: [UInt8] {
     let text = document.text
     var start = offset
@@ -282,14 +289,14 @@ extension JSONValue {
     return colon.hasLineBreak ? Array(": ".utf8) : colon
   }
 
-  /// Whether the text has spaces behind colons and commas: whether its first colon has.
+  /// A Boolean value that indicates whether the first colon of the text is followed by a space.
   var hasSpacesAfterColons: Bool {
     document.root.members.first { _ in true }.map { $0.keySeparator.count > 1 } ?? true
   }
 }
 
 extension [JSONValue] {
-  /// The space between the comma behind a value and the next, as its neighbours have it.
+  /// Returns the white space between an element and the next, in the style of its neighbors.
   func separatorWhitespace(at index: Int) -> [UInt8] {
     if index > 0 || count > 1 { return self[Swift.max(index, 1)].leadingWhitespace }
     let space = self[0].leadingWhitespace
