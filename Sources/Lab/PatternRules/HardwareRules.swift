@@ -4,20 +4,22 @@ public import Reading
 internal import SystemSupport
 
 extension PatternRules {
-  /// What the hardware of a profile can do; checked where a profile is named.
+  /// The rules about the hardware of a profile, checked only if a profile is selected.
   public static let hardwareRules: [Rule] = [
     .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling,
   ]
 
-  /// Checks what a composition asks of the hardware of a profile, before it is played there.
+  /// Compares the demands of a composition with the hardware of a profile.
   ///
-  /// The plan is rendered twice, which takes a few milliseconds a second of the pattern.
+  /// The plan is rendered twice, which takes a few milliseconds per second of the pattern.
   ///
   /// - Parameters:
-  ///   - composition: What was compiled.
-  ///   - profile: The profile it was compiled for; without hardware only the ceiling is checked.
-  ///   - plan: The plan, with the samples of its sound files.
-  ///   - places: Where a part stands.
+  ///   - composition: The composition that was compiled.
+  ///   - profile: The profile that it was compiled for. Without hardware, only the ceiling is
+  ///     checked.
+  ///   - plan: The compiled plan, with the samples of its sound files.
+  ///   - location: Returns the location of a part.
+  /// - Returns: At most one finding for each rule of ``hardwareRules``.
   public static func hardwareFindings(
     in composition: HapticComposition, profile: TransducerProfile, plan: RenderPlan,
     location places: (CompositionElement) -> FileLocation
@@ -116,13 +118,13 @@ extension PatternRules {
 }
 
 extension TransducerProfile {
-  /// The lowest and highest frequency of haptic events under the sharpness controls of their
-  /// layers; nil where there are none.
+  /// Returns the range of frequencies of the haptic events, under the sharpness controls of their
+  /// layers; nil without haptic events.
   public func frequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
     var low = Double.infinity
     var high = 0.0
-    // Beyond this only the values at onsets count: no pattern that a person or tool has made comes
-    // near.
+    // After this number of segments, only the values at onsets count. No pattern from a person or a
+    // tool has as many.
     var budget = 4_000_000
     for layer in composition.layers {
       let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
@@ -144,8 +146,11 @@ extension TransducerProfile {
 }
 
 extension ControlTimeline {
-  /// The least and the greatest value in a range of times. The budget is how many segments may
-  /// still be looked at.
+  /// Returns the minimum and the maximum in a range of times.
+  ///
+  /// - Parameters:
+  ///   - range: The range of times, in seconds.
+  ///   - budget: The number of segments that may still be visited, which is reduced.
   fileprivate func valueRange(in range: ClosedRange<Double>, budget: inout Int) -> ClosedRange<
     Double
   > {
@@ -174,7 +179,7 @@ extension FrequencyMapping {
 }
 
 extension ClosedRange<Double> {
-  /// `20–80`, or `175` for one frequency, to a tenth.
+  /// The range to one decimal place: `20–80`, or `175` for a single frequency.
   fileprivate var rangeText: String {
     let low = NumberFormatting.rounded(lowerBound, places: 1)
     let high = NumberFormatting.rounded(upperBound, places: 1)
@@ -183,7 +188,8 @@ extension ClosedRange<Double> {
 
   fileprivate var hertzText: String { rangeText + " Hz" }
 
-  /// Whether one end of a band becomes another frequency to the skin.
+  /// Returns whether a bound differs from that of another range by at least the just noticeable
+  /// difference of frequency.
   fileprivate func isNoticeablyDifferent(from other: ClosedRange<Double>) -> Bool {
     [(lowerBound, other.lowerBound), (upperBound, other.upperBound)].contains { before, after in
       100 * abs(after / before - 1) >= JustNoticeableDifference.frequencyPercent
@@ -218,31 +224,35 @@ extension Rule {
     "The drive signal should stay below the output ceiling; beyond it, the limiter acts.")
 }
 
-/// What a plan asks of the hardware of its profile, found by rendering it without a device.
+/// The load of a plan on the hardware of its profile, determined by rendering it offline.
+///
+/// 1. The plan is rendered with the profile's limits, and the statistics of the protection stages
+///    are compared block by block. This finds the first frame and the maximum of gain reduction.
+/// 2. The plan is rendered without limits into a simulation of the transducer. This finds the
+///    maximum excursion and the mean power that the pattern demands.
 struct HardwareLoad {
-  /// Something that happens from a frame on, and how much the drive is taken back for it.
+  /// A gain reduction: its first frame, and its maximum in decibels.
   struct ProtectionEvent: Equatable {
     var frame: Int64
     var decibels: Double
   }
 
-  /// The greatest movement that is asked for as a share of its limit, and where; nothing without a
-  /// limit.
+  /// The maximum excursion that the pattern demands, as a fraction of the limit, with its frame;
+  /// nil without a limit.
   private(set) var peakExcursion: (share: Double, frame: Int64)?
-  /// The mean power of a pass of a loop as a share of the continuous power; nothing where that is
-  /// not known.
+  /// The mean power of one pass of a loop, relative to the continuous power; nil if it is unknown.
   private(set) var meanPowerRatio: Double?
   private(set) var excursionProtection: ProtectionEvent?
   private(set) var powerProtection: ProtectionEvent?
-  /// The first frame that is turned down to the ceiling, and how many are.
+  /// The first frame with gain reduction by the limiter, and the number of such frames.
   private(set) var ceilingLimiting: (frame: Int64, count: Int64)?
 
   private let limits: TransducerLimits?
 
-  /// Frames between two looks at what has happened: 1.3 ms.
+  /// The interval between two comparisons of the statistics: 64 frames, or 1.3 ms at 48 kHz.
   private static let blockLength = 64
 
-  /// Renders a plan twice: held back as it is when it is played, and as the pattern asks for it.
+  /// Renders a plan with the limits of a profile, and without them.
   init(_ plan: RenderPlan, profile: TransducerProfile) {
     let settings = profile.transducerSettings(rate: plan.rate)
     limits = settings?.limits
@@ -266,12 +276,15 @@ struct HardwareLoad {
       }
     }
     guard let power = limits.power, plan.loopLength > 0 else { return }
-    // A sine has half the power of its peak.
+    // The power of a sine is half that of its peak.
     meanPowerRatio = 2 * power * squares / Double(plan.loopLength)
   }
 
-  /// Seconds of a loop after which it is held back to the power that it can have for ever, or
-  /// nothing where it never is.
+  /// The time after which the gain of a looped pattern is reduced to the continuous power, in
+  /// seconds; nil if this never happens.
+  ///
+  /// The temperature rises towards the mean power with two time constants, of the coil and of the
+  /// magnet. The time at which it reaches the target is found by bisection.
   var secondsToThermalLimit: Double? {
     let aim = TransducerLimits.targetTemperatureRise
     guard let thermal = limits?.thermal, let meanPowerRatio, meanPowerRatio > aim else {
@@ -305,7 +318,8 @@ struct HardwareLoad {
   private mutating func findProtectionEvents(_ plan: RenderPlan, profile: TransducerProfile) {
     var before = RenderStatistics()
     Self.renderBlocks(of: plan, for: profile) { _, now in
-      // The limiter's delay included: what acts on an event acts before it is heard.
+      // The frame includes the delay of the limiter: protection reacts to an event before it is
+      // heard.
       let frame = now.frameCount
       let held = -NumberFormatting.decibels(now.minimumProtectionGain)
       let isDeeper = now.minimumProtectionGain < before.minimumProtectionGain
@@ -330,7 +344,12 @@ struct HardwareLoad {
     }
   }
 
-  /// Renders one channel for a profile's hardware, and hands over a few frames at a time.
+  /// Renders one channel for the hardware of a profile, in blocks.
+  ///
+  /// - Parameters:
+  ///   - plan: The plan to render.
+  ///   - profile: The profile with the hardware.
+  ///   - take: Receives the samples of each block and the statistics after it.
   private static func renderBlocks(
     of plan: RenderPlan, for profile: TransducerProfile,
     _ take: (ArraySlice<Float>, RenderStatistics) -> Void
@@ -348,7 +367,7 @@ struct HardwareLoad {
 }
 
 extension TransducerProfile {
-  /// The same drive for hardware that bears anything.
+  /// The profile with limits that no signal reaches.
   fileprivate var withoutLimits: TransducerProfile {
     var profile = self
     profile.hardware?.acceleration = 0.001
@@ -361,7 +380,7 @@ extension TransducerProfile {
 }
 
 extension PatternRules {
-  /// What keeps a composition from being compiled, whatever its format.
+  /// The rules about errors that prevent a composition from being compiled, in any format.
   public static let compilationRules: [Rule] = [
     .eventTime, .patternTooLong, .soundMissing, .frameRate,
   ]
@@ -374,13 +393,13 @@ extension Rule {
   static let patternTooLong = error(
     "pattern-too-long", "playback",
     "A pattern may last at most a day and have at most 65,535 layers.")
-  /// A sound file that cannot be read.
+  /// The rule for a sound file that cannot be read.
   public static let soundMissing = error(
     "sound-missing", "playback", "The sound files of a pattern must be readable and in its folder.")
   static let frameRate = error(
     "frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
 
-  /// The rule behind a refusal to compile.
+  /// Returns the rule for an error of compilation.
   public init(of kind: RenderError.Kind) {
     self =
       switch kind {
@@ -393,7 +412,7 @@ extension Rule {
 }
 
 extension InputError {
-  /// A refusal to compile, at the place of the event that is refused.
+  /// Creates an error of compilation at the location of the event.
   public init(_ error: RenderError, location places: (CompositionElement) -> FileLocation) {
     let element = error.event.map { CompositionElement.event($0) } ?? .composition
     self.init(Finding(Rule(of: error.kind), location: places(element), error.description))

@@ -1,15 +1,15 @@
 public import HapticModel
 public import Reading
 
-/// Checks of a composition, whatever format it was read from and where it was made.
+/// Checks of a composition, independent of its format and origin.
 ///
-/// A composition is checked as it is felt: transients of all layers together, each with the
+/// A composition is checked as it is felt: the transients of all layers together, each with the
 /// controls of its own layer.
 public enum PatternRules {
   private typealias Check = @Sendable (HapticComposition, inout CompositionFindingLog) -> Void
 
-  /// What is checked of a composition by itself: what programs and devices differ in, what has no
-  /// effect or another one than its text shows, and what feels good.
+  /// The checks with their rules: differences between programs and devices, content without effect,
+  /// and design.
   private static let checks: [(rules: [Rule], run: Check)] = [
     ([.noEvents, .curveOverlap, .severalBodyLocations], checkPortability),
     ([.silent, .noEffect, .duplicateEvent], checkEffects),
@@ -22,19 +22,19 @@ public enum PatternRules {
     ),
   ]
 
-  /// What a composition is checked for by itself, in the order in which the rules are listed.
+  /// The rules that need only a composition, in the order of lists.
   public static let compositionRules = checks.flatMap { $0.rules }
 
-  /// Checks a composition against the rules of ``composition``.
-  ///
-  /// Takes time in proportion to the events, and to the parts of control curves that they reach, of
-  /// which at most four million are looked at.
+  /// Checks a composition against ``compositionRules``.
   ///
   /// - Parameters:
-  ///   - composition: What is checked.
-  ///   - places: Where a part stands; `Examination.places` has it for what was read, and
-  ///     `SourcePlaces.model` for what was made in code.
-  /// - Returns: The findings by rule; at most 1,000 of a rule, and one that counts the rest.
+  ///   - composition: The composition to check.
+  ///   - location: Returns the location of a part. Use `ReadResult.sourceMap` for a composition
+  ///     that was read, and `SourceMap.inMemory(name:)` for one that was made in code.
+  /// - Returns: The findings by rule: at most 1,000 of a rule, and one with the number of the
+  ///   others.
+  /// - Complexity: Proportional to the events and the segments of control curves that they span, of
+  ///   which at most four million are visited.
   public static func findings(
     in composition: HapticComposition, location places: (CompositionElement) -> FileLocation
   )
@@ -48,7 +48,7 @@ public enum PatternRules {
   }
 }
 
-/// Findings about parts of a composition, in the order in which they are made.
+/// The findings about parts of a composition, in the order of addition.
 struct CompositionFindingLog {
   private var log = FindingLog()
   private var elements: [CompositionElement] = []
@@ -66,12 +66,12 @@ struct CompositionFindingLog {
 }
 
 extension Double {
-  /// A time for a message, to the millisecond.
+  /// The time for a message, rounded to the millisecond.
   var secondsText: String { "\((self * 1000).rounded() / 1000) s" }
 }
 
 extension PatternRules {
-  /// How far apart, in seconds, two times may be that a tool wrote as the same.
+  /// The maximum difference, in seconds, between times that a tool wrote as equal.
   private static let timeTolerance = 1e-6
 
   @Sendable static func checkPortability(
@@ -88,8 +88,8 @@ extension PatternRules {
     }
   }
 
-  /// That the places of a composition sound together where nothing separates them; nil without
-  /// several.
+  /// Returns the finding that several body locations of a composition play together; nil for fewer
+  /// than two.
   package static func mergedBodyLocations(of composition: HapticComposition, at place: FileLocation)
     -> Finding?
   {
@@ -134,15 +134,16 @@ extension PatternRules {
   }
 }
 
-/// Rules of effect: what a pattern says and nobody feels.
+/// The rules about content without effect.
 extension PatternRules {
-  /// What is left to the reader of a pattern, and what a file or a device may not bear.
+  /// The rules about playback: undocumented defaults, too many voices, and damaged sound files.
   public static let playbackRules: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
 
-  /// Voices at once beyond which rendering is slow and no device plays all.
+  /// The number of simultaneous voices above which rendering is slow and no device plays all of
+  /// them.
   private static let maximumVoiceCount = 256
 
-  /// Notes that more voices sound at once than anybody can render in real time.
+  /// Returns a finding if more voices sound at once than can be rendered in real time.
   public static func polyphonyFindings(
     voiceCount: Int, location places: (CompositionElement) -> FileLocation
   )
@@ -160,7 +161,8 @@ extension PatternRules {
     ]
   }
 
-  /// Notes the defaults that haptic events play with, one for each kind and parameter.
+  /// Returns the findings about undocumented defaults of haptic events, one for each kind and
+  /// parameter.
   public static func defaultFindings(
     in composition: HapticComposition, location places: (CompositionElement) -> FileLocation
   )
@@ -171,9 +173,9 @@ extension PatternRules {
     return log.findings(location: places)
   }
 
-  /// Intensities and volumes below this are nothing: −120 dB.
+  /// The level below which intensities and volumes are silent: −120 dB.
   private static let silenceThreshold = 1e-6
-  /// The longest release of an event, in seconds.
+  /// The maximum release time of an event, in seconds.
   private static let maximumReleaseSeconds = 2.0
 
   @Sendable static func checkEffects(
@@ -218,7 +220,8 @@ extension PatternRules {
 
   // MARK: - Reach
 
-  /// Parameters and curves act on events of their layer that are not over.
+  /// Checks that parameters and curves act on an event of their layer: they need an event that has
+  /// not ended.
   private static func checkControlReach(
     of pattern: HapticPattern, layer: Int, log: inout CompositionFindingLog
   ) {
@@ -238,7 +241,7 @@ extension PatternRules {
       }
       guard let end else { continue }
       let late = curve.controlPoints.filter { curve.time + $0.time > end + maximumReleaseSeconds }
-      // One point behind the end is where a line leads that begins before it.
+      // A single point after the end completes a line that begins before the end.
       guard late.count > 1, let first = late.first else { continue }
       log.add(
         .noEffect, at: element,
@@ -273,7 +276,7 @@ extension PatternRules {
     return true
   }
 
-  /// When the last of some events ends; infinite where the length of a sound file decides, nil
+  /// Returns the end of the last event: infinity if the length of a sound file determines it, nil
   /// without events.
   private static func latestEnd(of events: [HapticEvent]) -> Double? {
     events.map { $0.time + ($0.holdDuration ?? .infinity) }.max()
@@ -292,7 +295,7 @@ extension PatternRules {
     var seen: [Key: [Int]] = [:]
     for (index, event) in events.enumerated() {
       let key = Key(kind: event.kind, time: event.time, duration: event.duration)
-      // A hostile file may lay a million different events on one moment.
+      // The limit protects against a file with a million different events at the same time.
       let others = seen[key]?.prefix(8) ?? []
       if let first = others.first(where: { events[$0] == event }) {
         log.add(
@@ -329,28 +332,32 @@ extension PatternRules {
   }
 }
 
-/// Rules of design: what feels clear, kind and deliberate.
+/// The rules about design: clear, gentle, and deliberate feedback.
 ///
-/// Source of the figures: published guides for feedback in learning applications, by which
-/// transients are 50 ms apart or more, three or four at most, heavy ones rare, patterns 200 to 500
-/// ms long, nothing harsh or sustained, and no spacing erratic.
+/// Source: published guides for feedback in learning applications. Transients are at least 50 ms
+/// apart, at most three or four in a sequence, and rarely heavy. Patterns last 200 to 500 ms.
+/// Nothing is harsh or sustained, and spacing is regular.
 extension PatternRules {
-  /// The shortest gap, in seconds, between transients that are felt as two.
+  /// The minimum gap, in seconds, between transients that are felt as separate.
   private static let minimumGapSeconds = 0.05
-  /// How many transients in a row without a gap that is felt are a texture.
+  /// The minimum number of transients without perceptible gaps that count as a texture.
   private static let minimumTextureCount = 8
-  /// The most transients of a sequence.
+  /// The maximum number of transients in a sequence.
   private static let maximumTransientCount = 4
-  /// The most heavy transients of a sequence.
+  /// The maximum number of heavy transients in a sequence.
   private static let maximumHeavyCount = 2
+  /// The intensity and sharpness from which a transient is harsh.
   private static let harshLevel: Float = 0.9
-  /// The intensity that should not go on, and for how many seconds.
+  /// The intensity that must not be sustained.
   private static let strongLevel = 0.8
+  /// The maximum duration of strong vibration, in seconds.
   private static let maximumStrongSeconds = 1.0
-  /// The pattern length, in seconds, beyond which feedback is unusual.
+  /// The maximum length of typical feedback, in seconds.
   private static let typicalMaximumSeconds = 5.0
-  /// How many segments of controls are looked at. More are in no pattern a
-  /// person or tool has made, but a hostile file may lay a million events over a million points.
+  /// The maximum number of control segments that are visited.
+  ///
+  /// No pattern from a person or a tool has as many, but a malicious file may combine a million
+  /// events with a million points.
   private static let segmentBudget = 4_000_000
 
   @Sendable static func checkDesign(
@@ -358,7 +365,7 @@ extension PatternRules {
   ) {
     checkTransients(of: composition, log: &log)
     checkSustainedVibration(of: composition, log: &log)
-    // What is longer than any pattern may be is an error, and no matter of taste.
+    // A pattern above the maximum length is an error, which another rule reports.
     if composition.duration > typicalMaximumSeconds,
       composition.duration <= FrameConversion.maximumSeconds
     {
@@ -389,9 +396,11 @@ extension PatternRules {
     checkSequences(of: countable, log: &log)
   }
 
-  /// Notes once that transients are too close to be felt as several, and how many.
+  /// Reports transients that are too close to be felt as separate, with one finding for all.
   ///
-  /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
+  /// A long run of close transients is a texture, which is a technique: it is not reported, and its
+  /// transients do not count as taps.
+  ///
   /// - Returns: The transients that are not part of a texture.
   private static func checkGaps(
     of transients: [EffectiveTransient], log: inout CompositionFindingLog
@@ -484,9 +493,10 @@ extension PatternRules {
 
   // MARK: - Sustained vibration
 
-  /// Finds where continuous haptic events, alone or one upon the other, stay strong for too long.
-  /// What counts is the strength felt: intensity times intensity control. An event that is not
-  /// sustained fades and is left out; a break of less than 50 ms is none.
+  /// Reports strong vibration that lasts too long.
+  ///
+  /// The perceived strength is the intensity times the intensity control. Overlapping events and
+  /// events less than 50 ms apart are joined. Events that are not sustained decay, and are ignored.
   private static func checkSustainedVibration(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
@@ -526,17 +536,17 @@ extension PatternRules {
   }
 }
 
-/// One transient, with the intensity and sharpness that the controls of its layer leave it.
+/// A transient with its intensity and sharpness under the controls of its layer.
 struct EffectiveTransient {
   var event: EventReference
   var time: Double
   var intensity: Float
   var sharpness: Float
 
-  /// Whether it should be reserved for what is significant.
+  /// A Boolean value that indicates whether the transient should be reserved for important events.
   var isHeavy: Bool { intensity >= 0.95 }
 
-  /// The transients of all layers by time.
+  /// Returns the transients of all layers, sorted by time.
   static func all(of composition: HapticComposition) -> [EffectiveTransient] {
     var transients: [EffectiveTransient] = []
     for (layer, content) in composition.layers.enumerated() {
@@ -555,11 +565,11 @@ struct EffectiveTransient {
   }
 }
 
-/// Transients that are felt as one figure: none comes more than 250 ms after the one before.
+/// Transients that are felt as one sequence: each follows the previous one within 250 ms.
 struct TransientSequence {
-  /// The longest gap within a sequence, in seconds.
+  /// The maximum gap within a sequence, in seconds.
   static let maximumGapSeconds = 0.25
-  /// Decimal times differ from binary ones by less than this, in seconds.
+  /// A bound of the difference between decimal times and their binary representations, in seconds.
   static let timeTolerance = 1e-6
 
   let transients: ArraySlice<EffectiveTransient>
@@ -577,10 +587,15 @@ struct TransientSequence {
     return sequences
   }
 
-  /// Whether the transients follow a rule that can be felt. They do if there are fewer than four;
-  /// if all gaps are alike; if no gap is shorter, or none longer, than the one before, 1 ms aside;
-  /// or if a group of 2 to 8 gaps repeats, each like the one it repeats, at least once up to its
-  /// last transient. Two gaps are alike if one is at most 25 % longer.
+  /// A Boolean value that indicates whether the spacing of the transients has a perceptible
+  /// regularity.
+  ///
+  /// One of these conditions is sufficient:
+  ///
+  /// - There are fewer than four transients.
+  /// - All gaps are similar: the largest is at most 25 % longer than the smallest.
+  /// - The gaps only grow or only shrink, within 1 ms.
+  /// - A group of 2 to 8 gaps repeats at least once with similar gaps, up to the last transient.
   var isRegular: Bool {
     guard transients.count >= 4 else { return true }
     let gaps = zip(transients.dropFirst(), transients).map { $0.time - $1.time }
@@ -601,8 +616,12 @@ struct TransientSequence {
 }
 
 extension ControlTimeline {
-  /// Hands over the lines within a range, with their values at the ends. The budget is how many
-  /// segments may still be looked at; it is lowered by those that were.
+  /// Calls a function for each linear segment in a range, with the values at its ends.
+  ///
+  /// - Parameters:
+  ///   - range: The range of times, in seconds.
+  ///   - budget: The number of segments that may still be visited, which is reduced.
+  ///   - body: Receives the start and the end of the segment, and the values there.
   func forEachSegment(
     in range: ClosedRange<Double>, budget: inout Int,
     _ body: (_ from: Double, _ to: Double, _ first: Double, _ last: Double) -> Void
@@ -615,12 +634,17 @@ extension ControlTimeline {
       let from = max(segment.start, range.lowerBound)
       let to = min(index < segments.count ? segments[index].start : .infinity, range.upperBound)
       let first = segment.value(at: from)
-      // A flat segment may reach to a time that is not finite.
+      // A constant segment may extend to infinity.
       body(from, to, first, segment.slope == 0 ? first : segment.value(at: to))
     }
   }
 
-  /// The spans within a range in which the value is at least a level; budget as for lines.
+  /// Returns the spans of a range in which the value is at least a level.
+  ///
+  /// - Parameters:
+  ///   - level: The minimum value.
+  ///   - range: The range of times, in seconds.
+  ///   - budget: The number of segments that may still be visited, which is reduced.
   func spans(atLeast level: Double, in range: ClosedRange<Double>, budget: inout Int)
     -> [ClosedRange<
       Double
@@ -630,7 +654,7 @@ extension ControlTimeline {
     forEachSegment(in: range, budget: &budget) { from, to, first, last in
       guard from < to, max(first, last) >= level else { return }
       if min(first, last) >= level { return spans.append(from...to) }
-      // Times near the largest number overflow, and then have no crossing worth finding.
+      // Times near the largest finite number overflow; their crossing is irrelevant.
       let ideal = from + (to - from) * ((level - first) / (last - first))
       let crossing = ideal.isFinite ? min(max(ideal, from), to) : from
       spans.append(first >= level ? from...crossing : crossing...to)
@@ -660,7 +684,7 @@ extension Rule {
     "An event should not be repeated at the same time; both play, twice as strong.")
   static let polyphony = warning(
     "polyphony", "compatibility", "At most 256 events should sound at once.")
-  /// A sound file with samples that cannot be played.
+  /// The rule for a sound file with samples that cannot be played.
   public static let soundDamaged = warning(
     "sound-damaged", "compatibility",
     "Sound files should be as long as their headers announce, and have finite samples.")

@@ -3,72 +3,74 @@ public import TransducerProfiles
 internal import HapticModel
 internal import SystemSupport
 
-/// What each channel carries.
+/// The assignment of haptics and audio to output channels.
 ///
-/// What is not said is as usual: on one channel everything, on more the haptics on all and the two
-/// sides of the audio on the first two. A pattern of as many places as channels have haptics is
-/// felt on one channel for each, where no channel names its place and no array pans it.
+/// Without settings, one channel carries everything. With several channels, all carry the haptics,
+/// and the first two the left and the right side of the audio.
+///
+/// If a pattern has as many body locations as there are haptic channels, each channel carries one
+/// of them, unless a channel names a body location or an array is panned.
 public struct ChannelRouting: Sendable {
-  /// A channel that carries something.
+  /// A channel with its gain.
   public struct ChannelGain: Equatable, Sendable {
-    /// The channel, from 0.
+    /// The index of the channel, from 0.
     public var index: Int
-    /// A factor.
+    /// The linear gain.
     public var gain: Float
 
-    /// A channel with a factor.
+    /// Creates a channel with a gain.
     public init(index: Int, gain: Float = 1) {
       self.index = index
       self.gain = gain
     }
   }
 
-  /// Settings of one channel, which outrank the lists.
+  /// The settings of one channel. They take precedence over the lists of channels.
   public struct ChannelSettings: Sendable {
-    /// The channel, from 0.
+    /// The index of the channel, from 0.
     public var index: Int
-    /// What it carries; nothing where the lists say it.
+    /// The content of the channel, or nil for that of the lists.
     public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.Audio)?
-    /// The profile of its transducer, where it has one of its own.
+    /// The profile of the channel's transducer, or nil for the default profile.
     public var profile: TransducerProfile?
-    /// The place of patterns that it carries, by its number or its name; nil for all.
+    /// The body location that the channel carries, by its number or name; nil for all.
     public var source: String?
-    /// A factor.
+    /// The linear gain.
     public var gain: Float = 1
-    /// Seconds.
+    /// The delay, in seconds.
     public var delay = 0.0
-    /// Whether its polarity is reversed.
+    /// A Boolean value that indicates whether the polarity is inverted.
     public var isInverted = false
-    /// Its filters, one behind the other.
+    /// The filters, in series.
     public var filters: [ChannelFilter] = []
 
-    /// A channel whose settings are the usual ones.
+    /// Creates default settings for a channel.
     public init(index: Int) { self.index = index }
   }
 
-  /// The channels of haptics; nothing for all.
+  /// The channels with haptics, or nil for all.
   public var hapticChannels: [ChannelGain]?
-  /// The channels of audio, left and right in turn; one channel alone carries both. Nothing for the
-  /// first two.
+  /// The channels with audio, alternately left and right, or nil for the first two. A single
+  /// channel carries both sides.
   public var audioChannels: [ChannelGain]?
-  /// Settings of single channels.
+  /// The settings of individual channels.
   public var channelSettings: [ChannelSettings] = []
-  /// The transducers, where a file says what they are; it stands in the place of `haptics` and
-  /// `channels`.
+  /// The array of transducers, which replaces `hapticChannels` and `channelSettings`; nil without
+  /// an array.
   public var array: TransducerArray?
-  /// Where patterns are felt in the array; nothing for all transducers alike.
+  /// The path of the pattern across the array, or nil to play all transducers alike.
   public var panPath: PanPath?
 
-  /// The usual routing.
+  /// Creates the default routing.
   public init() {}
 
-  /// What each haptic bus gets of a pattern, at a rate; none for all of it.
+  /// Returns the send gain of each haptic bus over time; empty for constant gains of 1.
   public func sendGains(rate: Double) -> [SendAutomation] {
     guard let array, let panPath else { return [] }
     return panPath.sendGains(on: array, rate: rate)
   }
 
-  /// Channels there must be for all that is said.
+  /// The minimum number of channels that the settings refer to.
   public var minimumChannelCount: Int {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.index) ?? [] }
@@ -76,17 +78,19 @@ public struct ChannelRouting: Sendable {
     return (indices + (array?.transducers.map { $0.channel - 1 } ?? [])).max().map { $0 + 1 } ?? 1
   }
 
-  /// Whether any transducer has a profile of its own.
+  /// A Boolean value that indicates whether any transducer has a profile of its own.
   public var hasChannelProfiles: Bool {
     array != nil || self.channelSettings.contains { $0.profile != nil }
   }
 
-  /// The routing on some channels with what each drives, and the profile of each haptic bus.
+  /// Returns the routing on a number of channels, with the profile of each haptic bus.
   ///
   /// - Parameters:
-  ///   - rate: Frames per second, by which delays are whole frames.
-  ///   - profile: The profile of channels that have none of their own.
-  ///   - placeCount: Places of what is played.
+  ///   - channelCount: The number of channels.
+  ///   - rate: The sample rate in hertz, by which delays become whole frames.
+  ///   - profile: The profile of channels without a profile of their own.
+  ///   - buses: The parts of the pattern that are rendered.
+  ///   - bodyLocationCount: The number of body locations of the pattern.
   public func resolved(
     channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
     bodyLocationCount placeCount: Int = 0
@@ -147,7 +151,7 @@ public struct ChannelRouting: Sendable {
     return (routing, profiles.isEmpty ? [profile] : profiles)
   }
 
-  /// The routing with a haptic bus for each transducer.
+  /// Returns the routing with a haptic bus for each transducer of an array.
   private static func resolved(
     array: TransducerArray, channels usual: [OutputRouting.Channel], rate: Double,
     buses: RenderSettings.Buses,
@@ -182,12 +186,12 @@ public struct ChannelRouting: Sendable {
 }
 
 extension ArrayPosition {
-  /// Positions are within this of 0.
+  /// The maximum magnitude of a position on a line or a plane.
   private static let maximumMagnitude = 1e6
-  /// Ten turns either way around a ring.
+  /// The maximum magnitude of an angle in degrees: ten turns around a ring.
   private static let maximumDegrees = 3_600.0
 
-  /// Reads a number, or on a plane two with a slash between; nothing for any other text.
+  /// Parses a number, or two numbers with a slash for a plane; nil for any other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
     let found = numbers.compactMap { $0 }.filter {
@@ -203,7 +207,7 @@ extension ArrayPosition {
 }
 
 extension TransducerArray.Layout {
-  /// What a position is in this layout, for messages.
+  /// The description of a position for messages.
   package var positionDescription: String {
     switch self {
     case .line: "a position on the line, such as -0.5"

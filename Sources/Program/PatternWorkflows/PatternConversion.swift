@@ -3,49 +3,55 @@ public import HapticModel
 public import Reading
 public import VendorFormats
 
-/// Reads a pattern of one format and writes it in another, with everything that is lost on the way.
+/// Converts a pattern from one format to another, and lists every loss.
 public struct PatternConversion: Sendable {
   /// The format to write.
   public var targetFormat: HapticFormat
-  /// The format to read, or nil for the one that recognises the content.
+  /// The format to read, or nil to recognize it from the content.
   public var sourceFormat: HapticFormat?
-  /// How the pattern is read.
+  /// The options for reading.
   public var readingOptions: ReadingOptions
-  /// How it is written.
+  /// The options for writing.
   public var writingOptions: WritingOptions
-  /// Whether events that play sound files are left out.
+  /// A Boolean value that indicates whether events that play sound files are omitted.
   public var omitsSounds = false
 
-  /// Something that was not kept, and where it stands in the file that was read.
+  /// A loss with its location in the source file.
   public struct LocatedLoss: Equatable, Sendable {
-    /// What became of what.
+    /// The loss.
     public var loss: Loss
-    /// The place of the value it is about.
+    /// The location of the value concerned.
     public var location: FileLocation
 
-    /// Makes a loss at a place.
+    /// Creates a loss with a location.
     public init(loss: Loss, location place: FileLocation) {
       self.loss = loss
       self.location = place
     }
   }
 
-  /// What a conversion gives.
+  /// The result of a conversion.
   public struct Result: Sendable {
-    /// The format that was read.
+    /// The format of the source file.
     public var sourceFormat: HapticFormat
-    /// The files in the target's format; at least one.
+    /// The files in the target format, at least one.
     public var files: [WrittenFiles.File]
-    /// The sound files that the written files name, relative to their folder, with their places in
-    /// the file that was read; each path once.
+    /// The sound files that the written files refer to, relative to their folder, with their
+    /// locations in the source file. Each path occurs once.
     public var sounds: [ReadResult.SoundReference]
-    /// What could not be kept, that of reading first.
+    /// The losses of reading, then those of writing.
     public var losses: [LocatedLoss]
-    /// What reading found below errors.
+    /// The findings of reading, without errors.
     public var findings: [Finding]
   }
 
-  /// Makes a conversion to a format.
+  /// Creates a conversion.
+  ///
+  /// - Parameters:
+  ///   - target: The format to write.
+  ///   - source: The format to read, or nil to recognize it from the content.
+  ///   - readingOptions: The options for reading.
+  ///   - writingOptions: The options for writing.
   public init(
     to target: HapticFormat, from source: HapticFormat? = nil,
     readingOptions reading: ReadingOptions = ReadingOptions(),
@@ -60,12 +66,12 @@ public struct PatternConversion: Sendable {
   private static let formatUnwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
 
-  /// Converts a file of one of the formats.
+  /// Converts a file.
   ///
-  /// A file of the target's own format is set in canonical form, so that nothing changes but the
-  /// layout, unless an option asks for more.
+  /// If the file is in the target format and no option requests a change, only its layout changes:
+  /// the result is its canonical text.
   ///
-  /// - Throws: The first error of reading, or why nothing can be written.
+  /// - Throws: The first error of reading, or the reason that nothing can be written.
   public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError)
     -> Result
   {
@@ -100,7 +106,7 @@ public struct PatternConversion: Sendable {
     return result(written.files, examination.losses + written.losses)
   }
 
-  /// The sound files of a pattern that written files still name, each path once.
+  /// Returns the sound files of a pattern that the written files refer to, each path once.
   private func sounds(of examination: ReadResult, in files: [WrittenFiles.File]) -> [ReadResult
     .SoundReference]
   {
@@ -115,55 +121,56 @@ public struct PatternConversion: Sendable {
     return examination.sounds.filter { names.remove($0.path) != nil }
   }
 
-  /// Whether nothing but the format is asked for.
+  /// A Boolean value that indicates whether the options request nothing but another format.
   private var changesOnlyFormat: Bool {
     writingOptions == WritingOptions(baseName: writingOptions.baseName)
       && readingOptions.amplitudeMapping == .root && !omitsSounds
   }
 }
 
-/// What conversions between formats keep, measured by converting examples and reading them again.
+/// The quality of conversions between formats, measured by converting examples and reading them
+/// again.
 public enum FormatMatrix {
-  /// What an example is made of.
+  /// The content of an example.
   public enum Content: String, CaseIterable, Sendable {
     /// Transients with different values.
     case transients
-    /// Continuous events one after the other, with curves.
+    /// Consecutive continuous events with curves.
     case continuous
-    /// Transients above continuous events that overlap, with envelope times.
+    /// Transients and overlapping continuous events with envelope times.
     case mixed
-    /// Audio events beside a transient.
+    /// An audio event and a transient.
     case audio
   }
 
-  /// How much of a content arrives.
+  /// The quality of a conversion.
   public enum Grade: String, CaseIterable, Sendable {
-    /// Everything, number by number.
+    /// All values are equal.
     case exact
-    /// Everything within a hundredth of full scale.
+    /// All values are within 1 % of full scale.
     case close
-    /// What can be, with losses that are reported.
+    /// The content is converted with reported losses.
     case approximate
-    /// Nothing: the format cannot hold it, or cannot be written.
+    /// The content is lost, or the format cannot be written.
     case none
   }
 
-  /// What was measured of one content.
+  /// The measurement of one conversion.
   public struct Measurement: Sendable {
-    /// How much of the content arrives.
+    /// The quality of the conversion.
     public var grade: Grade
-    /// The largest difference, as a share of full scale.
+    /// The maximum difference, as a fraction of full scale.
     public var difference: Double
-    /// The sentences of the losses, each once, in their order.
+    /// The messages of the losses without duplicates, in their order.
     public var losses: [String]
   }
 
-  /// The difference up to which a conversion is exact: the precision of 32-bit numbers.
+  /// The maximum difference of an exact conversion: the precision of 32-bit numbers.
   private static let exactTolerance = 1e-6
-  /// The difference up to which a conversion is close.
+  /// The maximum difference of a close conversion.
   public static let closeTolerance = 0.01
 
-  /// The example of a content.
+  /// Returns the example of a content.
   public static func example(_ content: Content) -> HapticComposition {
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
@@ -211,10 +218,10 @@ public enum FormatMatrix {
     return HapticComposition(pattern)
   }
 
-  /// Measures what arrives of a content of one format in another.
+  /// Measures the conversion of a content from one format to another.
   ///
-  /// The example is first written in the source's format and read again, so that it is one that the
-  /// format can hold; where the source is only read, the example itself is taken.
+  /// The example is first written in the source format and read again, so that the format can
+  /// represent it. If the source format cannot be written, the example itself is used.
   public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat)
     -> Measurement
   {
@@ -236,7 +243,7 @@ public enum FormatMatrix {
     return Measurement(grade: grade, difference: difference, losses: losses)
   }
 
-  /// A composition as it is after being written in a format and read again; nil where it cannot be.
+  /// Returns a composition after writing it in a format and reading it again; nil if that fails.
   package static func roundTrip(
     _ composition: HapticComposition, through format: HapticFormat,
     options: WritingOptions = WritingOptions()

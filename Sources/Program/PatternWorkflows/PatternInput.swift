@@ -12,9 +12,9 @@ internal import PatternRules
 internal import ShippedFiles
 internal import Synchronization
 
-/// A pattern as the user named it: a file, a shipped pattern, or standard input.
+/// A pattern that the user named: a file, a shipped pattern, or standard input.
 public struct PatternInput: Equatable, Sendable {
-  /// Where the content is.
+  /// The origin of the content.
   public enum Origin: Equatable, Sendable {
     /// A file, by its path.
     case file(String)
@@ -24,28 +24,28 @@ public struct PatternInput: Equatable, Sendable {
     case standardInput
   }
 
-  /// Where the sound files of a pattern are looked for.
+  /// The folder with the sound files of a pattern.
   public enum SoundLookup: Equatable, Sendable {
     /// The folder of the pattern.
     case patternFolder
     /// Another folder.
     case folder(String)
-    /// Nowhere: events that play sound files are left out.
+    /// None: events that play sound files are omitted.
     case none
   }
 
-  /// Where the content is.
+  /// The origin of the content.
   public var origin: Origin
-  /// The path below the folder that was named, without its ending: what an output is called.
+  /// The path below the named folder, without extension. It determines the name of the output.
   public var outputStem: String
-  /// Whether it was found in a folder that the user named.
+  /// A Boolean value that indicates whether the pattern was found in a folder that the user named.
   public var isFromFolder: Bool
-  /// The formats it may be of.
+  /// The formats that are recognized.
   public var formats: FormatRegistry
-  /// Where its sound files are.
+  /// The folder with the sound files.
   public var soundLookup = SoundLookup.patternFolder
 
-  /// A pattern by the place of its content.
+  /// Creates a pattern input from the origin of its content.
   public init(
     origin: Origin, outputStem: String, isFromFolder: Bool = false,
     formats: FormatRegistry = .standard
@@ -56,7 +56,7 @@ public struct PatternInput: Equatable, Sendable {
     self.formats = formats
   }
 
-  /// The name messages give the pattern.
+  /// The name of the pattern in messages.
   public var name: String {
     switch origin {
     case .file(let path): path
@@ -65,7 +65,7 @@ public struct PatternInput: Equatable, Sendable {
     }
   }
 
-  /// The folder sound files are looked up in; a shipped pattern has none.
+  /// The folder with the sound files; nil for a shipped pattern.
   public var folder: String? {
     if case .folder(let path) = soundLookup { return path }
     return switch origin {
@@ -75,7 +75,7 @@ public struct PatternInput: Equatable, Sendable {
     }
   }
 
-  /// The files that it is made from, its sounds included: reads it, unless it is standard input.
+  /// The paths of the file and its sound files. The file is read, unless it is standard input.
   package var sourcePaths: [String] {
     guard case .file(let path) = origin else { return [] }
     guard soundLookup != .none, let file = try? readFile() else { return [path] }
@@ -83,11 +83,12 @@ public struct PatternInput: Equatable, Sendable {
     return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
   }
 
-  /// What the user's words stand for, and what is wrong with some of them.
+  /// Resolves the arguments of a command to patterns, and collects errors.
   ///
-  /// Words are files, folders, names of shipped patterns, or `-`. A folder stands for the patterns
-  /// in and below it; links to folders are not followed. Files whose ending is that of other kinds
-  /// of files, too, are taken by their content.
+  /// An argument is a file, a folder, the name of a shipped pattern, or `-`. A folder stands for
+  /// all patterns in it and in its subfolders; links to folders are not followed. A file whose
+  /// extension other kinds of files share is included only if its content is recognized with
+  /// certainty.
   public static func find(
     _ words: [String], formats: FormatRegistry = .standard,
     soundLookup sounds: SoundLookup = .patternFolder
@@ -170,7 +171,7 @@ public struct PatternInput: Equatable, Sendable {
     return inputs
   }
 
-  /// Whether a file can be read and its content is of one of some formats without doubt.
+  /// Returns whether a file can be read and one of the formats recognizes it with certainty.
   private static func isRecognized(_ path: String, formats: [HapticFormat]) -> Bool {
     guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
       return false
@@ -178,14 +179,15 @@ public struct PatternInput: Equatable, Sendable {
     return formats.contains { $0.recognize(bytes.span) == .certain }
   }
 
-  /// Why a name cannot be looked up: bytes that are not text come with a replacement character.
+  /// Returns the reason that a name cannot be looked up. Bytes that are not UTF-8 have been decoded
+  /// as the replacement character.
   private static func nameProblem(_ name: String) -> String? {
     name.unicodeScalars.contains("\u{FFFD}")
       ? "the file name is not valid UTF-8; rename the file" : nil
   }
 
-  /// Refuses to rewrite a file through a link that was found in a folder: the user did not name its
-  /// target.
+  /// Refuses to rewrite a file through a link that was found in a folder, because the user did not
+  /// name its target.
   ///
   /// - Throws: A `FileError` that names the link.
   package func checkRewriting() throws(FileError) {
@@ -194,7 +196,7 @@ public struct PatternInput: Equatable, Sendable {
       path, "is a link in a folder and is not rewritten; name the file that it leads to")
   }
 
-  /// The content, not yet read as any format.
+  /// Reads the content, without interpreting it as a format.
   public func readFile() throws(FileError) -> SourceFile {
     let bytes =
       switch origin {
@@ -206,15 +208,15 @@ public struct PatternInput: Equatable, Sendable {
   }
 }
 
-/// Something to look at or listen to as the user named it: a pattern or a sound file.
+/// A pattern or a sound file that the user named to view it or to listen to it.
 public enum TakeInput: Equatable, Sendable {
   case pattern(PatternInput)
   case sound(path: String)
 
-  /// What the user's words stand for, and what is wrong with some of them.
+  /// Resolves the arguments of a command to patterns and sound files, and collects errors.
   ///
-  /// A file that begins as a sound file does or is named like one is one; all else is looked up as
-  /// a pattern.
+  /// A file with the extension or the first bytes of a sound file is a sound file. All other
+  /// arguments are looked up as patterns.
   public static func find(
     _ words: [String], formats: FormatRegistry = .standard,
     soundLookup sounds: PatternInput.SoundLookup = .patternFolder
@@ -230,7 +232,7 @@ public enum TakeInput: Equatable, Sendable {
     return (found.flatMap(\.inputs), found.flatMap(\.problems))
   }
 
-  /// Where it is, as if its content were a pattern.
+  /// The input as a pattern, with its origin and output name.
   private var patternInput: PatternInput {
     switch self {
     case .pattern(let input): input
@@ -238,10 +240,10 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// The name messages give it.
+  /// The name of the input in messages.
   public var name: String { patternInput.name }
 
-  /// The file that it is read from, if it is one.
+  /// The path of the file, or nil for another origin.
   public var path: String? {
     if case .file(let path) = patternInput.origin {
       path
@@ -250,11 +252,11 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether it is a pattern that was found in a folder that the
-  /// user named.
+  /// A Boolean value that indicates whether the input is a pattern that was found in a folder.
   package var isFromFolder: Bool { patternInput.isFromFolder }
 
-  /// The files that it is made from, sounds of a pattern included; what cannot be read names none.
+  /// The paths of the file and, for a pattern, its sound files. Files that cannot be read are not
+  /// included.
   package var sourcePaths: [String] {
     if case .pattern(let input) = self {
       input.sourcePaths
@@ -263,12 +265,12 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// What an output made from it is called, without ending.
+  /// The name of an output of this input, without extension.
   public var outputStem: String { patternInput.outputStem }
 
-  /// Reads it; a pattern is compiled and rendered as `render` would, on one channel.
+  /// Reads the sound file, or compiles and renders the pattern on one channel.
   ///
-  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
+  /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
   public func load(_ job: RenderJob) throws -> Take {
     switch self {
     case .pattern(let input):
@@ -277,7 +279,11 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// Compiles and renders a pattern that was read.
+  /// Compiles and renders a loaded pattern.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - job: The settings of the rendering.
   public static func render(_ pattern: LoadedPattern, job: RenderJob) throws -> Take {
     let input = pattern.input
     let composition = pattern.composition
@@ -303,9 +309,9 @@ public enum TakeInput: Equatable, Sendable {
     return take
   }
 
-  /// A sound file as it is, at its own rate.
+  /// Reads a sound file at its own rate.
   ///
-  /// One that holds nothing, or NaN, is refused: it would be looked at as silence.
+  /// An empty file, or one with NaN, is an error, because it would look like silence.
   public static func readSound(_ path: String, job: RenderJob) throws -> Take {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
@@ -323,7 +329,7 @@ public enum TakeInput: Equatable, Sendable {
     return Take(name: path, source: .sound, signal: signal, profile: job.profile)
   }
 
-  /// Whether a file begins with the mark of a container that libsndfile reads.
+  /// Returns whether a file begins with the signature of a container that libsndfile reads.
   package static func isSoundFile(_ path: String) -> Bool {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -333,14 +339,13 @@ public enum TakeInput: Equatable, Sendable {
     return FileKind(of: mark)?.isSound == true
   }
 
-  /// Reads several at one rate, so that they can be laid over each other.
+  /// Reads several inputs at one rate, so that they can be compared.
   ///
-  /// That is the rate asked for, else the greatest of the sound files', else the job's: a pattern
-  /// is rendered at the rate of the recording it is held against, and nothing is resampled in vain.
-  /// Haptic patterns that are all longer than a minute are rendered at 8 kHz, eight times what they
-  /// hold.
+  /// The rate is `rate` or, without it, the highest rate of the sound files, so that a pattern is
+  /// rendered at the rate of the recording it is compared with. Patterns only have the rate of the
+  /// job, or 8 kHz, eight times their bandwidth, if all are haptic and longer than a minute.
   ///
-  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
+  /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
   public static func load(_ inputs: [TakeInput], job: RenderJob, rate: Int?) throws -> [Take] {
     var job = job
     let takes = try inputs.map { input -> Take? in
@@ -365,21 +370,22 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// Frames per second of long patterns.
+  /// The rate of long patterns, in hertz.
   private static let longPatternRate = 8_000
 }
 
 extension HapticComposition {
-  /// Whether it lasts more than a minute and has haptic events only.
+  /// A Boolean value that indicates whether the composition lasts more than a minute and has only
+  /// haptic events.
   fileprivate var isLongHaptics: Bool {
     duration > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
   }
 }
 
 extension Take {
-  /// The take at another rate.
+  /// Returns the take at another rate.
   ///
-  /// - Throws: `SoundFileError`
+  /// - Throws: `SoundFileError`.
   fileprivate func resampled(to rate: Double) throws -> Take {
     guard signal.rate != rate else { return self }
     var take = self
@@ -391,21 +397,23 @@ extension Take {
   }
 }
 
-/// A pattern that was read without a mistake, and is ready to be compiled.
+/// A pattern that was read without errors and is ready to be compiled.
 public struct LoadedPattern: Sendable {
-  /// Where the pattern came from.
+  /// The origin of the pattern.
   public let input: PatternInput
-  /// The file as it was read.
+  /// The file with its bytes.
   public let file: SourceFile
-  /// What the file holds, its curves made of straight lines.
+  /// The composition, with curves as straight lines.
   public let composition: HapticComposition
-  /// What else the file says about itself.
+  /// Further information in the file.
   public let details: [(name: String, value: String)]
   private let sourceMap: SourceMap
   private let soundReferences: [ReadResult.SoundReference]
   private let findings: [Finding]
 
-  /// Reads a pattern of any format, or throws its first error: an `InputError` or `FileError`.
+  /// Reads a pattern of any format.
+  ///
+  /// - Throws: The first error, an `InputError` or `FileError`.
   public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions()) throws {
     var reading = reading
     reading.wantsFindings = false
@@ -423,7 +431,7 @@ public struct LoadedPattern: Sendable {
     soundReferences = input.soundLookup == .none ? [] : examination.sounds
   }
 
-  /// The paths of the files that the pattern is made from.
+  /// The paths of the file and its sound files.
   public var sourcePaths: [String] {
     var sources = soundReferences.map { FileSystem.join(input.folder ?? "", $0.path) }
     if case .file(let path) = input.origin {
@@ -432,25 +440,25 @@ public struct LoadedPattern: Sendable {
     return sources
   }
 
-  /// The sound files that the pattern plays, at a rate.
+  /// Returns the decoded sound files of the pattern at a rate.
   public func soundSamples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
     try WaveformFiles.load(soundReferences, from: input.folder, rate: rate)
   }
 
-  /// What of the pattern and its sound files does not play as it is written; reads the sound files
-  /// once more.
+  /// Returns the warnings about deviations in playback. The sound files are read once more.
   public func warnings() -> [Finding] {
     findings + WaveformFiles.warnings(soundReferences, from: input.folder)
   }
 
-  /// That places of the pattern sound together, where none of the profiles is that of one place.
+  /// Returns a finding if body locations of the pattern are merged, because no profile is for one
+  /// of them.
   public func mergedBodyLocations(on profiles: [TransducerProfile]) -> Finding? {
     guard profiles.allSatisfy({ $0.bodyLocation == nil }) else { return nil }
     return PatternRules.mergedBodyLocations(
       of: composition, at: sourceMap.location(of: .composition))
   }
 
-  /// Compiles the pattern, once for each profile that differs.
+  /// Compiles the pattern, once for each distinct profile.
   public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws
     -> [RenderPlan]
   {
@@ -472,7 +480,7 @@ public struct LoadedPattern: Sendable {
 }
 
 extension HapticComposition {
-  /// Leaves out the events that play sound files.
+  /// Removes the events that play sound files.
   package mutating func removeSoundFiles() {
     for index in layers.indices {
       layers[index].pattern.events.removeAll { $0.kind.playsFile }
@@ -480,9 +488,11 @@ extension HapticComposition {
   }
 }
 
-/// Loads the sound files a pattern names, from its own folder and nowhere else.
+/// Loads the sound files that a pattern refers to, only from its own folder.
 package enum WaveformFiles {
-  /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
+  /// Decodes the sound files at a rate.
+  ///
+  /// - Throws: The error of the first file that cannot be decoded, with its location.
   package static func load(
     _ waveforms: [ReadResult.SoundReference], from folder: String?, rate: Double
   )
@@ -501,7 +511,7 @@ package enum WaveformFiles {
     return samples
   }
 
-  /// The real path of a sound file that a pattern names; whether it is sound is not looked at.
+  /// Returns the real path of a sound file, without checking its content.
   package static func path(of waveform: ReadResult.SoundReference, in folder: String?)
     throws(InputError) -> String
   {
@@ -512,10 +522,10 @@ package enum WaveformFiles {
     }
   }
 
-  /// The real path of a sound file that a pattern names, once the file has been decoded as a sound.
+  /// Returns the real path of a sound file after decoding it.
   ///
-  /// Some kinds of sound files begin with text, so that a script can be one. Therefore, the file
-  /// must also begin with the mark of a common kind.
+  /// Some kinds of sound files begin with text, so that a script could be decoded as one.
+  /// Therefore, the file must also begin with the signature of a common kind.
   package static func verifiedPath(of waveform: ReadResult.SoundReference, in folder: String?)
     throws(InputError) -> String
   {
@@ -548,7 +558,7 @@ package enum WaveformFiles {
           ?? "use '--sounds FOLDER' or '--without-sounds'" : nil)
   }
 
-  /// What is wrong with the sound files a pattern names.
+  /// Returns the errors and warnings of the sound files.
   package static func findings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {
@@ -563,7 +573,7 @@ package enum WaveformFiles {
     }
   }
 
-  /// What of the sound files does not play as it should; those that cannot be read are left out.
+  /// Returns the warnings about damaged sound files. Files that cannot be read are skipped.
   package static func warnings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {
@@ -595,7 +605,7 @@ package enum WaveformFiles {
     try soundFolder(folder, path).sound(at: path)
   }
 
-  /// The folder of a pattern's sound files; shipped patterns have none.
+  /// Returns the folder of a pattern's sound files. Shipped patterns have none.
   private static func soundFolder(_ folder: String?, _ path: String) throws(SoundFileError)
     -> SoundFolder
   {
@@ -607,30 +617,34 @@ package enum WaveformFiles {
   }
 }
 
-/// Measures a sound file of any length on all cores, in some tens of megabytes.
+/// Measures a sound file of any length on all cores, within some tens of megabytes.
 public struct SoundMeasurement {
-  /// Seconds up to which a sound is searched for onsets.
+  /// The maximum duration of a sound that is searched for onsets, in seconds.
   static let maximumOnsetSearchSeconds = 60.0
 
-  /// The kind of file and the encoding of samples, as libsndfile calls them.
+  /// The kind of file, as named by libsndfile.
   public let container, encoding: String
-  /// Frames per second.
+  /// The sample rate, in hertz.
   public let rate: Double
-  /// Frames in the file.
+  /// The number of frames in the file.
   public let frameCount: Int
-  /// How much less than announced the file holds, if it does.
+  /// The difference between the announced and the actual length, or nil for a complete file.
   public let truncation: SoundTruncation?
-  /// The figures of all channels together.
+  /// The levels of all channels together.
   public let overall: Levels
-  /// The figures of each channel.
+  /// The levels of each channel.
   public let channels: [Levels]
   /// The spectrum of each channel.
   public let spectra: [Spectrum]
-  /// The attacks in the mean of the channels, where the sound is short enough.
+  /// The onsets in the mean of the channels, or nil for a long sound.
   public let onsets: [Onset]?
 
-  /// Measures a file, and reports the share that is done now and then; throws a `FileError` or
-  /// `SoundFileError`.
+  /// Measures a file.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - progress: Receives the measured fraction from time to time.
+  /// - Throws: A `FileError` or `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
@@ -669,9 +683,10 @@ public struct SoundMeasurement {
   }
 }
 
-/// Shares the measurement of a sound among threads: while a block is measured, the next is read.
+/// Distributes the measurement of a sound to threads: while a block is measured, the next one is
+/// read.
 private final class SoundMeasurementWorkers: Sendable {
-  /// Samples of a block: 8 MiB, for some 20 ms of work.
+  /// The number of samples in a block: 8 MiB, for about 20 ms of work.
   private static let blockSize = 1 << 21
 
   private let channelCount: Int
@@ -679,7 +694,7 @@ private final class SoundMeasurementWorkers: Sendable {
   private let loudness: Mutex<LoudnessMeasurement>
   private let channels: [Channel]
 
-  /// The file and the block that was read last; an empty one is the end.
+  /// The file and the most recent block. An empty block is the end.
   private struct BlockReader: ~Copyable {
     var reader: SoundFileReader
     var block = Result<[Float], SoundFileError>.success([])
@@ -713,9 +728,9 @@ private final class SoundMeasurementWorkers: Sendable {
     blockReader = Mutex(BlockReader(reader: reader))
   }
 
-  /// Reads the next block, which is empty at the end, while the one before is measured.
+  /// Reads the next block while the previous one is measured. An empty block is the end.
   func next(measuring block: [Float]? = nil) throws(SoundFileError) -> [Float] {
-    // The longest pieces first, so that none is left alone at the end.
+    // The longest jobs start first, so that none runs alone at the end.
     WorkerPool.run(jobCount: block == nil ? 2 : channelCount + 2) { [self] piece in
       switch piece {
       case 0:

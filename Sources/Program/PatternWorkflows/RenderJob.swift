@@ -8,56 +8,59 @@ internal import Synchronization
 internal import SystemSupport
 internal import TransducerProfiles
 
-/// The version of the program and the package, which sound files name as their software.
+/// The version of the program and the package, which is written to sound files.
 package let temblorVersion = "0.3.0"
 
-/// How patterns are made into sound.
+/// The settings for rendering patterns to sound.
 public struct RenderJob: Sendable {
-  /// The profile of channels that have none of their own.
+  /// The profile of channels without a profile of their own.
   public var profile: TransducerProfile
-  /// Frames per second.
+  /// The sample rate, in hertz.
   public var rate = 48_000
-  /// Channels of the file.
+  /// The number of channels.
   public var channelCount = 1
-  /// The factor on everything, 0 to 1.
+  /// The master gain, 0 to 1.
   public var strength = 1.0
-  /// Whether the greatest peak is brought to -1 dBFS.
+  /// A Boolean value that indicates whether the peak is normalized to −1 dBFS.
   public var isNormalized = false
-  /// How often the pattern is played; 0 is until the duration ends.
+  /// The number of passes; 0 to repeat until the end of the duration.
   public var passCount = 1
-  /// Seconds of the output, or nothing for the pattern's own.
+  /// The duration of the output in seconds, or nil for that of the pattern.
   public var duration: Double?
-  /// Seconds of silence behind the sound, or nothing for as long as the hardware needs to come to
-  /// rest.
+  /// The trailing silence in seconds, or nil for the decay time of the hardware.
   public var tail: Double?
-  /// How samples are written.
+  /// The format of the samples.
   public var sampleFormat = SampleFormat.s16
-  /// What of the pattern is heard.
+  /// The parts of the pattern that are rendered.
   public var buses = RenderSettings.Buses.all
-  /// What the channels carry, where it is not the usual.
+  /// The assignment of haptics and audio to channels.
   public var routing = ChannelRouting()
-  /// Whether the file is what the transducer would do instead of what drives it.
+  /// A Boolean value that indicates whether the output is the simulated acceleration instead of the
+  /// drive signal.
   public var rendersAcceleration = false
-  /// Whether the file is the model's signal alone: no limiter, removal of offsets, hardware stage
-  /// or edges.
+  /// A Boolean value that indicates whether the output is the unprocessed signal: without limiter,
+  /// DC blocker, hardware stages, and fades.
   public var isRaw = false
-  /// How patterns are read.
+  /// The options for reading patterns.
   public var readingOptions = ReadingOptions()
 
-  /// Asked between blocks of any rendering, on any thread; where it answers true, the work is given
-  /// up.
+  /// Returns whether to cancel. It is called between blocks of any rendering, on any thread.
   public var isCancelled: @Sendable () -> Bool = { false }
 
-  /// A job with the usual settings: 48 kHz, one channel, 16 bits.
+  /// Creates a job with default settings: 48 kHz, one channel, 16 bits.
   public init(profile: TransducerProfile = .phone) { self.profile = profile }
 
-  /// Compiles a pattern for this job, on one bus.
+  /// Reads a pattern and compiles it for one bus.
   public func plan(_ input: PatternInput) throws -> (plan: RenderPlan, pattern: LoadedPattern) {
     let (plans, pattern) = try plans(input, for: Array(resolvedRouting().profiles.prefix(1)))
     return (plans[0], pattern)
   }
 
-  /// Compiles a pattern for profiles, those of all its haptic buses unless told otherwise.
+  /// Reads a pattern and compiles it for profiles.
+  ///
+  /// - Parameters:
+  ///   - input: The pattern.
+  ///   - profiles: The profiles, or nil for those of all haptic buses.
   public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
@@ -73,9 +76,9 @@ public struct RenderJob: Sendable {
     return (plans, pattern)
   }
 
-  /// What the channels carry, and the profiles for it.
+  /// Returns the routing with the profile of each haptic bus.
   ///
-  /// - Parameter placeCount: Places of the pattern.
+  /// - Parameter bodyLocationCount: The number of body locations of the pattern.
   public func resolvedRouting(bodyLocationCount placeCount: Int = 0) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
@@ -84,17 +87,17 @@ public struct RenderJob: Sendable {
       bodyLocationCount: placeCount)
   }
 
-  /// The same for plans of a pattern; one alone is that of all places.
+  /// Returns the routing for the plans of a pattern. A single plan contains all body locations.
   func resolvedRouting(for plans: [RenderPlan]) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
     resolvedRouting(bodyLocationCount: plans.count > 1 ? plans[0].bodyLocationCount : 0)
   }
 
-  /// The renderer's settings for a plan.
+  /// Returns the renderer's settings for a plan.
   public func settings(for plan: RenderPlan) -> RenderSettings { settings(for: [plan]) }
 
-  /// The renderer's settings for the plans of one pattern.
+  /// Returns the renderer's settings for the plans of one pattern.
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
     let routing = resolvedRouting(for: plans).routing
@@ -110,20 +113,21 @@ public struct RenderJob: Sendable {
     var settings = RenderSettings(
       routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount,
       length: length,
-      // The fade stays behind the sound, unless the file is cut; then a cut must not click.
+      // The fade-out begins after the sound, unless the duration cuts the sound: then the cut must
+      // not click.
       fadeLength: isRaw ? 0 : max(min(fade, silence), min(48, length)))
     settings.isRaw = isRaw
     return settings
   }
 
-  /// The frames of all passes, without silence behind them.
+  /// Returns the number of frames of all passes, without trailing silence.
   fileprivate func soundFrameCount(of plans: [RenderPlan]) -> Int64 {
     let furtherPasses =
       passCount > 1 ? (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) : 0
     return (plans.map(\.length).max() ?? 0) + furtherPasses
   }
 
-  /// Writes a pattern's plans as a sound file that can be sought.
+  /// Writes the plans of a pattern to a sound file. The file must be seekable.
   public func write(
     _ plans: [RenderPlan], title: String, to descriptor: Int32, path: String,
     container: SoundFileFormat.Container,
@@ -154,7 +158,7 @@ public struct RenderJob: Sendable {
     return statistics
   }
 
-  /// Renders a pattern's plans as the bytes of a WAV file.
+  /// Renders the plans of a pattern to the bytes of a WAV file.
   package func waveFileBytes(of plans: [RenderPlan], title: String) throws -> [UInt8] {
     guard let spool = unsafe tmpfile() else {
       throw FileError.system(title, "no space for a temporary file")
@@ -170,8 +174,12 @@ public struct RenderJob: Sendable {
     return bytes
   }
 
-  /// Renders block by block, with the frames of each and those that are left; throws `interrupted`
-  /// where it is cancelled.
+  /// Renders block by block.
+  ///
+  /// - Parameters:
+  ///   - rendering: The renderer.
+  ///   - interrupted: The error to throw if the job is canceled.
+  ///   - take: Receives each block, its number of frames, and the number of remaining frames.
   func renderBlocks(
     _ rendering: consuming OfflineRenderer, interrupted: FileError,
     _ take: (_ block: inout [Float], _ frameCount: Int, _ left: Int64) throws -> Void
@@ -186,18 +194,18 @@ public struct RenderJob: Sendable {
     }
   }
 
-  /// A rendering of a pattern's plans, each heard where the array puts it.
+  /// Returns a renderer for the plans of a pattern, with the send gains of an array.
   public func renderer(for plans: [RenderPlan], settings: RenderSettings) -> OfflineRenderer {
     OfflineRenderer(
       plans: plans, sendGains: routing.sendGains(rate: Double(rate)), settings: settings)
   }
 
-  /// What shaped the sound, as the file tells it.
+  /// The array or profile, for the comment in the file.
   private var sourceDescription: String {
     routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)"
   }
 
-  /// The factor that brings the greatest peak just below the ceiling.
+  /// Returns the gain that raises the peak to just below the ceiling.
   private func normalizingGain(_ plans: [RenderPlan], settings: RenderSettings) throws -> Float {
     let interrupted = FileError("render", "interrupted; nothing was written")
     let peak = try renderBlocks(renderer(for: plans, settings: settings), interrupted: interrupted)
@@ -208,7 +216,11 @@ public struct RenderJob: Sendable {
 }
 
 extension SoundFileTags {
-  /// What a rendered file says about itself: its title, the program, and what shaped the sound.
+  /// Creates the tags of a rendered file.
+  ///
+  /// - Parameters:
+  ///   - title: The title of the pattern.
+  ///   - source: The array or profile that the sound was rendered for.
   package init(rendering title: String, by source: String) {
     self.init(
       title: title, software: "Temblor \(temblorVersion)",
@@ -216,28 +228,34 @@ extension SoundFileTags {
   }
 }
 
-/// Renders many patterns to sound files on all cores; goes on when one fails.
+/// Renders many patterns to sound files on all cores. A failure does not stop the others.
 public struct RenderBatch: Sendable {
   /// One file to write.
   public struct Item: Sendable {
-    /// Where the bytes of a file go.
+    /// The destination of a file's bytes.
     public enum Destination: Sendable {
-      /// A file, replaced as a whole once it is complete; its folder is made where there is none.
+      /// A file. It is replaced atomically when it is complete; missing folders are created.
       case file(path: String)
-      /// A stream, which gets all bytes in order once the file is complete.
+      /// A stream. It receives all bytes in order when the file is complete.
       case stream(name: String, write: @Sendable (Span<UInt8>) throws -> Void)
     }
 
     /// The pattern.
     public var input: PatternInput
-    /// Where the sound goes.
+    /// The destination of the sound.
     public var destination: Destination
     /// The kind of file.
     public var container: SoundFileFormat.Container
-    /// What of the pattern is in it.
+    /// The parts of the pattern that are rendered.
     public var buses: RenderSettings.Buses
 
-    /// A pattern and the file to make of it.
+    /// Creates an item.
+    ///
+    /// - Parameters:
+    ///   - input: The pattern.
+    ///   - destination: The destination of the sound.
+    ///   - container: The kind of file.
+    ///   - buses: The parts of the pattern that are rendered.
     public init(
       input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
       buses: RenderSettings.Buses = .all
@@ -257,33 +275,36 @@ public struct RenderBatch: Sendable {
     }
   }
 
-  /// What became of one file.
+  /// The outcome of one item.
   public enum Outcome: Sendable {
-    /// The file is complete: seconds of sound, without the silence behind it unless the job has a
-    /// duration; what the renderer counted; and what of the pattern does not play as it is written.
+    /// The file is complete.
+    ///
+    /// The associated values are the duration in seconds, without trailing silence unless the job
+    /// has a duration; the statistics of the renderer; and warnings about deviations in playback.
     case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
-    /// Nothing was written, and why.
+    /// Nothing was written.
     case failed(any Error)
   }
 
-  /// How every pattern is rendered; each item has buses of its own.
+  /// The settings for all patterns. The buses are those of each item.
   public var job: RenderJob
   /// The files to write.
   public var items: [Item]
 
-  /// Files to write by one job.
+  /// Creates a batch from a job and its items.
   public init(job: RenderJob, items: [Item]) {
     self.job = job
     self.items = items
   }
 
-  /// Renders everything and answers what became of each item, in their order.
+  /// Renders all items. Returns their outcomes in the order of the items.
   ///
-  /// As many threads as cores work at once; `job.isCancelled` ends what is running and what is
-  /// left.
-  /// - Parameter progress: Called now and then on this thread, with the files that are done and, of
-  ///   a single one, the fraction that is rendered. Without it a single file is rendered on this
-  ///   thread.
+  /// The number of threads equals that of cores. `job.isCancelled` cancels both running and waiting
+  /// items.
+  ///
+  /// - Parameter progress: Called from time to time on the current thread, with the number of
+  ///   completed files and, for a single file, the rendered fraction. Without it, a single file is
+  ///   rendered on the current thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
     let inputs = overwriteCheck()
     let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
@@ -297,7 +318,7 @@ public struct RenderBatch: Sendable {
       outcomes.withLock { $0[index] = outcome }
     }
     if items.count == 1 && progress == nil {
-      // Threads would cost more than the sound.
+      // A single file would gain nothing from threads.
       work(0)
     } else {
       WorkerPool.run(jobCount: items.count, work: work) { done in
@@ -307,7 +328,8 @@ public struct RenderBatch: Sendable {
     return outcomes.withLock { $0 }
   }
 
-  /// What all patterns are made from, so that no rendering replaces a sound of another pattern.
+  /// Returns a check with the source files of all patterns, so that no output replaces a sound file
+  /// of another pattern.
   private func overwriteCheck() -> InputOverwriteCheck {
     let wouldReplace = items.contains {
       if case .file(let path) = $0.destination {
@@ -316,7 +338,7 @@ public struct RenderBatch: Sendable {
         false
       }
     }
-    // A single pattern names its files when it is read.
+    // The sources of a single pattern are known when it is read.
     guard items.count > 1, wouldReplace else { return InputOverwriteCheck() }
     let paths = Mutex<[String]>([])
     WorkerPool.run(jobCount: items.count) { index in
@@ -327,9 +349,12 @@ public struct RenderBatch: Sendable {
     return InputOverwriteCheck(reading: paths.withLock { $0 })
   }
 
-  /// Renders one pattern to its file; whatever goes wrong is the outcome.
+  /// Renders one pattern to its file. Any error becomes the outcome.
   ///
-  /// - Parameter inputs: What the other patterns are made from.
+  /// - Parameters:
+  ///   - item: The item to render.
+  ///   - overwriteCheck: The source files of all patterns.
+  ///   - progress: Receives the rendered fraction.
   private func render(
     _ item: Item, overwriteCheck inputs: InputOverwriteCheck, progress: (Double) -> Void
   )
@@ -354,7 +379,8 @@ public struct RenderBatch: Sendable {
         statistics = try job.write(
           plans, title: name, to: file.descriptor, path: path, container: item.container,
           progress: progress)
-        // A rendering can be made again: waiting for the disk would make a folder of them slow.
+        // The file is not flushed: it can be rendered again, and waiting for the disk would slow
+        // down a batch.
         try file.commit(isFlushed: false)
       case .stream(_, let write):
         statistics = try renderToStream(plans, item: item, job: job, title: name, to: write)
@@ -369,7 +395,8 @@ public struct RenderBatch: Sendable {
     }
   }
 
-  /// A header is completed last, so the file is made apart and copied out.
+  /// Renders to a temporary file, because the header is completed last, and copies it to the
+  /// stream.
   private func renderToStream(
     _ plans: [RenderPlan], item: Item, job: RenderJob, title: String,
     to write: (Span<UInt8>) throws -> Void
@@ -397,9 +424,9 @@ public struct RenderBatch: Sendable {
   }
 }
 
-/// What the transducers of channels would do with what drives them.
+/// Replaces drive signals by the simulated acceleration of their transducers.
 struct SimulatedAcceleration {
-  /// One for each channel that drives a transducer whose resonance is known.
+  /// The simulation of each channel, or nil for a channel without a transducer of known resonance.
   private var transducers: [TransducerSimulation?]
 
   init(_ routing: OutputRouting, rate: Double) {
@@ -410,7 +437,7 @@ struct SimulatedAcceleration {
     }
   }
 
-  /// Puts the acceleration in the place of the drive, in the first frames of a block.
+  /// Replaces the drive by the acceleration in the first frames of a block.
   mutating func replaceDrive(in block: inout [Float], frameCount: Int) {
     let count = transducers.count
     for channel in 0..<count {
