@@ -5,19 +5,23 @@ internal import RealtimeMemory
 internal import SignalAnalysis
 internal import TransducerProfiles
 
-// The interface for pages and for programs in C, whose words are in C/temblor.h: numbers, and bytes
-// in memory. All state is the host's; one thread at a time may use one.
+// The C interface of the studio, for its page (WebAssembly) and for C programs. C/temblor.h
+// documents it for C. Arguments are numbers and bytes in memory. An instance has all of its state,
+// and must be used by one thread at a time.
+//
+// Most functions return a number: 1 or a count for success, and 0 for a failure, with the error as
+// JSON in the output.
 
-/// What a host works with, and the memory of what was made last.
+/// An instance of the studio, with the memory of its last results.
 @safe package final class StudioInstance: @unchecked Sendable {
   let studio = Studio()
   var liveSound: LiveSound?
   var inputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   var outputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   var sampleBuffer = FixedBuffer<Float>(repeating: 0, count: 0)
-  /// A plan on its way.
+  /// The memory of a plan that is being copied.
   var incomingPlan = FixedBuffer<UInt8>(repeating: 0, count: 0)
-  /// What else belongs to a host of a program: its session.
+  /// An object that lives as long as the instance: the session of a C program.
   package var sessionOwner: AnyObject?
 
   package init() {}
@@ -26,13 +30,14 @@ internal import TransducerProfiles
     unsafe Unmanaged<StudioInstance>.fromOpaque(handle).takeUnretainedValue()
   }
 
-  /// Makes bytes the output; their number.
+  /// Sets the output, and returns its length in bytes.
   package func setOutput(_ bytes: [UInt8]) -> Int32 {
     outputBuffer = FixedBuffer(bytes)
     return Int32(clamping: bytes.count)
   }
 
-  /// The same with numbers, four bytes each, the lowest first.
+  /// Sets the output to numbers of four bytes each in little-endian order, and returns its length
+  /// in bytes.
   func setOutput(_ numbers: [Float]) -> Int32 {
     outputBuffer = FixedBuffer(count: 4 * numbers.count) { index in
       UInt8(truncatingIfNeeded: numbers[index / 4].bitPattern >> UInt32(8 * (index % 4)))
@@ -40,18 +45,18 @@ internal import TransducerProfiles
     return Int32(clamping: outputBuffer.count)
   }
 
-  /// Makes what is wrong the output, as JSON; `result`.
+  /// Sets the output to an error as JSON, and returns `result`.
   package func setError(_ error: InputError, returning result: Int32 = 0) -> Int32 {
     _ = setOutput(JSONWriter.objectText { $0.members(of: error.finding) })
     return result
   }
 
-  /// 1 where a slot can be used, else why not.
+  /// Returns 1 for a readable document, or sets the output to its error.
   func status(of slot: Document) -> Int32 {
     slot.error.map { setError($0) } ?? (slot.isReadable ? 1 : 0)
   }
 
-  /// Reads a file into a slot, which is made where there is none; its state.
+  /// Opens a file in a document, which is created if necessary. Returns its status.
   func open(_ slot: Int32, _ file: SourceFile) -> Int32 {
     studio.makeDocuments(upTo: Int(slot))
     return withDocument(slot) { slot in
@@ -60,7 +65,8 @@ internal import TransducerProfiles
     }
   }
 
-  /// Plays a plan in a slot from where the one before is; 0 where there is none, or no such slot.
+  /// Plays a plan from the position of the previous one. Returns 0 without a plan, or for an
+  /// invalid slot.
   func play(_ slot: Int32, profile: Int32, _ plan: (LiveSound) -> RenderPlan?) -> Int32 {
     guard let liveSound, 0..<2 ~= slot, let plan = plan(liveSound) else { return 0 }
     liveSound.load(Int(slot), plan, profile: self.profile(profile))
@@ -69,26 +75,26 @@ internal import TransducerProfiles
 
   func hasDocument(_ slot: Int32) -> Bool { studio.documents.indices.contains(Int(slot)) }
 
-  /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
+  /// Compiles the audible pattern of a document; nil if it cannot be compiled.
   package func plan(_ slot: Int32, profile: Int32, rate: Double) -> RenderPlan? {
     studio.plan(Int(slot), profile: Int(profile), rate: rate)
   }
 
-  /// A profile by its number; the first where none has it.
+  /// Returns the profile with an index, or the first one for an invalid index.
   package func profile(_ number: Int32) -> TransducerProfile { studio.profile(Int(number)) }
 
-  /// Does something with a slot; 0 where none has the number.
+  /// Calls a function with a document. Returns 0 for an invalid index.
   func withDocument(_ number: Int32, _ body: (inout Document) -> Int32) -> Int32 {
     hasDocument(number) ? body(&studio.documents[Int(number)]) : 0
   }
 }
 
-/// A host, as callers hold it.
+/// The address of an instance, as callers hold it.
 public typealias StudioHandle = UnsafeMutableRawPointer
-/// Bytes that a caller lends for a call, with their number beside them.
+/// The address of bytes that a caller lends for a call. Their number is the next argument.
 public typealias BytePointer = UnsafePointer<UInt8>
 
-/// Bytes that a caller lent for a call.
+/// Copies the bytes that a caller lent for a call.
 package func bytes(_ start: BytePointer?, _ length: Int32) -> [UInt8] {
   unsafe Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(max(0, length))))
 }
@@ -101,13 +107,13 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
   unsafe Array(UnsafeBufferPointer(start: start, count: Int(max(0, count))))
 }
 
-/// Makes a host.
+/// Creates an instance.
 @_expose(wasm, "create") @_cdecl("temblor_create")
 public func temblorCreate() -> StudioHandle {
   unsafe Unmanaged.passRetained(StudioInstance()).toOpaque()
 }
 
-/// Ends a host and all that belongs to it.
+/// Releases an instance and everything that belongs to it.
 @_expose(wasm, "release") @_cdecl("temblor_release")
 public func temblorRelease(_ host: StudioHandle) {
   unsafe Unmanaged<StudioInstance>.fromOpaque(host).release()
@@ -115,8 +121,8 @@ public func temblorRelease(_ host: StudioHandle) {
 
 // MARK: - Memory
 
-/// Memory for the bytes of the next calls, for pages, whose own it cannot see; it stays until it is
-/// asked for again.
+/// Returns memory of the instance for the bytes of the next calls, because the module cannot access
+/// the memory of a page. It stays valid until the next call of this function.
 @_expose(wasm, "input") @_cdecl("temblor_input")
 public func temblorInput(_ host: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
   let host = unsafe StudioInstance.of(host)
@@ -126,19 +132,19 @@ public func temblorInput(_ host: StudioHandle, _ count: Int32) -> UnsafeMutableP
   return unsafe host.inputBuffer.address
 }
 
-/// The bytes that the last call has made, until the next.
+/// Returns the output of the last call, valid until the next.
 @_expose(wasm, "output") @_cdecl("temblor_output")
 public func temblorOutput(_ host: StudioHandle) -> UnsafeMutablePointer<UInt8> {
   unsafe StudioInstance.of(host).outputBuffer.address
 }
 
-/// How many bytes they are.
+/// Returns the length of the output, in bytes.
 @_expose(wasm, "outputLength") @_cdecl("temblor_output_length")
 public func temblorOutputLength(_ host: StudioHandle) -> Int32 {
   unsafe Int32(clamping: StudioInstance.of(host).outputBuffer.count)
 }
 
-/// The samples of the last rendering, in −1…1.
+/// Returns the samples of the last rendering, in −1…1.
 @_expose(wasm, "samples") @_cdecl("temblor_samples")
 public func temblorSamples(_ host: StudioHandle) -> UnsafeMutablePointer<Float> {
   unsafe StudioInstance.of(host).sampleBuffer.address
@@ -146,8 +152,8 @@ public func temblorSamples(_ host: StudioHandle) -> UnsafeMutablePointer<Float> 
 
 // MARK: - Patterns
 
-/// Reads a file of any format into a slot, 0…65,535; 1 where it can be used. Where it cannot, the
-/// output is why, and the pattern before it stays the one that sounds.
+/// Opens a file of any format as document 0…65,535. Returns 1 if it can be read. Otherwise, the
+/// output is the error, and the previous pattern stays audible.
 @_expose(wasm, "open") @_cdecl("temblor_open")
 public func temblorOpen(
   _ host: StudioHandle, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,
@@ -158,7 +164,8 @@ public func temblorOpen(
     slot, SourceFile(bytes(content, length), name: text(name, nameLength)))
 }
 
-/// Puts a text in the place of another; 1 where it can be used, else the output is why.
+/// Replaces the text of a document. Returns 1 if it can be read; otherwise, the output is the
+/// error.
 @_expose(wasm, "replace") @_cdecl("temblor_replace")
 public func temblorReplace(
   _ host: StudioHandle, _ slot: Int32, _ content: BytePointer?, _ length: Int32
@@ -172,7 +179,8 @@ public func temblorReplace(
   }
 }
 
-/// Makes a list of changes at once, in JSON; 0 where one is refused, and the output is why.
+/// Applies a list of changes, given as JSON. If one is invalid, none is applied, the output is the
+/// error, and the result is 0.
 @_expose(wasm, "change") @_cdecl("temblor_change")
 public func temblorChange(
   _ host: StudioHandle, _ slot: Int32, _ changes: BytePointer?, _ length: Int32
@@ -190,7 +198,7 @@ public func temblorChange(
   }
 }
 
-/// Names the step that follows.
+/// Begins an undo step with a name.
 @_expose(wasm, "begin") @_cdecl("temblor_begin")
 public func temblorBegin(
   _ host: StudioHandle, _ slot: Int32, _ label: BytePointer?, _ length: Int32
@@ -201,17 +209,19 @@ public func temblorBegin(
   }
 }
 
-/// Takes the last step back, or makes it again where `forward` is not 0; 0 where there is none.
+/// Undoes the last step, or redoes it if `forward` is not 0. Returns 0 if there is none.
 @_expose(wasm, "step") @_cdecl("temblor_step")
 public func temblorStep(_ host: StudioHandle, _ slot: Int32, _ forward: Int32) -> Int32 {
   unsafe StudioInstance.of(host).withDocument(slot) { $0.step(forward: forward != 0) ? 1 : 0 }
 }
 
-/// Makes a report the output, by its name; its bytes, none where it has no such report or slot.
+/// Sets the output to a report, by its name, and returns its length; 0 for an unknown report or
+/// document.
 ///
-/// `text` and `original` are bytes of a slot; its `history`, changed `lines`, `score`, `origin`
-/// and, with a profile,
-/// `check` are JSON, as are the `losses` of the last conversion, all `formats` and `profiles`.
+/// - `text` and `original` are the bytes of a document.
+/// - `history`, `lines` (changed ones), `score`, `origin`, and `check` (for a profile) are JSON
+///   about a document.
+/// - `losses` (of the last conversion), `formats`, and `profiles` are JSON without a document.
 @_expose(wasm, "report") @_cdecl("temblor_report")
 public func temblorReport(
   _ host: StudioHandle, _ name: BytePointer?, _ length: Int32, _ slot: Int32, _ profile: Int32
@@ -220,7 +230,7 @@ public func temblorReport(
   return host.setOutput(host.studio.report(name, slot: Int(slot), profile: Int(profile)))
 }
 
-/// The bytes of the part of a text that a path leads to; none where it leads to none.
+/// Sets the output to the bytes of a part, by its path; none for an invalid path.
 @_expose(wasm, "part") @_cdecl("temblor_part")
 public func temblorPart(_ host: StudioHandle, _ slot: Int32, _ path: BytePointer?, _ length: Int32)
   -> Int32
@@ -229,7 +239,7 @@ public func temblorPart(_ host: StudioHandle, _ slot: Int32, _ path: BytePointer
   return host.withDocument(slot) { host.setOutput((try? $0.editor?.bytes(of: path)) ?? []) }
 }
 
-/// The pattern in another format, by its name; no bytes where that cannot be.
+/// Sets the output to the pattern in a format, by its id; no bytes if it cannot be written.
 @_expose(wasm, "save") @_cdecl("temblor_save")
 public func temblorSave(
   _ host: StudioHandle, _ slot: Int32, _ format: BytePointer?, _ length: Int32
@@ -240,13 +250,23 @@ public func temblorSave(
 
 // MARK: - Sound
 
-/// The frequency in hertz that a profile, by its number in the report, plays a sharpness with.
+/// Returns the frequency in hertz at which a profile plays a sharpness.
 @_expose(wasm, "hertz") @_cdecl("temblor_hertz")
 public func temblorHertz(_ host: StudioHandle, _ profile: Int32, _ sharpness: Double) -> Double {
   unsafe StudioInstance.of(host).studio.hertz(profile: Int(profile), sharpness: sharpness)
 }
 
-/// Hands a sound file over by the name that patterns have for it: interleaved samples.
+/// Adds a decoded sound file under its path in patterns.
+///
+/// - Parameters:
+///   - host: The instance.
+///   - name: The path in patterns, in UTF-8.
+///   - nameLength: The number of bytes of the path.
+///   - samples: The interleaved samples.
+///   - count: The number of samples.
+///   - channels: The number of channels.
+///   - rate: The sample rate, in hertz.
+/// - Returns: 1, or 0 for invalid arguments.
 @_expose(wasm, "sound") @_cdecl("temblor_sound")
 public func temblorSound(
   _ host: StudioHandle, _ name: BytePointer?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?,
@@ -259,10 +279,10 @@ public func temblorSound(
   return 1
 }
 
-/// Makes a pattern of a sound, interleaved samples of at most an hour, and opens it in a slot,
-/// 0…65,535, as AHAP of a name; 1, or 0 where it cannot, and the output is why.
+/// Traces a sound of at most an hour to a pattern, and opens it as an AHAP document 0…65,535.
+/// Returns 1, or 0 with the error as output.
 ///
-/// The profile is the one that a recording of vibration was made with, or that the pattern is made
+/// The profile is the one that a recording of vibration was made with, or that the pattern is meant
 /// for.
 @_expose(wasm, "trace") @_cdecl("temblor_trace")
 public func temblorTrace(
@@ -285,7 +305,7 @@ public func temblorTrace(
   }
 }
 
-/// Adds a profile of a user by its JSON text; its number, or −1, and the output is why.
+/// Adds a user's profile from its JSON text. Returns its index, or −1 with the error as output.
 @_expose(wasm, "addProfile") @_cdecl("temblor_add_profile")
 public func temblorAddProfile(_ host: StudioHandle, _ content: BytePointer?, _ length: Int32)
   -> Int32
@@ -300,10 +320,10 @@ public func temblorAddProfile(_ host: StudioHandle, _ content: BytePointer?, _ l
   }
 }
 
-/// Renders a slot; the number of samples, of one channel.
+/// Renders a document on one channel. Returns the number of samples.
 ///
-/// Returns 0 if the slot cannot be rendered, and the output is the reason. After a rendering the
-/// output is empty, also after one without samples.
+/// Returns 0 if the document cannot be rendered, with the error as output. After a successful
+/// rendering the output is empty, even without samples.
 @_expose(wasm, "render") @_cdecl("temblor_render")
 public func temblorRender(_ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
@@ -322,7 +342,7 @@ public func temblorRender(_ host: StudioHandle, _ slot: Int32, _ profile: Int32,
   }
 }
 
-/// The bytes of a sound file of 32-bit floats.
+/// Sets the output to the rendering of a document as a WAV file with 32-bit floating-point samples.
 @_expose(wasm, "wav") @_cdecl("temblor_wav")
 public func temblorWav(_ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
@@ -333,8 +353,9 @@ public func temblorWav(_ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ 
   )
 }
 
-/// Decibels of the last rendering between two times, column by column, the rows from 0 Hz to 500 Hz
-/// or to 1.5 times the highest frequency of its profile.
+/// Sets the output to a spectrogram of the last rendering between two times: decibels, column by
+/// column. The rows range from 0 Hz to 500 Hz, or to 1.5 times the maximum frequency of the
+/// profile.
 @_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram")
 public func temblorSpectrogram(
   _ host: StudioHandle, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
@@ -348,8 +369,8 @@ public func temblorSpectrogram(
       of: part, rate: rate, columns: Int(columns), rows: Int(rows), upTo: min(top, rate / 2)))
 }
 
-/// The extremes of each column of what the profile's hardware does; nothing where that is not
-/// known.
+/// Sets the output to the minimum and maximum acceleration of the profile's transducer in each
+/// column; empty if the model is unknown.
 @_expose(wasm, "felt") @_cdecl("temblor_felt")
 public func temblorFelt(_ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ columns: Int32)
   -> Int32
@@ -361,7 +382,7 @@ public func temblorFelt(_ host: StudioHandle, _ slot: Int32, _ profile: Int32, _
 
 // MARK: - Plans
 
-/// Compiles a slot to bytes that an instance with live sound places as they are.
+/// Sets the output to the compiled plan of a document, for an instance with live sound.
 @_expose(wasm, "plan") @_cdecl("temblor_plan")
 public func temblorPlan(_ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
@@ -374,8 +395,8 @@ public func temblorPlan(_ host: StudioHandle, _ slot: Int32, _ profile: Int32, _
   return Int32(clamping: host.outputBuffer.count)
 }
 
-/// Memory for a plan's bytes, which no other call uses: they may be copied piece by piece, over
-/// several blocks of sound.
+/// Returns memory for the bytes of a plan. No other call uses it, so that the bytes can be copied
+/// in pieces over several audio blocks.
 @_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input")
 public func temblorLivePlanInput(_ host: StudioHandle, _ length: Int32) -> UnsafeMutablePointer<
   UInt8
@@ -385,8 +406,8 @@ public func temblorLivePlanInput(_ host: StudioHandle, _ length: Int32) -> Unsaf
   return unsafe host.incomingPlan.address
 }
 
-/// Plays the plan whose bytes were copied from where the one before is; 0 where they are not a plan
-/// of this build.
+/// Plays the copied plan from the position of the previous one. Returns 0 for a plan of another
+/// build.
 @_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
 public func temblorLivePlan(_ host: StudioHandle, _ slot: Int32, _ length: Int32, _ profile: Int32)
   -> Int32
@@ -403,14 +424,14 @@ public func temblorLivePlan(_ host: StudioHandle, _ slot: Int32, _ length: Int32
 
 // MARK: - Live sound
 
-/// Makes live sound of the slots 0 and 1 at a rate, block by block.
+/// Starts live sound of documents 0 and 1 at a sample rate.
 @_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
 public func temblorLiveStart(_ host: StudioHandle, _ rate: Double) {
   unsafe StudioInstance.of(host).liveSound = LiveSound(rate: rate)
 }
 
-/// Reads an AHAP text into a slot and plays it from where the one before is; 0 where it cannot be
-/// used.
+/// Opens an AHAP text in a document and plays it from the position of the previous pattern. Returns
+/// 0 if it cannot be compiled.
 @_expose(wasm, "liveLoad") @_cdecl("temblor_live_load")
 public func temblorLiveLoad(
   _ host: StudioHandle, _ slot: Int32, _ content: BytePointer?, _ length: Int32, _ profile: Int32
@@ -430,7 +451,7 @@ public func temblorLivePlay(_ host: StudioHandle, _ isPlaying: Int32, _ frame: I
   unsafe StudioInstance.of(host).liveSound?.play(isPlaying != 0, from: Int64(frame))
 }
 
-/// Repeats from one frame to another, or all where the end is 0.
+/// Repeats a range of frames, or the whole patterns if the end is 0.
 @_expose(wasm, "liveLoop") @_cdecl("temblor_live_loop")
 public func temblorLiveLoop(_ host: StudioHandle, _ isLooping: Int32, _ start: Int32, _ end: Int32)
 {
@@ -438,7 +459,7 @@ public func temblorLiveLoop(_ host: StudioHandle, _ isLooping: Int32, _ start: I
     isLooping != 0, from: Int64(start), to: Int64(end))
 }
 
-/// Chooses the slot that is heard.
+/// Selects the audible slot.
 @_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
 public func temblorLiveHear(_ host: StudioHandle, _ slot: Int32) {
   if 0..<2 ~= slot {
@@ -446,7 +467,7 @@ public func temblorLiveHear(_ host: StudioHandle, _ slot: Int32) {
   }
 }
 
-/// Sets a live control: 0 intensity, 1 sharpness.
+/// Sets a live control: 0 is intensity, 1 is sharpness.
 @_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
 public func temblorLiveControl(_ host: StudioHandle, _ control: Int32, _ value: Double) {
   if 0..<2 ~= control {
@@ -454,20 +475,20 @@ public func temblorLiveControl(_ host: StudioHandle, _ control: Int32, _ value: 
   }
 }
 
-/// Renders the next frames, at most 4,096; where they are.
+/// Renders the next frames, at most 4,096, and returns their address.
 @_expose(wasm, "liveRender") @_cdecl("temblor_live_render")
 public func temblorLiveRender(_ host: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<Float>?
 {
   unsafe StudioInstance.of(host).liveSound?.render(Int(count))
 }
 
-/// The frame of the pattern that comes next.
+/// Returns the next frame of the audible pattern.
 @_expose(wasm, "livePosition") @_cdecl("temblor_live_position")
 public func temblorLivePosition(_ host: StudioHandle) -> Int32 {
   unsafe Int32(clamping: StudioInstance.of(host).liveSound?.position ?? 0)
 }
 
-/// 1 while the pattern that is heard runs.
+/// Returns 1 while the audible pattern is playing.
 @_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
 public func temblorLivePhase(_ host: StudioHandle) -> Int32 {
   unsafe StudioInstance.of(host).liveSound?.isRunning == true ? 1 : 0

@@ -3,52 +3,50 @@ internal import HapticModel
 internal import Reading
 internal import VendorFormats
 
-/// A pattern as it is worked on: the text is the model, and every change is a change of the text.
+/// A pattern that is edited. The text is the model: every change modifies the text.
 struct Document {
-  /// The file the text was made from, where that is of another format.
+  /// The source of a text that was converted from another format.
   struct Origin {
     var format: HapticFormat
     var losses: [LocatedLoss]
-    /// All that it says, which sounds until the text is changed.
+    /// The complete content of the source, which is audible until the text changes.
     var composition: HapticComposition
   }
 
-  /// A step that can be taken back or made again: what it is called, and the text on its other
-  /// side.
+  /// An undo or redo step: its name, and the text before or after it.
   private struct Step {
     var label: String
     var text: [UInt8]
   }
 
-  /// The most steps that are kept, and the most bytes of their texts; the oldest are forgotten
-  /// first.
+  /// The maximum number of steps and of bytes in their texts. The oldest steps are removed first.
   private static let historyLimits = (steps: 1_000, bytes: 64 << 20)
-  /// What a step is called that was given no name.
+  /// The default name of a step.
   private static let defaultStepLabel = "Change"
 
   private(set) var name = "pattern.ahap"
-  /// The text, which may have errors.
+  /// The current text, which may have errors.
   private(set) var text: [UInt8] = []
-  /// The text as it was opened, before any change.
+  /// The text when it was opened.
   private(set) var original: [UInt8] = []
   private(set) var origin: Origin?
-  /// What was read last without an error: what sounds and is drawn. Nil before the first.
+  /// The last text without errors, which is audible and drawn; nil before the first.
   private(set) var editor: AHAPEditor?
-  /// Why the text cannot be read; nil where it can.
+  /// The error of the text, or nil for a readable text.
   private(set) var error: InputError?
   private var undoSteps: [Step] = []
   private var redoSteps: [Step] = []
   private var nextLabel = Self.defaultStepLabel
   private var isStepOpen = false
-  /// What was there before the changes of the step that is made.
+  /// The editor before the changes of the current step.
   private var editorBeforeStep: AHAPEditor?
 
   var isReadable: Bool { error == nil && editor != nil }
 
-  /// Puts a file in the slot and forgets the steps of the one before.
+  /// Opens a file and clears the undo history.
   ///
-  /// What is of another format is made into AHAP. A file that cannot be read leaves the pattern
-  /// that sounds as it is.
+  /// A file of another format is converted to AHAP. If a file cannot be read, the previous pattern
+  /// stays audible.
   mutating func open(_ file: SourceFile) {
     name = file.name
     undoSteps = []
@@ -82,26 +80,25 @@ struct Document {
     }
   }
 
-  /// What sounds; nil before the first text that could be read.
+  /// The audible content; nil before the first readable text.
   var composition: HapticComposition? {
     if let origin, text == original { return origin.composition }
     return editor?.content.composition
   }
 
-  /// What can be undone and redone, by name, and whether the text differs from the one that was
-  /// opened.
+  /// The names of the next undo and redo steps, and whether the text differs from the opened one.
   var history: (undo: String?, redo: String?, isChanged: Bool) {
     (undoSteps.last?.label, redoSteps.last?.label, text != original)
   }
 
-  /// Names a step; changes up to the next name are one.
+  /// Begins a step with a name. All changes until the next call form one step.
   mutating func beginStep(_ label: String) {
     nextLabel = label.isEmpty ? Self.defaultStepLabel : label
     isStepOpen = false
   }
 
-  /// Puts another text in place, whether it can be read or not; a step of its own unless one was
-  /// begun.
+  /// Replaces the text, which may have errors. The replacement is a step of its own, unless a step
+  /// has just begun.
   mutating func replace(_ text: [UInt8]) {
     let wasOpen = isStepOpen
     if wasOpen {
@@ -113,7 +110,7 @@ struct Document {
     recordStep(old)
   }
 
-  /// Makes some changes at once, or refuses all.
+  /// Applies all changes, or throws the first error and applies none.
   mutating func change(_ changes: [PatternChange]) throws(InputError) {
     if let error { throw error }
     guard let editor else { throw InputError(changing: "", of: name, "the slot is empty") }
@@ -121,7 +118,7 @@ struct Document {
     if !isStepOpen {
       editorBeforeStep = editor
     }
-    // Values that are as they were are spelled as they were.
+    // If the values equal those before the step, their original spelling returns.
     let result = editorBeforeStep.flatMap { $0.pattern == changed.pattern ? $0 : nil } ?? changed
     let old = text
     self.editor = result
@@ -129,8 +126,7 @@ struct Document {
     recordStep(old)
   }
 
-  /// Takes the last step back, or makes that again which was taken back last; false where there is
-  /// none.
+  /// Undoes the last step, or redoes it. Returns false if there is none.
   mutating func step(forward: Bool) -> Bool {
     guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
     let back = Step(label: step.label, text: text)
@@ -145,7 +141,7 @@ struct Document {
     return true
   }
 
-  /// Keeps the text that was there before a change, unless the step that is made has one.
+  /// Records the text before a change, unless the current step already has one.
   private mutating func recordStep(_ old: [UInt8]) {
     if !isStepOpen {
       guard text != old else { return }
@@ -159,17 +155,17 @@ struct Document {
       }
     }
     redoSteps = []
-    // A drag that ends where it began leaves nothing to undo.
+    // A drag that ends where it began needs no undo step.
     if undoSteps.last?.text == text {
       undoSteps.removeLast()
       isStepOpen = false
     }
   }
 
-  /// Lines beyond which a difference is not looked for line by line.
+  /// The maximum number of lines for a line-by-line comparison.
   private static let maximumComparedLines = 2_000
 
-  /// The numbers, from 1, of lines that are not in the text as it was opened.
+  /// The numbers, from 1, of the lines that differ from the opened text.
   var changedLines: [Int] {
     let new = text.split(separator: 0x0A, omittingEmptySubsequences: false)
     let old = original.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -190,10 +186,13 @@ struct Document {
 }
 
 extension [PatternChange] {
-  /// Reads a list of changes: `{"set": "events[3].time", "to": 1.25}`, `{"remove":
-  /// "curves[0].points[2]"}`,
-  /// `{"add": {…}, "after": "events[3]"}`, `{"duplicate": "events[3]"}`,
-  /// `{"addPoint": {"time": 0.2, "value": 0.5}, "to": "curves[0]"}`.
+  /// Parses a list of changes:
+  ///
+  /// - `{"set": "events[3].time", "to": 1.25}`
+  /// - `{"remove": "curves[0].points[2]"}`
+  /// - `{"add": {…}, "after": "events[3]"}`
+  /// - `{"duplicate": "events[3]"}`
+  /// - `{"addPoint": {"time": 0.2, "value": 0.5}, "to": "curves[0]"}`
   init(json text: [UInt8]) throws(InputError) {
     let document: JSONDocument
     do {

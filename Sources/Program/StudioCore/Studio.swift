@@ -9,33 +9,32 @@ internal import SoundTracing
 internal import TransducerProfiles
 internal import VendorFormats
 
-/// What a page or another host works with: patterns in slots, how they sound, and what is said
-/// about them.
+/// The state of a studio: documents, sound files, and profiles, with reports about them.
 ///
-/// Not for several threads at once; a host that needs several makes an instance of the module for
-/// each.
+/// - Note: Not thread-safe. A page with several threads creates one instance of the module for
+///   each.
 final class Studio {
-  /// A and B, and one for copies.
+  /// The documents. 0 and 1 are A and B, 2 is for copies.
   var documents = [Document(), Document(), Document()]
-  /// Sound files by the paths that patterns name.
+  /// The sound files, by their paths in patterns.
   var sounds: [String: DecodedSound] = [:]
-  /// The profiles that are shipped, and behind them those of a user.
+  /// The shipped profiles, then those of the user.
   var profiles = ProfileCatalog.names.compactMap { ProfileCatalog.profile(named: $0) }
-  /// The last rendering: its samples, their rate and the profile.
+  /// The last rendering: its samples, their rate, and the index of the profile.
   var lastRendering: (samples: [Float], rate: Double, profile: Int) = ([], Studio.defaultRate, 0)
-  /// What the last conversion could not keep.
+  /// The losses of the last conversion.
   var losses: [LocatedLoss] = []
 
   private static let maximumDocumentCount = 65_536
 
-  /// Makes the slots up to a number, where so many may be.
+  /// Creates documents up to an index, if it is within the maximum.
   func makeDocuments(upTo number: Int) {
     while documents.count <= number, number < Self.maximumDocumentCount {
       documents.append(Document())
     }
   }
 
-  /// What is asked for by a name, as bytes.
+  /// Returns a report by its name.
   func report(_ name: String, slot: Int, profile: Int) -> [UInt8] {
     switch name {
     case "formats":
@@ -87,7 +86,7 @@ final class Studio {
     }
   }
 
-  /// The text of a slot in another format; nil where it cannot be written.
+  /// Returns the text of a document in another format, or nil if it cannot be written.
   func save(_ slot: Int, as id: String) -> [UInt8]? {
     losses = []
     guard let target = FormatRegistry.standard.format(id: id) else { return nil }
@@ -99,7 +98,7 @@ final class Studio {
     return made.bytes
   }
 
-  /// The format that a slot was opened from and what was lost, as JSON.
+  /// Returns the original format of a document and the losses of its conversion, as JSON.
   private func originJSON(_ slot: Int) -> [UInt8] {
     let origin = documents[slot].origin
     return JSONWriter.objectText { object in
@@ -109,7 +108,7 @@ final class Studio {
     }
   }
 
-  /// What can be undone and redone, as JSON.
+  /// Returns the names of the next undo and redo steps, as JSON.
   private func historyJSON(_ slot: Int) -> [UInt8] {
     let history = documents[slot].history
     return JSONWriter.objectText { object in
@@ -125,12 +124,12 @@ final class Studio {
     }
   }
 
-  /// What is drawn of a slot: events as they are written and as they are felt, curves and
-  /// parameters.
+  /// Returns the drawable content of a document as JSON: events with their effective controls,
+  /// curves, and parameters.
   ///
-  /// `felt` has time, intensity and sharpness of each corner, one behind the other; `points` time
-  /// and value. The numbers of points in paths are `order`, where the text does not have them by
-  /// time.
+  /// - `felt` is a flat list of time, intensity, and sharpness at each corner of an event.
+  /// - `points` is a flat list of times and values.
+  /// - `order` has the path indices of the points, if the text does not list them by time.
   func scoreJSON(_ slot: Int) -> [UInt8] {
     guard let editor = documents[slot].editor else { return [] }
     let pattern = editor.pattern
@@ -183,15 +182,16 @@ final class Studio {
     }
   }
 
-  /// The rules there are, for allowances.
+  /// All existing rules, for suppressions.
   private static let rules =
     FormatRegistry.standard.rules + PatternRules.compositionRules + PatternRules.playbackRules
     + PatternRules.hardwareRules
     + PatternRules.compilationRules
 
-  /// What is wrong with a text, in its order, as `temblor check --profile` reports it.
+  /// Returns the findings of a document in the order of its text, as `temblor check --profile`
+  /// does.
   ///
-  /// Sound files that were not handed over are missing.
+  /// A sound file that the host has not added is missing.
   func findings(of slot: Int, profile: Int) -> [Finding] {
     let file = SourceFile(documents[slot].text, name: documents[slot].name)
     if let error = documents[slot].error, documents[slot].origin == nil,
@@ -225,10 +225,10 @@ final class Studio {
     return examination.findings(adding: others, rules: Self.rules)
   }
 
-  /// The most seconds of a pattern whose hardware is looked at, so that an answer is quick.
+  /// The maximum duration in seconds for the hardware check, so that reports are quick.
   private static let maximumHardwareCheckSeconds = 30.0
 
-  /// The findings as JSON, each with the part it is about where that is known.
+  /// Returns the findings as JSON, each with the path of its part if there is one.
   func findingsJSON(_ slot: Int, profile: Int) -> [UInt8] {
     let editor = documents[slot].isReadable ? documents[slot].editor : nil
     return JSONWriter.arrayText { list in
@@ -240,13 +240,13 @@ final class Studio {
     }
   }
 
-  /// A profile by its number among those that are shipped; the first where none has it.
+  /// Returns the profile with an index, or the first one for an invalid index.
   func profile(_ index: Int) -> TransducerProfile {
     profiles.indices.contains(index) ? profiles[index] : profiles.first ?? .phone
   }
 
-  /// The profiles as JSON: name, what it is, and the frequencies of sharpness 0 and 1 as they are
-  /// played.
+  /// Returns the profiles as JSON: names, descriptions, and the played frequencies of sharpness 0
+  /// and 1.
   func profilesJSON() -> [UInt8] {
     JSONWriter.arrayText { list in
       for profile in profiles {
@@ -271,8 +271,8 @@ final class Studio {
 
   static let defaultRate = 48_000.0
 
-  /// Compiles a composition for a profile; events whose sound file was not handed over are left
-  /// out.
+  /// Compiles a composition for a profile. Events whose sound file the host has not added are
+  /// omitted.
   func plan(of composition: HapticComposition, profile index: Int, rate: Double) throws(RenderError)
     -> RenderPlan
   {
@@ -294,7 +294,7 @@ final class Studio {
       compiling: composition, profile: profile(index), rate: rate, samples: samples)
   }
 
-  /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
+  /// Compiles the audible pattern of a document; nil if it cannot be compiled.
   func plan(_ slot: Int, profile: Int, rate: Double) -> RenderPlan? {
     try? compile(slot, profile: profile, rate: rate)
   }
@@ -302,17 +302,17 @@ final class Studio {
   private static let emptySlot = Rule.error(
     "slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
 
-  /// Renders a slot as `temblor render` does by itself: one channel, with the silence in which its
-  /// hardware comes to rest.
+  /// Renders a document with the defaults of `temblor render`: one channel, with trailing silence
+  /// for the decay of the hardware.
   ///
-  /// - Returns: The samples, in −1…1; none if the slot cannot be rendered.
+  /// - Returns: The samples, in −1…1; none if the document cannot be rendered.
   func render(_ slot: Int, profile index: Int, rate: Double) -> [Float] {
     (try? samples(of: slot, profile: index, rate: rate)) ?? []
   }
 
-  /// Renders a slot, or tells why it cannot be rendered.
+  /// Renders a document, or throws the reason that it cannot be rendered.
   ///
-  /// - Throws: An error if the slot has no pattern, or if its pattern cannot be compiled at the
+  /// - Throws: An error if the document has no pattern, or if its pattern cannot be compiled at the
   ///   rate.
   func samples(of slot: Int, profile index: Int, rate: Double) throws(InputError) -> [Float] {
     let plan = try compile(slot, profile: index, rate: rate)
@@ -327,7 +327,7 @@ final class Studio {
     return renderer.samples()
   }
 
-  /// Compiles the pattern of a slot, or tells why it cannot be compiled.
+  /// Compiles the pattern of a document, or throws the reason that it cannot be compiled.
   private func compile(_ slot: Int, profile: Int, rate: Double) throws(InputError) -> RenderPlan {
     guard documents.indices.contains(slot), let composition = documents[slot].composition else {
       let place = FileLocation(name: documents.indices.contains(slot) ? documents[slot].name : "")
@@ -341,15 +341,15 @@ final class Studio {
     }
   }
 
-  /// The acceleration of a profile's transducer for what a slot drives it with, 1 for a full-scale
-  /// sine at resonance; empty where that is not known.
+  /// Returns the acceleration of a profile's transducer when it is driven by a document. A
+  /// full-scale sine at resonance has amplitude 1. Empty if the model is unknown.
   func acceleration(_ slot: Int, profile index: Int, rate: Double) -> [Float] {
     guard let hardware = profile(index).hardware, let model = hardware.model else { return [] }
     var simulation = TransducerSimulation(model, modes: hardware.modes, rate: rate)
     return render(slot, profile: index, rate: rate).map { simulation.nextAcceleration(drive: $0) }
   }
 
-  /// The samples between two times; silence where there are none.
+  /// Returns the samples between two times, with silence beyond the ends.
   static func excerpt(of samples: [Float], rate: Double, from start: Double, to end: Double)
     -> [Float]
   {
@@ -363,11 +363,11 @@ final class Studio {
 
   private static let maximumExcerptLength: Int64 = 1 << 24
 
-  /// The least and the greatest sample of each of some columns, one behind the other.
+  /// Returns the minimum and the maximum sample of each column, as a flat list.
   static func columnExtremes(of samples: [Float], columns: Int) -> [Float] {
     guard !samples.isEmpty, columns > 0 else { return [] }
     return (0..<columns).flatMap { column -> [Float] in
-      // Of 64 bits, since the product may have more than a memory address.
+      // The product has 64 bits, because it may exceed the 32 bits of an address.
       func place(_ column: Int) -> Int {
         Int(Int64(samples.count) * Int64(column) / Int64(columns))
       }
@@ -391,7 +391,7 @@ extension JSONWriter {
   }
 }
 
-/// A sound file as a host has decoded it.
+/// A sound file that the host has decoded.
 struct DecodedSound {
   var interleaved: [Float]
   var channelCount: Int
@@ -425,9 +425,11 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Writes what is wrong and where.
+  /// Writes a finding with its location.
   ///
-  /// - Parameter path: The part it is about, where that is known.
+  /// - Parameters:
+  ///   - finding: The finding.
+  ///   - path: The path of the part concerned, or nil.
   mutating func members(of finding: Finding, path: String? = nil) {
     member("severity", finding.severity.description)
     member("rule", finding.rule.text)
@@ -447,16 +449,26 @@ extension JSONObjectWriter {
   }
 }
 
-/// Pictures of how much of each frequency a sound has over time.
+/// Computes spectrograms: the level of each frequency over time.
 enum Spectrogram {
-  /// Seconds of the window, and the decibels of silence.
+  /// The length of the window, in seconds.
   private static let window = 0.064
+  /// The level of silence, in decibels.
   private static let silence = Float(-120)
 
-  /// Decibels relative to full scale of each row of each column, the rows from 0 Hz up.
+  /// Returns levels in decibels relative to full scale, column by column, with the rows from 0 Hz
+  /// up.
   ///
-  /// Under Hann windows around the middle of each column; the sound is first taken to four times
-  /// the highest frequency.
+  /// 1. The samples are resampled to at most four times the highest frequency.
+  /// 2. Each column is the middle of a Hann window.
+  /// 3. Each row is the magnitude of the window's correlation with a complex sine.
+  ///
+  /// - Parameters:
+  ///   - samples: The samples.
+  ///   - rate: The sample rate, in hertz.
+  ///   - columns: The number of columns.
+  ///   - rows: The number of rows.
+  ///   - hertz: The frequency above the last row.
   static func decibels(
     of samples: [Float], rate: Double, columns: Int, rows: Int, upTo hertz: Double
   ) -> [Float] {
@@ -468,7 +480,7 @@ enum Spectrogram {
       Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(length)))
     }
     let sum = weights.reduce(0, +)
-    // Cosine and sine of each row, under the window; 1 for a full-scale sine.
+    // The complex sine of each row under the window. A full-scale sine has magnitude 1.
     let waves = (0..<rows).flatMap { row -> [SIMD2<Float>] in
       let turns = hertz * (Double(row) + 0.5) / Double(rows) / lower
       return (0..<length).map { index in
@@ -494,19 +506,20 @@ enum Spectrogram {
   }
 }
 
-/// Something that was not kept, and where it stands in the file that was read.
+/// A loss with its location in the source file.
 struct LocatedLoss {
   var loss: Loss
   var location: FileLocation
 }
 
-/// Patterns from one format to another, as `temblor convert` makes them.
+/// Converts patterns between formats, as `temblor convert` does.
 enum DocumentConversion {
   private static let formatUnwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
 
-  /// The bytes of a file in another format, and what they lack. One file where the format would
-  /// have several.
+  /// Converts a file to one file of another format, also if the format would normally use several.
+  ///
+  /// - Returns: The bytes of the file, the losses, and the composition of the source.
   static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat)
     throws(InputError) -> (
       bytes: [UInt8], losses: [LocatedLoss], composition: HapticComposition
@@ -547,7 +560,8 @@ enum DocumentConversion {
   private static let soundUntraceable = Rule.error(
     "sound-untraceable", "syntax", "A sound must last at most an hour, at 500 Hz to 1 MHz.")
 
-  /// An AHAP file of a sound that was made with a profile, or for it.
+  /// Traces a sound to an AHAP file. The profile is the one of a recording, or the one that the
+  /// pattern is meant for.
   static func trace(_ sound: Signal, named name: String, _ profile: TransducerProfile)
     throws(InputError) -> SourceFile
   {
