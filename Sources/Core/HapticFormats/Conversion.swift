@@ -31,12 +31,12 @@ public struct Loss: Equatable, Sendable {
   ///   - message: One sentence without a period.
   ///   - size: The size of the difference in the unit of the message, or nil.
   public init(
-    _ kind: Kind, _ element: CompositionElement, at place: FileLocation? = nil, _ message: String,
+    _ kind: Kind, _ element: CompositionElement, at location: FileLocation? = nil, _ message: String,
     size: Double? = nil
   ) {
     self.kind = kind
     self.element = element
-    self.location = place
+    self.location = location
     self.message = message
     self.size = size
   }
@@ -58,7 +58,7 @@ package struct LossLog {
   private var indicesByKey: [Key: Int] = [:]
   private var countsByMessage: [String: Int] = [:]
 
-  package init(maximumCountPerMessage limit: Int = 1000) { self.maximumCountPerMessage = limit }
+  package init(maximumCountPerMessage: Int = 1000) { self.maximumCountPerMessage = maximumCountPerMessage }
 
   /// Adds a loss, or raises the size of an equal one.
   ///
@@ -69,7 +69,7 @@ package struct LossLog {
   ///   - message: One sentence; `#` stands for the size.
   ///   - size: The size of the difference, or nil.
   package mutating func add(
-    _ kind: Loss.Kind, _ element: CompositionElement, at place: FileLocation? = nil,
+    _ kind: Loss.Kind, _ element: CompositionElement, at location: FileLocation? = nil,
     _ message: String,
     size: Double? = nil
   ) {
@@ -83,7 +83,7 @@ package struct LossLog {
     countsByMessage[message, default: 0] += 1
     guard countsByMessage[message, default: 0] <= maximumCountPerMessage else { return }
     indicesByKey[key] = losses.count
-    losses.append(Loss(kind, element, at: place, message, size: size))
+    losses.append(Loss(kind, element, at: location, message, size: size))
   }
 
   /// Returns the losses in the order of addition, followed by the counts of those that were
@@ -133,7 +133,7 @@ package struct LossLog {
   /// Adds the losses of a format that has only haptic events: audio events, sampled signals,
   /// controls that last longer than all events, and body locations.
   package mutating func addNonHapticLosses(
-    of composition: HapticComposition, keepsBodyLocations keepsPlaces: Bool = false
+    of composition: HapticComposition, keepsBodyLocations: Bool = false
   ) {
     for (layer, each) in composition.layers.enumerated() {
       for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
@@ -145,7 +145,7 @@ package struct LossLog {
         add(.dropped, .layer(layer), "sampled signals cannot be written")
       }
     }
-    if !keepsPlaces {
+    if !keepsBodyLocations {
       addBodyLocationLosses(of: composition)
     }
     var end = 0.0
@@ -187,7 +187,7 @@ extension HapticComposition {
   ///   - passCount: The number of passes. It is reduced if there would be too many events.
   ///   - losses: Receives a loss, since a loop is endless.
   /// - Returns: The unrolled composition, or the same composition if it has no loop.
-  package func unrolled(passCount count: Int, losses: inout LossLog) -> HapticComposition {
+  package func unrolled(passCount: Int, losses: inout LossLog) -> HapticComposition {
     guard let loop else { return self }
     var composition = self
     composition.loop = nil
@@ -195,7 +195,7 @@ extension HapticComposition {
     let start = min(max(loop.start, 0), end)
     let events = max(layers.reduce(0) { $0 + $1.pattern.events.count }, 1)
     let passes =
-      end > start ? min(max(count, 1), max(Self.maximumUnrolledEventCount / events, 1)) : 1
+      end > start ? min(max(passCount, 1), max(Self.maximumUnrolledEventCount / events, 1)) : 1
     losses.add(
       .approximated, .composition,
       "the loop from \(start) s to \(end) s is written \(passes == 1 ? "once" : "\(passes) times")")
@@ -224,8 +224,8 @@ extension HapticComposition {
 
 extension HapticEvent {
   /// Returns the part of the event between two times, or nil if there is none.
-  fileprivate func clipped(from: Double, to: Double, isFirstPass isFirst: Bool) -> HapticEvent? {
-    guard time < to || (time == to && isFirst && kind.isTransient) else { return nil }
+  fileprivate func clipped(from: Double, to: Double, isFirstPass: Bool) -> HapticEvent? {
+    guard time < to || (time == to && isFirstPass && kind.isTransient) else { return nil }
     var event = self
     if kind.isContinuous {
       let ends = min(time + (duration ?? Self.defaultDuration), to)
@@ -304,11 +304,11 @@ extension InputError {
   ///   - rule: The violated rule.
   ///   - name: The name of the pattern in messages.
   ///   - errorCode: The code of the same error in another API.
-  init(nonFinite path: String, rule: Rule, name: String = "pattern", errorCode code: Int? = nil) {
+  init(nonFinite path: String, rule: Rule, name: String = "pattern", errorCode: Int? = nil) {
     self.init(
       Finding(
         rule, severity: .error, location: FileLocation(name: name, path: path),
-        "non-finite numbers (NaN, infinity) cannot be written", errorCode: code))
+        "non-finite numbers (NaN, infinity) cannot be written", errorCode: errorCode))
   }
 }
 

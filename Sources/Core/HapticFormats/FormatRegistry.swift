@@ -167,7 +167,7 @@ package struct FileKind: Sendable {
   private let formType: [UInt8]
 
   private init(
-    _ name: String, _ start: [UInt8], formType form: String = "", isSound: Bool = false,
+    _ name: String, _ start: [UInt8], formType: String = "", isSound: Bool = false,
     _ suggestion: String? = nil
   ) {
     self.name = name
@@ -175,12 +175,12 @@ package struct FileKind: Sendable {
     self.suggestion =
       isSound ? "hear it with 'temblor audition', measure it with 'temblor info'" : suggestion
     self.signature = start
-    self.formType = Array(form.utf8)
+    self.formType = Array(formType.utf8)
   }
 
-  private static func sound(_ name: String, _ start: String, formType form: String = "") -> FileKind
+  private static func sound(_ name: String, _ start: String, formType: String = "") -> FileKind
   {
-    FileKind("\(name) sound file", Array(start.utf8), formType: form, isSound: true)
+    FileKind("\(name) sound file", Array(start.utf8), formType: formType, isSound: true)
   }
 
   private static let binaryKinds = [

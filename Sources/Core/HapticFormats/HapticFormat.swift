@@ -57,26 +57,26 @@ public struct HapticFormat: Sendable {
   ///   - correct: Returns the text with mechanical mistakes corrected and all other bytes
   ///     unchanged.
   public init(
-    _ id: String, title: String, fileExtensions endings: [String],
-    sharesFileExtensions sharesEndings: Bool = false,
-    rulePrefix prefix: String? = nil, rules: [Rule],
+    _ id: String, title: String, fileExtensions: [String],
+    sharesFileExtensions: Bool = false,
+    rulePrefix: String? = nil, rules: [Rule],
     dialects: [String] = [], recognize: @escaping @Sendable (Span<UInt8>) -> Recognition,
     read: @escaping Reader,
-    write: Writer? = nil, canonicalize canonical: Rewriter? = nil, correct fixed: Rewriter? = nil
+    write: Writer? = nil, canonicalize: Rewriter? = nil, correct: Rewriter? = nil
   ) {
-    let prefix = prefix ?? "\(id)/"
+    let rulePrefix = rulePrefix ?? "\(id)/"
     self.id = id
     self.title = title
-    self.fileExtensions = endings
-    self.sharesFileExtensions = sharesEndings
-    self.rulePrefix = prefix
-    self.rules = rules.map { $0.prefixed(by: prefix) }
+    self.fileExtensions = fileExtensions
+    self.sharesFileExtensions = sharesFileExtensions
+    self.rulePrefix = rulePrefix
+    self.rules = rules.map { $0.prefixed(by: rulePrefix) }
     self.dialects = dialects
     self.recognize = recognize
     reader = read
     writer = write
-    canonicalizer = canonical
-    corrector = fixed
+    canonicalizer = canonicalize
+    corrector = correct
   }
 
   /// Reads a file and returns its content with all findings and losses.
@@ -198,11 +198,11 @@ public struct ReadingOptions: Equatable, Sendable {
   ///   - amplitudeMapping: The mapping from amplitude to intensity.
   ///   - wantsFindings: True to report warnings, notes, suppressions, and losses.
   public init(
-    curveTimes: CurveTimes = .automatic, amplitudeMapping amplitude: AmplitudeMapping = .root,
+    curveTimes: CurveTimes = .automatic, amplitudeMapping: AmplitudeMapping = .root,
     wantsFindings: Bool = true
   ) {
     self.curveTimes = curveTimes
-    self.amplitudeMapping = amplitude
+    self.amplitudeMapping = amplitudeMapping
     self.wantsFindings = wantsFindings
   }
 }
@@ -253,19 +253,19 @@ public struct WritingOptions: Equatable, Sendable {
   ///   - baseName: The name of the file without extension.
   public init(
     dialect: String? = nil, tolerance: Double = defaultTolerance,
-    amplitudeMapping amplitude: AmplitudeMapping = .root,
-    loopCount loops: Int = 1,
-    split: Split = .automatic, rendersUnsupported isBaked: Bool = false,
-    signalRate rate: Double? = nil, baseName name: String = "pattern"
+    amplitudeMapping: AmplitudeMapping = .root,
+    loopCount: Int = 1,
+    split: Split = .automatic, rendersUnsupported: Bool = false,
+    signalRate: Double? = nil, baseName: String = "pattern"
   ) {
     self.dialect = dialect
     self.tolerance = tolerance
-    self.amplitudeMapping = amplitude
-    self.loopCount = loops
+    self.amplitudeMapping = amplitudeMapping
+    self.loopCount = loopCount
     self.split = split
-    self.rendersUnsupported = isBaked
-    self.signalRate = rate
-    self.baseName = name
+    self.rendersUnsupported = rendersUnsupported
+    self.signalRate = signalRate
+    self.baseName = baseName
   }
 }
 
@@ -287,10 +287,10 @@ public struct WrittenFiles: Sendable {
     ///   - fileExtension: The file extension without the dot, or nil for that of the format.
     ///   - bytes: The content.
     public init(
-      nameSuffix suffix: String = "", fileExtension ending: String? = nil, _ bytes: [UInt8]
+      nameSuffix: String = "", fileExtension: String? = nil, _ bytes: [UInt8]
     ) {
-      self.nameSuffix = suffix
-      self.fileExtension = ending
+      self.nameSuffix = nameSuffix
+      self.fileExtension = fileExtension
       self.bytes = bytes
     }
   }
@@ -338,9 +338,9 @@ public struct ReadResult: Sendable {
     public var location: FileLocation
 
     /// Creates a reference.
-    public init(path: String, location place: FileLocation) {
+    public init(path: String, location: FileLocation) {
       self.path = path
-      self.location = place
+      self.location = location
     }
   }
 
@@ -354,10 +354,10 @@ public struct ReadResult: Sendable {
     public var location: FileLocation
 
     /// Creates a suppression.
-    public init(_ rule: RuleID, reason: String, location place: FileLocation) {
+    public init(_ rule: RuleID, reason: String, location: FileLocation) {
       self.rule = rule
       self.reason = reason
-      self.location = place
+      self.location = location
     }
   }
 
@@ -383,17 +383,17 @@ public struct ReadResult: Sendable {
   public init(
     composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,
     losses: [Loss] = [],
-    sourceMap places: SourceMap, sounds: [SoundReference] = [],
-    suppressions allowances: [Suppression] = [],
+    sourceMap: SourceMap, sounds: [SoundReference] = [],
+    suppressions: [Suppression] = [],
     details: [(name: String, value: String)] = []
   ) {
     self.composition = composition
     self.findings = findings
     self.losses = losses
-    self.sourceMap = places
+    self.sourceMap = sourceMap
     self.errorCount = errorCount ?? findings.count { $0.severity == .error }
     self.sounds = sounds
-    self.suppressions = allowances
+    self.suppressions = suppressions
     self.details = details
   }
 
@@ -409,7 +409,7 @@ public struct ReadResult: Sendable {
   ///   - details: Further information in the text.
   package init(
     _ composition: @autoclosure () -> HapticComposition?, of json: JSONDocument, log: FindingLog,
-    options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], sourceMap places: SourceMap,
+    options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], sourceMap: SourceMap,
     details: [(name: String, value: String)] = []
   ) {
     let isReadable = log.errorCount == 0
@@ -417,7 +417,7 @@ public struct ReadResult: Sendable {
       composition: isReadable ? composition() : nil,
       findings: log.findings(for: options) { json.location(ofValue: $0, at: $1) },
       errorCount: log.errorCount,
-      losses: isReadable && options.wantsFindings ? losses() : [], sourceMap: places,
+      losses: isReadable && options.wantsFindings ? losses() : [], sourceMap: sourceMap,
       details: details)
   }
 
@@ -536,9 +536,9 @@ public struct SourceMap: Sendable {
   ///   - curves: The indices of the curves' values, by layer.
   ///   - location: Returns the location of a value.
   package init(
-    root whole: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
+    root: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
     curves: [[Int]] = [],
-    location place: @escaping @Sendable (_ value: Int) -> FileLocation
+    location: @escaping @Sendable (_ value: Int) -> FileLocation
   ) {
     self.init { element in
       let (list, layer, index): ([[Int]], Int, Int) =
@@ -550,9 +550,9 @@ public struct SourceMap: Sendable {
         case .curve(let layer, let index): (curves, layer, index)
         }
       if list.indices.contains(layer), list[layer].indices.contains(index) {
-        return place(list[layer][index])
+        return location(list[layer][index])
       }
-      return place(layers.indices.contains(layer) ? layers[layer] : whole)
+      return location(layers.indices.contains(layer) ? layers[layer] : root)
     }
   }
 
@@ -585,11 +585,11 @@ extension FindingLog {
   ///   - options: The options of reading.
   ///   - location: Returns the location of a value at an offset.
   package func findings(
-    for options: ReadingOptions, location place: (_ value: Int, _ offset: Int) -> FileLocation
+    for options: ReadingOptions, location: (_ value: Int, _ offset: Int) -> FileLocation
   ) -> [Finding] {
-    if options.wantsFindings { return findings(location: place) }
+    if options.wantsFindings { return findings(location: location) }
     guard errorCount > 0 || contains(.unknownParameter) else { return [] }
-    return findings(location: place).filter {
+    return findings(location: location).filter {
       $0.severity == .error || $0.rule == Rule.unknownParameter.id
     }
   }

@@ -48,7 +48,7 @@ public struct JSONWriter: ~Copyable {
   )
     throws(E)
   {
-    let outer = openContainer("{", layout: layout)
+    let outerLayout = openContainer("{", layout: layout)
     var writer = JSONObjectWriter(output: detach())
     do {
       try contents(&writer)
@@ -57,7 +57,7 @@ public struct JSONWriter: ~Copyable {
       throw error
     }
     self = writer.output
-    closeContainer("}", restoring: outer)
+    closeContainer("}", restoring: outerLayout)
   }
 
   /// Writes an array.
@@ -70,7 +70,7 @@ public struct JSONWriter: ~Copyable {
   )
     throws(E)
   {
-    let outer = openContainer("[", layout: layout)
+    let outerLayout = openContainer("[", layout: layout)
     var writer = JSONArrayWriter(output: detach())
     do {
       try contents(&writer)
@@ -79,7 +79,7 @@ public struct JSONWriter: ~Copyable {
       throw error
     }
     self = writer.output
-    closeContainer("]", restoring: outer)
+    closeContainer("]", restoring: outerLayout)
   }
 
   /// Writes a string.
@@ -124,30 +124,30 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func detach() -> JSONWriter {
-    var taken = JSONWriter(layout: layout)
-    swap(&taken, &self)
-    return taken
+    var detached = JSONWriter(layout: layout)
+    swap(&detached, &self)
+    return detached
   }
 
-  private mutating func openContainer(_ bracket: Unicode.Scalar, layout inner: Layout?) -> Layout {
+  private mutating func openContainer(_ bracket: Unicode.Scalar, layout: Layout?) -> Layout {
     bytes.append(UInt8(ascii: bracket))
-    let outer = layout
+    let outerLayout = self.layout
     // A container on one line cannot contain one on several lines.
-    if layout == .multiline, let inner {
-      layout = inner
+    if outerLayout == .multiline, let layout {
+      self.layout = layout
     }
     depth += 1
     isEmpty = true
-    return outer
+    return outerLayout
   }
 
-  private mutating func closeContainer(_ bracket: Unicode.Scalar, restoring outer: Layout) {
+  private mutating func closeContainer(_ bracket: Unicode.Scalar, restoring outerLayout: Layout) {
     depth -= 1
     if !isEmpty {
       writeLineBreak(padding: bracket == "]" ? "" : " ")
     }
     bytes.append(UInt8(ascii: bracket))
-    layout = outer
+    layout = outerLayout
     isEmpty = false
   }
 

@@ -22,7 +22,7 @@ extension PatternRules {
   /// - Returns: At most one finding for each rule of ``hardwareRules``.
   public static func hardwareFindings(
     in composition: HapticComposition, profile: TransducerProfile, plan: RenderPlan,
-    location places: (CompositionElement) -> FileLocation
+    location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
     let load = HardwareLoad(plan, profile: profile)
     func finding(
@@ -30,7 +30,7 @@ extension PatternRules {
       hint: String? = nil
     ) -> Finding {
       let element = event.map { CompositionElement.event($0) } ?? .composition
-      return Finding(rule, severity: severity, location: places(element), message, suggestion: hint)
+      return Finding(rule, severity: severity, location: location(element), message, suggestion: hint)
     }
     func event(before frame: Int64) -> EventReference? {
       let begun = composition.referencedEvents.filter {
@@ -413,8 +413,8 @@ extension Rule {
 
 extension InputError {
   /// Creates an error of compilation at the location of the event.
-  public init(_ error: RenderError, location places: (CompositionElement) -> FileLocation) {
+  public init(_ error: RenderError, location: (CompositionElement) -> FileLocation) {
     let element = error.event.map { CompositionElement.event($0) } ?? .composition
-    self.init(Finding(Rule(of: error.kind), location: places(element), error.description))
+    self.init(Finding(Rule(of: error.kind), location: location(element), error.description))
   }
 }

@@ -36,7 +36,7 @@ public enum PatternRules {
   /// - Complexity: Proportional to the events and the segments of control curves that they span, of
   ///   which at most four million are visited.
   public static func findings(
-    in composition: HapticComposition, location places: (CompositionElement) -> FileLocation
+    in composition: HapticComposition, location: (CompositionElement) -> FileLocation
   )
     -> [Finding]
   {
@@ -44,7 +44,7 @@ public enum PatternRules {
     for check in checks {
       check.run(composition, &log)
     }
-    return log.findings(location: places)
+    return log.findings(location: location)
   }
 }
 
@@ -60,8 +60,8 @@ struct CompositionFindingLog {
     elements.append(element)
   }
 
-  func findings(location places: (CompositionElement) -> FileLocation) -> [Finding] {
-    log.findings { index, _ in places(elements[index]) }
+  func findings(location: (CompositionElement) -> FileLocation) -> [Finding] {
+    log.findings { index, _ in location(elements[index]) }
   }
 }
 
@@ -90,12 +90,12 @@ extension PatternRules {
 
   /// Returns the finding that several body locations of a composition play together; nil for fewer
   /// than two.
-  package static func mergedBodyLocations(of composition: HapticComposition, at place: FileLocation)
+  package static func mergedBodyLocations(of composition: HapticComposition, at location: FileLocation)
     -> Finding?
   {
     mergedBodyLocationsText(of: composition).map {
       Finding(
-        .severalBodyLocations, location: place, $0,
+        .severalBodyLocations, location: location, $0,
         suggestion:
           "use '--channels \(composition.bodyLocationCount)', or '--channel 1=source=PLACE'")
     }
@@ -145,14 +145,14 @@ extension PatternRules {
 
   /// Returns a finding if more voices sound at once than can be rendered in real time.
   public static func polyphonyFindings(
-    voiceCount: Int, location places: (CompositionElement) -> FileLocation
+    voiceCount: Int, location: (CompositionElement) -> FileLocation
   )
     -> [Finding]
   {
     guard voiceCount > maximumVoiceCount else { return [] }
     return [
       Finding(
-        .polyphony, location: places(.composition),
+        .polyphony, location: location(.composition),
         """
         up to \(voiceCount) events sound at once; rendering takes long, and devices play few at \
         once
@@ -164,13 +164,13 @@ extension PatternRules {
   /// Returns the findings about undocumented defaults of haptic events, one for each kind and
   /// parameter.
   public static func defaultFindings(
-    in composition: HapticComposition, location places: (CompositionElement) -> FileLocation
+    in composition: HapticComposition, location: (CompositionElement) -> FileLocation
   )
     -> [Finding]
   {
     var log = CompositionFindingLog()
     reportDefaults(of: composition, log: &log)
-    return log.findings(location: places)
+    return log.findings(location: location)
   }
 
   /// The level below which intensities and volumes are silent: −120 dB.
@@ -255,22 +255,22 @@ extension PatternRules {
   }
 
   @discardableResult private static func reportWithoutEffect(
-    _ id: DynamicParameterID, time: Double, lastEventEnd end: Double?,
+    _ id: DynamicParameterID, time: Double, lastEventEnd: Double?,
     at element: CompositionElement,
     log: inout CompositionFindingLog
   ) -> Bool {
-    guard let end else {
+    guard let lastEventEnd else {
       log.add(
         .noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it"
       )
       return true
     }
-    guard time > end + maximumReleaseSeconds else { return false }
+    guard time > lastEventEnd + maximumReleaseSeconds else { return false }
     log.add(
       .noEffect, at: element,
       """
       \(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \
-      \(end.secondsText)
+      \(lastEventEnd.secondsText)
       """
     )
     return true

@@ -93,7 +93,7 @@ public struct ChannelRouting: Sendable {
   ///   - bodyLocationCount: The number of body locations of the pattern.
   public func resolved(
     channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
-    bodyLocationCount placeCount: Int = 0
+    bodyLocationCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
     if let hapticChannels, buses != .audio {
@@ -134,7 +134,7 @@ public struct ChannelRouting: Sendable {
     }
     let felt = channels.indices.filter { channels[$0].hapticBus != nil }
     let distributesPlaces =
-      placeCount > 1 && felt.count == placeCount
+      bodyLocationCount > 1 && felt.count == bodyLocationCount
       && !self.channelSettings.contains { $0.source != nil }
     var profiles: [TransducerProfile] = []
     for (place, index) in felt.enumerated() {
@@ -153,15 +153,15 @@ public struct ChannelRouting: Sendable {
 
   /// Returns the routing with a haptic bus for each transducer of an array.
   private static func resolved(
-    array: TransducerArray, channels usual: [OutputRouting.Channel], rate: Double,
+    array: TransducerArray, channels: [OutputRouting.Channel], rate: Double,
     buses: RenderSettings.Buses,
-    bodyLocationCount placeCount: Int
+    bodyLocationCount: Int
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
-    var channels = usual
+    var channels = channels
     for index in channels.indices {
       channels[index].hapticBus = nil
     }
-    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count
+    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= channels.count
     {
       let index = transducer.channel - 1
       let gain = Float(NumberFormatting.amplitude(decibels: transducer.gain))
@@ -174,7 +174,7 @@ public struct ChannelRouting: Sendable {
       channels[index].isInverted = transducer.isInverted
     }
     let distributesPlaces =
-      placeCount > 1 && placeCount == array.transducers.count
+      bodyLocationCount > 1 && bodyLocationCount == array.transducers.count
       && !array.transducers.contains { $0.bodyLocation != nil }
     let profiles = array.transducers.enumerated().map { bus, transducer in
       var profile = transducer.profile

@@ -24,9 +24,9 @@ public struct PatternConversion: Sendable {
     public var location: FileLocation
 
     /// Creates a loss with a location.
-    public init(loss: Loss, location place: FileLocation) {
+    public init(loss: Loss, location: FileLocation) {
       self.loss = loss
-      self.location = place
+      self.location = location
     }
   }
 
@@ -54,13 +54,13 @@ public struct PatternConversion: Sendable {
   ///   - writingOptions: The options for writing.
   public init(
     to target: HapticFormat, from source: HapticFormat? = nil,
-    readingOptions reading: ReadingOptions = ReadingOptions(),
-    writingOptions writing: WritingOptions = WritingOptions()
+    readingOptions: ReadingOptions = ReadingOptions(),
+    writingOptions: WritingOptions = WritingOptions()
   ) {
     self.targetFormat = target
     self.sourceFormat = source
-    self.readingOptions = reading
-    self.writingOptions = writing
+    self.readingOptions = readingOptions
+    self.writingOptions = writingOptions
   }
 
   private static let formatUnwritable = Rule.error(

@@ -91,7 +91,7 @@ public struct PatternInput: Equatable, Sendable {
   /// certainty.
   public static func find(
     _ words: [String], formats: FormatRegistry = .standard,
-    soundLookup sounds: SoundLookup = .patternFolder
+    soundLookup: SoundLookup = .patternFolder
   )
     -> (inputs: [PatternInput], problems: [FileError])
   {
@@ -105,7 +105,7 @@ public struct PatternInput: Equatable, Sendable {
       }
     }
     for index in inputs.indices {
-      inputs[index].soundLookup = sounds
+      inputs[index].soundLookup = soundLookup
     }
     return (inputs, problems)
   }
@@ -219,14 +219,14 @@ public enum TakeInput: Equatable, Sendable {
   /// arguments are looked up as patterns.
   public static func find(
     _ words: [String], formats: FormatRegistry = .standard,
-    soundLookup sounds: PatternInput.SoundLookup = .patternFolder
+    soundLookup: PatternInput.SoundLookup = .patternFolder
   ) -> (inputs: [TakeInput], problems: [FileError]) {
     let found = words.map { word -> (inputs: [TakeInput], problems: [FileError]) in
       let isFile = word != "-" && FileSystem.entry(at: word) == .file
       if isFile, SoundFileFormat.container(ofName: word) != nil || isSoundFile(word) {
         return ([.sound(path: word)], [])
       }
-      let found = PatternInput.find([word], formats: formats, soundLookup: sounds)
+      let found = PatternInput.find([word], formats: formats, soundLookup: soundLookup)
       return (found.inputs.map(TakeInput.pattern), found.problems)
     }
     return (found.flatMap(\.inputs), found.flatMap(\.problems))

@@ -79,12 +79,12 @@ public struct RenderJob: Sendable {
   /// Returns the routing with the profile of each haptic bus.
   ///
   /// - Parameter bodyLocationCount: The number of body locations of the pattern.
-  public func resolvedRouting(bodyLocationCount placeCount: Int = 0) -> (
+  public func resolvedRouting(bodyLocationCount: Int = 0) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
     routing.resolved(
       channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses,
-      bodyLocationCount: placeCount)
+      bodyLocationCount: bodyLocationCount)
   }
 
   /// Returns the routing for the plans of a pattern. A single plan contains all body locations.
@@ -356,7 +356,7 @@ public struct RenderBatch: Sendable {
   ///   - overwriteCheck: The source files of all patterns.
   ///   - progress: Receives the rendered fraction.
   private func render(
-    _ item: Item, overwriteCheck inputs: InputOverwriteCheck, progress: (Double) -> Void
+    _ item: Item, overwriteCheck: InputOverwriteCheck, progress: (Double) -> Void
   )
     -> Outcome
   {
@@ -369,9 +369,9 @@ public struct RenderBatch: Sendable {
       let statistics: RenderStatistics
       switch item.destination {
       case .file(let path):
-        var inputs = inputs
-        inputs.addInputs(pattern.sourcePaths)
-        guard !inputs.isInput(path) else {
+        var overwriteCheck = overwriteCheck
+        overwriteCheck.addInputs(pattern.sourcePaths)
+        guard !overwriteCheck.isInput(path) else {
           throw FileError(path, "is an input; choose another '--output'")
         }
         try FileSystem.makeFolder(FileSystem.folder(of: path))

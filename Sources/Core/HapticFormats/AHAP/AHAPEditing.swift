@@ -141,13 +141,13 @@ package struct AHAPEditor: Sendable {
       && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
   }
 
-  private func edited(to text: [UInt8], by changes: [PatternChange], visitedCount visited: Int = 0)
+  private func edited(to text: [UInt8], by changes: [PatternChange], visitedCount: Int = 0)
     throws(InputError) -> AHAPEditor
   {
     do throws(InputError) {
       let document = try AHAPDocument(text: text, name: document.json.name)
       let (reading, decoder) = try document.decoded()
-      return AHAPEditor(document, reading, decoder, visitedCount: visited)
+      return AHAPEditor(document, reading, decoder, visitedCount: visitedCount)
     } catch {
       var error = error
       // The line of the error refers to a text that is not written.
@@ -292,10 +292,10 @@ struct AHAPEditBuilder {
   }
 
   private mutating func replaceOrAddMember(
-    _ bytes: [UInt8], key: String, existing old: JSONValue?, in object: JSONValue
+    _ bytes: [UInt8], key: String, existing: JSONValue?, in object: JSONValue
   ) {
-    if let old {
-      replacements[old.index] = bytes
+    if let existing {
+      replacements[existing.index] = bytes
     } else {
       addedMembers[object.index, default: []].removeAll { $0.key == key }
       addedMembers[object.index, default: []].append((key, bytes))
@@ -478,10 +478,10 @@ struct AHAPEditBuilder {
   ///   - entry: The entry.
   ///   - start: A line break and the indentation of the entry, or empty for one line.
   ///   - unit: The indentation per level.
-  private func entryText(_ entry: JSONValue, lineStart start: [UInt8], indentation unit: [UInt8])
+  private func entryText(_ entry: JSONValue, lineStart: [UInt8], indentation: [UInt8])
     -> [UInt8]
   {
-    guard start.hasLineBreak else {
+    guard lineStart.hasLineBreak else {
       var writer = JSONWriter(layout: root.hasSpacesAfterColons ? .singleLine : .compact)
       writer.value(copying: entry)
       return writer.bytes
@@ -492,7 +492,7 @@ struct AHAPEditBuilder {
     {
       let depth = line.prefix { $0 == 0x20 }.count / 2
       if index > 0 {
-        result += start + (0..<depth).flatMap { _ in unit }
+        result += lineStart + (0..<depth).flatMap { _ in indentation }
       }
       result += line.drop { $0 == 0x20 }
     }

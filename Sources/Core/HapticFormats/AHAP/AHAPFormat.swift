@@ -367,8 +367,8 @@ struct AHAPWriter {
 
   /// Converts curves in the square domain to straight lines of at most 16 points, and divides the
   /// layer's events into events of at most 30 s.
-  private mutating func linearize(layerIndex layer: Int) {
-    let pattern = composition.layers[layer].pattern
+  private mutating func linearize(layerIndex: Int) {
+    let pattern = composition.layers[layerIndex].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
     var curves: [ParameterCurve] = []
     for (index, curve) in pattern.curves.enumerated() {
@@ -380,7 +380,7 @@ struct AHAPWriter {
       let values = lines.controlPoints.map { $0.value }
       if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
         losses.add(
-          .approximated, .curve(layer: layer, index: index),
+          .approximated, .curve(layer: layerIndex, index: index),
           """
           a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within # of \
           full scale
@@ -394,22 +394,22 @@ struct AHAPWriter {
       let pieces = event.segments(maximumSeconds: HapticEvent.defaultDuration)
       if pieces.count > 1 {
         losses.add(
-          .approximated, .event(EventReference(layer: layer, event: index)),
+          .approximated, .event(EventReference(layer: layerIndex, event: index)),
           "an event of more than 30 s becomes \(pieces.count) that touch")
       }
       events += pieces
     }
-    composition.layers[layer].pattern.curves = curves
-    composition.layers[layer].pattern.events = events
+    composition.layers[layerIndex].pattern.curves = curves
+    composition.layers[layerIndex].pattern.events = events
   }
 
-  private mutating func replaceSignals(layerIndex layer: Int) {
-    let signals = composition.layers[layer].signals
-    composition.layers[layer].signals = []
+  private mutating func replaceSignals(layerIndex: Int) {
+    let signals = composition.layers[layerIndex].signals
+    composition.layers[layerIndex].signals = []
     guard !signals.isEmpty else { return }
     guard options.rendersUnsupported else {
       return losses.add(
-        .dropped, .layer(layer), "sampled signals can only be written as sound files")
+        .dropped, .layer(layerIndex), "sampled signals can only be written as sound files")
     }
     for signal in signals {
       let suffix = "_signal\(soundFiles.count + 1)"
@@ -417,13 +417,13 @@ struct AHAPWriter {
         WrittenFiles.File(
           nameSuffix: suffix, fileExtension: "wav",
           WaveFile.bytes(of: signal.samples, rate: signal.rate)))
-      composition.layers[layer].pattern.events.append(
+      composition.layers[layerIndex].pattern.events.append(
         HapticEvent(
           kind: .audioCustom, time: signal.time,
           waveform: AudioWaveform(
             path: options.baseName + suffix + ".wav", usesVolumeEnvelope: false)))
       losses.add(
-        .approximated, .layer(layer), "sampled signals are played as sound, by audio controls")
+        .approximated, .layer(layerIndex), "sampled signals are played as sound, by audio controls")
     }
   }
 }
@@ -451,12 +451,12 @@ extension HapticComposition {
 extension ParameterCurve {
   /// Returns consecutive curves with at most `count` control points. The times of each count from
   /// its start, and each begins with the last value of the one before.
-  func divided(maximumPointCount count: Int) -> [ParameterCurve] {
-    guard controlPoints.count > count else { return [self] }
+  func divided(maximumPointCount: Int) -> [ParameterCurve] {
+    guard controlPoints.count > maximumPointCount else { return [self] }
     var curves: [ParameterCurve] = []
     var start = 0
     while start < controlPoints.count - 1 {
-      let end = min(start + count - 1, controlPoints.count - 1)
+      let end = min(start + maximumPointCount - 1, controlPoints.count - 1)
       let first = start == 0 ? 0 : controlPoints[start].time
       curves.append(
         ParameterCurve(
@@ -474,15 +474,15 @@ extension ParameterCurve {
 extension HapticEvent {
   /// Returns consecutive events of at most `seconds` seconds that together equal this one. An event
   /// with envelope times is not divided.
-  fileprivate func segments(maximumSeconds seconds: Double) -> [HapticEvent] {
+  fileprivate func segments(maximumSeconds: Double) -> [HapticEvent] {
     let times: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
-    guard kind.isVibration, let duration, duration > seconds, duration < 1e6 * seconds,
+    guard kind.isVibration, let duration, duration > maximumSeconds, duration < 1e6 * maximumSeconds,
       !parameters.identifiers.contains(where: times.contains)
     else { return [self] }
-    return (0..<Int((duration / seconds).rounded(.up))).map { index in
+    return (0..<Int((duration / maximumSeconds).rounded(.up))).map { index in
       var piece = self
-      piece.time = time + Double(index) * seconds
-      piece.duration = min(seconds, duration - Double(index) * seconds)
+      piece.time = time + Double(index) * maximumSeconds
+      piece.duration = min(maximumSeconds, duration - Double(index) * maximumSeconds)
       return piece
     }
   }

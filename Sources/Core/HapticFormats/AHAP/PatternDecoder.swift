@@ -248,15 +248,15 @@ struct AHAPDecoder: JSONSchemaReader {
   }
 
   /// Reads a flag, written as a boolean, 0, or 1. Any other value is an error.
-  private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex index: Int) -> Bool? {
-    guard let value = optionalMember(of: object, keyIndex: index) else { return nil }
+  private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex: Int) -> Bool? {
+    guard let value = optionalMember(of: object, keyIndex: keyIndex) else { return nil }
     if let boolean = value.boolean { return boolean }
     if let number = value.number, number == 0 || number == 1 {
       return number == 1
     }
     log.add(
       .wrongType, at: value,
-      "\(object.schema.keys[index].name) must be true or false, not "
+      "\(object.schema.keys[keyIndex].name) must be true or false, not "
         + (value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun),
       errorCode: CoreHapticsCode.invalidAudioResource)
     return nil
@@ -337,17 +337,17 @@ struct AHAPDecoder: JSONSchemaReader {
   // MARK: - Members, by the numbers of their keys
 
   private mutating func object(
-    _ value: JSONValue, schema shape: JSONSchema, as name: @autoclosure () -> String,
-    reportsUnknownKeys notesUnknownKeys: Bool = true
+    _ value: JSONValue, schema: JSONSchema, as name: @autoclosure () -> String,
+    reportsUnknownKeys: Bool = true
   ) -> AHAPObject? {
     guard
       value.kind == .object
-        || expectKind(.object, of: value, as: name(), errorCode: shape.errorCode)
+        || expectKind(.object, of: value, as: name(), errorCode: schema.errorCode)
     else {
       return nil
     }
-    let object = AHAPObject(value, shape)
-    if notesUnknownKeys, !object.members.hasDistinctNames(among: .max) {
+    let object = AHAPObject(value, schema)
+    if reportsUnknownKeys, !object.members.hasDistinctNames(among: .max) {
       reportUnknownKeys(of: object)
     }
     return object
@@ -382,63 +382,63 @@ struct AHAPDecoder: JSONSchemaReader {
   }
 
   /// Returns the value of an optional key. Null counts as absent.
-  private mutating func optionalMember(of object: borrowing AHAPObject, keyIndex index: Int)
+  private mutating func optionalMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
-    guard let value = object.members[index] else { return nil }
+    guard let value = object.members[keyIndex] else { return nil }
     return value.kind == .null && acceptsNullAsAbsent(value) ? nil : value
   }
 
-  private mutating func requiredMember(of object: borrowing AHAPObject, keyIndex index: Int)
+  private mutating func requiredMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
-    if let value = object.members[index] { return value }
+    if let value = object.members[keyIndex] { return value }
     reportMissing(
-      object.schema.keys[index], isRequired: true, of: object.value, schema: object.schema)
+      object.schema.keys[keyIndex], isRequired: true, of: object.value, schema: object.schema)
     return nil
   }
 
   private mutating func decodeName<Name>(
-    of object: borrowing AHAPObject, keyIndex index: Int, in names: AHAPNameTable<Name>
+    of object: borrowing AHAPObject, keyIndex: Int, in names: AHAPNameTable<Name>
   ) -> Name? {
-    guard let value = requiredMember(of: object, keyIndex: index) else { return nil }
+    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
     return
       (names.nameList.index(ofString: value)
-      ?? readName(value, names: names.nameList, key: object.schema.keys[index]))
+      ?? readName(value, names: names.nameList, key: object.schema.keys[keyIndex]))
       .map {
         names.cases[$0]
       }
   }
 
-  private mutating func decodeNumber(of object: borrowing AHAPObject, keyIndex index: Int)
+  private mutating func decodeNumber(of object: borrowing AHAPObject, keyIndex: Int)
     -> Double?
   {
-    guard let value = requiredMember(of: object, keyIndex: index) else { return nil }
-    return value.number ?? readScalar(value, key: object.schema.keys[index])
+    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    return value.number ?? readScalar(value, key: object.schema.keys[keyIndex])
   }
 
-  private mutating func decodeTime(of object: borrowing AHAPObject, keyIndex index: Int) -> Double?
+  private mutating func decodeTime(of object: borrowing AHAPObject, keyIndex: Int) -> Double?
   {
-    guard let value = requiredMember(of: object, keyIndex: index) else { return nil }
-    return decodeSeconds(value, schema: object.schema, keyIndex: index)
+    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    return decodeSeconds(value, schema: object.schema, keyIndex: keyIndex)
   }
 
   /// Reads a time or duration, which must not be negative. Those of events are evidence for their
   /// unit.
   private mutating func decodeSeconds(
-    _ value: JSONValue, schema shape: JSONSchema, keyIndex index: Int
+    _ value: JSONValue, schema: JSONSchema, keyIndex: Int
   ) -> Double? {
-    guard let seconds: Double = value.number ?? readScalar(value, key: shape.keys[index]) else {
+    guard let seconds: Double = value.number ?? readScalar(value, key: schema.keys[keyIndex]) else {
       return nil
     }
     guard seconds >= 0 else {
-      let key = shape.keys[index]
+      let key = schema.keys[keyIndex]
       log.add(
         key.rule ?? .negativeTime, at: value, "\(key.name) is \(seconds); it must not be negative",
         errorCode: key.errorCode)
       return nil
     }
-    if shape === AHAPSchemas.event {
+    if schema === AHAPSchemas.event {
       if seconds.rounded() != seconds {
         hasOnlyWholeTimes = false
       }

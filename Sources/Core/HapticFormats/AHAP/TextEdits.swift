@@ -203,17 +203,17 @@ struct ContainerEdit {
   /// - Parameters:
   ///   - container: The object or array.
   ///   - visited: The number of visited bytes and values, which is increased.
-  func edits(of container: JSONValue, visitedCount visited: inout Int) -> [TextEdits.Edit] {
+  func edits(of container: JSONValue, visitedCount: inout Int) -> [TextEdits.Edit] {
     let text = container.document.text
     let children = container.children
-    visited += children.count
+    visitedCount += children.count
     var extents: [Int: Range<Int>] = [:]
     func extent(_ index: Int) -> Range<Int> {
       if let known = extents[index] { return known }
       let range =
         children[index].keyOffset..<TextEdits.byteRange(of: children[index], in: text).upperBound
       extents[index] = range
-      visited += range.count
+      visitedCount += range.count
       return range
     }
     func separator(at index: Int) -> [UInt8] {
@@ -228,7 +228,7 @@ struct ContainerEdit {
     guard !children.isEmpty, survives else {
       let inside =
         container.offset + 1..<TextEdits.byteRange(of: container, in: text).upperBound - 1
-      visited += inside.count
+      visitedCount += inside.count
       let texts = insertions[-1] ?? []
       guard let first = texts.first else { return [.init(range: inside, bytes: [])] }
       let rest = texts.dropFirst().flatMap { [UInt8(ascii: ",")] + openingText + $0 }

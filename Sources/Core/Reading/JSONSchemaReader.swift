@@ -37,22 +37,22 @@ package struct JSONSchemaRules: Sendable {
   package var nullHandling: NullHandling
 
   package init(
-    missingKey: Rule, recommendedKey expectedKey: Rule? = nil, wrongType: Rule, outOfRange: Rule,
+    missingKey: Rule, recommendedKey: Rule? = nil, wrongType: Rule, outOfRange: Rule,
     unknownKey: Rule? = nil,
-    unknownValue unknownWord: Rule? = nil, emptyText: Rule? = nil, checksRepeatedKeys: Bool = false,
-    fractionHandling fraction: FractionHandling = .rejected,
-    nullHandling null: NullHandling = .wrongType
+    unknownValue: Rule? = nil, emptyText: Rule? = nil, checksRepeatedKeys: Bool = false,
+    fractionHandling: FractionHandling = .rejected,
+    nullHandling: NullHandling = .wrongType
   ) {
     self.missingKey = missingKey
-    self.recommendedKey = expectedKey
+    self.recommendedKey = recommendedKey
     self.wrongType = wrongType
     self.outOfRange = outOfRange
     self.unknownKey = unknownKey
-    self.unknownValue = unknownWord
+    self.unknownValue = unknownValue
     self.emptyText = emptyText
     self.checksRepeatedKeys = checksRepeatedKeys
-    self.fractionHandling = fraction
-    self.nullHandling = null
+    self.fractionHandling = fractionHandling
+    self.nullHandling = nullHandling
   }
 }
 
@@ -65,13 +65,16 @@ package protocol JSONSchemaReader: Sendable {
   /// A Boolean value that indicates whether whole numbers are written without a decimal point.
   static var writesShortNumbers: Bool { get }
 
+  /// The findings so far.
   var log: FindingLog { get set }
+  /// The rules that are reported, and the policies.
   var rules: JSONSchemaRules { get }
+  /// A Boolean value that indicates whether unknown and recommended keys are reported.
   var wantsFindings: Bool { get }
 
   mutating func reportMissing(
-    _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema shape: JSONSchema)
-  mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema)
+    _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema)
+  mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema)
   mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue)
 }
@@ -81,26 +84,27 @@ extension JSONSchemaReader {
 
   package var wantsFindings: Bool { true }
 
+  /// Reports a missing key of an object, unless it may be absent.
   package mutating func reportMissing(
-    _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema shape: JSONSchema
+    _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema
   ) {
-    guard let rule = isRequired ? rules.missingKey : wantsFindings ? rules.recommendedKey : nil
-    else {
-      return
-    }
+    let recommendedRule = wantsFindings ? rules.recommendedKey : nil
+    guard let rule = isRequired ? rules.missingKey : recommendedRule else { return }
     log.add(
       rule, at: object,
-      "\(shape.noun) \(isRequired ? "must" : "should") have the key \"\(key.name)\"",
-      suggestion: shape.renameSuggestion(for: key.name, in: object), errorCode: shape.errorCode)
+      "\(schema.noun) \(isRequired ? "must" : "should") have the key \"\(key.name)\"",
+      suggestion: schema.renameSuggestion(for: key.name, in: object), errorCode: schema.errorCode)
   }
 
-  package mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema) {
+  /// Reports an unknown key.
+  package mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema) {
     guard wantsFindings, let rule = rules.unknownKey, let key = member.key else { return }
     log.add(
       rule, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored",
-      suggestion: shape.names.suggestion(for: key))
+      suggestion: schema.names.suggestion(for: key))
   }
 
+  /// Reports a name that is not in a list.
   package mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
@@ -110,15 +114,22 @@ extension JSONSchemaReader {
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
+  /// Returns whether a value has a type, and reports it otherwise.
+  ///
+  /// - Parameters:
+  ///   - kind: The expected type.
+  ///   - value: The value.
+  ///   - name: The name of the value in the message.
+  ///   - errorCode: The code of the same error in another API.
   package mutating func expectKind(
     _ kind: JSONValue.Kind, of value: JSONValue, as name: @autoclosure () -> String,
-    errorCode code: Int? = nil
+    errorCode: Int? = nil
   ) -> Bool {
     if value.kind == kind { return true }
+    let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
     log.add(
       rules.wrongType, at: value, "\(name()) must be \(kind.noun), not \(value.kind.noun)",
-      suggestion: kind == .number && value.string.flatMap(Double.init) != nil
-        ? "write it without quotes" : nil, errorCode: code)
+      suggestion: isQuotedNumber ? "write it without quotes" : nil, errorCode: errorCode)
     return false
   }
 
@@ -141,24 +152,17 @@ extension JSONSchemaReader {
   package mutating func readScalar<Value: JSONScalar>(_ value: JSONValue, key: JSONKey) -> Value? {
     switch key.type {
     case .number(let range):
-      return readNumber(value, key: key).flatMap {
-        checkRange(Value.nearest(to: $0), range: range, at: value, key: key)
-      }
-      .flatMap {
-        Value.value(of: JSONScalarContent(number: $0))
-      }
+      guard let number = readNumber(value, key: key) else { return nil }
+      let nearest = Value.nearest(to: number)
+      guard let valid = checkRange(nearest, range: range, at: value, key: key) else { return nil }
+      return Value.value(of: JSONScalarContent(number: valid))
     case .integer(let range):
-      guard
-        let number = readNumber(value, key: key).flatMap({
-          convertToInteger($0, at: value, key: key)
-        })
+      let bounds = Double(range.lowerBound)...Double(range.upperBound)
+      guard let number = readNumber(value, key: key),
+        let integer = convertToInteger(number, at: value, key: key),
+        let valid = checkRange(integer, range: bounds, at: value, key: key)
       else { return nil }
-      return checkRange(
-        number, range: Double(range.lowerBound)...Double(range.upperBound), at: value, key: key
-      )
-      .flatMap {
-        Value.value(of: JSONScalarContent(number: $0))
-      }
+      return Value.value(of: JSONScalarContent(number: valid))
     case .boolean:
       guard expectKind(.boolean, of: value, as: key.name, errorCode: key.errorCode) else {
         return nil
@@ -196,12 +200,12 @@ extension JSONSchemaReader {
         "\(key.name) is \(value.truncatedLexeme); it must be a whole number",
         errorCode: key.errorCode)
       return nil
-    case .truncated(let noted):
+    case .truncated(let truncationRule):
       whole = number.rounded(.towardZero)
-      rule = noted
-    case .rounded(let noted):
+      rule = truncationRule
+    case .rounded(let roundingRule):
       whole = number.rounded()
-      rule = noted
+      rule = roundingRule
     }
     if whole != number {
       log.add(
@@ -223,22 +227,22 @@ extension JSONSchemaReader {
   ///   - key: The key of the value.
   package mutating func checkRange(
     _ number: Double, range: ClosedRange<Double>, at value: JSONValue, key: JSONKey
-  )
-    -> Double?
-  {
+  ) -> Double? {
     if range.contains(number) { return number }
     let rule = key.rule ?? rules.outOfRange
     let nearest = min(max(number, range.lowerBound), range.upperBound)
     let isUsed = rule.severity < .error
-    let text =
-      range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
-      ? number < 0 ? "it must not be negative" : "it is too large" : nil
+    let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
+    let violation =
+      if isNonnegativeRange {
+        number < 0 ? "; it must not be negative" : "; it is too large"
+      } else {
+        ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)"
+      }
+    let correction = isUsed ? "; \(nearest.shortText) is used" : ""
     log.add(
-      rule, at: value,
-      "\(key.name) is \(value.truncatedLexeme)"
-        + (text.map { "; \($0)" }
-          ?? ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)")
-        + (isUsed ? "; \(nearest.shortText) is used" : ""), errorCode: key.errorCode)
+      rule, at: value, "\(key.name) is \(value.truncatedLexeme)\(violation)\(correction)",
+      errorCode: key.errorCode)
     return isUsed ? nearest : nil
   }
 
@@ -258,24 +262,24 @@ extension JSONSchemaReader {
   /// Reads an array of objects. Incomplete objects are skipped. Returns nil for a value of another
   /// type.
   package mutating func readElements<Element>(
-    of value: JSONValue, _ key: JSONKey, _ table: JSONObjectSchema<Element, Self>, _ new: Element
+    of value: JSONValue, key: JSONKey, schema: JSONObjectSchema<Element, Self>, new: Element
   ) -> [Element]? {
     guard expectKind(.array, of: value, as: key.name, errorCode: key.errorCode) else { return nil }
     var elements: [Element] = []
-    var found = 0
+    var count = 0
     for object in value.elements {
-      found += 1
+      count += 1
       var element = new
-      if table.read(object, into: &element, reader: &self) {
+      if schema.read(object, into: &element, reader: &self) {
         elements.append(element)
       }
     }
-    if case .array(_, let count?) = key.type, !count.contains(found) {
+    if case .array(_, let validCounts?) = key.type, !validCounts.contains(count) {
       log.add(
         key.rule ?? rules.outOfRange, at: value,
         """
-        \(key.name) has \(found) \(found == 1 ? "entry" : "entries"), outside \
-        \(count.lowerBound) to \(count.upperBound)
+        \(key.name) has \(count) \(count == 1 ? "entry" : "entries"), outside \
+        \(validCounts.lowerBound) to \(validCounts.upperBound)
         """
       )
     }
@@ -299,104 +303,13 @@ extension JSONSchema {
   /// Returns a suggestion to rename an unknown key of an object that is similar to a missing one.
   package func renameSuggestion(for name: String, in object: JSONValue) -> String? {
     for member in object.members {
-      guard names.index(ofKey: member) == nil, let written = member.key,
-        names.nearest(to: written) == name
+      guard names.index(ofKey: member) == nil, let key = member.key,
+        names.nearest(to: key) == name
       else {
         continue
       }
-      return "rename \(written.quoted()) to \(name.quoted())"
+      return "rename \(key.quoted()) to \(name.quoted())"
     }
     return nil
-  }
-}
-
-// MARK: - Canonical text
-
-extension JSONSchema {
-  /// Returns a text in canonical form.
-  ///
-  /// Known keys come first, in the order of the schema; unknown keys follow in their own order.
-  /// Values keep their spelling. An object with the layout `singleLine` is written on one line only
-  /// if all of its contents permit that.
-  ///
-  /// - Parameters:
-  ///   - root: The value to write.
-  ///   - normalizesNumbers: True to write the numbers of known keys as the shortest decimal with a
-  ///     point.
-  package func canonicalText(of root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
-    var writer = JSONWriter()
-    if root.kind == .object {
-      writer.object { writeCanonical(root, normalizesNumbers: normalizesNumbers, to: &$0) }
-    } else {
-      writer.value(copying: root)
-    }
-    return writer.finish()
-  }
-
-  fileprivate func writeCanonical(
-    _ object: JSONValue, normalizesNumbers normalizes: Bool, to writer: inout JSONObjectWriter
-  ) {
-    for index in keys.indices {
-      for member in object.members where names.index(ofKey: member) == index {
-        keys[index].writeCanonical(member, normalizesNumbers: normalizes, to: &writer)
-      }
-    }
-    for member in object.members where names.index(ofKey: member) == nil {
-      writer.member(member.key ?? "", copying: member)
-    }
-  }
-
-  fileprivate func writeCanonical(
-    element: JSONValue, layout: JSONWriter.Layout?, normalizesNumbers normalizes: Bool,
-    to list: inout JSONArrayWriter
-  ) {
-    guard element.kind == .object else { return list.element(copying: element) }
-    list.object(layout: self.layout(of: element, preferred: layout)) { object in
-      writeCanonical(element, normalizesNumbers: normalizes, to: &object)
-    }
-  }
-
-  /// Returns the preferred layout, but `singleLine` only if all contents of the object permit it.
-  fileprivate func layout(of object: JSONValue, preferred layout: JSONWriter.Layout?) -> JSONWriter
-    .Layout?
-  {
-    guard layout == .singleLine else { return layout }
-    let fits = object.members.allSatisfy { member in
-      guard member.kind == .object || member.kind == .array else { return true }
-      return names.index(ofKey: member).map { keys[$0].layout == .singleLine } ?? false
-    }
-    return fits ? layout : nil
-  }
-}
-
-extension JSONKey {
-  fileprivate func writeCanonical(
-    _ member: JSONValue, normalizesNumbers normalizes: Bool, to writer: inout JSONObjectWriter
-  ) {
-    switch (type, member.kind) {
-    case (.object(let shape), .object):
-      let shape = shape()
-      writer.object(name, layout: shape.layout(of: member, preferred: layout)) {
-        shape.writeCanonical(member, normalizesNumbers: normalizes, to: &$0)
-      }
-    case (.array(.object(let shape), _), .array):
-      let shape = shape()
-      writer.array(name) { list in
-        for element in member.elements {
-          shape.writeCanonical(
-            element: element, layout: layout, normalizesNumbers: normalizes, to: &list)
-        }
-      }
-    case (.array, .array):
-      writer.array(name, layout: layout) { list in
-        for element in member.elements {
-          list.element(copying: element)
-        }
-      }
-    case (.number, .number) where normalizes:
-      writer.member(name, member.number ?? 0)
-    default:
-      writer.member(name, copying: member)
-    }
   }
 }
