@@ -12,7 +12,8 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
   /// it.
   package let read: @Sendable (JSONValue, inout Owner, inout Reader) -> Bool
   /// Writes the owner's value, unless the key is optional and the value is that of `defaultOwner`.
-  package let write: @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void
+  package let write:
+    @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void
   /// Returns whether the key is valid for the owner, given the keys that were read before it; nil
   /// for always.
   var condition: (@Sendable (Owner) -> Bool)?
@@ -25,9 +26,11 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
   ///   - write: Writes the owner's value.
   package init(
     _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
-    write: @escaping @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void = {
-      _, _, _ in
-    }
+    write:
+      @escaping @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void =
+      {
+        _, _, _ in
+      }
   ) {
     self.key = key
     self.read = read

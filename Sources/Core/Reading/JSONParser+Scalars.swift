@@ -41,7 +41,8 @@ extension JSONParser {
         littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
       let quotes = bytes ^ lowBits &* UInt64(UInt8(ascii: "\""))
       let backslashes = bytes ^ lowBits &* UInt64(UInt8(ascii: "\\"))
-      let special = (quotes &- lowBits) | (backslashes &- lowBits) | (bytes &- lowBits &* 0x20) | bytes
+      let special =
+        (quotes &- lowBits) | (backslashes &- lowBits) | (bytes &- lowBits &* 0x20) | bytes
       position += (special & highBits).trailingZeroBitCount / 8
       if special & highBits != 0 { return }
     }

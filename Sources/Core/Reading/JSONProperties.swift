@@ -32,7 +32,8 @@ extension JSONProperty {
 
   /// A scalar whose type depends on the properties that were read before.
   package static func value<Value: JSONScalar>(
-    _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?, access: @escaping Accessor<Value>
+    _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?,
+    access: @escaping Accessor<Value>
   ) -> Self {
     Self(key) { value, owner, reader in
       let typedKey = type.map { key.withType($0(owner, reader)) } ?? key
@@ -129,7 +130,8 @@ extension JSONProperty {
 
   /// An object that always has a value. It is read into the existing value.
   package static func object<Value: Equatable & Sendable>(
-    _ name: String, _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
+    _ name: String,
+    _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
     is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
     _ meaning: String = "",
     default makeDefault: (@Sendable (Owner) -> Value)? = nil, _ access: @escaping Accessor<Value>
@@ -144,7 +146,8 @@ extension JSONProperty {
       return isComplete
     } write: { owner, defaultOwner, object in
       let defaultValue = makeDefault?(owner) ?? Self.value(access, of: defaultOwner)
-      guard let value = Self.value(access, of: owner), value != defaultValue || presence != .optional
+      guard let value = Self.value(access, of: owner),
+        value != defaultValue || presence != .optional
       else { return }
       object.object(name, layout: layout) { schema().write(value, unless: defaultValue, to: &$0) }
     }
@@ -152,7 +155,8 @@ extension JSONProperty {
 
   /// An object whose value is nil if the key is absent. Reading starts with the value `new`.
   package static func object<Value: Sendable>(
-    _ name: String, _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
+    _ name: String,
+    _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
     new: @escaping @autoclosure @Sendable () -> Value, is presence: JSONKey.Presence = .optional,
     layout: JSONWriter.Layout? = nil, _ meaning: String = "", _ access: @escaping Accessor<Value?>
   ) -> Self {
@@ -170,7 +174,8 @@ extension JSONProperty {
 
   /// An object that has no counterpart in the model: its properties are those of the owner itself.
   package static func group(
-    _ name: String, _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Owner, Reader>,
+    _ name: String,
+    _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Owner, Reader>,
     is presence: JSONKey.Presence = .required, layout: JSONWriter.Layout? = nil,
     _ meaning: String = ""
   ) -> Self {
@@ -193,10 +198,13 @@ extension JSONProperty {
     _ access: @escaping Accessor<[Element]>
   ) -> Self {
     let key = JSONKey(
-      name, .array(.object { schema().schema }, count: count), is: presence, meaning, layout: layout)
+      name, .array(.object { schema().schema }, count: count), is: presence, meaning, layout: layout
+    )
     return Self(key) { value, owner, reader in
-      guard let elements = reader.readElements(
-        of: value, key: key, schema: schema(), new: new()) else { return false }
+      guard
+        let elements = reader.readElements(
+          of: value, key: key, schema: schema(), new: new())
+      else { return false }
       access(&owner) { $0 = elements }
       return true
     } write: { owner, defaultOwner, object in

@@ -7,11 +7,14 @@ extension AHAPDecoder {
     guard let parameter = object(value, schema: AHAPSchemas.parameter, as: "Parameter") else {
       return
     }
-    let id = decodeName(of: parameter, keyIndex: AHAPSchemas.ParameterKey.id, in: AHAPVocabulary.dynamicParameters)
+    let id = decodeName(
+      of: parameter, keyIndex: AHAPSchemas.ParameterKey.id, in: AHAPVocabulary.dynamicParameters)
     let time = decodeTime(of: parameter, keyIndex: AHAPSchemas.ParameterKey.time)
     let number = decodeNumber(of: parameter, keyIndex: AHAPSchemas.ParameterKey.value)
     guard let id, let time, let number else { return }
-    let level = clamp(number, to: id.range, name: id.rawValue, at: parameter.members[AHAPSchemas.ParameterKey.value] ?? value)
+    let level = clamp(
+      number, to: id.range, name: id.rawValue,
+      at: parameter.members[AHAPSchemas.ParameterKey.value] ?? value)
     parameterValueIndices.append(value.index)
     pattern.parameters.append(DynamicParameter(id: id, value: level, time: time))
   }
@@ -19,9 +22,12 @@ extension AHAPDecoder {
   /// Reads one curve. Its points are sorted; their times are those of the file.
   mutating func decodeCurve(_ value: JSONValue) {
     guard let curve = object(value, schema: AHAPSchemas.curve, as: "ParameterCurve") else { return }
-    let id = decodeName(of: curve, keyIndex: AHAPSchemas.CurveKey.id, in: AHAPVocabulary.dynamicParameters)
+    let id = decodeName(
+      of: curve, keyIndex: AHAPSchemas.CurveKey.id, in: AHAPVocabulary.dynamicParameters)
     let time = decodeTime(of: curve, keyIndex: AHAPSchemas.CurveKey.time)
-    guard let list = requiredMember(of: curve, keyIndex: AHAPSchemas.CurveKey.controlPoints) else { return }
+    guard let list = requiredMember(of: curve, keyIndex: AHAPSchemas.CurveKey.controlPoints) else {
+      return
+    }
     let points = decodeControlPoints(list, of: id)
     guard let id, let time else { return }
     curveValueIndices.append(value.index)
@@ -54,7 +60,9 @@ extension AHAPDecoder {
           .curveOrder, at: element,
           "control points out of order: \(time) s after \(last.time) s; they are sorted")
       }
-      let level = clamp(number, to: id.range, name: id.rawValue, at: point.members[AHAPSchemas.PointKey.value] ?? element)
+      let level = clamp(
+        number, to: id.range, name: id.rawValue,
+        at: point.members[AHAPSchemas.PointKey.value] ?? element)
       points.append(ParameterCurve.ControlPoint(time: time, value: level))
     }
     if !isSorted {
@@ -107,7 +115,8 @@ extension AHAPDecoder {
       }
     }
     if let first = converted.first {
-      let curves = converted.count == 1 ? "this curve" : "this and \(converted.count - 1) more curves"
+      let curves =
+        converted.count == 1 ? "this curve" : "this and \(converted.count - 1) more curves"
       log.add(
         .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
         "the control points of \(curves) have absolute times; they are converted",

@@ -11,10 +11,14 @@ extension AHAPDecoder {
     let kind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPVocabulary.eventTypes)
     let time = decodeTime(of: event, keyIndex: EventKey.time)
     let durationValue = optionalMember(of: event, keyIndex: EventKey.duration)
-    let duration = durationValue.flatMap { decodeSeconds($0, schema: event.schema, keyIndex: EventKey.duration) }
+    let duration = durationValue.flatMap {
+      decodeSeconds($0, schema: event.schema, keyIndex: EventKey.duration)
+    }
     let waveform = decodeWaveform(of: event, kind: kind)
     let parameters =
-      optionalMember(of: event, keyIndex: EventKey.parameters).map { decodeEventParameters($0, kind: kind) }
+      optionalMember(of: event, keyIndex: EventKey.parameters).map {
+        decodeEventParameters($0, kind: kind)
+      }
       ?? EventParameters()
     guard let kind, let time else { return }
     checkDuration(duration, durationValue, kind, of: event)
@@ -32,7 +36,8 @@ extension AHAPDecoder {
     guard kind.isContinuous else { return }
     if durationValue == nil {
       log.add(
-        .missingDuration, at: event.value, "a continuous event should have the key \"EventDuration\"",
+        .missingDuration, at: event.value,
+        "a continuous event should have the key \"EventDuration\"",
         suggestion: event.schema.renameSuggestion(for: "EventDuration", in: event.value))
     } else if let duration, let durationValue, duration > HapticEvent.defaultDuration {
       log.add(
@@ -58,10 +63,13 @@ extension AHAPDecoder {
         let parameter = object(
           element, schema: AHAPSchemas.eventParameter, as: "an event parameter")
       else { continue }
-      let id = decodeName(of: parameter, keyIndex: ParameterKey.id, in: AHAPVocabulary.eventParameters)
+      let id = decodeName(
+        of: parameter, keyIndex: ParameterKey.id, in: AHAPVocabulary.eventParameters)
       let flag = id == .sustained ? parameter.members[ParameterKey.value]?.boolean : nil
       let flagNumber = flag.map { $0 ? 1.0 : 0 }
-      guard let number = flagNumber ?? decodeNumber(of: parameter, keyIndex: ParameterKey.value), let id else {
+      guard let number = flagNumber ?? decodeNumber(of: parameter, keyIndex: ParameterKey.value),
+        let id
+      else {
         continue
       }
       if parameters[id] != nil {
@@ -70,7 +78,8 @@ extension AHAPDecoder {
           "\(id.rawValue) is given again; this value is used, not the one before")
       }
       parameters[id] = clamp(
-        number, to: id.range, name: id.rawValue, at: parameter.members[ParameterKey.value] ?? element)
+        number, to: id.range, name: id.rawValue,
+        at: parameter.members[ParameterKey.value] ?? element)
       if let kind, !kind.responds(to: id) {
         log.add(
           .parameterNotApplicable, at: parameter.members[ParameterKey.id] ?? element,

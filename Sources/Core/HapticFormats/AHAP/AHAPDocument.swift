@@ -3,6 +3,7 @@ package import Reading
 
 /// The text of an AHAP file. Everything in it is kept, including unknown keys.
 package struct AHAPDocument: Sendable {
+  /// The text.
   package let json: JSONDocument
   /// The encoding of the file. `json` is always UTF-8.
   let encoding: TextEncoding
@@ -26,27 +27,28 @@ package struct AHAPDocument: Sendable {
   /// Reads the pattern as Apple's loader is documented to, or throws the first error. Unknown keys
   /// are ignored, and values out of range are clamped.
   package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPContent {
-    try decoded(options: options).reading
+    try decoded(options: options).content
   }
 
+  /// Reads the pattern, and returns it with the decoder, or throws the first error.
   func decoded(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
-    reading: AHAPContent, decoder: AHAPDecoder
+    content: AHAPContent, decoder: AHAPDecoder
   ) {
     var decoder = AHAPDecoder(json, options: options)
-    let reading = decoder.decode()
+    let content = decoder.decode()
     guard decoder.log.errorCount == 0 else {
       let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
       throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
     }
-    return (reading, decoder)
+    return (content, decoder)
   }
 
   /// Reads the pattern and checks the text against every rule of AHAP. Suppressions are not
   /// applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> ReadResult {
     var decoder = AHAPDecoder(json, options: options)
-    let reading = decoder.decode()
-    var allowances: [ReadResult.Suppression] = []
+    let content = decoder.decode()
+    var suppressions: [ReadResult.Suppression] = []
     if options.wantsFindings {
       decoder.checkDocument()
       if encoding != .utf8 {
@@ -54,24 +56,24 @@ package struct AHAPDocument: Sendable {
           .textEncoding, at: json.root, offset: 0, "the text is \(encoding.rawValue)",
           suggestion: "save it as UTF-8; Temblor and Apple read it, other readers may not")
       }
-      allowances = decoder.suppressions()
+      suppressions = decoder.suppressions()
     }
-    var examination = ReadResult(
-      reading.composition, of: json, log: decoder.log, options: options,
+    var result = ReadResult(
+      content.composition, of: json, log: decoder.log, options: options,
       sourceMap: SourceMap(
         root: (json.root["Pattern"] ?? json.root).index, events: [decoder.eventValueIndices],
         parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
-      ) { [json] in json.location(ofValue: $0) }, details: reading.details)
+      ) { [json] in json.location(ofValue: $0) }, details: content.details)
     if options.wantsFindings {
-      examination.losses = examination.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
+      result.losses = result.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
         Loss(.dropped, .composition, at: $0.location, $0.message)
       }
     }
-    examination.sounds = decoder.waveformPathValues.map {
+    result.sounds = decoder.waveformPathValues.map {
       .init(path: $0.string ?? "", location: $0.location)
     }
-    examination.suppressions = allowances
-    return examination
+    result.suppressions = suppressions
+    return result
   }
 
   /// Creates the text of a pattern: events, then parameters, then curves, each in their order.
@@ -102,23 +104,7 @@ package struct AHAPDocument: Sendable {
           }
         }
       }
-      file.array("Pattern") { list in
-        for event in pattern.events {
-          list.object { $0.object("Event") { $0.write(event) } }
-        }
-        for parameter in pattern.parameters {
-          list.object { entry in
-            entry.object("Parameter") { object in
-              object.member("ParameterID", parameter.id.rawValue)
-              object.member("Time", parameter.time)
-              object.member("ParameterValue", parameter.value)
-            }
-          }
-        }
-        for curve in pattern.curves {
-          list.object { $0.object("ParameterCurve") { $0.write(curve) } }
-        }
-      }
+      file.array("Pattern") { $0.write(pattern) }
     }
     try self.init(text: writer.finish(), name: name)
   }
@@ -139,8 +125,29 @@ package struct AHAPDocument: Sendable {
 }
 
 extension AHAPDocument: Equatable {
-  package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool {
-    left.canonicalText() == right.canonicalText()
+  /// Returns whether two documents have equal content.
+  package static func == (lhs: AHAPDocument, rhs: AHAPDocument) -> Bool {
+    lhs.canonicalText() == rhs.canonicalText()
+  }
+}
+
+extension JSONArrayWriter {
+  fileprivate mutating func write(_ pattern: HapticPattern) {
+    for event in pattern.events {
+      object { entry in
+        entry.object("Event") { $0.write(event) }
+      }
+    }
+    for parameter in pattern.parameters {
+      object { entry in
+        entry.object("Parameter") { $0.write(parameter) }
+      }
+    }
+    for curve in pattern.curves {
+      object { entry in
+        entry.object("ParameterCurve") { $0.write(curve) }
+      }
+    }
   }
 }
 
@@ -168,6 +175,12 @@ extension JSONObjectWriter {
     }
   }
 
+  fileprivate mutating func write(_ parameter: DynamicParameter) {
+    member("ParameterID", parameter.id.rawValue)
+    member("Time", parameter.time)
+    member("ParameterValue", parameter.value)
+  }
+
   fileprivate mutating func write(_ curve: ParameterCurve) {
     member("ParameterID", curve.id.rawValue)
     member("Time", curve.time)
@@ -182,16 +195,19 @@ extension JSONObjectWriter {
   }
 }
 
+/// The content of an AHAP file.
 package struct AHAPContent: Equatable, Sendable {
   /// The pattern, with clamped values, and control points sorted and relative to their curve.
   package var pattern = HapticPattern()
   /// The version of Core Haptics that the file requires, or nil.
   package var version: Double?
+  /// The names and texts of the metadata.
   package var metadata: AHAPMetadata = [:]
   /// A Boolean value that indicates whether the times of control points in the file count from the
   /// start of the pattern, and were converted.
   package var usesAbsoluteCurveTimes = false
 
+  /// The pattern with its title, notes, and author.
   package var composition: HapticComposition {
     HapticComposition(
       layers: [HapticComposition.Layer(pattern)], title: metadata["Project"],

@@ -203,8 +203,8 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// Returns the bytes of a finite number, or nil if it equals the existing value. A boolean stays a
-  /// boolean if the number is 0 or 1.
+  /// Returns the bytes of a finite number, or nil if it equals the existing value. A boolean stays
+  /// a boolean if the number is 0 or 1.
   private func encoded(_ number: Double, for field: AHAPField, replacing existing: JSONValue?)
     -> [UInt8]?
   {
@@ -380,7 +380,8 @@ struct AHAPEditBuilder {
         setDelimiters(of: list.index, like: sample?.parent)
       }
       for text in texts {
-        containerEdits[list.index, default: ContainerEdit()].insert(text, after: lastParameter?.index)
+        containerEdits[list.index, default: ContainerEdit()].insert(
+          text, after: lastParameter?.index)
       }
       return
     }

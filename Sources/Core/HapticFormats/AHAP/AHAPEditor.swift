@@ -137,8 +137,8 @@ package struct AHAPEditor: Sendable {
       ?? []
   }
 
-  /// A Boolean value that indicates whether times of control points depend on their interpretation as
-  /// absolute.
+  /// A Boolean value that indicates whether times of control points depend on their interpretation
+  /// as absolute.
   private var hasAbsoluteTimes: Bool {
     content.usesAbsoluteCurveTimes
       && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }

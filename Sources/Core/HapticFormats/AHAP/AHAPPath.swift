@@ -110,7 +110,8 @@ struct AHAPPath {
       )
     }
     guard index < list.valueIndices.count else {
-      throw error(Self.missingText(for: first, count: list.valueIndices.count, owner: "the pattern"))
+      throw error(
+        Self.missingText(for: first, count: list.valueIndices.count, owner: "the pattern"))
     }
     var part = list.part
     var valueIndex = list.valueIndices[index]

@@ -28,6 +28,7 @@ struct AHAPWriter {
     }
   }
 
+  /// Writes the files.
   func write() throws(InputError) -> WrittenFiles {
     var losses = losses
     let layers = composition.layers.filter { !$0.pattern.isEmpty }
@@ -69,8 +70,8 @@ struct AHAPWriter {
       let isWord = name.utf8.allSatisfy {
         $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
       }
-      let isOwn = !name.isEmpty && isWord && names.count { $0 == name } == 1
-      return isOwn ? "_\(name)" : "_\(index + 1)"
+      let isUniqueWord = !name.isEmpty && isWord && names.count { $0 == name } == 1
+      return isUniqueWord ? "_\(name)" : "_\(index + 1)"
     }
   }
 
@@ -79,6 +80,16 @@ struct AHAPWriter {
   private mutating func linearize(layerIndex: Int) {
     let pattern = composition.layers[layerIndex].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
+    let curves = linearizedCurves(of: pattern, layerIndex: layerIndex)
+    let events = dividedEvents(of: pattern, layerIndex: layerIndex)
+    composition.layers[layerIndex].pattern.curves = curves
+    composition.layers[layerIndex].pattern.events = events
+  }
+
+  /// Returns the curves of a layer as straight lines with at most 16 points each.
+  private mutating func linearizedCurves(of pattern: HapticPattern, layerIndex: Int)
+    -> [ParameterCurve]
+  {
     var curves: [ParameterCurve] = []
     for (index, curve) in pattern.curves.enumerated() {
       guard curve.interpolation != .linear else {
@@ -98,20 +109,25 @@ struct AHAPWriter {
       }
       curves += lines.divided(maximumPointCount: Self.maximumPointCount)
     }
-    var events: [HapticEvent] = []
-    for (index, event) in pattern.events.enumerated() {
-      let pieces = event.segments(maximumSeconds: HapticEvent.defaultDuration)
-      if pieces.count > 1 {
-        losses.add(
-          .approximated, .event(EventReference(layer: layerIndex, event: index)),
-          "an event of more than 30 s becomes \(pieces.count) that touch")
-      }
-      events += pieces
-    }
-    composition.layers[layerIndex].pattern.curves = curves
-    composition.layers[layerIndex].pattern.events = events
+    return curves
   }
 
+  /// Returns the events of a layer, each at most 30 s long.
+  private mutating func dividedEvents(of pattern: HapticPattern, layerIndex: Int) -> [HapticEvent] {
+    var events: [HapticEvent] = []
+    for (index, event) in pattern.events.enumerated() {
+      let segments = event.segments(maximumSeconds: HapticEvent.defaultDuration)
+      if segments.count > 1 {
+        losses.add(
+          .approximated, .event(EventReference(layer: layerIndex, event: index)),
+          "an event of more than 30 s becomes \(segments.count) that touch")
+      }
+      events += segments
+    }
+    return events
+  }
+
+  /// Replaces the sampled signals of a layer by sound files with audio events.
   private mutating func replaceSignals(layerIndex: Int) {
     let signals = composition.layers[layerIndex].signals
     composition.layers[layerIndex].signals = []
@@ -142,6 +158,7 @@ extension HapticPattern {
 }
 
 extension HapticComposition {
+  /// The title, the author, and the notes as metadata.
   var metadata: AHAPMetadata {
     var metadata: AHAPMetadata = [:]
     if let title {
@@ -158,8 +175,8 @@ extension HapticComposition {
 }
 
 extension ParameterCurve {
-  /// Returns consecutive curves with at most `count` control points. The times of each count from
-  /// its start, and each begins with the last value of the one before.
+  /// Returns consecutive curves with at most `maximumPointCount` control points. The times of each
+  /// count from its start, and each begins with the last value of the one before.
   func divided(maximumPointCount: Int) -> [ParameterCurve] {
     guard controlPoints.count > maximumPointCount else { return [self] }
     var curves: [ParameterCurve] = []
@@ -181,18 +198,19 @@ extension ParameterCurve {
 }
 
 extension HapticEvent {
-  /// Returns consecutive events of at most `seconds` seconds that together equal this one. An event
-  /// with envelope times is not divided.
+  /// Returns consecutive events of at most `maximumSeconds` seconds that together equal this one.
+  /// An event with envelope times is not divided.
   fileprivate func segments(maximumSeconds: Double) -> [HapticEvent] {
-    let times: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
-    guard kind.isVibration, let duration, duration > maximumSeconds, duration < 1e6 * maximumSeconds,
-      !parameters.identifiers.contains(where: times.contains)
+    let envelopeTimes: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
+    guard kind.isVibration, let duration, duration > maximumSeconds,
+      duration < 1e6 * maximumSeconds,
+      !parameters.identifiers.contains(where: envelopeTimes.contains)
     else { return [self] }
     return (0..<Int((duration / maximumSeconds).rounded(.up))).map { index in
-      var piece = self
-      piece.time = time + Double(index) * maximumSeconds
-      piece.duration = min(maximumSeconds, duration - Double(index) * maximumSeconds)
-      return piece
+      var segment = self
+      segment.time = time + Double(index) * maximumSeconds
+      segment.duration = min(maximumSeconds, duration - Double(index) * maximumSeconds)
+      return segment
     }
   }
 }
