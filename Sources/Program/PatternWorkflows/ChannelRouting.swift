@@ -75,12 +75,14 @@ public struct ChannelRouting: Sendable {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.index) ?? [] }
       + channelSettings.map(\.index)
-    return (indices + (array?.transducers.map { $0.channel - 1 } ?? [])).max().map { $0 + 1 } ?? 1
+    let arrayIndices = array?.transducers.map { $0.channel - 1 } ?? []
+    guard let maximumIndex = (indices + arrayIndices).max() else { return 1 }
+    return maximumIndex + 1
   }
 
   /// A Boolean value that indicates whether any transducer has a profile of its own.
   public var hasChannelProfiles: Bool {
-    array != nil || self.channelSettings.contains { $0.profile != nil }
+    array != nil || channelSettings.contains { $0.profile != nil }
   }
 
   /// Returns the routing on a number of channels, with the profile of each haptic bus.
@@ -96,59 +98,90 @@ public struct ChannelRouting: Sendable {
     bodyLocationCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
-    if let hapticChannels, buses != .audio {
-      for index in channels.indices {
-        channels[index].hapticBus = nil
-      }
-      for entry in hapticChannels where entry.index < channels.count {
-        channels[entry.index].hapticBus = 0
-        channels[entry.index].hapticGain = entry.gain
-      }
+    if buses != .audio {
+      assignHaptics(to: &channels)
     }
-    if let audioChannels, buses != .haptics {
-      for index in channels.indices {
-        channels[index].audio = .none
-      }
-      let sides: [OutputRouting.Channel.Audio] =
-        audioChannels.count == 1 ? [.both] : [.left, .right]
-      for (place, entry) in audioChannels.enumerated() where entry.index < channels.count {
-        channels[entry.index].audio = sides[place % sides.count]
-        channels[entry.index].audioGain = entry.gain
-      }
+    if buses != .haptics {
+      assignAudio(to: &channels)
     }
-    for word in self.channelSettings where word.index < channels.count {
-      if let content = word.content {
-        channels[word.index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
-        channels[word.index].audio = buses == .haptics ? .none : content.audio
-      }
-      channels[word.index].hapticGain *= word.gain
-      channels[word.index].audioGain *= word.gain
-      channels[word.index].delay = Int(FrameConversion.frame(seconds: word.delay, rate: rate))
-      channels[word.index].isInverted = word.isInverted
-      channels[word.index].filters = word.filters
-    }
+    applySettings(to: &channels, rate: rate, buses: buses)
     if let array {
       return Self.resolved(
         array: array, channels: channels, rate: rate, buses: buses,
-        bodyLocationCount: panPath == nil ? placeCount : 0)
+        bodyLocationCount: panPath == nil ? bodyLocationCount : 0)
     }
-    let felt = channels.indices.filter { channels[$0].hapticBus != nil }
-    let distributesPlaces =
-      bodyLocationCount > 1 && felt.count == bodyLocationCount
-      && !self.channelSettings.contains { $0.source != nil }
+    let profiles = assignProfiles(
+      to: &channels, default: profile, bodyLocationCount: bodyLocationCount)
+    let routing = OutputRouting(channels: channels).fitted(to: profiles)
+    return (routing, profiles.isEmpty ? [profile] : profiles)
+  }
+
+  /// Applies the list of channels with haptics.
+  private func assignHaptics(to channels: inout [OutputRouting.Channel]) {
+    guard let hapticChannels else { return }
+    for index in channels.indices {
+      channels[index].hapticBus = nil
+    }
+    for entry in hapticChannels where entry.index < channels.count {
+      channels[entry.index].hapticBus = 0
+      channels[entry.index].hapticGain = entry.gain
+    }
+  }
+
+  /// Applies the list of channels with audio.
+  private func assignAudio(to channels: inout [OutputRouting.Channel]) {
+    guard let audioChannels else { return }
+    for index in channels.indices {
+      channels[index].audio = .none
+    }
+    let sides: [OutputRouting.Channel.Audio] =
+      audioChannels.count == 1 ? [.both] : [.left, .right]
+    for (position, entry) in audioChannels.enumerated() where entry.index < channels.count {
+      channels[entry.index].audio = sides[position % sides.count]
+      channels[entry.index].audioGain = entry.gain
+    }
+  }
+
+  /// Applies the settings of individual channels.
+  private func applySettings(
+    to channels: inout [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses
+  ) {
+    for settings in channelSettings where settings.index < channels.count {
+      let index = settings.index
+      if let content = settings.content {
+        channels[index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
+        channels[index].audio = buses == .haptics ? .none : content.audio
+      }
+      channels[index].hapticGain *= settings.gain
+      channels[index].audioGain *= settings.gain
+      channels[index].delay = Int(FrameConversion.frame(seconds: settings.delay, rate: rate))
+      channels[index].isInverted = settings.isInverted
+      channels[index].filters = settings.filters
+    }
+  }
+
+  /// Assigns a haptic bus to each distinct profile of a haptic channel. Returns the profiles.
+  private func assignProfiles(
+    to channels: inout [OutputRouting.Channel], default profile: TransducerProfile,
+    bodyLocationCount: Int
+  ) -> [TransducerProfile] {
+    let hapticIndices = channels.indices.filter { channels[$0].hapticBus != nil }
+    let distributesBodyLocations =
+      bodyLocationCount > 1 && hapticIndices.count == bodyLocationCount
+      && !channelSettings.contains { $0.source != nil }
     var profiles: [TransducerProfile] = []
-    for (place, index) in felt.enumerated() {
-      let own = self.channelSettings.first { $0.index == index }
-      var wanted = own?.profile ?? profile
-      wanted.bodyLocation = distributesPlaces ? "\(place + 1)" : own?.source
-      let bus = profiles.firstIndex(of: wanted) ?? profiles.count
+    for (position, index) in hapticIndices.enumerated() {
+      let settings = channelSettings.first { $0.index == index }
+      var channelProfile = settings?.profile ?? profile
+      channelProfile.bodyLocation =
+        distributesBodyLocations ? "\(position + 1)" : settings?.source
+      let bus = profiles.firstIndex(of: channelProfile) ?? profiles.count
       if bus == profiles.count {
-        profiles.append(wanted)
+        profiles.append(channelProfile)
       }
       channels[index].hapticBus = bus
     }
-    let routing = OutputRouting(channels: channels).fitted(to: profiles)
-    return (routing, profiles.isEmpty ? [profile] : profiles)
+    return profiles
   }
 
   /// Returns the routing with a haptic bus for each transducer of an array.
@@ -161,8 +194,8 @@ public struct ChannelRouting: Sendable {
     for index in channels.indices {
       channels[index].hapticBus = nil
     }
-    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= channels.count
-    {
+    for (bus, transducer) in array.transducers.enumerated()
+    where transducer.channel <= channels.count {
       let index = transducer.channel - 1
       let gain = Float(NumberFormatting.amplitude(decibels: transducer.gain))
       if buses != .audio {
@@ -173,12 +206,12 @@ public struct ChannelRouting: Sendable {
       channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
-    let distributesPlaces =
+    let distributesBodyLocations =
       bodyLocationCount > 1 && bodyLocationCount == array.transducers.count
       && !array.transducers.contains { $0.bodyLocation != nil }
     let profiles = array.transducers.enumerated().map { bus, transducer in
       var profile = transducer.profile
-      profile.bodyLocation = distributesPlaces ? "\(bus + 1)" : transducer.bodyLocation
+      profile.bodyLocation = distributesBodyLocations ? "\(bus + 1)" : transducer.bodyLocation
       return profile
     }
     return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
@@ -194,13 +227,12 @@ extension ArrayPosition {
   /// Parses a number, or two numbers with a slash for a plane; nil for any other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
-    let found = numbers.compactMap { $0 }.filter {
-      $0.magnitude <= (layout == .ring ? Self.maximumDegrees : Self.maximumMagnitude)
-    }
-    guard found.count == numbers.count else { return nil }
-    switch (layout, found.count) {
-    case (.plane, 2): self.init(found[0], found[1])
-    case (.line, 1), (.ring, 1): self.init(found[0])
+    let maximum = layout == .ring ? Self.maximumDegrees : Self.maximumMagnitude
+    let coordinates = numbers.compactMap { $0 }.filter { $0.magnitude <= maximum }
+    guard coordinates.count == numbers.count else { return nil }
+    switch (layout, coordinates.count) {
+    case (.plane, 2): self.init(coordinates[0], coordinates[1])
+    case (.line, 1), (.ring, 1): self.init(coordinates[0])
     default: return nil
     }
   }
