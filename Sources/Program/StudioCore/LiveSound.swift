@@ -9,9 +9,11 @@ internal import Synchronization
 /// A single thread calls all functions between the blocks of an audio worklet. Loading a plan
 /// allocates memory for its voices and visits the events that may sound at its start.
 final class LiveSound {
+  /// The maximum number of frames in a block.
   static let blockLength = 4_096
 
   let rate: Double
+  /// The renderer of the current profile.
   private var stage: LiveStage
   /// The stage of the previous profile, for the block in which it fades out.
   private var fadingStage: LiveStage?
@@ -39,27 +41,32 @@ final class LiveSound {
 
   /// Loads a plan and plays it from the position of the previous one, with a crossfade.
   func load(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
-    let place = stage.players[slot] == nil ? position : stage.position(of: slot)
+    let startPosition = stage.players[slot] == nil ? position : stage.position(of: slot)
     if profile != stage.profile {
-      let old = stage
-      stage = LiveStage(profile: profile, rate: rate)
-      for other in old.players.indices where other != slot {
-        guard let plan = old.players[other]?.plan else { continue }
-        stage.setPlan(plan, slot: other)
-        if isPlaying {
-          start(other, from: old.position(of: other))
-        }
-      }
-      if isPlaying {
-        fadingStage = old
-      }
+      replaceStage(profile: profile, keepingPlansExcept: slot)
     }
-    let replaces = stage.players[slot] != nil
+    let replacesPlan = stage.players[slot] != nil
     stage.setPlan(plan, slot: slot)
     guard isPlaying else { return }
-    start(slot, from: place, fadesIn: replaces)
+    start(slot, from: startPosition, fadesIn: replacesPlan)
     // The end of the pass depends on the longest of all patterns.
     send { $0 == slot ? nil : loopCommand(of: $1) }
+  }
+
+  /// Creates a stage for another profile. The previous stage fades out.
+  private func replaceStage(profile: TransducerProfile, keepingPlansExcept replacedSlot: Int) {
+    let oldStage = stage
+    stage = LiveStage(profile: profile, rate: rate)
+    for slot in oldStage.players.indices where slot != replacedSlot {
+      guard let plan = oldStage.players[slot]?.plan else { continue }
+      stage.setPlan(plan, slot: slot)
+      if isPlaying {
+        start(slot, from: oldStage.position(of: slot))
+      }
+    }
+    if isPlaying {
+      fadingStage = oldStage
+    }
   }
 
   /// Plays both patterns from a frame, or stops them.
@@ -83,6 +90,7 @@ final class LiveSound {
     send { loopCommand(of: $1) }
   }
 
+  /// Selects the audible slot, with a crossfade.
   func setAudibleSlot(_ slot: Int) {
     audibleSlot = slot
     send { .gain($1, $0 == slot ? 1 : 0, at: 0) }
@@ -94,11 +102,12 @@ final class LiveSound {
     send { .control($1, controls[index].id, value: value, at: 0) }
   }
 
+  /// Returns the command that sets the loop of a player.
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
     let plans = stage.players.compactMap { $0?.plan }
     let end = loopRange.end > 0 ? loopRange.end : RenderPlan.commonLoopLength(of: plans)
-    let entry = loopRange.start > 0 ? stage.makeCue(player, at: loopRange.start) : nil
-    return .loop(player, passCount: isLooping ? nil : 1, from: entry, end: end, at: 0)
+    let startCue = loopRange.start > 0 ? stage.makeCue(player, at: loopRange.start) : nil
+    return .loop(player, passCount: isLooping ? nil : 1, from: startCue, end: end, at: 0)
   }
 
   /// Sends a command to the player of each slot that has one.
@@ -124,7 +133,8 @@ final class LiveSound {
     }
     let gain: Double = slot == audibleSlot ? 1 : 0
     commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
-    commands.append(.start(player, at: 0, from: frame > 0 ? stage.makeCue(player, at: frame) : nil))
+    let startCue = frame > 0 ? stage.makeCue(player, at: frame) : nil
+    commands.append(.start(player, at: 0, from: startCue))
     if fadesIn {
       commands.append(.gain(player, gain, over: stage.fadeLength, at: 0))
     }
@@ -138,62 +148,11 @@ final class LiveSound {
     if let fadingStage {
       fadingStage.render(into: fadeBlock, count)
       for frame in 0..<count {
-        let share = Float(frame + 1) / Float(count)
-        block[frame] = fadeBlock[frame] + (block[frame] - fadeBlock[frame]) * share
+        let weight = Float(frame + 1) / Float(count)
+        block[frame] = fadeBlock[frame] + (block[frame] - fadeBlock[frame]) * weight
       }
       self.fadingStage = nil
     }
     return unsafe block.address
-  }
-}
-
-/// A renderer for the hardware of one profile, with a player for each slot.
-private final class LiveStage {
-  let profile: TransducerProfile
-  private(set) var players: [RenderPlayer?] = [nil, nil]
-  private let port = RendererPort(channelCount: 1)
-  private var renderer: Renderer
-  /// The players that the renderer may still read.
-  private var retired: [RenderPlayer] = []
-  private var cues: [SharedCuePoint] = []
-
-  init(profile: TransducerProfile, rate: Double) {
-    self.profile = profile
-    let routing = OutputRouting().fitted(to: [profile])
-    renderer = Renderer(
-      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: port)
-  }
-
-  func position(of slot: Int) -> Int64 {
-    players[slot]?.withStatus { $0.position.load(ordering: .relaxed) } ?? 0
-  }
-
-  /// Sets the plan of a slot. The previous player fades out.
-  func setPlan(_ plan: RenderPlan, slot: Int) {
-    let player = RenderPlayer(plan: plan)
-    retired.removeAll { $0.isReleased }
-    send([.add(player)])
-    if let old = players[slot] {
-      send([.remove(old)])
-      retired.append(old)
-    }
-    players[slot] = player
-  }
-
-  /// The number of frames in which a removed player fades out.
-  var fadeLength: Int { renderer.fadeLength }
-
-  func send(_ commands: [RenderCommand]) { _ = port.send(commands) }
-
-  func makeCue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
-    cues.removeAll { $0.isReleased }
-    let cue = SharedCuePoint(of: player.plan, at: frame)
-    cues.append(cue)
-    return cue
-  }
-
-  func render(into block: borrowing FixedBuffer<Float>, _ count: Int) {
-    var frames = unsafe block.view.slice(from: 0, count: count).mutableSpan
-    renderer.render(into: &frames)
   }
 }

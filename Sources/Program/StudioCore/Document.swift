@@ -19,8 +19,10 @@ struct Document {
     var text: [UInt8]
   }
 
-  /// The maximum number of steps and of bytes in their texts. The oldest steps are removed first.
-  private static let historyLimits = (steps: 1_000, bytes: 64 << 20)
+  /// The maximum number of undo steps. The oldest are removed first.
+  private static let maximumStepCount = 1_000
+  /// The maximum number of bytes in the texts of undo steps.
+  private static let maximumStepBytes = 64 << 20
   /// The default name of a step.
   private static let defaultStepLabel = "Change"
 
@@ -29,6 +31,7 @@ struct Document {
   private(set) var text: [UInt8] = []
   /// The text when it was opened.
   private(set) var original: [UInt8] = []
+  /// The source of a converted text, or nil for an AHAP file.
   private(set) var origin: Origin?
   /// The last text without errors, which is audible and drawn; nil before the first.
   private(set) var editor: AHAPEditor?
@@ -36,11 +39,14 @@ struct Document {
   private(set) var error: InputError?
   private var undoSteps: [Step] = []
   private var redoSteps: [Step] = []
+  /// The name of the next step.
   private var nextLabel = Self.defaultStepLabel
+  /// A Boolean value that indicates whether further changes belong to the last undo step.
   private var isStepOpen = false
   /// The editor before the changes of the current step.
   private var editorBeforeStep: AHAPEditor?
 
+  /// A Boolean value that indicates whether the text has no errors.
   var isReadable: Bool { error == nil && editor != nil }
 
   /// Opens a file and clears the undo history.
@@ -58,9 +64,10 @@ struct Document {
       let format = try FormatRegistry.standard.format(of: file)
       var bytes = file.bytes
       if format.id != HapticFormat.ahap.id {
-        let made = try DocumentConversion.convert(file, from: format, to: .ahap)
-        bytes = made.bytes
-        origin = Origin(format: format, losses: made.losses, composition: made.composition)
+        let conversion = try DocumentConversion.convert(file, from: format, to: .ahap)
+        bytes = conversion.bytes
+        origin = Origin(
+          format: format, losses: conversion.losses, composition: conversion.composition)
       }
       parse(bytes)
     } catch {
@@ -70,6 +77,7 @@ struct Document {
     original = text
   }
 
+  /// Sets the text, and reads it. The editor stays if the text has errors.
   private mutating func parse(_ text: [UInt8]) {
     self.text = text
     do {
@@ -100,14 +108,13 @@ struct Document {
   /// Replaces the text, which may have errors. The replacement is a step of its own, unless a step
   /// has just begun.
   mutating func replace(_ text: [UInt8]) {
-    let wasOpen = isStepOpen
-    if wasOpen {
+    if isStepOpen {
       beginStep("Edit text")
     }
-    let old = self.text
+    let oldText = self.text
     editorBeforeStep = nil
     parse(text)
-    recordStep(old)
+    recordStep(textBefore: oldText)
   }
 
   /// Applies all changes, or throws the first error and applies none.
@@ -119,21 +126,22 @@ struct Document {
       editorBeforeStep = editor
     }
     // If the values equal those before the step, their original spelling returns.
-    let result = editorBeforeStep.flatMap { $0.pattern == changed.pattern ? $0 : nil } ?? changed
-    let old = text
-    self.editor = result
-    text = result.text
-    recordStep(old)
+    let original = editorBeforeStep.flatMap { $0.pattern == changed.pattern ? $0 : nil }
+    let newEditor = original ?? changed
+    let oldText = text
+    self.editor = newEditor
+    text = newEditor.text
+    recordStep(textBefore: oldText)
   }
 
   /// Undoes the last step, or redoes it. Returns false if there is none.
   mutating func step(forward: Bool) -> Bool {
     guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
-    let back = Step(label: step.label, text: text)
+    let inverse = Step(label: step.label, text: text)
     if forward {
-      undoSteps.append(back)
+      undoSteps.append(inverse)
     } else {
-      redoSteps.append(back)
+      redoSteps.append(inverse)
     }
     parse(step.text)
     nextLabel = Self.defaultStepLabel
@@ -142,16 +150,16 @@ struct Document {
   }
 
   /// Records the text before a change, unless the current step already has one.
-  private mutating func recordStep(_ old: [UInt8]) {
+  private mutating func recordStep(textBefore oldText: [UInt8]) {
     if !isStepOpen {
-      guard text != old else { return }
-      undoSteps.append(Step(label: nextLabel, text: old))
+      guard text != oldText else { return }
+      undoSteps.append(Step(label: nextLabel, text: oldText))
       isStepOpen = true
-      var bytes = undoSteps.reduce(0) { $0 + $1.text.count }
-      while undoSteps.count > Self.historyLimits.steps
-        || (bytes > Self.historyLimits.bytes && undoSteps.count > 1)
+      var byteCount = undoSteps.reduce(0) { $0 + $1.text.count }
+      while undoSteps.count > Self.maximumStepCount
+        || (byteCount > Self.maximumStepBytes && undoSteps.count > 1)
       {
-        bytes -= undoSteps.removeFirst().text.count
+        byteCount -= undoSteps.removeFirst().text.count
       }
     }
     redoSteps = []
@@ -167,80 +175,22 @@ struct Document {
 
   /// The numbers, from 1, of the lines that differ from the opened text.
   var changedLines: [Int] {
-    let new = text.split(separator: 0x0A, omittingEmptySubsequences: false)
-    let old = original.split(separator: 0x0A, omittingEmptySubsequences: false)
-    let front = zip(new, old).prefix { $0 == $1 }.count
-    let rest = zip(new.reversed(), old.reversed()).prefix(min(new.count, old.count) - front)
-    let back = rest.prefix { $0 == $1 }.count
-    let changed = front..<new.count - back
-    guard changed.count <= Self.maximumComparedLines,
-      old.count - back - front <= Self.maximumComparedLines
+    let newLines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let oldLines = original.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let prefixCount = zip(newLines, oldLines).prefix { $0 == $1 }.count
+    let maximumSuffixCount = min(newLines.count, oldLines.count) - prefixCount
+    let reversedPairs = zip(newLines.reversed(), oldLines.reversed()).prefix(maximumSuffixCount)
+    let suffixCount = reversedPairs.prefix { $0 == $1 }.count
+    let newRange = prefixCount..<newLines.count - suffixCount
+    let oldRange = prefixCount..<oldLines.count - suffixCount
+    guard newRange.count <= Self.maximumComparedLines, oldRange.count <= Self.maximumComparedLines
     else {
-      return changed.map { $0 + 1 }
+      return newRange.map { $0 + 1 }
     }
-    return new[changed].difference(from: old[front..<old.count - back]).insertions.map { change in
+    let difference = newLines[newRange].difference(from: oldLines[oldRange])
+    return difference.insertions.map { change in
       guard case .insert(let offset, _, _) = change else { return 0 }
-      return front + offset + 1
-    }
-  }
-}
-
-extension [PatternChange] {
-  /// Parses a list of changes:
-  ///
-  /// - `{"set": "events[3].time", "to": 1.25}`
-  /// - `{"remove": "curves[0].points[2]"}`
-  /// - `{"add": {…}, "after": "events[3]"}`
-  /// - `{"duplicate": "events[3]"}`
-  /// - `{"addPoint": {"time": 0.2, "value": 0.5}, "to": "curves[0]"}`
-  init(json text: [UInt8]) throws(InputError) {
-    let document: JSONDocument
-    do {
-      document = try JSONDocument(text: text, name: "changes")
-    } catch {
-      throw InputError(changing: "", of: "changes", error.message, error.suggestion)
-    }
-    self = []
-    for element in document.root.elements {
-      append(try PatternChange(element))
-    }
-  }
-}
-
-extension PatternChange {
-  fileprivate init(_ json: JSONValue) throws(InputError) {
-    let to = json["to"]
-    if let path = json["set"]?.string, let to {
-      if let number = to.number {
-        self = .set(path, to: .number(number))
-        return
-      }
-      if let text = to.string {
-        self = .set(path, to: .text(text))
-        return
-      }
-      if let flag = to.boolean {
-        self = .set(path, to: .flag(flag))
-        return
-      }
-    }
-    if let path = json["remove"]?.string {
-      self = .remove(path)
-    } else if let path = json["duplicate"]?.string {
-      self = .duplicate(path)
-    } else if let entry = json["add"] {
-      var writer = JSONWriter(layout: .compact)
-      writer.value(copying: entry)
-      self = .add(writer.bytes, after: json["after"]?.string)
-    } else if let point = json["addPoint"], let time = point["time"]?.number,
-      let value = point["value"]?.number,
-      let path = to?.string
-    {
-      self = .addPoint(time: time, value: value, to: path)
-    } else {
-      throw InputError(
-        changing: json.path, of: "changes", "the change is not valid",
-        "use set and to, remove, duplicate, add, or addPoint and to")
+      return prefixCount + offset + 1
     }
   }
 }
