@@ -67,7 +67,7 @@ struct ProfileChecker: JSONSchemaReader {
 
   mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema) {
     guard let name = member.key, let object = member.parent else { return }
-    let names = JSONNameList(shape.keys(in: object).known.map { $0.name })
+    let names = JSONNameList(shape.keys(in: object).permitted.map { $0.name })
     log.add(
       .unknownKey, at: member, offset: member.keyOffset, "unknown key \(name.quoted())",
       suggestion: names.suggestion(for: name) ?? "valid keys: "

@@ -41,7 +41,7 @@ enum ProfileKeys {
       ) { $1(&$0.partials) },
       .object(
         "transient", transient, "Waveform of transients.",
-        usual: { TransientShape(frequency: $0.frequency, level: $0.level) }
+        default: { TransientShape(frequency: $0.frequency, level: $0.level) }
       ) { $1(&$0.transient) },
       .value(
         "duck", .number(0...1), default: 1, "Gain of continuous events while a transient sounds."

@@ -589,7 +589,7 @@ struct RichTapSchema: Sendable {
         },
         .value(frequency) { event, _ in
           .integer(dialect.frequencyRange(isTransient: event.isTransient))
-        } place: {
+        } access: {
           $1(&$0.frequency)
         },
         Field(JSONKey("Curve", .array(.object { point.schema }), layout: .singleLine)) {
@@ -661,7 +661,7 @@ struct RichTapSchema: Sendable {
       [
         .value(time) { _, reader in
           .integer(0...reader.currentEventDuration)
-        } place: {
+        } access: {
           $1(&$0.time)
         },
         Field(gain) { value, point, reader in
