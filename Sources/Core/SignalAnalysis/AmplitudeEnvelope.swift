@@ -19,8 +19,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// Measures the mean of a signal's channels. Non-finite samples count as silence.
   ///
   /// - Parameters:
-  ///  - signal: The signal to measure.
-  ///  - step: The interval between values, in seconds; positive, and at least one frame.
+  ///   - signal: The signal to measure.
+  ///   - step: The interval between values, in seconds; positive, and at least one frame.
   public init(of signal: Signal, step: Double = 0.001) {
     precondition(step > 0, "an envelope needs a positive step")
     let rate = signal.rate
@@ -139,8 +139,8 @@ public struct FrequencyTrack: Equatable, Sendable {
   /// Tracks the tone in the mean of a signal's channels. Non-finite samples count as silence.
   ///
   /// - Parameters:
-  ///  - signal: The signal to measure.
-  ///  - step: The interval between points, in seconds; positive, and at least half a millisecond.
+  ///   - signal: The signal to measure.
+  ///   - step: The interval between points, in seconds; positive, and at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let low = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)

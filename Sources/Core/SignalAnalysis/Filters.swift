@@ -44,9 +44,9 @@ struct AnalyticFilter: ~Copyable {
   /// Filters a signal that is surrounded by silence, block by block.
   ///
   /// - Parameters:
-  ///  - samples: The signal to filter.
-  ///  - body: A closure that receives the index of a block's first sample, and both parts of the
-  ///    block.
+  ///   - samples: The signal to filter.
+  ///   - body: A closure that receives the index of a block's first sample, and both parts of the
+  ///     block.
   mutating func filter(
     _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
   ) {
@@ -110,9 +110,9 @@ package struct TactileBandSignal {
   /// Decimates a signal by the greatest whole factor that keeps a minimum rate.
   ///
   /// - Parameters:
-  ///  - signal: The signal to decimate.
-  ///  - rate: The sample rate of the signal, in hertz.
-  ///  - least: The minimum of the new rate, in hertz. A slower signal is not changed.
+  ///   - signal: The signal to decimate.
+  ///   - rate: The sample rate of the signal, in hertz.
+  ///   - least: The minimum of the new rate, in hertz. A slower signal is not changed.
   package init(of signal: [Float], rate: Double, minimumRate least: Double = 2_000) {
     let factor = max(1, Int(rate / least))
     self.rate = rate / Double(factor)
@@ -237,9 +237,9 @@ package struct LowRateSignal {
   /// Decimates a signal.
   ///
   /// - Parameters:
-  ///  - signal: The signal to decimate.
-  ///  - rate: The sample rate of the signal, in hertz.
-  ///  - target: The approximate new rate, in hertz. A slower signal is not changed.
+  ///   - signal: The signal to decimate.
+  ///   - rate: The sample rate of the signal, in hertz.
+  ///   - target: The approximate new rate, in hertz. A slower signal is not changed.
   package init(of signal: [Float], rate: Double, targetRate target: Double = 4_000) {
     let factor = max(1, Int((rate / target).rounded()))
     self.rate = rate / Double(factor)

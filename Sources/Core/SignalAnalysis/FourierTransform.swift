@@ -36,8 +36,8 @@ public struct FourierTransform: ~Copyable {
   /// Transforms a block: bin k is `Σ samples[n] · exp(−2πi·k·n / length)`, unscaled.
   ///
   /// - Parameters:
-  ///  - samples: `length` samples.
-  ///  - bins: `binCount` bins, which receive the spectrum.
+  ///   - samples: `length` samples.
+  ///   - bins: `binCount` bins, which receive the spectrum.
   public mutating func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>)
   {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
@@ -47,8 +47,8 @@ public struct FourierTransform: ~Copyable {
   /// Inverts `forward`, including its scale.
   ///
   /// - Parameters:
-  ///  - bins: `binCount` bins. The imaginary parts of the first and last are ignored.
-  ///  - samples: `length` samples, which receive the signal.
+  ///   - bins: `binCount` bins. The imaginary parts of the first and last are ignored.
+  ///   - samples: `length` samples, which receive the signal.
   public mutating func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>)
   {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
@@ -156,8 +156,8 @@ public struct FourierTransform: ~Copyable {
       /// Prepares a plan.
       ///
       /// - Parameters:
-      ///  - length: Twice a product of 2, 3, and 5.
-      ///  - isInverse: Pass true for the inverse transform.
+      ///   - length: Twice a product of 2, 3, and 5.
+      ///   - isInverse: Pass true for the inverse transform.
       init(length: Int, isInverse: Bool) {
         self.length = length
         factors = Self.factors(of: length / 2)

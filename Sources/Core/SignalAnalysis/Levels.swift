@@ -90,8 +90,8 @@ public struct LevelMeasurement: ~Copyable {
   /// Starts a measurement.
   ///
   /// - Parameters:
-  ///  - channelCount: The number of channels, 1 to 64.
-  ///  - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
+  ///   - channelCount: The number of channels, 1 to 64.
+  ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     let together = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
     if channelCount > 1 {
@@ -279,8 +279,8 @@ public final class ChannelMeasurement {
   /// weight 1.
   ///
   /// - Parameters:
-  ///  - channelCount: The number of channels, 1 to 64.
-  ///  - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
+  ///   - channelCount: The number of channels, 1 to 64.
+  ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
       throw AnalysisError(
@@ -380,8 +380,8 @@ struct TruePeakMeter {
   /// Measures a segment.
   ///
   /// - Parameters:
-  ///  - samples: The segment's first sample, with `historyLength` samples before it.
-  ///  - greatest: The maximum magnitude of the segment.
+  ///   - samples: The segment's first sample, with `historyLength` samples before it.
+  ///   - greatest: The maximum magnitude of the segment.
   mutating func add(_ samples: UnsafeRawPointer, peak greatest: Float) {
     peak = max(peak, greatest)
     if max(greatest, previousPeak) * maximumGain > peak {

@@ -20,10 +20,10 @@ public enum SignalAlignment {
   /// The lag is that of the cross-correlation's peak, refined by a parabola through its neighbors.
   ///
   /// - Parameters:
-  ///  - first: The reference.
-  ///  - second: The signal to align, of any length.
-  ///  - rate: The sample rate of both signals, in hertz.
-  ///  - maximumLag: The maximum lag to each side, in seconds.
+  ///   - first: The reference.
+  ///   - second: The signal to align, of any length.
+  ///   - rate: The sample rate of both signals, in hertz.
+  ///   - maximumLag: The maximum lag to each side, in seconds.
   /// - Returns: The best match, or nil if a signal is silent.
   public static func bestMatch(
     _ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5

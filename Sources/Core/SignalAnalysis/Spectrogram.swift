@@ -16,11 +16,11 @@ public struct Spectrogram: Equatable, Sendable {
   /// silence.
   ///
   /// - Parameters:
-  ///  - signal: The signal to measure.
-  ///  - window: The length of a frame, in seconds. Longer frames resolve frequency, shorter frames
-  ///    time.
-  ///  - step: The interval between frames, in seconds.
-  ///  - hertz: The maximum frequency.
+  ///   - signal: The signal to measure.
+  ///   - window: The length of a frame, in seconds. Longer frames resolve frequency, shorter frames
+  ///     time.
+  ///   - step: The interval between frames, in seconds.
+  ///   - hertz: The maximum frequency.
   public init(
     of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500
   ) {
@@ -77,9 +77,9 @@ package struct NoiseSpectralDensity {
   /// Measures frames of 512 samples, half overlapped, under a Hann window.
   ///
   /// - Parameters:
-  ///  - samples: The signal to measure.
-  ///  - quantile: The quantile of each bin's powers over time, divided by that quantile of the
-  ///    exponential distribution, which a periodogram of noise has; nil for the mean.
+  ///   - samples: The signal to measure.
+  ///   - quantile: The quantile of each bin's powers over time, divided by that quantile of the
+  ///     exponential distribution, which a periodogram of noise has; nil for the mean.
   package init(of samples: [Float], quantile: Double? = 0.5) {
     let frame = Self.frameLength
     let window = (0..<frame).map { Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(frame))) }

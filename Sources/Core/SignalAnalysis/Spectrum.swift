@@ -16,9 +16,9 @@ public struct Spectrum: Equatable, Sendable {
   /// Measures the mean power of a signal's channels. Non-finite samples count as silence.
   ///
   /// - Parameters:
-  ///  - signal: The signal to measure.
-  ///  - window: The length of a frame, in seconds. The distance of bins is its inverse or slightly
-  ///    less.
+  ///   - signal: The signal to measure.
+  ///   - window: The length of a frame, in seconds. The distance of bins is its inverse or slightly
+  ///     less.
   public init(of signal: Signal, window: Double = 0.5) {
     let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
       var measurement = SpectrumMeasurement(rate: signal.rate, window: window)
@@ -31,9 +31,9 @@ public struct Spectrum: Equatable, Sendable {
   /// Creates a spectrum.
   ///
   /// - Parameters:
-  ///  - frequencies: The center of each bin in hertz, evenly spaced from 0.
-  ///  - powers: The mean square in each bin.
-  ///  - duration: The duration that was measured, in seconds.
+  ///   - frequencies: The center of each bin in hertz, evenly spaced from 0.
+  ///   - powers: The mean square in each bin.
+  ///   - duration: The duration that was measured, in seconds.
   public init(frequencies: [Double], powers: [Double], duration: Double) {
     self.frequencies = frequencies
     self.powers = powers
@@ -111,9 +111,9 @@ public struct SpectrumMeasurement: ~Copyable {
   /// Starts a measurement.
   ///
   /// - Parameters:
-  ///  - rate: The sample rate, in hertz.
-  ///  - window: The length of a frame in seconds, at most 16. The distance of bins is its inverse
-  ///    or slightly less.
+  ///   - rate: The sample rate, in hertz.
+  ///   - window: The length of a frame in seconds, at most 16. The distance of bins is its inverse
+  ///     or slightly less.
   public init(rate: Double, window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))

@@ -37,8 +37,8 @@ struct AnalysisSignal {
   /// The duration of the silence at both ends, in seconds.
   private static let leadDuration = 0.15
 
-  /// Returns the sample rate at which a sound is analyzed: at least eight samples in a period of the
-  /// highest frequency and 2,000 a second, if the sound has as many.
+  /// Returns the sample rate at which a sound is analyzed: at least eight samples in a period of
+  /// the highest frequency and 2,000 a second, if the sound has as many.
   ///
   /// - Parameters:
   ///   - rate: The sample rate of the sound, in hertz.

@@ -223,8 +223,8 @@ struct AtomDictionary {
     quadratureSamples += Self.quadrature(of: waveform, inPhase: inPhase)
   }
 
-  /// Returns the range that contains all but a small fraction of the energy. Filters ring before and
-  /// after it.
+  /// Returns the range that contains all but a small fraction of the energy. Filters ring before
+  /// and after it.
   private static func trimmedRange(
     _ range: Range<Int>, of samples: [Float]
   ) -> ClosedRange<Int> {

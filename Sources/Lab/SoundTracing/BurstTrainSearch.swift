@@ -12,8 +12,8 @@ internal import SignalAnalysis
 ///
 /// The interpretation with the shortest description wins (J. Rissanen, "Modeling by shortest data
 /// description", Automatica 14, 1978): half the logarithm of the residual power for each
-/// independent sample, plus a cost for each burst and for the tone. No model is exact, so a fraction
-/// of the signal's power is added to each residual.
+/// independent sample, plus a cost for each burst and for the tone. No model is exact, so a
+/// fraction of the signal's power is added to each residual.
 struct BurstTrainSearch {
   let dictionary: AtomDictionary
   /// The minimum amplitude of a burst.

@@ -2,8 +2,8 @@ internal import SignalAnalysis
 
 /// The component of a vibration that lasts longer than a burst: a tone and its overtones.
 ///
-/// 1. The frequency is tracked (`ToneTrack`), and the signal is demodulated: a tone of that frequency
-///    becomes a constant.
+/// 1. The frequency is tracked (`ToneTrack`), and the signal is demodulated: a tone of that
+///    frequency becomes a constant.
 /// 2. A moving median of the baseband ignores everything shorter than half of its length, in any
 ///    phase, and keeps edges.
 /// 3. The result is modulated again. With overtones, each partial is measured twice as the residual

@@ -88,8 +88,8 @@ struct ToneSpectrum: ~Copyable {
 /// The frequency of a sustained tone over time.
 ///
 /// 1. The strongest tone of short frames is a coarse track, smoothed by a median and interpolated.
-/// 2. The signal is demodulated by the track. The median of its instantaneous frequency, over 41 and
-///    then 25 ms, corrects the track, which then follows jumps and sweeps.
+/// 2. The signal is demodulated by the track. The median of its instantaneous frequency, over 41
+///    and then 25 ms, corrects the track, which then follows jumps and sweeps.
 ///
 /// With several partials, the phase of the signal is not that of one partial, and only the first
 /// step applies.

@@ -10,9 +10,9 @@ internal import SignalAnalysis
 /// 2. The sustained tone is measured with a median that ignores bursts (`SustainedTone`).
 /// 3. Bursts are searched in the difference (`BurstSearch`), and those that are steps of the tone
 ///    are dropped (`ToneStepTest`).
-/// 4. Both steps are repeated with the bursts subtracted from the tone. In the second pass, segments
-///    that remain unexplained are interpreted as dense bursts if that is a shorter description
-///    (`BurstTrainSearch`).
+/// 4. Both steps are repeated with the bursts subtracted from the tone. In the second pass,
+///    segments that remain unexplained are interpreted as dense bursts if that is a shorter
+///    description (`BurstTrainSearch`).
 /// 5. Levels and frequencies are mapped to intensities and sharpnesses by the inverse of the
 ///    profile's mapping (`AtomDictionary`).
 struct VibrationTrace {
@@ -118,8 +118,8 @@ struct VibrationTrace {
     }
   }
 
-  /// Returns bursts as transients, without those before the start of the sound. Of two that are felt
-  /// as one, the stronger is kept.
+  /// Returns bursts as transients, without those before the start of the sound. Of two that are
+  /// felt as one, the stronger is kept.
   private static func transients(
     _ bursts: [FoundBurst], _ dictionary: AtomDictionary, leadLength: Int
   ) -> [TracedTransient] {

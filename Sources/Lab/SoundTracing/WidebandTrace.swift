@@ -3,13 +3,14 @@ internal import SignalAnalysis
 
 /// The transients and continuous events of any sound, from the levels of its octaves.
 ///
-/// 1. The sound is divided into octaves from 25 Hz to 7.7 kHz, and the level of each is measured 1000
-///    times a second.
+/// 1. The sound is divided into octaves from 25 Hz to 7.7 kHz, and the level of each is measured
+///    1000 times a second.
 /// 2. Rises of the octaves over the past 8 to 33 ms are onsets (`onsets(in:weights:)`). Each is a
 ///    transient with the level above the continuous level, and the centroid of the rise as its
 ///    sharpness.
-/// 3. The weighted sum of the octaves, without peaks narrower than a burst, is the continuous level.
-///    Segments above a threshold are continuous events, with the centroid as their sharpness.
+/// 3. The weighted sum of the octaves, without peaks narrower than a burst, is the continuous
+///    level. Segments above a threshold are continuous events, with the centroid as their
+///    sharpness.
 struct WidebandTrace {
   private(set) var transients: [TracedTransient] = []
   private(set) var continuous: [TracedContinuous] = []

@@ -128,8 +128,8 @@ public struct Calibration: Equatable, Sendable {
   ///   - recording: The whole signal, with some silence after the first sweep.
   ///   - signal: The signal that was played.
   ///   - sensors: The quantities to which the recording may be proportional.
-  ///   - acceptsPoorFit: Pass true to accept a fit that leaves up to 10 % unexplained, is uncertain,
-  ///     or changes with the level.
+  ///   - acceptsPoorFit: Pass true to accept a fit that leaves up to 10 % unexplained, is
+  ///     uncertain, or changes with the level.
   /// - Throws: A `CalibrationError` that states why the recording cannot be measured.
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal,

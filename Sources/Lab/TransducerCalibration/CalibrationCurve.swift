@@ -4,8 +4,8 @@ internal import SignalAnalysis
 
 /// The measured and the fitted acceleration response, by frequency.
 ///
-/// Responses of velocity and displacement are converted to acceleration. The maximum of the measured
-/// response above the noise is 0 dB.
+/// Responses of velocity and displacement are converted to acceleration. The maximum of the
+/// measured response above the noise is 0 dB.
 public struct CalibrationCurve: Equatable, Sendable {
   /// A point of the curve.
   public struct Point: Equatable, Sendable {

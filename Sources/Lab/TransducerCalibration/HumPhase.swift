@@ -2,8 +2,8 @@ internal import CMath
 
 /// The phase of mains hum whose frequency is constant or a polynomial of time, up to degree two.
 ///
-/// Within each silence, the frequency is known only to some hundredths of a hertz. Between silences,
-/// the phase shows the mean frequency to millihertz, except for whole cycles:
+/// Within each silence, the frequency is known only to some hundredths of a hertz. Between
+/// silences, the phase shows the mean frequency to millihertz, except for whole cycles:
 ///
 /// 1. The amplitudes of all silences are equal, so the phase of each silence relative to the first
 ///    is the phase at which the combined fit explains the most.

@@ -34,8 +34,8 @@ struct AdmittanceModel: Equatable {
 
 /// The admittance model that fits a response best.
 ///
-/// 1. A grid over all parameters is compared by magnitude; its best distinct resonances are starting
-///    points, each with its best delay.
+/// 1. A grid over all parameters is compared by magnitude; its best distinct resonances are
+///    starting points, each with its best delay.
 /// 2. From each starting point, the parameters are fitted coarsely to the response near its
 ///    resonance. Farther away, eddy currents make the coil's inductance decrease with frequency.
 /// 3. The fit with the smallest residual, relative to the power of its resonance, is refined.

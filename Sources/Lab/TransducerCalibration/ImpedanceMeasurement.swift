@@ -134,8 +134,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
 
   /// Returns the interval of the Q factor by error propagation.
   ///
-  /// With the loaded Q factor Q′, the rise ρ, and r = Rs / Re, Q = Q′ (1 + ρ) / (1 + ρ (1 + r)). Its
-  /// logarithmic derivatives by ρ and Re are the factors of their relative errors.
+  /// With the loaded Q factor Q′, the rise ρ, and r = Rs / Re, Q = Q′ (1 + ρ) / (1 + ρ (1 + r)).
+  /// Its logarithmic derivatives by ρ and Re are the factors of their relative errors.
   private static func qualityInterval(
     of fit: ImpedanceFit, ratio: Double, hasReference: Bool
   ) -> Double {

@@ -55,7 +55,8 @@ public struct ManualMeasurement: Equatable, Sendable {
   /// The press that was excluded, if any.
   public let excludedPress: Press?
 
-  /// The speed of the tones. A reaction time that varies by 0.08 s shifts a press by half a percent.
+  /// The speed of the tones. A reaction time that varies by 0.08 s shifts a press by half a
+  /// percent.
   private static let octavesPerSecond = 0.1
   /// The distances of the tones' starts from the stated resonance, in octaves. They differ, so that
   /// counting seconds does not help.
@@ -66,8 +67,8 @@ public struct ManualMeasurement: Equatable, Sendable {
   private static let maximumOffset = 0.55
   /// The maximum distance of a press from the median of its direction, in octaves: 9 %.
   private static let maximumSpread = 0.125
-  /// The interval of rising above falling presses, in octaves: a reaction time of 0.25 s, and 1.5 dB
-  /// beyond the peak of a Q factor of 2 in each direction.
+  /// The interval of rising above falling presses, in octaves: a reaction time of 0.25 s, and 1.5
+  /// dB beyond the peak of a Q factor of 2 in each direction.
   private static let lagRange = -0.1...0.6
   /// The minimum uncertainty, caused by heat, mounting, and the slope of a person's sensitivity.
   private static let minimumUncertainty = 0.04

@@ -2,8 +2,8 @@ internal import CMath
 
 /// The response to a sweep, in groups of bins of equal width on a logarithmic frequency axis.
 ///
-/// The gain of a group is the least-squares estimate Σ recorded · played* / Σ |played|². Weighted by
-/// the sweep's power, a fit to the groups is therefore equivalent to a least-squares fit to the
+/// The gain of a group is the least-squares estimate Σ recorded · played* / Σ |played|². Weighted
+/// by the sweep's power, a fit to the groups is therefore equivalent to a least-squares fit to the
 /// recording.
 struct MeasuredResponse {
   /// The bins of a narrow band.

@@ -4,7 +4,8 @@ internal import SystemSupport
 
 /// The limits of a profile's transducer for a sweep signal.
 ///
-/// A sweep is so slow that the movement of the transducer is the steady-state response of its model.
+/// A sweep is so slow that the movement of the transducer is the steady-state response of its
+/// model.
 public struct SweepLimits: Equatable, Sendable {
   private let name: String
   private let limits: TransducerLimits?

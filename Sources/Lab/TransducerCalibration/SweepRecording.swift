@@ -192,7 +192,8 @@ enum NoiseMeasurement {
   /// The interval between the measured pause and the next sweep, in seconds.
   private static let guardDuration = 0.1
 
-  /// Returns the ratio of the power of the second sweep to that of the pause before it, in decibels.
+  /// Returns the ratio of the power of the second sweep to that of the pause before it, in
+  /// decibels.
   ///
   /// - Parameters:
   ///   - samples: The recording.

@@ -23,7 +23,8 @@ struct TransferFunction: Equatable {
     let gains: [Double]
     /// The sum of the squared residuals.
     let cost: Double
-    /// The real and imaginary residuals of each group in turn, multiplied by the root of its weight.
+    /// The real and imaginary residuals of each group in turn, multiplied by the root of its
+    /// weight.
     let residuals: [Double]
   }
 
