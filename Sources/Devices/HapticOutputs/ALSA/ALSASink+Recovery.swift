@@ -4,10 +4,11 @@ internal import SoundFile
 internal import Synchronization
 
 extension ALSASink {
-  /// Recoveries without success, one after the other, after which a device counts as gone.
+  /// The maximum number of consecutive recoveries without success, after which a device counts as
+  /// disconnected.
   private static var maximumRecoveryCount: Int { 64 }
 
-  /// Brings a device back to where it can be filled, or gives it up until it is found again.
+  /// Recovers a device so that it accepts frames again, or disconnects it.
   func recover(from failure: PCMFailure) {
     guard case .open = phase, let pcm else { return }
     let now = clock.now
@@ -38,11 +39,11 @@ extension ALSASink {
     }
   }
 
-  /// Empties the device; what it had is lost, and what is overdue by now is passed over.
+  /// Empties and restarts the device, whose buffer is lost, and skips overdue frames.
   private func restartEmpty(_ pcm: PCM, _ kind: SinkEvent.Kind, now: Duration) {
     do {
       try pcm.prepare()
-      // More than a period would have been left.
+      // An underrun would have left less than a period.
       let isDropped =
         playbackEnd.map {
           frameTime.frameCount(in: $0 - max(now, silenceEnd)) > configuration.periodSize
@@ -61,19 +62,18 @@ extension ALSASink {
     }
   }
 
-  /// Why frames came too late: the process did not run, the device did not ask in time, or the
-  /// thread did not come.
+  /// Returns the cause of late frames: a stopped process, a late device, or late delivery.
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) {
       return .stoppedProcess
     }
-    // A device that runs dry before its time, or before it was started, does so by itself, too.
+    // A device is also late if it runs dry before its time or before it was started.
     let isByItself = isDeviceLate || !isStarted || now < (playbackEnd ?? now)
     return isByItself ? .lateDevice : .lateDelivery
   }
 
-  /// Frames in the device that would be lost now: rendered, and not heard yet. A device that stood
-  /// still when it was last looked at has played nothing up to then.
+  /// Returns the number of frames in the device that are rendered, not yet heard, and would now be
+  /// lost. A device that was stalled at the last poll had played nothing until then.
   func droppedFrameCount(now: Duration) -> Int {
     guard isStarted, let playbackEnd else { return max(0, prefillCount - silentPrefillCount) }
     if configuration.isFasterThanRealTime {
@@ -95,8 +95,8 @@ extension ALSASink {
     phase = .open
   }
 
-  /// Goes on after a suspension with what the buffer holds where the device can, else from the
-  /// start.
+  /// Continues after a suspension with the contents of the buffer if the device can; otherwise,
+  /// with an empty buffer.
   private func resumeAfterSuspension(_ pcm: PCM, since: Duration) {
     let now = clock.now
     let text = "the device was suspended"
@@ -109,7 +109,7 @@ extension ALSASink {
         if isStarted {
           try pcm.start()
         }
-      // A plug-in that cannot resume says nothing about it.
+      // A plug-in that cannot resume may not report an error.
       default:
         throw PCMFailure(.resume, code: ENOSYS)
       }
@@ -143,8 +143,15 @@ extension ALSASink {
     return nil
   }
 
-  /// Sets the sink's time right after an interruption, and reports it with all that was not heard.
-  /// The device will still play the frames of before that are queued; nil where it lost them.
+  /// Corrects the sink's timeline after a discontinuity, and reports it with all missed frames.
+  ///
+  /// - Parameters:
+  ///   - kind: The type of the event.
+  ///   - cause: The cause of the missed frames.
+  ///   - queuedCount: The number of queued frames that the device will still play; nil if it lost
+  ///     them.
+  ///   - now: The current time.
+  ///   - text: The message.
   func reportMissed(
     _ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int?, now: Duration,
     _ text: String
@@ -156,12 +163,15 @@ extension ALSASink {
     }
   }
 
-  /// Passes over what is overdue: frames that wait first, then those not yet rendered.
+  /// Skips overdue frames: pending frames first, then frames that are not yet rendered. Silence
+  /// replaces frames that the device lost before they were due.
   ///
-  /// Where the device lost frames that were not yet due, as much silence takes their place.
-  ///
-  /// - Parameter silentCount: Frames of silence that are to lead in to what follows.
-  /// - Returns: Rendered or not, the frames that are not heard and were not counted before.
+  /// - Parameters:
+  ///   - queuedCount: The number of queued frames that the device will still play; nil if it lost
+  ///     them.
+  ///   - silentCount: The number of silent frames to play before the next frames.
+  ///   - now: The current time.
+  /// - Returns: The number of missed frames, rendered or not, that have not been counted before.
   func skipOverdue(queuedCount: Int? = nil, silentCount: Int = 0, now: Duration) -> Int {
     guard let playbackEnd else {
       pendingSilence = max(pendingSilence, silentCount)
@@ -171,7 +181,7 @@ extension ALSASink {
     let queued = queuedCount ?? 0
     let gap = now + frameTime.duration(of: queued + silentCount) - due + lag
     let count = frameTime.frameCount(in: gap)
-    // A device that goes on as if nothing had been needs nothing made good.
+    // A device that continues without a gap needs no correction.
     if queuedCount != nil, count == 0, pendingSilence == 0 { return 0 }
     let skipped = queued > 0 ? max(0, -count) : 0
     let silent = frameTime.frameCount(in: max(.zero, silenceEnd - now))
@@ -193,7 +203,7 @@ extension ALSASink {
     pendingDiscontinuity = continues && pendingDiscontinuity != .interrupted ? .late : .interrupted
     let silenced = continues ? 0 : pendingFrames.count
     if !continues {
-      // What waits was rendered to follow what is lost: silence takes its place.
+      // The pending frames were rendered to follow lost frames, so silence replaces them.
       pendingSilence += min(max(0, -count) + silenced, 2 * configuration.bufferSize)
       pendingFrames.removeFirst(silenced)
     }
@@ -201,17 +211,17 @@ extension ALSASink {
   }
 
   static var retryInterval: Duration { .milliseconds(500) }
-  /// Time after which frames that went by are reported while a device is disconnected.
+  /// The interval between reports of missed frames while a device is disconnected.
   static var missedReportInterval: Duration { .milliseconds(20) }
 
-  /// Releases a device that cannot go on; from now on the clock paces.
+  /// Releases a device that cannot continue; from now on, the clock paces.
   func handleDisconnection(_ failure: PCMFailure, now: Duration) {
     lostFrameCount = droppedFrameCount(now: now)
     if let lost = pcm {
       pcm = nil
       reconnector.close(lost)
     }
-    // Sound that has not begun would begin now.
+    // Sound that has not started would start now.
     let due = playbackEnd ?? now + frameTime.duration(of: prefillCount)
     playbackEnd = due
     silenceEnd = due
@@ -225,14 +235,14 @@ extension ALSASink {
       .disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
   }
 
-  /// How long a device that is being closed is waited for before it is opened again. libjack frees
-  /// the clients of a server that is gone when another is opened; one that is just being closed
-  /// would be freed twice.
+  /// The maximum wait for a device that is being closed before it is reopened. libjack frees the
+  /// clients of a lost server when it opens another client; it would free a client that is being
+  /// closed twice.
   private var closingTimeout: Duration {
     configuration.isJACKClient ? .seconds(30) : Self.retryInterval + Self.retryInterval
   }
 
-  /// Looks for a device that is away, and else lets time go by.
+  /// Polls for a disconnected device, and otherwise waits while time passes.
   func waitForReconnection(_ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
     var now = clock.now
     // A device that is still being closed would be busy.
@@ -240,7 +250,7 @@ extension ALSASink {
       reconnector.isOpening || (reconnector.isClosing && now - disconnectionTime < closingTimeout)
     if now >= nextAttempt, !isOccupied {
       lastReconnectionAttempt = now
-      // A server that was restarted is back within two seconds.
+      // A restarted server is back within two seconds.
       phase = .disconnected(
         nextAttempt: now + Self.retryInterval / (now - disconnectionTime < .seconds(2) ? 2 : 1))
       reconnector.beginOpening()
@@ -257,13 +267,13 @@ extension ALSASink {
     return wait(wake, descriptorCount: 0, limit: next)
   }
 
-  /// Takes a device that was opened again where it is as it was.
+  /// Accepts a reopened device if its format has not changed.
   private func acceptReopened(_ result: Result<DeviceReconnector.OpenedDevice, OutputError>) -> Bool
   {
     do throws(OutputError) {
       let opened = try result.get()
       let granted = opened.granted
-      // What the sink promised when it was made, not what a device had in between.
+      // The comparison uses the sink's own format, not that of devices in between.
       guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
         reconnector.close(opened.pcm)
         throw OutputError(
@@ -289,7 +299,7 @@ extension ALSASink {
     self.pcm = pcm
     self.configuration = granted
     encoder = encoder.continued(as: granted.encoding)
-    // What waits in the old form becomes silence.
+    // Pending frames in the old encoding become silence.
     lostFrameCount += skipOverdue(silentCount: warmUpFrameCount, now: clock.now)
     pendingFrames = Self.makePendingFrames(for: granted, format: format)
     watchedDescriptors = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
@@ -301,9 +311,8 @@ extension ALSASink {
   }
 }
 
-/// Opens a device again and closes what was lost, beside the thread that renders: either may take
-/// seconds, or never return. With an interception, as tests have, both happen at once on the
-/// caller's thread.
+/// Reopens a device and closes lost ones on separate threads, since either may take seconds or
+/// never return. With an interception, as in tests, both happen immediately on the caller's thread.
 final class DeviceReconnector: Sendable {
   typealias OpenedDevice = (pcm: PCM, granted: PCMConfiguration)
 
@@ -314,7 +323,7 @@ final class DeviceReconnector: Sendable {
     case done(Outcome)
   }
 
-  /// Closing calls that may hang at once; beyond, nothing is opened any more.
+  /// The maximum number of closing calls that may hang; beyond it, no device is opened any more.
   private static let maximumClosingCount = 8
 
   private let request: PCMRequest
@@ -327,7 +336,8 @@ final class DeviceReconnector: Sendable {
     self.interception = interception
   }
 
-  /// Whether an attempt has begun and its result was not taken.
+  /// A Boolean value that indicates whether an attempt has begun and its result has not been
+  /// received.
   var isOpening: Bool {
     state.withLock {
       if case .idle = $0 {
@@ -340,14 +350,14 @@ final class DeviceReconnector: Sendable {
 
   var isClosing: Bool { closingCount.load(ordering: .acquiring) > 0 }
 
-  /// Begins an attempt; one at a time.
+  /// Begins an attempt, one at a time.
   func beginOpening() {
     guard !isOpening, closingCount.load(ordering: .relaxed) < Self.maximumClosingCount else {
       return
     }
     state.withLock { $0 = .running }
     if let interception { return interception.callReturns(.open) ? open() : () }
-    // Without a thread for it, the device is looked for again later.
+    // If no thread can be started, a later attempt follows.
     if (try? BackgroundThread { self.open() }) == nil {
       state.withLock { $0 = .idle }
     }
@@ -370,9 +380,10 @@ final class DeviceReconnector: Sendable {
     }?.result
   }
 
-  /// Closes a device that can no longer be used; the caller has no other use for it. Closed by a
-  /// call of its own, not with its last reference: the thread's own may outlive the thread's work,
-  /// and libjack frees a client twice where another is opened meanwhile.
+  /// Closes a device that is no longer used.
+  ///
+  /// An explicit call closes it, not the release of the last reference: the thread's reference may
+  /// outlive its work, and libjack frees a client twice if another one is opened in the meantime.
   func close(_ pcm: PCM) {
     nonisolated(unsafe) let pcm = pcm
     closingCount.add(1, ordering: .relaxed)
@@ -388,7 +399,7 @@ final class DeviceReconnector: Sendable {
 }
 
 extension ALSASink {
-  /// Waits until whole periods are wanted, time went by unheard, or somebody wakes the thread.
+  /// Waits until whole periods are requested, time was missed, or the thread is woken.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watchedDescriptors[0] = PollDescriptor(wake.descriptor)
     recordAbsence()
@@ -437,9 +448,9 @@ extension ALSASink {
     }
   }
 
-  /// One look at an open device, and one wait where there is no space. A device that says it is
-  /// ready and has no space would make the thread spin: after such a wait, the next one goes by the
-  /// clock alone.
+  /// Polls an open device once and waits once if there is no space. A device that signals readiness
+  /// without having space would make the thread spin: after such a wait, the next one uses the
+  /// clock only.
   private func waitForSpace(_ wake: WakeSignal, isUnproductive isFutile: inout Bool)
     throws(PCMFailure)
     -> SinkReadiness?
@@ -462,8 +473,8 @@ extension ALSASink {
     var limit = stallTimeout - (now - lastProgress)
     guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
     if isStarted, let playbackEnd, playbackEnd > now {
-      // Looks once more while half a period is left: then it is not this thread that comes too
-      // late.
+      // Polls once more with half a period left: if there is still no space, the device is late,
+      // not this thread.
       let left = playbackEnd - now - frameTime.duration(of: configuration.periodSize / 2)
       if left > .zero {
         limit = min(limit, left)
@@ -473,8 +484,8 @@ extension ALSASink {
     }
     if isFutile {
       isFutile = false
-      // PulseAudio's buffer seems to stay as it is when the server took all of it between two
-      // looks: a device that says it is ready and has no space for that long has run dry.
+      // PulseAudio's buffer seems unchanged when the server consumed all of it between two polls: a
+      // device that signals readiness without space for this long has run dry.
       guard !isStarted || now - lastProgress <= unproductiveWaitLimit else {
         isDeviceLate = true
         throw PCMFailure(.available, code: EPIPE)
@@ -489,18 +500,18 @@ extension ALSASink {
     return readiness
   }
 
-  /// The longest wait in one go, so that the caller sees that the sink responds, and can end it.
+  /// The maximum duration of one wait, so that the caller sees that the sink responds, and can end
+  /// it.
   static var maximumWait: Duration { .milliseconds(200) }
 
-  /// Notes how long the thread was elsewhere: a stopped process is not a slow one.
+  /// Measures how long the thread was elsewhere: a stopped process is not a slow one.
   private func recordAbsence() {
     guard let lastWaitEnd else { return }
     let now = clock.now
     recordOversleep(now - lastWaitEnd - frameTime.duration(of: configuration.bufferSize), end: now)
   }
 
-  /// Notes how long a call of the device took: what comes too late because of it is the device's
-  /// doing.
+  /// Measures a call of the device; if it took longer than a period, the device is late.
   func recordCall(since began: Duration) {
     let length = clock.now - began
     lastWaitEnd = lastWaitEnd.map { $0 + length }
@@ -509,7 +520,8 @@ extension ALSASink {
     }
   }
 
-  /// Notes how long the device has kept the thread since it last waited; returns the time.
+  /// Measures how long the device has blocked the thread since the last wait, and returns the
+  /// current time.
   private func recordWork() -> Duration {
     let now = clock.now
     maximumCallDuration = max(maximumCallDuration, now - workStart)
@@ -522,7 +534,7 @@ extension ALSASink {
     }
   }
 
-  /// Waits once for the first of the device's descriptors, the signal and a limit in time.
+  /// Waits once for the device's descriptors, the signal, or a timeout.
   func wait(_ wake: WakeSignal, descriptorCount: Int, limit: Duration) -> SinkReadiness? {
     for index in watchedDescriptors.indices {
       watchedDescriptors[index].receivedEvents = 0
@@ -546,10 +558,11 @@ extension ALSASink {
     try checkState(of: pcm)
     defer { recordCall(since: now) }
     let available = try pcm.available()
-    // A pointer beyond what was written is that of a device with an underrun.
+    // More space than the buffer holds means that the device's pointer passed the written frames:
+    // an underrun.
     guard available <= configuration.bufferSize else { throw PCMFailure(.available, code: EPIPE) }
     lastPollTime = clock.now
-    // Only a device that went on reports how far it is.
+    // Only a device that moved on reports its position.
     guard available != lastAvailableCount else { return available }
     lastAvailableCount = available
     lastProgress = now
@@ -574,10 +587,11 @@ extension ALSASink {
     throw PCMFailure(.available, code: code)
   }
 
-  /// Follows the device's clock, which differs a little from that of the machine; a leap is an
-  /// interruption. Leaps that are too small to be reported add up, so that many of them are; and
-  /// they are forgotten as fast as clocks may differ, 200 parts in a million. Some sound servers
-  /// play on without a word when they run dry.
+  /// Tracks the device's clock, which drifts slightly from the machine's clock; a leap is a
+  /// discontinuity.
+  ///
+  /// Some sound servers run dry without reporting it. Leaps that are too small to report therefore
+  /// accumulate in `lag`, which decays as fast as clocks may drift, 200 ppm.
   private func trackDeviceClock(available: Int, now: Duration) {
     defer { lastTrackingTime = now }
     let queued = configuration.bufferSize - available
@@ -591,8 +605,7 @@ extension ALSASink {
     let slip = measured - (playbackEnd ?? measured)
     playbackEnd = measured
     if warmUp != nil {
-      // Frames that a server swallowed, or had no more of, are silence; so may those be that
-      // follow.
+      // Frames that a server dropped or did not have were silence; later ones may be as well.
       if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 {
         warmUp?.steadySince = now
       }
@@ -605,7 +618,7 @@ extension ALSASink {
       )
     }
     guard isSteady else {
-      // A sound server may take its time to begin; only then is it known when frames are due.
+      // A sound server may start slowly; the due time of frames is known only afterward.
       if steadySince == nil || slip > tolerance {
         steadySince = now
       }
@@ -625,11 +638,11 @@ extension ALSASink {
     }
   }
 
-  /// The same for a device without a pace of its own: it has space as if it played in time.
+  /// Simulates the space of a device that is faster than real time, as if it played at the pace of
+  /// the clock.
   private func measureByClock(now: Duration) -> Int {
     guard isStarted, let playbackEnd else { return configuration.bufferSize - prefillCount }
-    // Less than a period is made good by filling the buffer; passing it over would take as long
-    // again.
+    // Less than a period is corrected by filling the buffer; skipping it would take as long.
     if playbackEnd < now, frameTime.frameCount(in: now - playbackEnd) > configuration.periodSize {
       reportMissed(
         .underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")
@@ -638,7 +651,7 @@ extension ALSASink {
     return max(0, configuration.bufferSize - queued)
   }
 
-  /// By how much a device may be ahead of time: it reports where it is in steps of a period or
+  /// The tolerance for a device that is ahead: it reports its position in steps of a period or
   /// less.
   private var earlyTolerance: Duration {
     max(
@@ -646,14 +659,14 @@ extension ALSASink {
       frameTime.duration(of: max(2 * configuration.periodSize, configuration.bufferSize / 2)))
   }
 
-  /// How long a device may say that it is ready, and take nothing.
+  /// The maximum time for which a device may signal readiness and accept no frames.
   private var unproductiveWaitLimit: Duration {
     frameTime.duration(of: 2 * configuration.bufferSize) + .milliseconds(50)
   }
 
-  /// How long a device may take nothing before it counts as gone: a second once it runs; before
-  /// that three, since an idle null sink of PulseAudio begins up to two seconds late, whatever is
-  /// opened again.
+  /// The maximum time for which a device may accept no frames before it counts as disconnected: one
+  /// second while it runs; three seconds before, since an idle null sink of PulseAudio starts up to
+  /// two seconds late even after it is reopened.
   var stallTimeout: Duration {
     frameTime.duration(of: 2 * configuration.bufferSize)
       + .seconds(isSteady && !hasJustReconnected ? 1 : 3)
@@ -661,19 +674,20 @@ extension ALSASink {
 }
 
 struct FrameTime {
-  /// Frames per second.
+  /// The sample rate in hertz.
   let rate: Double
 
-  /// How long frames last; a negative number gives a negative time.
+  /// Returns the duration of a number of frames; negative for a negative number.
   func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / rate) }
 
-  /// Whole frames that a time holds, rounded down but for a hundredth: a time that came from frames
-  /// is a little off.
+  /// Returns the number of whole frames in a duration. A hundredth of a frame is added first,
+  /// because durations that were computed from frames may be slightly short.
   func frameCount(in duration: Duration) -> Int {
     Int(((seconds(duration) * rate) + 0.01).rounded(.down))
   }
 
-  /// Frames that a time touches, rounded up but for a hundredth.
+  /// Returns the number of frames that a duration touches, rounded up after a hundredth of a frame
+  /// is subtracted.
   func frameCount(touching duration: Duration) -> Int {
     Int(((seconds(duration) * rate) - 0.01).rounded(.up))
   }

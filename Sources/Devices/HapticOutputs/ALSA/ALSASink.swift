@@ -1,24 +1,23 @@
 public import HapticPlayback
 internal import SoundFile
 
-/// A playback device of ALSA: one sink for cards, sound servers and files, whatever ALSA has a name
-/// for.
+/// Plays on a device of ALSA: a sound card, a sound server, a file, or any other name of its
+/// configuration.
 ///
-/// Frames are handed over in whole periods as the device asks for them. A sink keeps time: every
-/// frame has the moment at which it is due, and what a device could not play when it was due is
-/// passed over, so that all that follows is heard when it should be.
+/// Frames are written in whole periods, as the device requests them. The sink keeps time: every
+/// frame has a due time, and frames that a device could not play on time are skipped, so that all
+/// later frames are heard on time.
 ///
-/// - An underrun or a suspension is reported as `.missed`: the time from the end of what the device
-///   had, by its last measurement, to now by the timekeeper's clock.
-/// - A device that went away, or has taken nothing for a second, is looked for twice a second, for
-///   the first two seconds four times, with the same request. Until it is back, the clock paces:
-///   `.missed` every 20 ms.
-/// - Events count every frame that was not heard: those that went by, and those that a device
-///   dropped.
-/// - A device that takes frames faster than time goes by, such as `null`, is held back by the
-///   clock.
+/// - An underrun or a suspension is reported as `.missed`, with the time from the end of the
+///   device's buffer, as last measured, to now.
+/// - A device that was disconnected, or accepted nothing for a second, is reopened with the same
+///   request: every 250 ms for the first two seconds, then every 500 ms. Until it is back, the
+///   clock paces, and `.missed` is reported every 20 ms.
+/// - Events count every missed frame: skipped frames and frames that a device lost.
+/// - The clock limits a device that is faster than real time, such as `null`.
 ///
-/// Belongs to one thread at a time. `wait` and `write` allocate nothing while all is well.
+/// A sink belongs to one thread at a time. `wait` and `write` allocate no memory during normal
+/// operation.
 public final class ALSASink: AudioSink {
   enum Phase {
     case open
@@ -29,18 +28,18 @@ public final class ALSASink: AudioSink {
   }
 
   enum Discontinuity {
-    /// The device stood still or lost what it had: what follows begins from silence.
+    /// The device stopped or lost its buffer: later frames start from silence.
     case interrupted
-    /// The device plays on late: what it plays has to end before it can catch up.
+    /// The device continues late: its buffer must end before later frames can catch up.
     case late
   }
 
-  /// What was granted when the sink was made. After a reconnection, periods and buffer may differ
-  /// inside.
+  /// The format that was granted initially. After a reconnection, the device's periods and buffer
+  /// may differ.
   public let format: SinkFormat
-  /// What the device that is open, or was last, granted.
+  /// The configuration of the device that is open or was open last.
   package internal(set) var configuration: PCMConfiguration
-  /// What was asked for, at first and at every reconnection.
+  /// The request for the initial connection and every reconnection.
   package let request: PCMRequest
 
   let frameTime: FrameTime
@@ -51,68 +50,73 @@ public final class ALSASink: AudioSink {
   var eventQueue = SinkEventQueue()
   var encoder: SampleEncoder
   var pendingFrames: PendingFrames
-  /// The wake signal first, then the device's descriptors.
+  /// The wake signal, followed by the device's descriptors.
   var watchedDescriptors: [PollDescriptor]
 
-  /// The moment at which all that the device took will have been heard; nothing before the first
-  /// start.
+  /// The time at which all frames of the device will have been heard; nil before the first start.
   var playbackEnd: Duration?
-  /// Whether the device has run steadily since its first start.
+  /// A Boolean value that indicates whether the device has run steadily since its first start.
   var isSteady = false
   var steadySince: Duration?
-  /// Whether the device runs; until it does, what it took only waits.
+  /// A Boolean value that indicates whether the device runs; before that, it only stores frames.
   var isStarted = false
-  /// Frames taken since the device was last prepared, until it is started.
+  /// The number of frames written since the device was prepared, until it starts.
   var prefillCount = 0
-  /// How much later than due the device plays, as far as that is not yet made good.
+  /// The lateness of the device that is not yet corrected.
   var lag = Duration.zero
-  /// What is known of a lead-in; nil when it is over, or there is none.
+  /// The state of the warm-up; nil before, after, or without one.
   var warmUp: WarmUp?
   var lastTrackingTime = Duration.zero
-  /// What was not yet reported of the last interruption.
+  /// The last discontinuity, until `wait` reports it.
   var pendingDiscontinuity: Discontinuity?
-  /// Frames that went by unheard and are not yet reported.
+  /// The number of missed frames that `wait` has not yet reported.
   var missedFrameCount = 0
-  /// Frames of silence to hand over first: because the device is ahead of time, or to lead in.
+  /// The number of silent frames to write first, because the device is early or to warm it up.
   var pendingSilence = 0
-  /// The moment until which the device plays silence of ours, or what is counted as lost.
+  /// The time until which the device plays silence, or frames that already count as lost.
   var silenceEnd = Duration.zero
-  /// Frames of silence the device took before it was started.
+  /// The number of silent frames that were written before the start.
   var silentPrefillCount = 0
-  /// Frames that were not heard since the device went away.
+  /// The number of missed frames since the disconnection.
   var lostFrameCount = 0
-  /// What went wrong in a call that could not tell.
+  /// The error of a call that could not report it.
   var deferredError: PCMFailure?
-  /// By how much the last wait was longer than asked for, and when it ended.
+  /// The excess duration of the last wait that was too long, and its end.
   var oversleep = (length: Duration.zero, end: Duration.zero)
-  /// When the last call of `wait` returned.
+  /// The time at which `wait` last returned.
   var lastWaitEnd: Duration?
-  /// The longest that calls of the device have kept the thread between two waits for it.
+  /// The maximum time for which calls of the device have blocked the thread between two waits.
   public internal(set) var maximumCallDuration = Duration.zero
-  /// When the last such wait ended.
+  /// The end of the last such wait.
   var workStart = Duration.zero
-  /// When the device last took or freed frames.
+  /// The time at which the device last accepted or played frames.
   var lastProgress = Duration.zero
-  /// When the device was last asked how many frames are free.
+  /// The time of the last poll for free space.
   var lastPollTime = Duration.zero
-  /// Whether the device was opened again and has not yet played a period.
+  /// A Boolean value that indicates whether the device was reopened and has not yet played a
+  /// period.
   var hasJustReconnected = false
-  /// From when to when sound was interrupted, without a longer pause between.
+  /// The interval in which the sound was interrupted, without a longer stretch of sound.
   var interruptedInterval: (since: Duration, until: Duration)?
-  /// Whether the device had no space when the sink looked with at most half a period left: it
-  /// then comes too late by its own doing.
+  /// A Boolean value that indicates whether the device had no space with at most half a period
+  /// left, so that it causes its own lateness.
   var isDeviceLate = false
-  /// Frames that were free when last asked.
+  /// The number of free frames at the last poll.
   var lastAvailableCount = 0
-  /// Recoveries in a row that led to nothing.
+  /// The number of consecutive recoveries without success.
   var recoveryCount = 0
   var recoveryWindowStart = Duration.zero
   var lastReconnectionAttempt: Duration?
   var disconnectionTime = Duration.zero
-  /// What was last reported about a device that does not come back.
+  /// The error that was last reported about a disconnected device.
   var lastReportedError: OutputError?
 
-  /// Opens a device; priorities and locked memory are matters of the thread that renders.
+  /// Opens a device. The render thread sets its own priority and locks memory.
+  ///
+  /// - Parameters:
+  ///   - request: The requested properties.
+  ///   - timekeeper: The clock.
+  ///   - interception: The results to force in tests.
   package init(
     _ request: PCMRequest, clock timekeeper: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil
@@ -136,8 +140,8 @@ public final class ALSASink: AudioSink {
     beginWarmUp()
   }
 
-  /// A sink in the place of one whose calls do not return: its device is away until it can be
-  /// opened again.
+  /// Creates a replacement for a sink in which a call hangs. Its device is disconnected until it
+  /// can be reopened.
   init(
     replacing request: PCMRequest, configuration granted: PCMConfiguration, format: SinkFormat,
     clock timekeeper: any TimeSource,
@@ -159,7 +163,7 @@ public final class ALSASink: AudioSink {
     phase = .disconnected(nextAttempt: timekeeper.now + Self.retryInterval)
   }
 
-  /// Goes on with the same device, which it opens again.
+  /// Creates a replacement that reopens the same device.
   public var makeReplacement: SinkReplacement? {
     let request = request
     let granted = configuration
@@ -172,13 +176,13 @@ public final class ALSASink: AudioSink {
     }
   }
 
-  /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see
-  /// to theirs.
+  /// The name of the thread by which libpulse communicates with its server; libjack and PipeWire
+  /// set their own priority.
   public var deviceThreadNames: [String] {
     configuration.isHardware || configuration.isFasterThanRealTime ? [] : ["threaded-ml"]
   }
 
-  /// Frames handed over and not yet heard, at most a second more than the buffer holds.
+  /// The number of frames that were written and not yet heard, at most the buffer and one second.
   public var delay: Int {
     let bound = configuration.bufferSize + configuration.rate
     return min(max(0, deviceDelay + pendingSilence + pendingFrames.count), bound)
@@ -191,7 +195,7 @@ public final class ALSASink: AudioSink {
     return playbackEnd.map { frameTime.frameCount(touching: $0 - clock.now) } ?? 0
   }
 
-  /// Takes what happened since the last call, oldest first.
+  /// Returns the events since the last call, oldest first.
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
   static func makePendingFrames(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames
@@ -201,7 +205,8 @@ public final class ALSASink: AudioSink {
       channelCount: granted.channelCount, encoding: granted.encoding)
   }
 
-  /// Takes interleaved frames; what the device does not take at once follows as it has space.
+  /// Writes interleaved frames. Frames that the device does not accept at once follow when it has
+  /// space.
   public func write(_ frames: Span<Float>) {
     guard case .open = phase, let pcm else { return }
     let frameCount = frames.count / format.channelCount
@@ -218,7 +223,8 @@ public final class ALSASink: AudioSink {
     recordCall(since: began)
   }
 
-  /// Hands over what waits, and starts the device once it is full: the number of frames it took.
+  /// Writes pending frames, and starts the device once it is full. Returns the number of frames
+  /// that it accepted.
   func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
     var total = 0
     var isSilence = pendingSilence > 0
@@ -232,7 +238,7 @@ public final class ALSASink: AudioSink {
       total += taken
       recordWritten(taken, isSilence: isSilence)
       isSilence = pendingSilence > 0
-      // Full when there is no space for another period.
+      // The buffer is full when there is no space for another period.
       if !isStarted, prefillCount + configuration.periodSize > configuration.bufferSize {
         try start(pcm)
       }
@@ -261,7 +267,7 @@ public final class ALSASink: AudioSink {
     isStarted = true
     let now = clock.now
     let begun = now + frameTime.duration(of: prefillCount)
-    // After an interruption the buffer took a moment to fill; the next one makes good for it.
+    // After a discontinuity, filling the buffer took time; the next correction includes it.
     if let playbackEnd {
       lag += begun - playbackEnd
     }
@@ -272,15 +278,18 @@ public final class ALSASink: AudioSink {
     lastProgress = now
   }
 
-  /// Ends: lets what was handed over be heard, for at most the buffer and 100 ms, or drops it.
+  /// Ends playback.
   ///
-  /// What was not heard until then is an event.
+  /// Frames that were not heard by then are reported as an event.
+  ///
+  /// - Parameter draining: True to play the written frames for at most the buffer and 100 ms; false
+  ///   to discard them.
   public func finish(draining: Bool) {
     switch phase {
     case .open:
       let now = clock.now
       let isStill = (isSteady || draining) && now - lastProgress > stallTolerance
-      // A device that fails now has nothing more to be waited for.
+      // A failing device is not waited for.
       let overdue = max(0, frameTime.frameCount(in: now - (playbackEnd ?? now)))
       var left = droppedFrameCount(now: now) + pendingFrames.count
       if draining, !isStill, deferredError == nil, let pcm {
@@ -322,10 +331,11 @@ public final class ALSASink: AudioSink {
     frameTime.duration(of: configuration.bufferSize) + .milliseconds(250)
   }
 
-  /// Waits for the end of the sound, and returns how many frames were not heard by then.
+  /// Waits for the end of the sound, and returns the number of frames that were not heard by then.
   private func drain(_ pcm: PCM) throws(PCMFailure) -> Int {
     var now = clock.now
-    // Some devices play whole periods only; servers count what they have taken, not what is heard.
+    // Some devices play only whole periods; servers report frames that they accepted, not frames
+    // that are heard.
     let tail =
       configuration.isFasterThanRealTime ? 0 : max(configuration.periodSize, warmUpFrameCount)
     var padding = tail
@@ -352,13 +362,14 @@ public final class ALSASink: AudioSink {
         timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
       now = clock.now
     }
-    // Padding is behind the sound.
+    // The padding follows the sound.
     let padded = tail - padding
     return max(0, frameTime.frameCount(in: try remainingDuration(pcm, now: now)) - padded)
       + pendingFrames.count
   }
 
-  /// How long the device will still be heard; by the clock where it does not know.
+  /// Returns the remaining duration of the device's frames, by the clock if the device does not
+  /// know it.
   private func remainingDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
     if configuration.isFasterThanRealTime { return (playbackEnd ?? now) - now }
     guard isStarted, pcm.state == .running else { return .zero }
@@ -370,10 +381,9 @@ public final class ALSASink: AudioSink {
     return frameTime.duration(of: delay)
   }
 
-  /// Stops the device, so that it and its server may sleep; the next wait starts it again.
+  /// Stops the device, so that it and its server may sleep; the next wait restarts it.
   ///
-  /// Nothing that was handed over is still to be heard. What sounds after a rest is led in like the
-  /// first frame.
+  /// All written frames have been heard. The next sound follows a warm-up, like the first frame.
   public func beginIdle() -> Bool {
     guard case .open = phase, isStarted, let pcm, deferredError == nil, pendingDiscontinuity == nil,
       pendingFrames.count == 0,
@@ -384,7 +394,7 @@ public final class ALSASink: AudioSink {
     return true
   }
 
-  /// Makes the device ready to be filled, as if it had just been opened.
+  /// Prepares the device to be filled, as if it had just been opened.
   func resumeFromIdle() {
     guard let pcm else { return phase = .ended }
     let now = clock.now
@@ -402,32 +412,36 @@ public final class ALSASink: AudioSink {
     }
   }
 
-  /// The longest lead-in: what comes then is played however unsteady the device is.
+  /// The maximum duration of a warm-up; after it, frames are played even on an unsteady device.
   private static var maximumWarmUp: Duration { .seconds(2) }
 
-  /// Frames of silence before the first frame where a sound server may swallow them.
+  /// The number of silent frames before the first frame, where a sound server may drop frames.
   var warmUpFrameCount: Int {
     configuration.isHardware || configuration.isFasterThanRealTime
       ? 0 : frameTime.frameCount(in: request.warmUpDuration)
   }
 
-  /// Leads in to the first frame of a stream. A buffer that is much longer than the lead-in bridges
-  /// what a server swallows, and would make the wait for the first frame long.
+  /// Starts a warm-up before the first frame of a stream. A buffer much longer than the warm-up
+  /// needs none: it covers the frames that a server drops, and the wait for the first frame would
+  /// be long.
   func beginWarmUp() {
     pendingSilence = warmUpFrameCount
     warmUp =
       warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount ? WarmUp() : nil
   }
 
-  /// Notes that the device is not steady yet; only silence was lost.
+  /// Restarts the warm-up of a device that is not steady yet; only silence was lost.
   func restartWarmUp(now: Duration) {
     warmUp?.steadySince = now
     playbackEnd = nil
     lag = .zero
   }
 
-  /// Goes on with silence until the device, which has space for some frames, has taken them in time
-  /// for long enough.
+  /// Writes silence until the device has accepted frames in time for long enough.
+  ///
+  /// - Parameters:
+  ///   - available: The free space in frames.
+  ///   - now: The current time.
   func continueWarmUp(available: Int, now: Duration) {
     guard var state = warmUp else { return }
     if isStarted {
@@ -447,9 +461,9 @@ public final class ALSASink: AudioSink {
   }
 }
 
-/// Events that wait to be taken: a bounded number, so that a device in trouble cannot flood.
+/// A bounded queue of events, so that a failing device cannot flood its reader.
 struct SinkEventQueue {
-  /// Events that are kept; of what comes beyond, each kind is counted.
+  /// The maximum number of events.
   static let capacity = 16
 
   private var events: [SinkEvent] = []
@@ -458,8 +472,8 @@ struct SinkEventQueue {
 
   init() { events.reserveCapacity(Self.capacity + 1) }
 
-  /// Adds an event; of a full queue only its frames are kept, but for a lost or found device, and
-  /// the end.
+  /// Adds an event. A full queue drops an event other than a disconnection, a reconnection, or a
+  /// failure, and keeps count of its frames.
   mutating func add(
     _ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String
   ) {
@@ -478,7 +492,7 @@ struct SinkEventQueue {
     events.append(SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
   }
 
-  /// Takes all, oldest first; the number of those that found no place comes last.
+  /// Returns and removes all events, oldest first, followed by the number of dropped events.
   mutating func drain() -> [SinkEvent] {
     guard !events.isEmpty else { return [] }
     var taken = events
@@ -496,13 +510,13 @@ struct SinkEventQueue {
 }
 
 struct WarmUp {
-  /// When the device was first seen to run.
+  /// The time at which the device was first found running.
   var startTime: Duration?
-  /// Since when it has taken frames in time.
+  /// The time since which the device has accepted frames in time.
   var steadySince = Duration.zero
 }
 
-/// Frames in the form a device takes, until it takes them: memory taken once.
+/// A queue of frames in the device's encoding, with memory that is allocated once.
 @safe struct PendingFrames: ~Copyable {
   private(set) var count = 0
   private var firstIndex = 0
@@ -518,7 +532,7 @@ struct WarmUp {
     self.silenceCapacity = silenceCapacity
     unsafe bytes = .allocate(byteCount: capacity * frameSize, alignment: 16)
     unsafe silence = .allocate(byteCount: silenceCapacity * frameSize, alignment: 16)
-    // Touched, so that the first period meets no page fault.
+    // Writing to the memory avoids page faults in the first period.
     unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
     // Zero is silence in every encoding.
     unsafe silence.initializeMemory(as: UInt8.self, repeating: 0)
@@ -529,7 +543,7 @@ struct WarmUp {
     unsafe silence.deallocate()
   }
 
-  /// Lays frames down behind those that wait; none are beyond the capacity.
+  /// Appends frames, which must fit into the capacity.
   mutating func append(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
     if count == 0 {
       firstIndex = 0
@@ -546,7 +560,8 @@ struct WarmUp {
     count -= dropped
   }
 
-  /// Hands the oldest frames, or some of silence, to a device: the number it took.
+  /// Writes the oldest frames, or silence, to a device. Returns the number of frames that it
+  /// accepted.
   mutating func write(silentCount: Int? = nil, to pcm: PCM, access: PCMAccess)
     throws(PCMFailure) -> Int
   {
