@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// A sound file that holds less than its header announces.
+/// The truncation of a sound file that contains fewer samples than its header states.
 public struct SoundTruncation: Equatable, Sendable {
-  /// Bytes of samples that the header announces.
+  /// The size of the samples in the header, in bytes.
   public let expectedByteCount: UInt64
-  /// Bytes of samples that the file holds.
+  /// The size of the samples in the file, in bytes.
   public let foundByteCount: UInt64
 
-  /// Lengths that programs write where they cannot go back to the header: FFmpeg and others, and
+  /// The lengths that programs write if they cannot return to the header: FFmpeg and others, and
   /// SoX.
   private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
-  /// Chunks that are looked at; files of music programs have some tens.
+  /// The maximum number of chunks to examine; files of music programs have some tens.
   private static let maximumChunkCount = 10_000
 
-  /// Compares the announced length of a WAV, RF64 or AIFF file with that of the file.
+  /// Compares the length in the header of a WAV, RF64, or AIFF file with that of the file.
   ///
-  /// Reads some bytes of each chunk before the samples; the position of the descriptor stays.
-  /// Nothing where the file is whole, where its header leaves the length open, or where it is of
-  /// another kind.
+  /// It reads some bytes of each chunk before the samples and keeps the position of the descriptor.
+  /// The result is nil if the file is complete, its header does not state the length, or it has
+  /// another type.
   public init?(readingDescriptor descriptor: Int32) {
     let start = lseek(descriptor, 0, SEEK_CUR)
     var status = stat()
@@ -35,7 +35,7 @@ public struct SoundTruncation: Equatable, Sendable {
       let length = Self.integer(chunk[4..<8], isLittleEndian: isWAV)
       switch Self.chunkName(chunk[0..<4]) {
       case "ds64":
-        // The length of an RF64 file, which its own chunk has no room for.
+        // An RF64 file states its length here, since its data chunk has only 32 bits for it.
         announced = Self.bytes(of: descriptor, at: place + 16, count: 8).map {
           Self.integer($0[...], isLittleEndian: true)
         }
@@ -55,7 +55,7 @@ public struct SoundTruncation: Equatable, Sendable {
     return nil
   }
 
-  /// What a message says after the name of the file.
+  /// The part of a message after the name of the file.
   public var text: String {
     "has \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header announces"
   }

@@ -1,13 +1,17 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs independent work on all cores.
+/// Runs independent jobs on all cores.
 package enum WorkerPool {
   package static var workerCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-  /// Does pieces of work on as many threads as there are cores and returns when all are done;
-  /// meanwhile another closure is called on the calling thread now and then, with the number of
-  /// pieces done.
+  /// Runs jobs on as many threads as there are cores, and returns when all are complete.
+  ///
+  /// - Parameters:
+  ///   - pieces: The number of jobs.
+  ///   - work: A closure that runs one job, by its number.
+  ///   - meanwhile: A closure that is called on the calling thread every few milliseconds, with the
+  ///     number of completed jobs.
   package static func run(
     jobCount pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
   ) {
@@ -34,7 +38,7 @@ package enum WorkerPool {
     }
     while crew.completedCount < pieces {
       meanwhile(crew.completedCount)
-      // Short beside any batch, long beside the cost of looking.
+      // Short compared with any batch, long compared with the cost of a check.
       usleep(3_000)
     }
     for thread in threads {
@@ -66,8 +70,8 @@ package enum WorkerPool {
   }
 }
 
-/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014.
+/// A random number generator with a seed: Steele, Lea, and Flood, "Fast splittable pseudorandom
+/// number generators", 2014.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -1,8 +1,9 @@
-/// Does what commands ask for on an engine, and reports what becomes of it; never waits, and
-/// belongs to one thread.
+/// Performs commands on an engine and reports the events of sounds. It never waits, and belongs to
+/// one thread.
 package final class CommandSession {
   package let engine: PlaybackEngine
-  /// What was started and has not ended, as of the last look, in the order it was asked for.
+  /// The sounds that were started and had not ended at the last check, in the order of their
+  /// commands.
   var sounds: [ServerSound] = []
   let loader: PatternLoader
   var scheduledTaps = TapSchedule()
@@ -16,17 +17,18 @@ package final class CommandSession {
   private var endFrame: Int64 = 0
   var sinkEvents = SinkEventAggregator()
   let startTime: Int
-  /// The greatest magnitude since the start, and since it was last answered.
+  /// The peak magnitude since the start.
   private var maximumPeak: Float = 0
   private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
   private var isCommandLate = false
-  /// The pattern of the command that is done, where it was loaded before.
+  /// The result of loading the pattern for the current command; nil if it was not loaded in
+  /// advance.
   private var loadedPattern: Result<CompiledPattern, CommandError>?
 
   /// - Parameters:
-  ///   - start: When it begins, in seconds since 1970.
-  ///   - wake: Raised on another thread when there may be events to take.
+  ///   - startTime: The start of the session in seconds since 1970.
+  ///   - wake: The signal that is raised on another thread when there may be new events.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
     startTime start: Int = 0,
@@ -51,8 +53,12 @@ package final class CommandSession {
     return try loader.beginLoading(command, wake: wake)
   }
 
-  /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are
-  /// the owner's.
+  /// Performs a request, and returns its reply. `quit` and `shutdown` are handled by the caller.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - client: The ID of the client.
+  ///   - piece: The result of loading its pattern; nil to load it here.
   func reply(
     to request: CommandRequest, clientID client: Int = 0,
     with piece: Result<CompiledPattern, CommandError>? = nil
@@ -80,8 +86,8 @@ package final class CommandSession {
     return events
   }
 
-  /// Lets what plays come to its end: loops end with the running pass, and what is paused is
-  /// stopped.
+  /// Lets all sounds play to their ends: loops end after the running pass, and paused sounds are
+  /// stopped. Returns false if commands must be sent again.
   package func finishPlaying() -> Bool {
     removeEndedSounds()
     do throws(PlaybackError) {
@@ -98,8 +104,9 @@ package final class CommandSession {
     }
   }
 
-  /// Seconds until all has been heard, `tail` seconds behind the last end; nil while something
-  /// plays or waits.
+  /// Returns the remaining seconds until all sound has been heard; nil while sounds play or wait.
+  ///
+  /// - Parameter tail: The seconds after the last end; nil for the tail of the output.
   package func remainingSeconds(tail: Double? = nil) -> Double? {
     removeEndedSounds()
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
@@ -146,7 +153,7 @@ package final class CommandSession {
     ]
   }
 
-  /// The greatest magnitude since the start.
+  /// Updates and returns the peak magnitude since the start.
   @discardableResult func updatePeak() -> Float {
     for channel in engine.routing.channels.indices {
       recentPeak = max(recentPeak, engine.drainPeak(ofChannel: channel))
@@ -162,7 +169,7 @@ package final class CommandSession {
     return sounds.contains { $0.isPaused } ? .paused : .idle
   }
 
-  /// The names of what plays or is to play, each once, in the order they came.
+  /// The names of all sounds that play or wait, without repetition, in the order of their commands.
   var soundNames: [String] {
     var names: [String] = []
     for case let name? in sounds.map(\.name) where !names.contains(name) {
@@ -185,7 +192,7 @@ package final class CommandSession {
     return frame > now ? (.frame(frame), frame) : (.now, now)
   }
 
-  /// How long until something is to be done without a request; nil where there is nothing.
+  /// Returns the time until work is due without a request; nil if there is none.
   package func timeout() -> Duration? {
     scheduledTaps.firstFrame.map { frame in
       let left = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
@@ -193,17 +200,18 @@ package final class CommandSession {
     }
   }
 
-  /// Releases what has ended, and reports it; starts taps whose time is near.
+  /// Removes the sounds that have ended, reports them, and starts imminent taps.
   private func removeEndedSounds() {
     startImminentTaps()
     let ended = sounds.filter(\.hasEnded)
     if ended.isEmpty { return }
     defer { adjustDucking() }
     sounds.removeAll { voice in ended.contains { $0 === voice } }
-    // Sorting keeps the order of what ended together.
+    // `sorted` is stable in practice, so sounds that ended together keep their order.
     for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = voice.player.endFrame
-      // What waits for its time would keep the player loaded; without space now, it goes then.
+      // Scheduled commands would keep the player loaded. If there are too many commands now, they
+      // expire at their time.
       if voice.lastScheduledFrame > frame {
         try? voice.player.cancel()
       }
@@ -232,10 +240,10 @@ package final class CommandSession {
     }
   }
 
-  /// How long until events of the device that repeat are to be reported; nil where there are none.
+  /// Returns the time until held events of the device are reported; nil if no events are held.
   package func heldEventsTimeout(at now: Duration) -> Duration? { sinkEvents.timeout(at: now) }
 
-  /// Reports what was held back and is due; all of it without a time.
+  /// Reports the held events that are due, or all held events without a time.
   package func reportHeldEvents(at now: Duration?) {
     for report in sinkEvents.drainDueReports(at: now) {
       report(report)
@@ -244,7 +252,7 @@ package final class CommandSession {
 
   private func report(_ report: SinkEventAggregator.Report) {
     let event = report.event
-    // Nothing a script could act on; standard error has it.
+    // A script cannot react to a degradation; standard error reports it.
     if event.kind == .degraded { return }
     let name = event.kind.name
     let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
@@ -290,8 +298,7 @@ package final class CommandSession {
     }
   }
 
-  /// Plays a transient, which has no name; one that is not near waits here, and takes no player
-  /// until it is.
+  /// Plays a transient without a name. A tap that is not imminent is stored without a player.
   func tap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let moment = scheduledTime(command.time)
     let tap = TapSchedule.Tap(
@@ -313,15 +320,15 @@ package final class CommandSession {
       do throws(ListenError) {
         try start(tap, at: (.frame(tap.frame), tap.frame))
       } catch {
-        // There is space for it a period later.
+        // There is space for the tap after the next period.
         return scheduledTaps.insert(tap)
       }
     }
   }
 
-  /// Seconds before its time at which a tap gets a player in any case.
+  /// The number of seconds before its time at which a tap gets a player in any case.
   static var latePlayerSeconds: Double { 0.1 }
-  /// Seconds before its time at which a tap gets a player where there are many.
+  /// The number of seconds before its time at which a tap gets a player while there are few sounds.
   private static var earlyPlayerSeconds: Double { 2 }
   private static var earlyPlayerLimit: Int { 256 }
 
@@ -339,8 +346,8 @@ package final class CommandSession {
     _ = try translatingErrors { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
-  /// Refuses a sound where its client has as many as are free: one can hold half of all, and leaves
-  /// space for others.
+  /// Refuses a sound if its client has as many as are free, so that a single client can use half of
+  /// all players.
   func checkClientQuota() throws(CommandError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }
@@ -381,7 +388,7 @@ package final class CommandSession {
       name: name, player: player, startFrame: moment.frame, clientID: currentClientID,
       priority: priority)
     voice.gain = gain
-    // Where something of a higher priority plays already, it begins as quiet.
+    // While a sound of a higher priority plays, this one starts with its reduced gain.
     voice.duckGain = duckGain(of: voice, at: moment.frame)
     if voice.totalGain != 1 {
       try player.setGain(voice.totalGain, over: 0)
@@ -409,7 +416,7 @@ package final class CommandSession {
     }
   }
 
-  /// A name that no sound has, such as `hum-3`.
+  /// Returns a name that is not in use, such as `hum-3`.
   func makeName(_ word: String) -> String {
     repeat {
       generatedNameCount += 1
@@ -464,8 +471,8 @@ package final class CommandSession {
     return []
   }
 
-  /// Pauses what is named, or all that has a name; what waits for its time is paused when it
-  /// starts.
+  /// Pauses the named sounds, or all that have a name. A sound that has not started yet is paused
+  /// at its start.
   func pause(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     try changeEach(command.name) { voice throws(PlaybackError) in
       try voice.player.pause(at: voice.changeTime)
@@ -501,7 +508,8 @@ package final class CommandSession {
     }
   }
 
-  /// Moves where what is named is felt; what waits for its time begins there.
+  /// Moves the named sounds in the array. A sound that has not started yet starts at the new
+  /// position.
   func pan(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let array else {
       throw CommandError(
@@ -524,7 +532,8 @@ package final class CommandSession {
     if command.name == nil {
       engine.isMuted = isMuted
     }
-    // Without a name, muting silences all at once; unmuting is for each that was muted alone, too.
+    // Without a name, muting silences the engine, but unmuting also unmutes each sound that was
+    // muted by its name.
     if command.name == nil && isMuted { return [] }
     return try changeEach(command.name) { voice throws(PlaybackError) in
       guard voice.isMuted != isMuted else { return }
@@ -533,7 +542,7 @@ package final class CommandSession {
     }
   }
 
-  /// Ends a voice at a moment; one that would start no sooner never does.
+  /// Ends a sound at a time; a sound that would start later never starts.
   func end(_ voice: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
     throws(PlaybackError)
   {
@@ -579,7 +588,7 @@ package final class CommandSession {
         + Suggestion.question(for: name, among: soundNames))
   }
 
-  /// Noises that can play or wait at once; each has samples of its own.
+  /// The maximum number of noises that play or wait at the same time; each has its own samples.
   static let maximumNoiseCount = 16
 
   func noise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
@@ -641,11 +650,12 @@ extension CompiledPattern {
 }
 
 struct Ducking: Equatable, Sendable {
-  /// The gain of lower priorities meanwhile; 1 leaves them alone.
+  /// The gain of sounds of lower priorities; 1 disables ducking.
   var gain = 1.0
-  /// Seconds over which they become quieter, from the start of the higher one.
+  /// The duration in seconds of the gain reduction, from the start of the sound with the higher
+  /// priority.
   var attack = 0.05
-  /// Seconds over which they return, from its end.
+  /// The duration in seconds of the gain's return, from the end of that sound.
   var release = 0.3
 }
 
@@ -676,13 +686,12 @@ extension CommandSession {
     }
   }
 
-  /// Gives every sound the gain it has because of others now; without space for a command, a later
-  /// call does.
+  /// Updates the ducking of every sound. If there are too many commands, a later call completes it.
   func adjustDucking() {
     for voice in sounds where !voice.hasEnded {
       let gain = duckGain(of: voice, at: engine.position)
       guard gain != voice.duckGain else { continue }
-      // What is to become quieter later was sent with its frame.
+      // A gain reduction for a later sound was already scheduled at its frame.
       let isAhead = sounds.contains { $0.priority > voice.priority && !$0.hasEnded }
       if gain > voice.duckGain && isAhead { continue }
       let ramp = gain < voice.duckGain ? ducking.attack : ducking.release

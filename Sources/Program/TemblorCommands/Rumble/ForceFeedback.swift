@@ -1,15 +1,15 @@
-/// An effect of force feedback, as a game uploads it; levels and strengths 0…1, times in seconds.
+/// A force feedback effect as uploaded by a game. Levels are 0…1; times are in seconds.
 struct ForceFeedbackEffect: Equatable, Sendable {
   enum Kind: Equatable, Sendable {
-    /// The strengths of a slow and of a fast motor.
+    /// The levels of a slow (strong) and a fast (weak) motor.
     case rumble(strong: Double, weak: Double)
-    /// A vibration of its own frequency, in hertz, whatever its wave.
+    /// A vibration with its own frequency in hertz, whatever its waveform.
     case periodic(hertz: Double, level: Double)
     case constant(level: Double)
     case ramp(from: Double, to: Double)
   }
 
-  /// How it sets in and fades: seconds, and the levels at the beginning and at the end.
+  /// The attack and the fade, with their durations and the levels at the start and the end.
   struct Envelope: Equatable, Sendable {
     var attackLength = 0.0
     var attackLevel = 0.0
@@ -18,13 +18,17 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   }
 
   var kind: Kind
-  /// Seconds that it lasts, 0 for until it is stopped, and seconds before.
+  /// The duration, or 0 until the effect is stopped.
   var length = 0.0
   var delay = 0.0
   var envelope = Envelope()
 
-  /// The levels of both motors, or of the one vibration, so long after it was played so many times;
-  /// nil once it is over.
+  /// Returns the levels of both motors, or of the single vibration.
+  ///
+  /// - Parameters:
+  ///   - time: The time since playback started.
+  ///   - count: The number of repetitions.
+  /// - Returns: The levels; nil after the end.
   func levels(at time: Double, count: Int) -> (first: Double, second: Double)? {
     var time = time
     if length > 0 {
@@ -55,7 +59,8 @@ struct ForceFeedbackEffect: Equatable, Sendable {
     return level
   }
 
-  /// Seconds until its levels move by themselves: until the next turn where they move all the time.
+  /// Returns the time until the levels change on their own; during a continuous change, the time
+  /// until the next step.
   func secondsUntilChange(at time: Double, count: Int) -> Double {
     let place =
       length > 0 ? time.truncatingRemainder(dividingBy: delay + length) - delay : time - delay
@@ -69,15 +74,15 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   }
 }
 
-/// Plays effects of force feedback: a low hum for slow motors, a high one for fast ones; belongs to
-/// one thread.
+/// Plays force feedback effects: a continuous event of low sharpness for slow motors, and one of
+/// high sharpness for fast motors. It belongs to one thread.
 final class RumbleMixer {
-  /// Seconds between two levels where one moves by itself, and in which levels glide.
+  /// The interval between levels during a continuous change, and the duration of each change.
   static let stepSeconds = 0.01
-  /// The sharpness of the hum of slow motors and of that of fast ones.
+  /// The sharpness for slow motors.
   private static let lowSharpness: Float = 0.2
   private static let highSharpness: Float = 0.8
-  /// Seconds of a hum, which is repeated.
+  /// The duration of the looped event in seconds.
   private static let toneSeconds = 3_600.0
 
   private final class Tone {
@@ -91,7 +96,7 @@ final class RumbleMixer {
   private var tones: [Int16: Tone] = [:]
   private(set) var effects: [Int16: ForceFeedbackEffect] = [:]
   private(set) var playbacks: [Int16: (start: Duration, count: Int)] = [:]
-  /// The factor on everything that a game has set.
+  /// The factor for all effects, which a game sets.
   var gain = 1.0
 
   init(_ engine: PlaybackEngine) throws {
@@ -113,11 +118,11 @@ final class RumbleMixer {
     return Tone(player)
   }
 
-  /// Takes an effect, or what becomes of one that is there, which goes on from its new levels.
+  /// Adds or updates an effect; an effect that plays continues with its new levels.
   func upload(_ effect: ForceFeedbackEffect, as id: Int16) throws {
     if case .periodic(let hertz, _) = effect.kind, hertz != self.hertz(of: id) {
       try releaseTone(of: id)
-      // The nearest that the profile has.
+      // The nearest frequency that the profile supports.
       let law = (engine.profiles.first ?? .phone).frequency
       let places = (0...100).map { Double($0) / 100 }
       let nearest = places.min {
@@ -140,7 +145,12 @@ final class RumbleMixer {
     try tones.removeValue(forKey: id)?.player.cancel()
   }
 
-  /// Plays an effect so many times from its beginning, or stops it.
+  /// Plays an effect from its beginning, or stops it.
+  ///
+  /// - Parameters:
+  ///   - id: The ID of the effect.
+  ///   - count: The number of repetitions; 0 to stop.
+  ///   - now: The current time.
   func play(_ id: Int16, count: Int, at now: Duration) {
     playbacks[id] = count > 0 && effects[id] != nil ? (now, count) : nil
   }
@@ -151,7 +161,7 @@ final class RumbleMixer {
     try releaseTone(of: id)
   }
 
-  /// Moves all levels to where they are to be; seconds until that is due again.
+  /// Updates all levels, and returns the number of seconds until the next update.
   func update(at now: Duration) throws -> Double {
     var low = 0.0
     var high = 0.0

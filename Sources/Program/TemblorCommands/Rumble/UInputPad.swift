@@ -5,34 +5,37 @@ enum PadEvent: Equatable {
   case upload(ForceFeedbackEffect, id: Int16)
   case erase(id: Int16)
   case play(id: Int16, count: Int)
-  /// The factor on all effects, 0…1.
+  /// The factor for all effects, 0…1.
   case gain(Double)
 }
 
 protocol ForceFeedbackPad: AnyObject {
-  /// Readable where `next` has something.
+  /// Descriptors that are readable while `next` has an event.
   var descriptors: [Int32] { get }
 
-  /// What a game did next, answered already; nil where there is nothing. Never waits.
+  /// Returns the next event of a game, which has already been answered; nil if there is none. It
+  /// never waits.
   func next() throws -> PadEvent?
 }
 
-/// A pad made by the kernel's module uinput; it is gone with this object.
+/// A gamepad that the kernel module uinput provides; it exists as long as this object.
 final class UInputPad: ForceFeedbackPad {
   private static let path = "/dev/uinput"
-  /// What games know as the pad of an Xbox 360.
+  /// The USB vendor ID of the Xbox 360 controller.
   private static let vendor: UInt16 = 0x045E
   private static let product: UInt16 = 0x028E
 
   private let pad: Int32
-  /// The pad whose buttons and axes are passed through.
+  /// The gamepad whose buttons and axes are passed through.
   private let original: Int32?
   private let originalPath: String
 
   var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
 
-  /// - Parameter copied: The device of a pad that is grabbed and whose buttons and axes are those
-  ///   of this one.
+  /// - Parameters:
+  ///   - name: The name of the new gamepad.
+  ///   - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
+  ///     none.
   init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -53,7 +56,7 @@ final class UInputPad: ForceFeedbackPad {
       unsafe original.map { cuinput_copy_pad(pad, $0) }
       ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
     guard made >= 0 else {
-      // What is open is closed with this object.
+      // Open descriptors are closed with this object.
       let code = errno
       throw FileError.system(copied ?? Self.path, "no pad can be made", code: code)
     }
@@ -120,7 +123,7 @@ final class UInputPad: ForceFeedbackPad {
     return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
   }
 
-  /// Takes an effect and answers the game, which waits for that.
+  /// Receives an effect and replies to the game, which waits for the reply.
   private func upload(_ request: UInt32) -> PadEvent? {
     var given = cuinput_effect()
     guard unsafe cuinput_begin_upload(pad, request, &given) == 0 else { return nil }
@@ -138,7 +141,8 @@ final class UInputPad: ForceFeedbackPad {
 }
 
 extension ForceFeedbackEffect {
-  /// An effect of the kernel (linux/input.h); nil for springs and the like.
+  /// Creates an effect from the kernel's structure (linux/input.h); nil for unsupported kinds such
+  /// as springs.
   init?(_ effect: cuinput_effect) {
     func level(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
     func seconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }
