@@ -114,7 +114,7 @@
 
     /// Returns the error of the last call, with the system's reason if there is one, else
     /// libsndfile's message.
-    private static func error(_ said: @autoclosure () -> String, path: String, reading: Bool)
+    private static func error(_ message: @autoclosure () -> String, path: String, reading: Bool)
       -> SoundFileError
     {
       let system = errno
@@ -128,14 +128,14 @@
         return SoundFileError(
           kind: .systemRefused, path: path, description: "cannot write: \(reason)")
       }
-      let said = said()
+      let message = message()
       // libsndfile names its own structure if the values of a valid header are impossible.
-      if reading, said.mentions("SF_INFO") { return .invalidHeader(path) }
+      if reading, message.mentions("SF_INFO") { return .invalidHeader(path) }
       return SoundFileError(
         kind: reading ? .notSound : .unsupportedFormat, path: path,
         description: reading
-          ? "is not a readable sound file (libsndfile: \(said))"
-          : "cannot be written in this format (libsndfile: \(said))")
+          ? "is not a readable sound file (libsndfile: \(message))"
+          : "cannot be written in this format (libsndfile: \(message))")
     }
 
     private static func message(of handle: OpaquePointer?) -> String {

@@ -184,11 +184,11 @@ public struct Sound: Equatable, Sendable {
     /// - Throws: `damaged` if the rest of the file cannot be decoded.
     public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
     {
-      let room = samples.count / channelCount
-      let count = unsafe SndFileBindings.read(&samples, frameCount: room, from: handle)
-      if count < room, let said = unsafe SndFileBindings.readError(of: handle) {
+      let capacity = samples.count / channelCount
+      let count = unsafe SndFileBindings.read(&samples, frameCount: capacity, from: handle)
+      if count < capacity, let message = unsafe SndFileBindings.readError(of: handle) {
         throw SoundFileError(
-          kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
+          kind: .damaged, path: path, description: "is damaged (libsndfile: \(message))")
       }
       return max(0, count)
     }

@@ -20,9 +20,9 @@ internal import Glibc
     public var sampleFormat: SampleFormat
 
     /// Creates a format; whether it is supported is checked when a file is opened.
-    public init(container: Container, sampleFormat samples: SampleFormat) {
+    public init(container: Container, sampleFormat: SampleFormat) {
       self.container = container
-      self.sampleFormat = samples
+      self.sampleFormat = sampleFormat
     }
 
     /// Returns the container for the extension of a file name, in any case; nil for an unknown one.
@@ -45,10 +45,10 @@ internal import Glibc
         let names = stored.map(\.rawValue).joined(separator: " or ")
         return "\(kind) holds \(names) samples, not \(sampleFormat.rawValue)"
       }
-      if let most = (1..<max(1, channelCount)).last(where: {
+      if let maximumCount = (1..<max(1, channelCount)).last(where: {
         isWritable(rate: rate, channelCount: $0)
       }) {
-        return "\(kind) holds at most \(most) channels, not \(channelCount)"
+        return "\(kind) holds at most \(maximumCount) channels, not \(channelCount)"
       }
       return "\(kind) holds no sound of \(rate) Hz"
     }

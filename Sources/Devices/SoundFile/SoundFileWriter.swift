@@ -203,16 +203,16 @@
     private static let headerSize = 44
 
     init(
-      _ descriptor: Int32, path: String, sampleFormat samples: SampleFormat, rate: Int,
+      _ descriptor: Int32, path: String, sampleFormat: SampleFormat, rate: Int,
       channelCount: Int
     ) {
-      let encoding = samples == .s24 ? SampleEncoding.s24Packed : samples.encoding
+      let encoding = sampleFormat == .s24 ? SampleEncoding.s24Packed : sampleFormat.encoding
       self.descriptor = descriptor
       self.path = path
       self.rate = rate
       sampleSize = encoding.byteCount
       frameSize = encoding.byteCount * channelCount
-      isFloat = samples == .float
+      isFloat = sampleFormat == .float
       encoder = SampleEncoder(encoding)
     }
 
@@ -238,17 +238,17 @@
       try write(header + Array("data".utf8) + number(byteCount, 4), at: 0)
     }
 
-    private func write(_ bytes: [UInt8], at place: Int) throws(SoundFileError) {
-      var done = 0
-      while done < bytes.count {
+    private func write(_ bytes: [UInt8], at offset: Int) throws(SoundFileError) {
+      var writtenCount = 0
+      while writtenCount < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in
           unsafe pwrite(
-            descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done,
-            off_t(place + done))
+            descriptor, buffer.baseAddress?.advanced(by: writtenCount), bytes.count - writtenCount,
+            off_t(offset + writtenCount))
         }
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }
-        done += count
+        writtenCount += count
       }
     }
   }
@@ -273,21 +273,21 @@
     /// Sets the time to 0, so that equal sounds are equal files. After its name and size, the chunk
     /// has a version and the time, four bytes each.
     static func eraseTime(in descriptor: Int32, path: String) throws(SoundFileError) {
-      var place = off_t(12)
+      var offset = off_t(12)
       var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
-      while unsafe pread(descriptor, &head, head.count, place) == head.count {
+      while unsafe pread(descriptor, &head, head.count, offset) == head.count {
         let name = String(decoding: head[..<4], as: UTF8.self)
         // The header consists of zeros if a full disk prevented it from being written.
         if name == "data" || head.allSatisfy({ $0 == 0 }) { return }
         if name == "PEAK" {
           let time: [UInt8] = [0, 0, 0, 0]
-          guard unsafe pwrite(descriptor, time, time.count, place + 12) == time.count else {
+          guard unsafe pwrite(descriptor, time, time.count, offset + 12) == time.count else {
             throw SoundFileError.system(path, "cannot write")
           }
           return
         }
         let size = head[4...].reversed().reduce(off_t(0)) { $0 << 8 | off_t($1) }
-        place += 8 + size + size & 1
+        offset += 8 + size + size & 1
       }
     }
   }

@@ -80,8 +80,8 @@ public struct SoundFolder: Equatable, Sendable {
   }
 
   private func names(in folder: String) -> [String] {
-    let place = FileSystem.join(root, folder)
-    return (try? FileSystem.names(in: place.isEmpty ? "." : place)) ?? []
+    let path = FileSystem.join(root, folder)
+    return (try? FileSystem.names(in: path.isEmpty ? "." : path)) ?? []
   }
 }
 

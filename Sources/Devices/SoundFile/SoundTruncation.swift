@@ -29,20 +29,20 @@ public struct SoundTruncation: Equatable, Sendable {
     let isWAV = ["RIFF", "RF64"].contains(mark) && kind == "WAVE"
     guard isWAV || mark == "FORM" && ["AIFF", "AIFC"].contains(kind) else { return nil }
     var announced: UInt64?
-    var place = start + 12
+    var offset = start + 12
     for _ in 0..<Self.maximumChunkCount {
-      guard let chunk = Self.bytes(of: descriptor, at: place, count: 8) else { return nil }
+      guard let chunk = Self.bytes(of: descriptor, at: offset, count: 8) else { return nil }
       let length = Self.integer(chunk[4..<8], isLittleEndian: isWAV)
       switch Self.chunkName(chunk[0..<4]) {
       case "ds64":
         // An RF64 file states its length here, since its data chunk has only 32 bits for it.
-        announced = Self.bytes(of: descriptor, at: place + 16, count: 8).map {
+        announced = Self.bytes(of: descriptor, at: offset + 16, count: 8).map {
           Self.integer($0[...], isLittleEndian: true)
         }
       case "data", "SSND":
         let isOpen = Self.unknownLengths.contains(length)
         guard let expected = isOpen ? announced : length else { return nil }
-        let found = UInt64(max(0, status.st_size - (place + 8)))
+        let found = UInt64(max(0, status.st_size - (offset + 8)))
         guard found < expected else { return nil }
         expectedByteCount = expected
         foundByteCount = found
@@ -50,7 +50,7 @@ public struct SoundTruncation: Equatable, Sendable {
       default:
         break
       }
-      place += 8 + Int(length + length % 2)
+      offset += 8 + Int(length + length % 2)
     }
     return nil
   }
@@ -60,17 +60,17 @@ public struct SoundTruncation: Equatable, Sendable {
     "has \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header announces"
   }
 
-  private static func bytes(of descriptor: Int32, at place: Int, count: Int) -> [UInt8]? {
+  private static func bytes(of descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
-    return unsafe pread(descriptor, &bytes, count, place) == count ? bytes : nil
+    return unsafe pread(descriptor, &bytes, count, offset) == count ? bytes : nil
   }
 
   private static func chunkName(_ bytes: ArraySlice<UInt8>) -> String {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func integer(_ bytes: ArraySlice<UInt8>, isLittleEndian isLittle: Bool) -> UInt64 {
-    let ordered = isLittle ? Array(bytes.reversed()) : Array(bytes)
+  private static func integer(_ bytes: ArraySlice<UInt8>, isLittleEndian: Bool) -> UInt64 {
+    let ordered = isLittleEndian ? Array(bytes.reversed()) : Array(bytes)
     return ordered.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

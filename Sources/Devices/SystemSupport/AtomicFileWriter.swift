@@ -24,7 +24,7 @@ package struct AtomicFileWriter: ~Copyable {
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - mayBeUnnamed: False to use a hidden name at once, as on file systems that require one.
-  package init(_ path: String, allowsUnnamed mayBeUnnamed: Bool = true) throws(FileError) {
+  package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {
     case .missing: break
@@ -38,7 +38,7 @@ package struct AtomicFileWriter: ~Copyable {
     }
     let folder = FileSystem.folder(of: target)
     var descriptor: Int32 = -1
-    if mayBeUnnamed, unsafe access(Self.descriptorFolder, X_OK) == 0 {
+    if allowsUnnamed, unsafe access(Self.descriptorFolder, X_OK) == 0 {
       descriptor = unsafe open(
         folder.isEmpty ? "." : folder, Self.unnamedFileFlags | O_RDWR | O_CLOEXEC, 0o666)
     }

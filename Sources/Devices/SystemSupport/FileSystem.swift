@@ -156,14 +156,14 @@ package enum FileSystem {
   /// Returns the path of a file with links followed, even a link to a file that does not exist yet.
   package static func destination(of path: String) throws(FileError) -> String {
     if let real = realPath(path) { return real }
-    var place = path
+    var current = path
     for _ in 0..<40 {
-      guard isLink(place) else { return place }
+      guard isLink(current) else { return current }
       var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = unsafe readlink(place, &buffer, buffer.count)
+      let count = unsafe readlink(current, &buffer, buffer.count)
       guard count > 0 else { throw .system(path, "cannot be followed") }
       let next = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      place = next.hasPrefix("/") ? next : join(folder(of: place), next)
+      current = next.hasPrefix("/") ? next : join(folder(of: current), next)
     }
     throw .system(path, "cannot be followed", code: ELOOP)
   }

@@ -33,10 +33,10 @@ package final class FileWatch {
 
   /// Starts to watch files, which need not exist. Create the watch before reading the files, so
   /// that no change is missed.
-  package init(_ paths: [String], settleTime settling: Duration = .milliseconds(30))
+  package init(_ paths: [String], settleTime: Duration = .milliseconds(30))
     throws(FileError)
   {
-    self.settleTime = settling
+    self.settleTime = settleTime
     folderWatches = try FolderWatches()
     try watch(paths)
   }
@@ -99,8 +99,8 @@ package final class FileWatch {
     missingFolders = []
     for index in files.indices {
       files[index].locations = File.locations(of: files[index].path)
-      for place in files[index].locations {
-        try watchFolder(place.folder)
+      for location in files[index].locations {
+        try watchFolder(location.folder)
       }
     }
   }
@@ -181,11 +181,11 @@ package final class FileWatch {
       locations.contains { $0.name == name && folders.contains($0.folder) }
     }
 
-    mutating func recordEvent(at now: Duration, settleTime settling: Duration, isUnfinished: Bool) {
+    mutating func recordEvent(at now: Duration, settleTime: Duration, isUnfinished: Bool) {
       let start = eventBurst?.start ?? now
       // A link is not written to; it is complete when it exists.
       let isOpen = isUnfinished && !FileSystem.isLink(path)
-      let end = now + (isOpen ? max(settling, Self.openFileSettleTime) : settling)
+      let end = now + (isOpen ? max(settleTime, Self.openFileSettleTime) : settleTime)
       eventBurst = (start, min(end, start + Self.maximumBurstDuration))
     }
 

@@ -41,14 +41,14 @@ package enum JSONElement: JSONRepresentable {
       object.member(key, flag)
     case .array(let list):
       object.array(key) { array in
-        for piece in list {
-          piece.write(to: &array)
+        for element in list {
+          element.write(to: &array)
         }
       }
     case .inlineArray(let list):
       object.array(key, layout: .singleLine) { array in
-        for piece in list {
-          piece.write(to: &array)
+        for element in list {
+          element.write(to: &array)
         }
       }
     case .object(let fields):

@@ -49,26 +49,26 @@ package enum SignalHandling {
   static func register(unfinishedPath path: String) -> Int? {
     // The text does not move while it is registered, since a handler may be reading it.
     let text = unsafe strdup(path)
-    for place in 0..<unfinishedPaths.count
-    where unfinishedPaths[place].compareExchange(
+    for slot in 0..<unfinishedPaths.count
+    where unfinishedPaths[slot].compareExchange(
       expected: 0, desired: UInt(bitPattern: text), ordering: .sequentiallyConsistent
     ).exchanged {
-      return place
+      return slot
     }
     unsafe free(text)
     return nil
   }
 
-  static func unregister(unfinishedSlot place: Int?) {
-    guard let place else { return }
-    let text = unfinishedPaths[place].exchange(0, ordering: .sequentiallyConsistent)
+  static func unregister(unfinishedSlot: Int?) {
+    guard let unfinishedSlot else { return }
+    let text = unfinishedPaths[unfinishedSlot].exchange(0, ordering: .sequentiallyConsistent)
     unsafe free(UnsafeMutableRawPointer(bitPattern: text))
   }
 
   /// Removes the registered files: [also a signal handler].
   private static func removeUnfinished() {
-    for place in 0..<unfinishedPaths.count {
-      let text = unfinishedPaths[place].load(ordering: .sequentiallyConsistent)
+    for slot in 0..<unfinishedPaths.count {
+      let text = unfinishedPaths[slot].load(ordering: .sequentiallyConsistent)
       if let path = unsafe UnsafePointer<CChar>(bitPattern: text) {
         unsafe unlink(path)
       }

@@ -13,13 +13,13 @@ package enum WorkerPool {
   ///   - meanwhile: A closure that is called on the calling thread every few milliseconds, with the
   ///     number of completed jobs.
   package static func run(
-    jobCount pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
+    jobCount: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
   ) {
-    let crew = WorkQueue(jobCount: pieces, work: work)
+    let queue = WorkQueue(jobCount: jobCount, work: work)
     var threads: [pthread_t] = []
-    for _ in 0..<min(workerCount, pieces) {
+    for _ in 0..<min(workerCount, jobCount) {
       var thread = pthread_t()
-      let argument = unsafe Unmanaged.passRetained(crew).toOpaque()
+      let argument = unsafe Unmanaged.passRetained(queue).toOpaque()
       let status = unsafe pthread_create(
         &thread, nil,
         { raw in
@@ -34,10 +34,10 @@ package enum WorkerPool {
       }
     }
     if threads.isEmpty {
-      crew.processJobs()
+      queue.processJobs()
     }
-    while crew.completedCount < pieces {
-      meanwhile(crew.completedCount)
+    while queue.completedCount < jobCount {
+      meanwhile(queue.completedCount)
       // Short compared with any batch, long compared with the cost of a check.
       usleep(3_000)
     }
@@ -52,8 +52,8 @@ package enum WorkerPool {
     private let nextJob = Atomic(0)
     private let completed = Atomic(0)
 
-    init(jobCount pieces: Int, work: @escaping @Sendable (Int) -> Void) {
-      self.jobCount = pieces
+    init(jobCount: Int, work: @escaping @Sendable (Int) -> Void) {
+      self.jobCount = jobCount
       self.work = work
     }
 
@@ -61,9 +61,9 @@ package enum WorkerPool {
 
     func processJobs() {
       while true {
-        let piece = nextJob.add(1, ordering: .relaxed).oldValue
-        guard piece < jobCount else { return }
-        work(piece)
+        let job = nextJob.add(1, ordering: .relaxed).oldValue
+        guard job < jobCount else { return }
+        work(job)
         completed.add(1, ordering: .releasing)
       }
     }

@@ -35,15 +35,15 @@ public final class ALSACapture {
   ///   - timekeeper: The clock.
   ///   - interception: The results to force in tests.
   package init(
-    _ device: String, rate: Int, channelCount: Int, periodSeconds period: Double = 0.01,
-    bufferSeconds patience: Double = 2,
-    clock timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+    _ device: String, rate: Int, channelCount: Int, periodSeconds: Double = 0.01,
+    bufferSeconds: Double = 2,
+    clock: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
   ) throws(OutputError) {
     do {
       let pcm = try PCM(opening: device, for: .capture, interception: interception)
       let granted = try Self.negotiate(
-        pcm, device: device, rate: rate, channelCount: channelCount, periodSeconds: period,
-        bufferSeconds: patience)
+        pcm, device: device, rate: rate, channelCount: channelCount, periodSeconds: periodSeconds,
+        bufferSeconds: bufferSeconds)
       self.pcm = pcm
       decoder = SampleDecoder(encoding: granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
@@ -59,7 +59,7 @@ public final class ALSACapture {
     self.device = device
     self.rate = rate
     self.channelCount = channelCount
-    self.clock = timekeeper
+    self.clock = clock
   }
 
   /// Starts recording.
@@ -78,10 +78,10 @@ public final class ALSACapture {
   public func read(into samples: inout [Float]) throws(OutputError) {
     do {
       while true {
-        let most = min(bytes.count / frameSize, readableFrameCount)
-        guard most > 0 else { return }
+        let maximumCount = min(bytes.count / frameSize, readableFrameCount)
+        guard maximumCount > 0 else { return }
         var span = bytes.mutableSpan
-        let count = try pcm.read(into: &span, frameCount: most)
+        let count = try pcm.read(into: &span, frameCount: maximumCount)
         guard count > 0 else { return }
         decoder.decode(bytes.span.extracting(first: count * frameSize), into: &samples)
         frameCount += count
@@ -112,8 +112,8 @@ public final class ALSACapture {
   }
 
   private static func negotiate(
-    _ pcm: PCM, device: String, rate: Int, channelCount: Int, periodSeconds period: Double,
-    bufferSeconds patience: Double
+    _ pcm: PCM, device: String, rate: Int, channelCount: Int, periodSeconds: Double,
+    bufferSeconds: Double
   ) throws -> (encoding: SampleEncoding, periodSize: Int) {
     func refusal(_ text: String) -> OutputError {
       OutputError(.unsupportedFormat, output: device, text)
@@ -138,8 +138,8 @@ public final class ALSACapture {
       throw refusal("does not support 16-, 24- or 32-bit capture")
     }
     try pcm.set(encoding)
-    try pcm.set(periodSizeNear: max(16, Int(period * Double(rate))))
-    try pcm.set(bufferSizeNear: Int(patience * Double(rate)))
+    try pcm.set(periodSizeNear: max(16, Int(periodSeconds * Double(rate))))
+    try pcm.set(bufferSizeNear: Int(bufferSeconds * Double(rate)))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
@@ -187,13 +187,13 @@ struct SampleDecoder {
     }
   }
 
-  private func sample(fromBits number: UInt32) -> Float {
+  private func sample(fromBits bits: UInt32) -> Float {
     switch encoding {
-    case .float: Float(bitPattern: number)
-    case .s32: Float(Int32(bitPattern: number)) / 2_147_483_648
+    case .float: Float(bitPattern: bits)
+    case .s32: Float(Int32(bitPattern: bits)) / 2_147_483_648
     // The most significant byte of four is undefined.
-    case .s24, .s24Packed: Float(Int32(bitPattern: number << 8)) / 2_147_483_648
-    case .s16: Float(Int16(truncatingIfNeeded: number)) / 32_768
+    case .s24, .s24Packed: Float(Int32(bitPattern: bits << 8)) / 2_147_483_648
+    case .s16: Float(Int16(truncatingIfNeeded: bits)) / 32_768
     }
   }
 }

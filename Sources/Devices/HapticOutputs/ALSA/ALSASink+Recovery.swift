@@ -257,14 +257,14 @@ extension ALSASink {
     }
     if let result = reconnector.popResult(), acceptReopened(result) { return nil }
     now = clock.now
-    let told = playbackEnd ?? now
-    if now - told >= Self.missedReportInterval {
+    let reportedUntil = playbackEnd ?? now
+    if now - reportedUntil >= Self.missedReportInterval {
       lostFrameCount += skipOverdue(now: now)
       return nil
     }
-    let limit = min(told + Self.missedReportInterval - now, Self.missedReportInterval)
-    let next = isOccupied ? limit : max(.zero, min(limit, nextAttempt - now))
-    return wait(wake, descriptorCount: 0, limit: next)
+    let limit = min(reportedUntil + Self.missedReportInterval - now, Self.missedReportInterval)
+    let timeout = isOccupied ? limit : max(.zero, min(limit, nextAttempt - now))
+    return wait(wake, descriptorCount: 0, limit: timeout)
   }
 
   /// Accepts a reopened device if its format has not changed.
@@ -451,7 +451,7 @@ extension ALSASink {
   /// Polls an open device once and waits once if there is no space. A device that signals readiness
   /// without having space would make the thread spin: after such a wait, the next one uses the
   /// clock only.
-  private func waitForSpace(_ wake: WakeSignal, isUnproductive isFutile: inout Bool)
+  private func waitForSpace(_ wake: WakeSignal, isUnproductive: inout Bool)
     throws(PCMFailure)
     -> SinkReadiness?
   {
@@ -464,9 +464,9 @@ extension ALSASink {
       available -= try writePending(to: pcm)
     }
     if pendingSilence == 0, pendingFrames.count == 0 {
-      let room =
+      let frameCount =
         min(available, format.bufferSize) / configuration.periodSize * configuration.periodSize
-      if room > 0 { return .ready(frameCount: room) }
+      if frameCount > 0 { return .ready(frameCount: frameCount) }
     }
     let missing = frameTime.duration(of: max(1, configuration.periodSize - available))
     if configuration.isFasterThanRealTime { return wait(wake, descriptorCount: 0, limit: missing) }
@@ -475,15 +475,15 @@ extension ALSASink {
     if isStarted, let playbackEnd, playbackEnd > now {
       // Polls once more with half a period left: if there is still no space, the device is late,
       // not this thread.
-      let left = playbackEnd - now - frameTime.duration(of: configuration.periodSize / 2)
-      if left > .zero {
-        limit = min(limit, left)
+      let remaining = playbackEnd - now - frameTime.duration(of: configuration.periodSize / 2)
+      if remaining > .zero {
+        limit = min(limit, remaining)
       } else {
         isDeviceLate = true
       }
     }
-    if isFutile {
-      isFutile = false
+    if isUnproductive {
+      isUnproductive = false
       // PulseAudio's buffer seems unchanged when the server consumed all of it between two polls: a
       // device that signals readiness without space for this long has run dry.
       guard !isStarted || now - lastProgress <= unproductiveWaitLimit else {
@@ -495,7 +495,7 @@ extension ALSASink {
     try pcm.pollDescriptors(into: &watchedDescriptors, from: 1)
     let readiness = wait(wake, descriptorCount: watchedDescriptors.count - 1, limit: limit)
     if readiness == nil {
-      isFutile = try pcm.receivedEvents(&watchedDescriptors, from: 1) != 0
+      isUnproductive = try pcm.receivedEvents(&watchedDescriptors, from: 1) != 0
     }
     return readiness
   }
@@ -512,8 +512,8 @@ extension ALSASink {
   }
 
   /// Measures a call of the device; if it took longer than a period, the device is late.
-  func recordCall(since began: Duration) {
-    let length = clock.now - began
+  func recordCall(since start: Duration) {
+    let length = clock.now - start
     lastWaitEnd = lastWaitEnd.map { $0 + length }
     if length > frameTime.duration(of: configuration.periodSize) {
       isDeviceLate = true

@@ -118,24 +118,24 @@ public final class ALSASink: AudioSink {
   ///   - timekeeper: The clock.
   ///   - interception: The results to force in tests.
   package init(
-    _ request: PCMRequest, clock timekeeper: any TimeSource = SystemTimeSource(),
+    _ request: PCMRequest, clock: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil
   ) throws(OutputError) {
-    let (pcm, granted) = try PCMNegotiation(request: request).open(interception: interception)
+    let (pcm, configuration) = try PCMNegotiation(request: request).open(interception: interception)
     self.request = request
-    self.configuration = granted
-    self.clock = timekeeper
+    self.configuration = configuration
+    self.clock = clock
     reconnector = DeviceReconnector(request, interception: interception)
     format = SinkFormat(
-      rate: Double(granted.rate), channelCount: granted.channelCount,
-      periodSize: granted.periodSize,
-      bufferSize: granted.bufferSize)
-    frameTime = FrameTime(rate: Double(granted.rate))
-    encoder = SampleEncoder(granted.encoding)
-    pendingFrames = Self.makePendingFrames(for: granted, format: format)
+      rate: Double(configuration.rate), channelCount: configuration.channelCount,
+      periodSize: configuration.periodSize,
+      bufferSize: configuration.bufferSize)
+    frameTime = FrameTime(rate: Double(configuration.rate))
+    encoder = SampleEncoder(configuration.encoding)
+    pendingFrames = Self.makePendingFrames(for: configuration, format: format)
     watchedDescriptors = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
-    lastProgress = timekeeper.now
-    lastAvailableCount = granted.bufferSize
+    lastProgress = clock.now
+    lastAvailableCount = configuration.bufferSize
     self.pcm = pcm
     beginWarmUp()
   }
@@ -143,35 +143,35 @@ public final class ALSASink: AudioSink {
   /// Creates a replacement for a sink in which a call hangs. Its device is disconnected until it
   /// can be reopened.
   init(
-    replacing request: PCMRequest, configuration granted: PCMConfiguration, format: SinkFormat,
-    clock timekeeper: any TimeSource,
-    due: Duration, lostFrameCount lostCount: Int, interception: PCMInterception? = nil
+    replacing request: PCMRequest, configuration: PCMConfiguration, format: SinkFormat,
+    clock: any TimeSource,
+    due: Duration, lostFrameCount: Int, interception: PCMInterception? = nil
   ) {
     self.request = request
-    self.configuration = granted
+    self.configuration = configuration
     self.format = format
-    self.clock = timekeeper
+    self.clock = clock
     reconnector = DeviceReconnector(request, interception: interception)
     frameTime = FrameTime(rate: format.rate)
-    encoder = SampleEncoder(granted.encoding)
-    pendingFrames = Self.makePendingFrames(for: granted, format: format)
+    encoder = SampleEncoder(configuration.encoding)
+    pendingFrames = Self.makePendingFrames(for: configuration, format: format)
     watchedDescriptors = [PollDescriptor(-1)]
     playbackEnd = due
-    self.lostFrameCount = lostCount
+    self.lostFrameCount = lostFrameCount
     isSteady = true
-    lastReconnectionAttempt = timekeeper.now
-    phase = .disconnected(nextAttempt: timekeeper.now + Self.retryInterval)
+    lastReconnectionAttempt = clock.now
+    phase = .disconnected(nextAttempt: clock.now + Self.retryInterval)
   }
 
   /// Creates a replacement that reopens the same device.
   public var makeReplacement: SinkReplacement? {
     let request = request
-    let granted = configuration
+    let configuration = configuration
     let format = format
-    let timekeeper = clock
+    let clock = clock
     return { due, lostFrameCount in
       ALSASink(
-        replacing: request, configuration: granted, format: format, clock: timekeeper, due: due,
+        replacing: request, configuration: configuration, format: format, clock: clock, due: due,
         lostFrameCount: lostFrameCount)
     }
   }
@@ -214,13 +214,13 @@ public final class ALSASink: AudioSink {
     pendingFrames.append(
       frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount,
       with: &encoder)
-    let began = clock.now
+    let start = clock.now
     do {
       _ = try writePending(to: pcm)
     } catch {
       deferredError = deferredError ?? error
     }
-    recordCall(since: began)
+    recordCall(since: start)
   }
 
   /// Writes pending frames, and starts the device once it is full. Returns the number of frames
@@ -229,14 +229,14 @@ public final class ALSASink: AudioSink {
     var total = 0
     var isSilence = pendingSilence > 0
     while isSilence || pendingFrames.count > 0 {
-      let taken = try pendingFrames.write(
+      let acceptedCount = try pendingFrames.write(
         silentCount: isSilence ? pendingSilence : nil, to: pcm, access: configuration.access)
-      if taken == 0 { break }
+      if acceptedCount == 0 { break }
       if isSilence {
-        pendingSilence -= taken
+        pendingSilence -= acceptedCount
       }
-      total += taken
-      recordWritten(taken, isSilence: isSilence)
+      total += acceptedCount
+      recordWritten(acceptedCount, isSilence: isSilence)
       isSilence = pendingSilence > 0
       // The buffer is full when there is no space for another period.
       if !isStarted, prefillCount + configuration.periodSize > configuration.bufferSize {
@@ -288,27 +288,27 @@ public final class ALSASink: AudioSink {
     switch phase {
     case .open:
       let now = clock.now
-      let isStill = (isSteady || draining) && now - lastProgress > stallTolerance
+      let isStalled = (isSteady || draining) && now - lastProgress > stallTolerance
       // A failing device is not waited for.
       let overdue = max(0, frameTime.frameCount(in: now - (playbackEnd ?? now)))
-      var left = droppedFrameCount(now: now) + pendingFrames.count
-      if draining, !isStill, deferredError == nil, let pcm {
-        left = min(left, (try? drain(pcm)) ?? left)
+      var unheardCount = droppedFrameCount(now: now) + pendingFrames.count
+      if draining, !isStalled, deferredError == nil, let pcm {
+        unheardCount = min(unheardCount, (try? drain(pcm)) ?? unheardCount)
       }
-      let hasBroken =
+      let isInterrupted =
         !isStarted
         || interruptedInterval.map {
           now - $0.until <= frameTime.duration(of: configuration.bufferSize)
         } ?? false
-      let isQuiet =
-        hasBroken && interruptedInterval.map { $0.until - $0.since > stallTolerance } ?? false
-      if isStill || isQuiet || draining && left > 0 {
+      let isSilenced =
+        isInterrupted && interruptedInterval.map { $0.until - $0.since > stallTolerance } ?? false
+      if isStalled || isSilenced || draining && unheardCount > 0 {
         eventQueue.add(
-          .failed, missedFrameCount: left + overdue,
+          .failed, missedFrameCount: unheardCount + overdue,
           text:
             """
             \(request.device): the device \
-            \(isStill ? "stopped accepting frames" : "did not play the end")
+            \(isStalled ? "stopped accepting frames" : "did not play the end")
             """
         )
       }
@@ -344,22 +344,22 @@ public final class ALSASink: AudioSink {
     while now < limit {
       _ = try writePending(to: pcm)
       while pendingFrames.count == 0, padding > 0 {
-        let taken = try pendingFrames.write(
+        let acceptedCount = try pendingFrames.write(
           silentCount: padding, to: pcm, access: configuration.access)
-        if taken == 0 { break }
-        padding -= taken
+        if acceptedCount == 0 { break }
+        padding -= acceptedCount
       }
       if !isStarted, prefillCount > 0 {
         try start(pcm)
       }
-      let left = try remainingDuration(pcm, now: now)
-      guard left > .zero || pendingFrames.count > 0 else { return 0 }
+      let remaining = try remainingDuration(pcm, now: now)
+      guard remaining > .zero || pendingFrames.count > 0 else { return 0 }
       for index in watchedDescriptors.indices {
         watchedDescriptors[index].descriptor = -1
       }
       clock.wait(
         for: &watchedDescriptors,
-        timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
+        timeout: min(max(remaining, .milliseconds(1)), limit - now, .milliseconds(5)))
       now = clock.now
     }
     // The padding follows the sound.
@@ -495,9 +495,9 @@ struct SinkEventQueue {
   /// Returns and removes all events, oldest first, followed by the number of dropped events.
   mutating func drain() -> [SinkEvent] {
     guard !events.isEmpty else { return [] }
-    var taken = events
+    var drained = events
     if droppedEventCount > 0 {
-      taken.append(
+      drained.append(
         SinkEvent(
           .degraded, missedFrameCount: droppedEventFrameCount,
           text: "\(droppedEventCount) more interruptions in the same time"))
@@ -505,7 +505,7 @@ struct SinkEventQueue {
     events.removeAll(keepingCapacity: true)
     droppedEventCount = 0
     droppedEventFrameCount = 0
-    return taken
+    return drained
   }
 }
 
@@ -549,8 +549,8 @@ struct WarmUp {
       firstIndex = 0
     }
     precondition(firstIndex + count + frameCount <= capacity, "more frames than the buffer holds")
-    let place = (firstIndex + count) * frameSize
-    unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
+    let offset = (firstIndex + count) * frameSize
+    unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
     count += frameCount
   }
 
@@ -571,19 +571,19 @@ struct WarmUp {
     let start =
       unsafe source.baseAddress.unsafelyUnwrapped
       + (silentCount == nil ? firstIndex * frameSize : 0)
-    var taken = 0
+    var acceptedCount = 0
     switch access {
     case .readWrite:
-      taken = try unsafe min(frameCount, pcm.write(start, frameCount: frameCount))
+      acceptedCount = try unsafe min(frameCount, pcm.write(start, frameCount: frameCount))
     case .memoryMapped:
       guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
       let count = unsafe min(frameCount, area.frameCount)
       unsafe area.start.copyMemory(from: start, byteCount: count * frameSize)
-      taken = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
+      acceptedCount = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
     }
     if silentCount == nil {
-      removeFirst(taken)
+      removeFirst(acceptedCount)
     }
-    return taken
+    return acceptedCount
   }
 }

@@ -170,20 +170,20 @@ internal import Synchronization
 
   /// Calls `snd_pcm_poll_descriptors`, which stores the device's descriptors in an array, from an
   /// index on.
-  func pollDescriptors(into watched: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
-    let count = UInt32(clamping: watched.count - start)
-    let found = try check(.descriptors) {
-      unsafe watched.withUnsafeMutableBytes { bytes -> Int32 in
+  func pollDescriptors(into entries: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
+    let capacity = UInt32(clamping: entries.count - start)
+    let count = try check(.descriptors) {
+      unsafe entries.withUnsafeMutableBytes { bytes -> Int32 in
         // A `PollDescriptor` has the layout of C's `pollfd`.
         guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
           return 0
         }
-        return unsafe snd_pcm_poll_descriptors(handle, first + start, count)
+        return unsafe snd_pcm_poll_descriptors(handle, first + start, capacity)
       }
     }
     // poll(2) ignores negative descriptors.
-    for index in (start + found)..<max(watched.count, start + found) {
-      watched[index].descriptor = -1
+    for index in (start + count)..<max(entries.count, start + count) {
+      entries[index].descriptor = -1
     }
   }
 
@@ -276,17 +276,17 @@ internal import Synchronization
     return Int(rate)
   }
 
-  func set(periodSizeNear length: Int) throws(PCMFailure) {
-    var length = snd_pcm_uframes_t(clamping: length)
+  func set(periodSizeNear size: Int) throws(PCMFailure) {
+    var size = snd_pcm_uframes_t(clamping: size)
     try check(.setPeriodSize) {
-      unsafe snd_pcm_hw_params_set_period_size_near(handle, hardwareParameters, &length, nil)
+      unsafe snd_pcm_hw_params_set_period_size_near(handle, hardwareParameters, &size, nil)
     }
   }
 
-  func set(bufferSizeNear length: Int) throws(PCMFailure) {
-    var length = snd_pcm_uframes_t(clamping: length)
+  func set(bufferSizeNear size: Int) throws(PCMFailure) {
+    var size = snd_pcm_uframes_t(clamping: size)
     try check(.setBufferSize) {
-      unsafe snd_pcm_hw_params_set_buffer_size_near(handle, hardwareParameters, &length)
+      unsafe snd_pcm_hw_params_set_buffer_size_near(handle, hardwareParameters, &size)
     }
   }
 
@@ -295,39 +295,39 @@ internal import Synchronization
   }
 
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: UInt32 = 0
-    var most: UInt32 = 0
+    var minimum: UInt32 = 0
+    var maximum: UInt32 = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_channels_min(hardwareParameters, &least)
+      unsafe snd_pcm_hw_params_get_channels_min(hardwareParameters, &minimum)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_channels_max(hardwareParameters, &most)
+      unsafe snd_pcm_hw_params_get_channels_max(hardwareParameters, &maximum)
     }
-    return Int(least)...max(Int(least), Int(most))
+    return Int(minimum)...max(Int(minimum), Int(maximum))
   }
 
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: UInt32 = 0
-    var most: UInt32 = 0
+    var minimum: UInt32 = 0
+    var maximum: UInt32 = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_rate_min(hardwareParameters, &least, nil)
+      unsafe snd_pcm_hw_params_get_rate_min(hardwareParameters, &minimum, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_rate_max(hardwareParameters, &most, nil)
+      unsafe snd_pcm_hw_params_get_rate_max(hardwareParameters, &maximum, nil)
     }
-    return Int(least)...max(Int(least), Int(most))
+    return Int(minimum)...max(Int(minimum), Int(maximum))
   }
 
   func periodSizes() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: snd_pcm_uframes_t = 0
-    var most: snd_pcm_uframes_t = 0
+    var minimum: snd_pcm_uframes_t = 0
+    var maximum: snd_pcm_uframes_t = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_min(hardwareParameters, &least, nil)
+      unsafe snd_pcm_hw_params_get_period_size_min(hardwareParameters, &minimum, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &most, nil)
+      unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &maximum, nil)
     }
-    return Int(clamping: least)...max(Int(clamping: least), Int(clamping: most))
+    return Int(clamping: minimum)...max(Int(clamping: minimum), Int(clamping: maximum))
   }
 
   /// Calls `snd_pcm_hw_params`, which configures and prepares the device.

@@ -35,7 +35,7 @@ package struct PCMRequest: Equatable, Sendable {
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
     access: PCMAccess? = nil,
-    periodSize: Int? = nil, bufferSize: Int? = nil, warmUpDuration leadIn: Duration = .zero
+    periodSize: Int? = nil, bufferSize: Int? = nil, warmUpDuration: Duration = .zero
   ) {
     self.device = device
     self.rate = rate
@@ -45,7 +45,7 @@ package struct PCMRequest: Equatable, Sendable {
     self.access = access
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
-    self.warmUpDuration = leadIn
+    self.warmUpDuration = warmUpDuration
   }
 }
 
@@ -123,10 +123,10 @@ struct PCMNegotiation {
     let encoding = try chooseEncoding(pcm)
     pcm.preferWholePeriods()
     let scale = Double(rate) / Double(max(1, request.rate))
-    let wanted = Int((Double(request.periodSize) * scale).rounded())
-    try pcm.set(periodSizeNear: max(1, wanted))
+    let wantedPeriodSize = Int((Double(request.periodSize) * scale).rounded())
+    try pcm.set(periodSizeNear: max(1, wantedPeriodSize))
     try pcm.set(
-      bufferSizeNear: max(2 * wanted, Int((Double(request.bufferSize) * scale).rounded())))
+      bufferSizeNear: max(2 * wantedPeriodSize, Int((Double(request.bufferSize) * scale).rounded())))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
       throw unsupportedFormat(

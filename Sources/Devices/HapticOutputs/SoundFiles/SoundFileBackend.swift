@@ -31,15 +31,15 @@ public final class SoundFileBackend: OutputBackend {
     throws(OutputError)
     -> sending OpenedOutput
   {
-    let samples = try request.encoding.map { word throws(OutputError) in
-      if let format = SampleFormat(rawValue: word) { return format }
+    let requestedFormat = try request.encoding.map { encoding throws(OutputError) in
+      if let format = SampleFormat(rawValue: encoding) { return format }
       throw OutputError(
         .unsupportedFormat, output: name,
-        "wav does not hold \(word) samples; use "
+        "wav does not hold \(encoding) samples; use "
           + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let path = numberedPath(name)
-    let format = samples ?? Self.defaultFormat
+    let format = requestedFormat ?? Self.defaultFormat
     do throws(SoundFileError) {
       return OpenedOutput(
         sink: try SoundFileSink(
@@ -110,11 +110,11 @@ public final class SoundFileSink: AudioSink {
     let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
       let silence = silence
-      var left = frameCount
-      while left > 0 {
-        let count = min(left, format.periodSize)
+      var remaining = frameCount
+      while remaining > 0 {
+        let count = min(remaining, format.periodSize)
         writeToFile(silence.span.extracting(first: count * format.channelCount))
-        left -= count
+        remaining -= count
       }
     }
     return readiness

@@ -203,9 +203,9 @@ public final class PatternPlayer: Sendable {
   /// Runs a parameter curve from a time on. The curve's own time is ignored.
   public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
   {
-    let asked = time.frame(rate: engine.rate)
+    let requestedFrame = time.frame(rate: engine.rate)
     // A curve for now starts with the next block, and its points count from there.
-    let start = max(asked, engine.position)
+    let start = max(requestedFrame, engine.position)
     let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map {
       point in
       (
@@ -247,26 +247,26 @@ public final class PatternPlayer: Sendable {
   public func setSendGains(_ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
-    let asked = time.frame(rate: engine.rate)
+    let requestedFrame = time.frame(rate: engine.rate)
     let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let steps = length > 0 ? steps : Array(steps.suffix(1))
     guard !steps.isEmpty else { return }
     // Changes for now start with the next block, and their steps count from there.
-    let start = steps.count > 1 ? max(asked, engine.position) : asked
+    let start = steps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
     let serial = core.withState { state in
       state.sendGainSerial += 1
       return state.sendGainSerial
     }
     var commands: [RenderCommand] = []
-    for (index, shares) in steps.enumerated() {
-      let begin = length * Int64(index) / Int64(steps.count)
-      let end = length * Int64(index + 1) / Int64(steps.count)
-      for (bus, part) in core.renderPlayers.enumerated() {
-        let share = bus < shares.count ? shares[bus] : 1
+    for (index, gains) in steps.enumerated() {
+      let stepStart = length * Int64(index) / Int64(steps.count)
+      let stepEnd = length * Int64(index + 1) / Int64(steps.count)
+      for (bus, renderPlayer) in core.renderPlayers.enumerated() {
+        let gain = bus < gains.count ? gains[bus] : 1
         commands.append(
           .sendGain(
-            part, share.isFinite ? max(0, share) : 0, over: Int(end - begin), serial: serial,
-            at: start + begin)
+            renderPlayer, gain.isFinite ? max(0, gain) : 0, over: Int(stepEnd - stepStart), serial: serial,
+            at: start + stepStart)
         )
       }
     }
@@ -347,13 +347,13 @@ struct PlayerSet: Sendable {
 
   func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    let entries = offset.map { self.cuePoints(at: $0) }
+    let cuePoints = offset.map { self.cuePoints(at: $0) }
     for core in cores {
       core.withState { $0.startCount += 1 }
     }
     do throws(PlaybackError) {
-      try send(keeping: entries ?? []) {
-        .start($0.renderPlayer, at: frame, from: entries?[$0.index])
+      try send(keeping: cuePoints ?? []) {
+        .start($0.renderPlayer, at: frame, from: cuePoints?[$0.index])
       }
     } catch {
       for core in cores {
@@ -376,10 +376,10 @@ struct PlayerSet: Sendable {
     try send { command($0.renderPlayer, frame) }
   }
 
-  func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
+  func send(keeping cuePoints: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
     throws(PlaybackError)
   {
-    try engine.send(cores, commandCount: 1, members.map(command), keeping: entries)
+    try engine.send(cores, commandCount: 1, members.map(command), keeping: cuePoints)
   }
 
   private func cuePoints(at offset: Double) -> [SharedCuePoint] {
@@ -460,10 +460,10 @@ public final class PlayerGroup: Sendable {
   {
     let frame = time.frame(rate: engine.rate)
     let regions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
-    let entries = regions.flatMap(\.startCuePoints)
-    try playerSet.send(keeping: entries) {
+    let startCuePoints = regions.flatMap(\.startCuePoints)
+    try playerSet.send(keeping: startCuePoints) {
       .loop(
-        $0.renderPlayer, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index],
+        $0.renderPlayer, passCount: nil, from: startCuePoints.isEmpty ? nil : startCuePoints[$0.index],
         end: regions[0].endFrame, at: frame)
     }
     for core in cores {
@@ -550,14 +550,14 @@ final class PlayerCore: Sendable {
   }
 
   init(
-    plans: [RenderPlan], duration: Double, sendGains shares: [SendAutomation],
-    recordsChanges keepsChanges: Bool
+    plans: [RenderPlan], duration: Double, sendGains: [SendAutomation],
+    recordsChanges: Bool
   ) {
     renderPlayers = plans.enumerated().map { bus, plan in
       RenderPlayer(
         plan: plan, hapticBus: bus, rendersAudio: bus == 0,
-        sendGain: bus < shares.count ? shares[bus] : nil,
-        recordsChanges: keepsChanges && bus == 0)
+        sendGain: bus < sendGains.count ? sendGains[bus] : nil,
+        recordsChanges: recordsChanges && bus == 0)
     }
     self.duration = duration
   }
@@ -683,12 +683,12 @@ struct LoopRegion {
   ///   - rate: The sample rate in hertz.
   init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
     let range = core.renderPlayers.first?.plan.loopRange
-    let begin = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
-    let start = begin.isFinite ? max(0, begin) : 0
-    let close = end ?? range.map { Double($0.upperBound) / rate }
-    let last = close.map { max($0, start + PatternPlayer.minimumLoopDuration) }
+    let startSeconds = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
+    let start = startSeconds.isFinite ? max(0, startSeconds) : 0
+    let requestedEnd = end ?? range.map { Double($0.upperBound) / rate }
+    let endSeconds = requestedEnd.map { max($0, start + PatternPlayer.minimumLoopDuration) }
     self.endFrame =
-      last.map { FrameConversion.frame(seconds: $0, rate: rate) }
+      endSeconds.map { FrameConversion.frame(seconds: $0, rate: rate) }
       ?? RenderPlan.commonLoopLength(of: core.renderPlayers.map(\.plan))
     startCuePoints =
       start > 0 ? core.cuePoints(at: FrameConversion.frame(seconds: start, rate: rate)) : []

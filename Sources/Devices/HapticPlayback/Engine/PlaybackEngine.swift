@@ -227,13 +227,13 @@ public final class PlaybackEngine: Sendable {
   ///   - recordsChanges: A Boolean value that indicates whether the first render player records its
   ///     changes.
   public func player(
-    for plans: [RenderPlan], duration: Double, sendGains shares: [SendAutomation] = [],
-    recordsChanges keepsChanges: Bool = false
+    for plans: [RenderPlan], duration: Double, sendGains: [SendAutomation] = [],
+    recordsChanges: Bool = false
   ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
     let core = PlayerCore(
-      plans: plans, duration: duration, sendGains: shares, recordsChanges: keepsChanges)
+      plans: plans, duration: duration, sendGains: sendGains, recordsChanges: recordsChanges)
     try state.withLock { (state) throws(PlaybackError) in
       let loaded = state.players.reduce(0) { $0 + $1.renderPlayers.count }
       guard loaded + core.renderPlayers.count <= Renderer.maximumPlayerCount else {
@@ -275,10 +275,10 @@ public final class PlaybackEngine: Sendable {
   /// Creates the renderer for this engine's commands. An engine must have no more than one.
   ///
   /// - Parameter isGateOpen: False if the renderer is silent until the driver opens its gate.
-  func makeRenderer(isGateOpen isOpen: Bool) -> Renderer {
+  func makeRenderer(isGateOpen: Bool) -> Renderer {
     Renderer(
       rate: rate, settings: RenderSettings(routing: routing, gain: strength), port: port,
-      isGateOpen: isOpen)
+      isGateOpen: isGateOpen)
   }
 
   /// A closure that is called after every update, when commands are complete or players have ended.
@@ -331,7 +331,7 @@ public final class PlaybackEngine: Sendable {
   ///   - entries: The cue points that the commands refer to.
   func send(
     _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
-    keeping entries: [SharedCuePoint] = []
+    keeping cuePoints: [SharedCuePoint] = []
   ) throws(PlaybackError) {
     let isTaken = state.withLock { state in
       // The count increases first: a command that was sent must never appear complete too early.
@@ -345,7 +345,7 @@ public final class PlaybackEngine: Sendable {
         return false
       }
       state.pendingCuePoints.removeAll { $0.isReleased }
-      state.pendingCuePoints += entries
+      state.pendingCuePoints += cuePoints
       return true
     }
     guard isTaken else { throw .tooManyCommands }

@@ -44,17 +44,17 @@ public final class LivePlayback: Sendable {
     let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
-      loop: RenderLoop, wantsRealTime: Bool, makeReplacement successor: SinkReplacement?,
-      deviceThreadNames carrierThreadNames: [String],
-      eventHandler handler: @escaping EventHandler
+      loop: RenderLoop, wantsRealTime: Bool, makeReplacement: SinkReplacement?,
+      deviceThreadNames: [String],
+      eventHandler: @escaping EventHandler
     ) throws(PlaybackError) {
       guard loop.wake.descriptor >= 0 else { throw .noDescriptors }
       changeSignal = try WakeSignal()
       self.loop = loop
       self.wantsRealTime = wantsRealTime
-      self.makeReplacement = successor
-      self.deviceThreadNames = carrierThreadNames
-      self.eventHandler = handler
+      self.makeReplacement = makeReplacement
+      self.deviceThreadNames = deviceThreadNames
+      self.eventHandler = eventHandler
     }
 
     /// Adds an event to the queue of the control thread: [any thread].
@@ -128,8 +128,8 @@ public final class LivePlayback: Sendable {
       return (isFirst, thread)
     }
     shared.loop.stop()
-    let usual = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
-    let hasEnded = thread?.wait(within: isFirst ? limit ?? usual : .zero) ?? true
+    let defaultLimit = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
+    let hasEnded = thread?.wait(within: isFirst ? limit ?? defaultLimit : .zero) ?? true
     guard isFirst else { return hasEnded }
     if !hasEnded {
       shared.report(
@@ -200,27 +200,27 @@ public final class LivePlayback: Sendable {
   }
 
   private static func runControlThread(_ shared: Shared) {
-    var watched = [PollDescriptor(shared.changeSignal.descriptor)]
+    var watchedDescriptors = [PollDescriptor(shared.changeSignal.descriptor)]
     var isOver = false
     var hanging: Int?
     while !isOver {
       // While the device is idle, no call of it can hang, and the end of the idle time raises the
       // signal.
-      let isResting = shared.loop.isIdle.load(ordering: .acquiring)
-      SystemTimeSource().wait(for: &watched, timeout: isResting ? nil : callCheckInterval)
+      let isIdle = shared.loop.isIdle.load(ordering: .acquiring)
+      SystemTimeSource().wait(for: &watchedDescriptors, timeout: isIdle ? nil : callCheckInterval)
       shared.changeSignal.lower()
       isOver = shared.hasEnded.load(ordering: .acquiring)
       if !isOver {
         checkForHangingCall(shared, &hanging)
       }
       shared.loop.engine.update()
-      let notices = shared.pendingEvents.withLock { exchange(&$0, with: []) }
+      let events = shared.pendingEvents.withLock { exchange(&$0, with: []) }
       // A reopened device has new threads.
-      if shared.wantsRealTime, notices.contains(where: { $0.kind == .reconnected }) {
+      if shared.wantsRealTime, events.contains(where: { $0.kind == .reconnected }) {
         RealTimePriority.request(forThreadsNamed: shared.deviceThreadNames)
       }
-      for notice in notices {
-        shared.eventHandler(.sinkEvent(notice))
+      for event in events {
+        shared.eventHandler(.sinkEvent(event))
       }
     }
     shared.loop.engine.markDriverEnded()

@@ -16,20 +16,20 @@ enum RealTimePriority {
   ///
   /// - Parameter refused: A closure that receives the message for the user after a refusal, on any
   ///   thread.
-  static func request(onRefusal refused: @escaping @Sendable (String) -> Void) {
+  static func request(onRefusal: @escaping @Sendable (String) -> Void) {
     // Only memory that is mapped now, and of it only pages in use: libraries may have reserved a
     // lot.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
     var parameters = sched_param(sched_priority: priority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
     if result == 0 { return }
-    guard let thread = currentThreadID else { return refused("no real-time priority; \(advice)") }
-    let asking = try? BackgroundThread {
+    guard let thread = currentThreadID else { return onRefusal("no real-time priority; \(advice)") }
+    let requestThread = try? BackgroundThread {
       guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
-      refused("no real-time priority: \(reason); playback continues without it; \(advice)")
+      onRefusal("no real-time priority: \(reason); playback continues without it; \(advice)")
     }
-    if asking == nil {
-      refused("no real-time priority; \(advice)")
+    if requestThread == nil {
+      onRefusal("no real-time priority; \(advice)")
     }
   }
 
@@ -38,18 +38,18 @@ enum RealTimePriority {
   /// Each request to RealtimeKit takes at most a few seconds, on a separate thread. The render
   /// thread, which has the same permissions, reports a refusal.
   static func request(forThreadsNamed names: [String]) {
-    var refused: [UInt64] = []
-    for number in threadIDs(named: names) {
+    var refusedIDs: [UInt64] = []
+    for threadID in threadIDs(named: names) {
       var parameters = sched_param(sched_priority: priority)
-      let result = unsafe sched_setscheduler(pid_t(number), SCHED_FIFO, &parameters)
+      let result = unsafe sched_setscheduler(pid_t(threadID), SCHED_FIFO, &parameters)
       if result != 0 {
-        refused.append(number)
+        refusedIDs.append(threadID)
       }
     }
-    guard !refused.isEmpty else { return }
-    _ = try? BackgroundThread { [refused] in
-      for number in refused {
-        _ = RealtimeKit.requestPriority(priority, thread: number)
+    guard !refusedIDs.isEmpty else { return }
+    _ = try? BackgroundThread { [refusedIDs] in
+      for threadID in refusedIDs {
+        _ = RealtimeKit.requestPriority(priority, thread: threadID)
       }
     }
   }
@@ -58,21 +58,21 @@ enum RealTimePriority {
   static func threadIDs(named names: [String]) -> [UInt64] {
     guard !names.isEmpty, let folder = unsafe opendir("/proc/self/task") else { return [] }
     defer { unsafe closedir(folder) }
-    var numbers: [UInt64] = []
+    var threadIDs: [UInt64] = []
     while let entry = unsafe readdir(folder) {
       let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let number = UInt64(name), names.contains(Self.name(ofThreadID: number)) else {
+      guard let threadID = UInt64(name), names.contains(Self.name(ofThreadID: threadID)) else {
         continue
       }
-      numbers.append(number)
+      threadIDs.append(threadID)
     }
-    return numbers
+    return threadIDs
   }
 
-  private static func name(ofThreadID number: UInt64) -> String {
-    let descriptor = unsafe open("/proc/self/task/\(number)/comm", O_RDONLY | O_CLOEXEC)
+  private static func name(ofThreadID threadID: UInt64) -> String {
+    let descriptor = unsafe open("/proc/self/task/\(threadID)/comm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 32)
@@ -117,21 +117,21 @@ enum RealtimeKit {
     defer { _ = unsafe library.close(bus) }
     _ = unsafe library.setTimeout(bus, timeoutMicroseconds)
 
-    var most: Int32 = 0
+    var maximumPriority: Int32 = 0
     var result = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "MaxRealtimePriority", nil,
-      CChar(UInt8(ascii: "i")), &most)
+      CChar(UInt8(ascii: "i")), &maximumPriority)
     guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
     var limit: Int64 = 0
     result = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "RTTimeUSecMax", nil, CChar(UInt8(ascii: "x")),
       &limit)
     guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
-    var old = rlimit()
-    _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &old)
-    let greatest = rlim_t(max(0, limit))
-    var time = rlimit(rlim_cur: min(greatest, old.rlim_cur), rlim_max: min(greatest, old.rlim_max))
-    guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &time) == 0 else {
+    var oldLimit = rlimit()
+    _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &oldLimit)
+    let maximumTime = rlim_t(max(0, limit))
+    var newLimit = rlimit(rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
+    guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &newLimit) == 0 else {
       return "the limit RLIMIT_RTTIME cannot be set"
     }
 
@@ -141,9 +141,9 @@ enum RealtimeKit {
     guard result >= 0, let message = unsafe message else { return errorText(result) }
     defer { _ = unsafe library.releaseMessage(message) }
     var thread = thread
-    var granted = UInt32(max(1, min(priority, most)))
+    var grantedPriority = UInt32(max(1, min(priority, maximumPriority)))
     _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "t")), &thread)
-    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "u")), &granted)
+    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "u")), &grantedPriority)
     result = unsafe library.call(bus, message, timeoutMicroseconds, nil, nil)
     return result >= 0 ? nil : "RealtimeKit refused: \(errorText(result))"
   }

@@ -117,8 +117,8 @@ public final class RenderLoop {
       return false
     }
     guard isOurs else { return false }
-    if let left = remainingClosingFrames, left <= 0 || time.now > closingDeadline {
-      if call(sink, { $0.finish(draining: left <= 0) }) != nil {
+    if let remaining = remainingClosingFrames, remaining <= 0 || time.now > closingDeadline {
+      if call(sink, { $0.finish(draining: remaining <= 0) }) != nil {
         reportChanges(always: true)
       }
       return false
@@ -149,30 +149,30 @@ public final class RenderLoop {
       isGateOpen = true
     }
     let sink = sink
-    var left = frameCount
-    while left > 0, remainingClosingFrames ?? 1 > 0 {
-      let count = min(left, Self.maximumBlockSize)
-      let began = time.now
+    var remaining = frameCount
+    while remaining > 0, remainingClosingFrames ?? 1 > 0 {
+      let count = min(remaining, Self.maximumBlockSize)
+      let renderStart = time.now
       let position = engine.port.position
       renderBlock(count)
-      let rendered = time.now
-      let writing = beginCall()
+      let renderEnd = time.now
+      let ownershipBefore = beginCall()
       sink.write(block.span.extracting(first: count * renderer.channelCount))
       let delay = sink.delay
-      guard endCall(writing) else { return false }
+      guard endCall(ownershipBefore) else { return false }
       recording?.write(block.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
-        position: position, frameCount: count, renderStart: began, renderEnd: rendered,
+        position: position, frameCount: count, renderStart: renderStart, renderEnd: renderEnd,
         writeEnd: time.now,
         delay: delay)
       timings.write(timing)
-      engine.recordCall(duration: timing.writeEnd - rendered)
+      engine.recordCall(duration: timing.writeEnd - renderEnd)
       clock.update(position: position + Int64(count), delay: timing.delay, moment: timing.writeEnd)
       if let closing = remainingClosingFrames {
         remainingClosingFrames = closing - count
       }
       idleState.recordFrames(count, isSilent: renderer.silentUntil > engine.port.position)
-      left -= count
+      remaining -= count
     }
     return true
   }
@@ -249,12 +249,12 @@ public final class RenderLoop {
   }
 
   func continueIdle() -> Bool {
-    let planned = renderer.silentUntil
+    let silentUntil = renderer.silentUntil
     let position = engine.port.position
-    let left = min(planned - position - idleState.wakeUpLead, Int64(engine.rate))
+    let idleFrameCount = min(silentUntil - position - idleState.wakeUpLead, Int64(engine.rate))
     time.wait(
       for: &idleState.watchedDescriptors,
-      timeout: min(Self.idlePollInterval, .seconds(Double(max(1, left)) / engine.rate)))
+      timeout: min(Self.idlePollInterval, .seconds(Double(max(1, idleFrameCount)) / engine.rate)))
     if idleState.watchedDescriptors[0].receivedEvents != 0 {
       wake.lower()
     }
@@ -287,20 +287,20 @@ public final class RenderLoop {
   @inline(__always) private func call<Result>(
     _ sink: any AudioSink, _ body: (any AudioSink) -> Result
   ) -> Result? {
-    let held = beginCall()
+    let ownershipBefore = beginCall()
     let result = body(sink)
-    return endCall(held) ? result : nil
+    return endCall(ownershipBefore) ? result : nil
   }
 
   private func beginCall() -> Int {
-    let held = ownership.load(ordering: .relaxed)
+    let ownershipBefore = ownership.load(ordering: .relaxed)
     callStartNanoseconds.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
-    ownership.store(held + 1, ordering: .releasing)
-    return held
+    ownership.store(ownershipBefore + 1, ordering: .releasing)
+    return ownershipBefore
   }
 
-  private func endCall(_ held: Int) -> Bool {
-    ownership.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing)
+  private func endCall(_ ownershipBefore: Int) -> Bool {
+    ownership.compareExchange(expected: ownershipBefore + 1, desired: ownershipBefore, ordering: .acquiringAndReleasing)
       .exchanged
   }
 
@@ -323,19 +323,19 @@ public final class RenderLoop {
   ///   the number of frames before it that are lost.
   /// - Returns: False if the call has returned.
   func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
-    let held = ownership.load(ordering: .acquiring)
-    guard held % 2 == 1 else { return false }
+    let ownershipBefore = ownership.load(ordering: .acquiring)
+    guard ownershipBefore % 2 == 1 else { return false }
     // This step is the first: after it, no other thread uses the loop.
     let (isOurs, _) = ownership.compareExchange(
-      expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
+      expected: ownershipBefore, desired: ownershipBefore + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
-    let lost = Int(engine.port.position - reading.position)
-    let ahead = Double(reading.delay + lost) / engine.rate
-    let begin = reading.moment == .zero ? time.now : reading.moment
+    let lostFrameCount = Int(engine.port.position - reading.position)
+    let ahead = Double(reading.delay + lostFrameCount) / engine.rate
+    let start = reading.moment == .zero ? time.now : reading.moment
     abandonedBlocks.append(block)
     block = [Float](repeating: 0, count: block.count)
-    sink = makeSink(begin + .seconds(ahead), lost)
+    sink = makeSink(start + .seconds(ahead), lostFrameCount)
     renderer.closeGate()
     isGateOpen = false
     return true
@@ -381,9 +381,9 @@ struct IdleState {
   var isDue: Bool { delay.map { silentFrameCount >= $0 } ?? false }
 
   /// Counts the frames of silence, if the device may become idle.
-  mutating func recordFrames(_ frameCount: Int, isSilent isQuiet: @autoclosure () -> Bool) {
+  mutating func recordFrames(_ frameCount: Int, isSilent: @autoclosure () -> Bool) {
     if delay == nil { return }
-    silentFrameCount = isQuiet() ? silentFrameCount + frameCount : 0
+    silentFrameCount = isSilent() ? silentFrameCount + frameCount : 0
   }
 }
 

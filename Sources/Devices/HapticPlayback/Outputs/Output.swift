@@ -227,9 +227,9 @@ public struct OutputName: Hashable, Sendable {
   public let address: String
 
   /// Creates a name.
-  public init(scheme: String, address rest: String = "") {
+  public init(scheme: String, address: String = "") {
     self.scheme = scheme
-    self.address = rest
+    self.address = address
   }
 }
 
@@ -265,21 +265,21 @@ public struct OutputRegistry: Sendable {
   ///
   /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default
   /// scheme.
-  public func parseName(_ word: String) -> OutputName {
-    if let (scheme, rest) = Self.splitScheme(word), backend(forScheme: scheme) != nil {
-      return OutputName(scheme: scheme, address: rest)
+  public func parseName(_ text: String) -> OutputName {
+    if let (scheme, address) = Self.splitScheme(text), backend(forScheme: scheme) != nil {
+      return OutputName(scheme: scheme, address: address)
     }
-    return OutputName(scheme: defaultScheme, address: word)
+    return OutputName(scheme: defaultScheme, address: text)
   }
 
   /// Parses a name that must have a scheme, in one of the `nameForms`; nil if it is not valid.
-  public func parseQualifiedName(_ word: String) -> OutputName? {
-    let (scheme, rest) = Self.splitScheme(word) ?? (word, "")
-    guard let backend = backend(forScheme: scheme), rest.isEmpty == (backend.parameter == nil)
+  public func parseQualifiedName(_ text: String) -> OutputName? {
+    let (scheme, address) = Self.splitScheme(text) ?? (text, "")
+    guard let backend = backend(forScheme: scheme), address.isEmpty == (backend.parameter == nil)
     else {
       return nil
     }
-    return OutputName(scheme: scheme, address: rest)
+    return OutputName(scheme: scheme, address: address)
   }
 
   /// Opens an output by its name in text form.
@@ -289,10 +289,10 @@ public struct OutputRegistry: Sendable {
   ///   - request: The requested properties.
   ///   - time: The clock of a sink that has no clock of its own.
   public func open(
-    _ word: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
+    _ name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   )
     throws(OutputError) -> sending OpenedOutput
-  { try open(parseName(word), request, time: time) }
+  { try open(parseName(name), request, time: time) }
 
   /// Opens an output.
   ///
@@ -343,9 +343,9 @@ public struct OutputRegistry: Sendable {
     backends.first { $0.scheme == scheme }
   }
 
-  private static func splitScheme(_ word: String) -> (scheme: String, rest: String)? {
-    guard let colon = word.firstIndex(of: ":") else { return nil }
-    return (String(word[..<colon]), String(word[word.index(after: colon)...]))
+  private static func splitScheme(_ text: String) -> (scheme: String, address: String)? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    return (String(text[..<colon]), String(text[text.index(after: colon)...]))
   }
 }
 

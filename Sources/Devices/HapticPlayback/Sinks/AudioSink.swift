@@ -206,9 +206,9 @@ public struct SinkPacer {
       writtenFrameCount -= ahead
       return .missed(frameCount: Int(-ahead))
     }
-    let room = Int64(format.bufferSize) - ahead
-    if room >= Int64(format.periodSize) {
-      return .ready(frameCount: Int(room) / format.periodSize * format.periodSize)
+    let space = Int64(format.bufferSize) - ahead
+    if space >= Int64(format.periodSize) {
+      return .ready(frameCount: Int(space) / format.periodSize * format.periodSize)
     }
     // The time counts from the start, so that rounding errors do not accumulate.
     let due = writtenFrameCount + Int64(format.periodSize - format.bufferSize)
@@ -219,8 +219,8 @@ public struct SinkPacer {
 
   private func time(ofFrame frame: Int64) -> Duration {
     let rate = Int64(format.rate.rounded())
-    let (seconds, rest) = frame.quotientAndRemainder(dividingBy: max(1, rate))
-    return .seconds(seconds) + .nanoseconds(Int64((Double(rest) / format.rate * 1e9).rounded(.up)))
+    let (seconds, remainder) = frame.quotientAndRemainder(dividingBy: max(1, rate))
+    return .seconds(seconds) + .nanoseconds(Int64((Double(remainder) / format.rate * 1e9).rounded(.up)))
   }
 
   private func frameCount(in duration: Duration) -> Int64 {
@@ -375,17 +375,17 @@ package struct SinkEventAggregator {
   /// Counts an event, and returns the reports that are due now.
   package mutating func add(_ event: SinkEvent, at now: Duration) -> [Report] {
     var due = drainDueReports(at: now)
-    let known = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
-    let place = known ?? groups.endIndex
-    if known == nil {
+    let knownIndex = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
+    let index = knownIndex ?? groups.endIndex
+    if knownIndex == nil {
       groups.append(
         Group(kind: event.kind, cause: event.cause, holdEnd: now + Self.minimumInterval))
     }
-    var group = groups[place]
-    defer { groups[place] = group }
+    var group = groups[index]
+    defer { groups[index] = group }
     group.count += 1
     group.missedFrameCount += event.missedFrameCount
-    if known == nil || event.kind == .failed { return due + [Report(event)] }
+    if knownIndex == nil || event.kind == .failed { return due + [Report(event)] }
     if now >= group.holdEnd {
       // After an interval without events, the next event is reported at once again.
       group.reportInterval = Self.minimumInterval
@@ -409,14 +409,14 @@ package struct SinkEventAggregator {
   /// Returns the held events that are due, or all held events without a time.
   package mutating func drainDueReports(at now: Duration?) -> [Report] {
     var reports: [Report] = []
-    for place in groups.indices {
-      var group = groups[place]
+    for index in groups.indices {
+      var group = groups[index]
       guard let held = group.heldReport, now.map({ $0 >= group.holdEnd }) ?? true else { continue }
       reports.append(held)
       group.heldReport = nil
       group.reportInterval = min(group.reportInterval * 2, Self.maximumInterval)
       group.holdEnd = (now ?? group.holdEnd) + group.reportInterval
-      groups[place] = group
+      groups[index] = group
     }
     return reports
   }

@@ -294,7 +294,7 @@ struct ServerCommand: Equatable, Sendable {
   let values: [String: Value]
 
   static func == (one: Self, other: Self) -> Bool {
-    one.syntax.verb == other.syntax.verb && one.values == other.values
+    first.syntax.verb == second.syntax.verb && first.values == second.values
   }
   func text(_ name: String) -> String? {
     if case .text(let text) = values[name] {
@@ -305,11 +305,11 @@ struct ServerCommand: Equatable, Sendable {
   }
 
   /// Returns a number, or the default if it was omitted.
-  func number(_ name: String, default usual: Double = 0) -> Double {
+  func number(_ name: String, default defaultValue: Double = 0) -> Double {
     if case .number(let number) = values[name] {
       number
     } else {
-      usual
+      defaultValue
     }
   }
 

@@ -88,20 +88,20 @@ final class ServerSound {
   )
     throws(PlaybackError)
   {
-    let begin = hasStarted ? now : max(now, startFrame)
+    let start = hasStarted ? now : max(now, startFrame)
     let ramp = hasStarted ? max(ramp, Self.defaultRampSeconds) : ramp
-    let end = begin + FrameConversion.frame(seconds: ramp, rate: rate)
-    let from = panSegment?.position(at: begin)
+    let end = start + FrameConversion.frame(seconds: ramp, rate: rate)
+    let from = panSegment?.position(at: start)
     // Without a previous position, there is no path to divide into steps.
-    let most = max(1, Self.maximumCommandCount / array.transducers.count)
+    let maximumCount = max(1, Self.maximumCommandCount / array.transducers.count)
     let count =
-      from == nil ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), most)
-    let steps = (1...count).map { number in
+      from == nil ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), maximumCount)
+    let steps = (1...count).map { step in
       array.gains(
-        at: from?.interpolated(Double(number) / Double(count), toward: position) ?? position)
+        at: from?.interpolated(Double(step) / Double(count), toward: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)
-    panSegment = PanSegment(start: begin, end: end, from: from ?? position, to: position)
+    panSegment = PanSegment(start: start, end: end, from: from ?? position, to: position)
     recordScheduled(end)
   }
 }
@@ -118,8 +118,8 @@ struct PanSegment {
   /// Returns the position at a frame.
   func position(at frame: Int64) -> ArrayPosition {
     guard frame < end else { return to }
-    let share = Double(max(0, frame - start)) / Double(end - start)
-    return from.interpolated(share, toward: to)
+    let fraction = Double(max(0, frame - start)) / Double(end - start)
+    return from.interpolated(fraction, toward: to)
   }
 }
 
@@ -181,27 +181,27 @@ struct TapSchedule {
     }
   }
 
-  private func isBefore(_ one: Int, _ other: Int) -> Bool {
-    (heap[one].frame, heap[one].sequenceNumber) < (heap[other].frame, heap[other].sequenceNumber)
+  private func isBefore(_ first: Int, _ second: Int) -> Bool {
+    (heap[first].frame, heap[first].sequenceNumber) < (heap[second].frame, heap[second].sequenceNumber)
   }
 
-  private mutating func siftUp(_ place: Int) {
-    var place = place
-    while place > 0, isBefore(place, (place - 1) / 2) {
-      heap.swapAt(place, (place - 1) / 2)
-      place = (place - 1) / 2
+  private mutating func siftUp(_ index: Int) {
+    var index = index
+    while index > 0, isBefore(index, (index - 1) / 2) {
+      heap.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
     }
   }
 
-  private mutating func siftDown(_ place: Int) {
-    var place = place
+  private mutating func siftDown(_ index: Int) {
+    var index = index
     while true {
-      let children = [2 * place + 1, 2 * place + 2].filter { $0 < heap.count }
-      guard let least = children.min(by: { isBefore($0, $1) }), isBefore(least, place) else {
+      let children = [2 * index + 1, 2 * index + 2].filter { $0 < heap.count }
+      guard let first = children.min(by: { isBefore($0, $1) }), isBefore(first, index) else {
         return
       }
-      heap.swapAt(place, least)
-      place = least
+      heap.swapAt(index, first)
+      index = first
     }
   }
 }

@@ -91,11 +91,11 @@ package final class CommandSession {
   package func finishPlaying() -> Bool {
     removeEndedSounds()
     do throws(PlaybackError) {
-      for voice in sounds where voice.stopFrame == nil && voice.replacementFrame == nil {
-        if voice.isPaused {
-          try end(voice, at: scheduledTime(.now))
+      for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
+        if sound.isPaused {
+          try end(sound, at: scheduledTime(.now))
         } else {
-          try voice.player.loop(passCount: 1)
+          try sound.player.loop(passCount: 1)
         }
       }
       return true
@@ -111,10 +111,10 @@ package final class CommandSession {
     removeEndedSounds()
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
-    let left =
+    let remaining =
       Double(endFrame + Int64(delay) - engine.position) / engine.rate
       + (tail ?? engine.routing.tail(rate: engine.rate))
-    return max(0, left)
+    return max(0, remaining)
   }
 
   private func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
@@ -195,8 +195,8 @@ package final class CommandSession {
   /// Returns the time until work is due without a request; nil if there is none.
   package func timeout() -> Duration? {
     scheduledTaps.firstFrame.map { frame in
-      let left = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
-      return .seconds(max(0.001, left))
+      let remaining = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
+      return .seconds(max(0.001, remaining))
     }
   }
 
@@ -206,26 +206,26 @@ package final class CommandSession {
     let ended = sounds.filter(\.hasEnded)
     if ended.isEmpty { return }
     defer { adjustDucking() }
-    sounds.removeAll { voice in ended.contains { $0 === voice } }
+    sounds.removeAll { sound in ended.contains { $0 === sound } }
     // `sorted` is stable in practice, so sounds that ended together keep their order.
-    for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
-      let frame = voice.player.endFrame
+    for sound in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
+      let frame = sound.player.endFrame
       // Scheduled commands would keep the player loaded. If there are too many commands now, they
       // expire at their time.
-      if voice.lastScheduledFrame > frame {
-        try? voice.player.cancel()
+      if sound.lastScheduledFrame > frame {
+        try? sound.player.cancel()
       }
       endFrame = max(endFrame, frame)
-      if let succession = voice.replacementFrame, frame >= succession {
+      if let succession = sound.replacementFrame, frame >= succession {
         continue
       }
-      let isStopped = voice.stopFrame.map { frame >= $0 } ?? false
-      reportEnd(of: voice, isStopped ? "stopped" : "finished", at: frame)
+      let isStopped = sound.stopFrame.map { frame >= $0 } ?? false
+      reportEnd(of: sound, isStopped ? "stopped" : "finished", at: frame)
     }
   }
 
-  private func reportEnd(of voice: ServerSound, _ event: String, at frame: Int64) {
-    guard let name = voice.name else { return }
+  private func reportEnd(of sound: ServerSound, _ event: String, at frame: Int64) {
+    guard let name = sound.name else { return }
     events.append(
       .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
@@ -333,8 +333,8 @@ package final class CommandSession {
   private static var earlyPlayerLimit: Int { 256 }
 
   private func isImminent(_ frame: Int64) -> Bool {
-    let left = Double(frame - engine.position) / engine.rate
-    return left
+    let remaining = Double(frame - engine.position) / engine.rate
+    return remaining
       < (sounds.count < Self.earlyPlayerLimit ? Self.earlyPlayerSeconds : Self.latePlayerSeconds)
   }
 
@@ -375,7 +375,7 @@ package final class CommandSession {
   }
 
   func start(
-    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil,
+    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from position: Double? = nil,
     gain: Double = 1,
     priority: Int = 0
   ) throws(PlaybackError) -> [CommandReply.Field] {
@@ -384,22 +384,22 @@ package final class CommandSession {
         try end(old, at: moment, isReplacement: true)
       }
     }
-    let voice = ServerSound(
+    let sound = ServerSound(
       name: name, player: player, startFrame: moment.frame, clientID: currentClientID,
       priority: priority)
-    voice.gain = gain
+    sound.gain = gain
     // While a sound of a higher priority plays, this one starts with its reduced gain.
-    voice.duckGain = duckGain(of: voice, at: moment.frame)
-    if voice.totalGain != 1 {
-      try player.setGain(voice.totalGain, over: 0)
+    sound.duckGain = duckGain(of: sound, at: moment.frame)
+    if sound.totalGain != 1 {
+      try player.setGain(sound.totalGain, over: 0)
     }
     try player.start(at: moment.time, from: place)
     if let wake {
       player.endHandler = { wake.raise() }
     }
-    sounds.append(voice)
+    sounds.append(sound)
     if priority > 0 {
-      try duckBelow(voice, at: moment)
+      try duckBelow(sound, at: moment)
     }
     let time = CommandReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
@@ -446,14 +446,14 @@ package final class CommandSession {
       }
       return []
     case .strength:
-      return try changeEach(name) { voice throws(PlaybackError) in
-        voice.gain = value
-        try voice.player.setGain(voice.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
-        voice.recordScheduled(moment.frame)
+      return try changeEach(name) { sound throws(PlaybackError) in
+        sound.gain = value
+        try sound.player.setGain(sound.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
+        sound.recordScheduled(moment.frame)
       }
     case .control(let id):
-      return try changeEach(name) { voice throws(PlaybackError) in
-        try voice.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
+      return try changeEach(name) { sound throws(PlaybackError) in
+        try sound.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
       }
     }
   }
@@ -465,8 +465,8 @@ package final class CommandSession {
     }
     let ending =
       try command.name.map { name throws(CommandError) in try sounds(named: name) } ?? sounds
-    for voice in ending {
-      try translatingErrors { () throws(PlaybackError) in try end(voice, at: moment) }
+    for sound in ending {
+      try translatingErrors { () throws(PlaybackError) in try end(sound, at: moment) }
     }
     return []
   }
@@ -474,22 +474,22 @@ package final class CommandSession {
   /// Pauses the named sounds, or all that have a name. A sound that has not started yet is paused
   /// at its start.
   func pause(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.pause(at: voice.changeTime)
-      voice.isPaused = true
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.pause(at: sound.changeTime)
+      sound.isPaused = true
     }
   }
 
   func resume(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.resume(at: voice.changeTime)
-      voice.isPaused = false
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.resume(at: sound.changeTime)
+      sound.isPaused = false
     }
   }
 
   func seek(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.seek(to: command.number("SECONDS"), at: voice.changeTime)
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.seek(to: command.number("SECONDS"), at: sound.changeTime)
     }
   }
 
@@ -497,14 +497,14 @@ package final class CommandSession {
     let isOn = command.text("SWITCH") == "on"
     let end = command.flag("end") ? command.number("end") : nil
     guard isOn || end == nil else { throw CommandError(.unexpectedArgument, "'end' requires 'on'") }
-    return try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.loop(passCount: isOn ? nil : 1, end: end)
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.loop(passCount: isOn ? nil : 1, end: end)
     }
   }
 
   func rate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.setPlaybackRate(command.number("RATE"))
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.setPlaybackRate(command.number("RATE"))
     }
   }
 
@@ -520,8 +520,8 @@ package final class CommandSession {
       throw CommandError(
         .invalidValue, "POS must be \(array.layout.positionDescription), not \(text.inQuotes)")
     }
-    return try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.pan(
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.pan(
         to: position, over: command.number("over"), on: array, now: engine.position,
         rate: engine.rate)
     }
@@ -535,33 +535,33 @@ package final class CommandSession {
     // Without a name, muting silences the engine, but unmuting also unmutes each sound that was
     // muted by its name.
     if command.name == nil && isMuted { return [] }
-    return try changeEach(command.name) { voice throws(PlaybackError) in
-      guard voice.isMuted != isMuted else { return }
-      try voice.player.setMuted(isMuted)
-      voice.isMuted = isMuted
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      guard sound.isMuted != isMuted else { return }
+      try sound.player.setMuted(isMuted)
+      sound.isMuted = isMuted
     }
   }
 
   /// Ends a sound at a time; a sound that would start later never starts.
-  func end(_ voice: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
+  func end(_ sound: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
     throws(PlaybackError)
   {
-    let isToCome = !voice.hasStarted && voice.startFrame >= moment.frame
+    let isToCome = !sound.hasStarted && sound.startFrame >= moment.frame
     if isToCome {
-      try voice.player.cancel()
+      try sound.player.cancel()
     } else {
-      try voice.player.stop(at: moment.time)
+      try sound.player.stop(at: moment.time)
     }
-    voice.recordScheduled(moment.frame)
+    sound.recordScheduled(moment.frame)
     if isSuccession {
-      voice.replacementFrame = min(voice.replacementFrame ?? .max, moment.frame)
+      sound.replacementFrame = min(sound.replacementFrame ?? .max, moment.frame)
     } else {
-      voice.stopFrame = min(voice.stopFrame ?? .max, moment.frame)
+      sound.stopFrame = min(sound.stopFrame ?? .max, moment.frame)
     }
     if isToCome {
-      sounds.removeAll { $0 === voice }
-      if voice.replacementFrame == nil {
-        reportEnd(of: voice, "stopped", at: engine.position)
+      sounds.removeAll { $0 === sound }
+      if sound.replacementFrame == nil {
+        reportEnd(of: sound, "stopped", at: engine.position)
       }
     }
   }
@@ -573,8 +573,8 @@ package final class CommandSession {
     let changing =
       try name.map { name throws(CommandError) in try sounds(named: name) }
       ?? sounds.filter { $0.name != nil }
-    for voice in changing {
-      try translatingErrors { () throws(PlaybackError) in try change(voice) }
+    for sound in changing {
+      try translatingErrors { () throws(PlaybackError) in try change(sound) }
     }
     return []
   }
@@ -609,9 +609,9 @@ package final class CommandSession {
       _ = try start(player, as: name, at: moment, priority: command.priority)
       let end = moment.frame + FrameConversion.frame(seconds: duration, rate: engine.rate)
       try player.stop(at: .frame(end))
-      if let voice = sounds.last {
-        voice.isNoise = true
-        voice.recordScheduled(end)
+      if let sound = sounds.last {
+        sound.isNoise = true
+        sound.recordScheduled(end)
       }
       return [
         .pair("name", name), .number("time", Double(moment.frame) / engine.rate),
@@ -661,46 +661,46 @@ struct Ducking: Equatable, Sendable {
 
 extension CommandSession {
   func duck(_ command: ServerCommand) -> [CommandReply.Field] {
-    let usual = Ducking()
+    let defaults = Ducking()
     ducking = Ducking(
-      gain: command.number("GAIN"), attack: command.number("attack", default: usual.attack),
-      release: command.number("release", default: usual.release))
+      gain: command.number("GAIN"), attack: command.number("attack", default: defaults.attack),
+      release: command.number("release", default: defaults.release))
     adjustDucking()
     return []
   }
 
-  func duckGain(of voice: ServerSound, at frame: Int64) -> Double {
-    let isBelow = sounds.contains { other in
-      other.priority > voice.priority && other.startFrame <= frame && !other.hasEnded
-        && !other.isPaused
+  func duckGain(of sound: ServerSound, at frame: Int64) -> Double {
+    let isBelow = sounds.contains { candidate in
+      candidate.priority > sound.priority && candidate.startFrame <= frame && !candidate.hasEnded
+        && !candidate.isPaused
     }
     return isBelow ? ducking.gain : 1
   }
 
-  func duckBelow(_ voice: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
+  func duckBelow(_ sound: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
     guard ducking.gain != 1 else { return }
-    for other in sounds where other.priority < voice.priority && other.duckGain != ducking.gain {
-      other.duckGain = ducking.gain
-      try other.player.setGain(other.totalGain, over: ducking.attack, at: moment.time)
-      other.recordScheduled(moment.frame)
+    for lower in sounds where lower.priority < sound.priority && lower.duckGain != ducking.gain {
+      lower.duckGain = ducking.gain
+      try lower.player.setGain(lower.totalGain, over: ducking.attack, at: moment.time)
+      lower.recordScheduled(moment.frame)
     }
   }
 
   /// Updates the ducking of every sound. If there are too many commands, a later call completes it.
   func adjustDucking() {
-    for voice in sounds where !voice.hasEnded {
-      let gain = duckGain(of: voice, at: engine.position)
-      guard gain != voice.duckGain else { continue }
+    for sound in sounds where !sound.hasEnded {
+      let gain = duckGain(of: sound, at: engine.position)
+      guard gain != sound.duckGain else { continue }
       // A gain reduction for a later sound was already scheduled at its frame.
-      let isAhead = sounds.contains { $0.priority > voice.priority && !$0.hasEnded }
-      if gain > voice.duckGain && isAhead { continue }
-      let ramp = gain < voice.duckGain ? ducking.attack : ducking.release
-      let before = voice.duckGain
-      voice.duckGain = gain
+      let isAhead = sounds.contains { $0.priority > sound.priority && !$0.hasEnded }
+      if gain > sound.duckGain && isAhead { continue }
+      let ramp = gain < sound.duckGain ? ducking.attack : ducking.release
+      let before = sound.duckGain
+      sound.duckGain = gain
       do throws(PlaybackError) {
-        try voice.player.setGain(voice.totalGain, over: ramp)
+        try sound.player.setGain(sound.totalGain, over: ramp)
       } catch {
-        voice.duckGain = before
+        sound.duckGain = before
       }
     }
   }

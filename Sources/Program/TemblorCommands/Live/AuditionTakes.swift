@@ -185,12 +185,12 @@ struct RecordingChannels {
     var keys: [[Int]] = []
     var routing = routing
     var newProfiles: [TransducerProfile] = []
-    var place = 0
+    var position = 0
     for index in routing.channels.indices {
       guard let bus = routing.channels[index].hapticBus else { continue }
       // Outputs that carry the same channel of every recording share a bus.
-      let key = [bus] + counts.map { place % $0 }
-      place += 1
+      let key = [bus] + counts.map { position % $0 }
+      position += 1
       let number = keys.firstIndex(of: key) ?? keys.count
       if number == keys.count {
         keys.append(key)
@@ -215,21 +215,21 @@ struct RecordingChannels {
         ])
       return channelsOfBuses.map { _ in plan }
     }
-    var made: [Int: RenderPlan] = [:]
-    return try channelsOfBuses.map { place in
-      let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
-      if let plan = made[channel] { return plan }
+    var plansByChannel: [Int: RenderPlan] = [:]
+    return try channelsOfBuses.map { position in
+      let channel = sound.channelCount <= hapticChannelCount ? position % sound.channelCount : -1
+      if let plan = plansByChannel[channel] { return plan }
       let samples = channel < 0 ? sound.monoMix : sound.channel(channel)
       let plan = try RenderPlan(
         recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
-      made[channel] = plan
+      plansByChannel[channel] = plan
       return plan
     }
   }
 
   func signal(of sound: Sound, channelCount: Int) -> Signal {
-    let channels = (0..<channelCount).map { place in
-      sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.monoMix
+    let channels = (0..<channelCount).map { position in
+      sound.channelCount <= count ? sound.channel(position % sound.channelCount) : sound.monoMix
     }
     return Signal(channels: channels, rate: sound.rate)
   }
@@ -241,9 +241,9 @@ extension Sound {
   }
 
   fileprivate var monoMix: [Float] {
-    let share = 1 / Float(channelCount)
+    let weight = 1 / Float(channelCount)
     return (0..<frameCount).map { frame in
-      (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * share
+      (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * weight
     }
   }
 }

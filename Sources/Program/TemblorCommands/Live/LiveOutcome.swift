@@ -48,11 +48,11 @@ struct RenderLoadStatistics: Equatable, Sendable {
 
   mutating func add(_ records: [BlockTiming], rate: Double) {
     for record in records where record.frameCount > 0 {
-      let share =
+      let load =
         (record.renderEnd - record.renderStart).inSeconds * rate / Double(record.frameCount)
       blockCount += 1
-      loadSum += share
-      peakLoad = max(peakLoad, share)
+      loadSum += load
+      peakLoad = max(peakLoad, load)
       maximumDelay = max(maximumDelay, record.delay)
     }
   }
@@ -73,7 +73,7 @@ extension Duration {
 }
 
 struct Distribution: Equatable, Sendable {
-  static let columns: [(name: String, key: String, share: Double)] = [
+  static let columns: [(name: String, key: String, fraction: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99),
     ("max", "max", 1.0),
   ]
@@ -84,28 +84,28 @@ struct Distribution: Equatable, Sendable {
 
   /// Returns the smallest value that at least this fraction of the values does not exceed; 0
   /// without values.
-  func quantile(_ share: Double) -> Double {
+  func quantile(_ fraction: Double) -> Double {
     guard !sorted.isEmpty else { return 0 }
-    let place = Int((share * Double(sorted.count)).rounded(.up)) - 1
-    return sorted[min(max(0, place), sorted.count - 1)]
+    let index = Int((fraction * Double(sorted.count)).rounded(.up)) - 1
+    return sorted[min(max(0, index), sorted.count - 1)]
   }
 
-  var quantiles: [Double] { Self.columns.map { quantile($0.share) } }
+  var quantiles: [Double] { Self.columns.map { quantile($0.fraction) } }
 
   /// Returns the rows of a histogram, each with the start of its step and a count.
   func histogram(rowCount: Int) -> (step: Double, rows: [(start: Double, count: Int)]) {
-    guard let least = sorted.first, let most = sorted.last, most > least, rowCount > 0 else {
+    guard let minimum = sorted.first, let maximum = sorted.last, maximum > minimum, rowCount > 0 else {
       return (0, sorted.isEmpty ? [] : [(sorted[0], sorted.count)])
     }
-    let step = (most - least) / Double(rowCount)
+    let step = (maximum - minimum) / Double(rowCount)
     var counts = [Int](repeating: 0, count: rowCount)
     for value in sorted {
-      counts[min(rowCount - 1, Int((value - least) / step))] += 1
+      counts[min(rowCount - 1, Int((value - minimum) / step))] += 1
     }
-    return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
+    return (step, counts.enumerated().map { (minimum + Double($0.offset) * step, $0.element) })
   }
 
-  var fields: JSONObject { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] } }
+  var fields: JSONObject { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.fraction)] } }
 }
 
 /// A sound file that records the output and gets its name when it is complete.

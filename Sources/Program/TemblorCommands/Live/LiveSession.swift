@@ -264,8 +264,8 @@ final class LiveSession {
 
   private func showKeys(of task: any PlaybackActivity) {
     let levels: [KeyHelp] = task.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
-    let usual = levels + [("q", "quit"), ("?", "these keys")]
-    console.showKeys(task.keys + usual.filter { key in !task.keys.contains { $0.key == key.key } })
+    let sessionKeys = levels + [("q", "quit"), ("?", "these keys")]
+    console.showKeys(task.keys + sessionKeys.filter { key in !task.keys.contains { $0.key == key.key } })
   }
 }
 

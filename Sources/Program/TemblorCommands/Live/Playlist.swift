@@ -23,14 +23,14 @@ final class Playlist: PlaybackActivity {
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1,
     gapSeconds gap: Double = 0,
-    sendGains shares: [SendAutomation] = [], session: LiveSession
+    sendGains: [SendAutomation] = [], session: LiveSession
   ) throws {
     self.engine = engine
     self.patterns = pieces
     self.gapFrameCount = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
     trackPlayer = SingleTrackPlayer(
-      engine, passCount: passCount, wake: session.wake, sendGains: shares)
+      engine, passCount: passCount, wake: session.wake, sendGains: sendGains)
     if let first = pieces.first {
       try trackPlayer.play(
         first, at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
@@ -60,8 +60,8 @@ final class Playlist: PlaybackActivity {
       }
     }
     guard let heardEndFrame else { return .wait(nil) }
-    let left = heardEndFrame - engine.position
-    return left > 0 ? .wait(.nanosecondRounded(seconds: Double(left) / engine.rate)) : .finished
+    let remaining = heardEndFrame - engine.position
+    return remaining > 0 ? .wait(.nanosecondRounded(seconds: Double(remaining) / engine.rate)) : .finished
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
@@ -144,12 +144,12 @@ final class SingleTrackPlayer {
   /// - Parameter passCount: The number of passes of each pattern; nil for an endless loop.
   init(
     _ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal,
-    sendGains shares: [SendAutomation] = []
+    sendGains: [SendAutomation] = []
   ) {
     self.engine = engine
     self.passCount = passCount
     self.wake = wake
-    self.sendGains = shares
+    self.sendGains = sendGains
   }
 
   /// The frame at which the pattern ended; nil before and during playback.

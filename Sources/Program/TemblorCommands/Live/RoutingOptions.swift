@@ -58,8 +58,8 @@ enum RoutingOptions {
       if pan != nil { throw UsageError("'--pan' needs '--array'") }
       return routing
     }
-    for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
-      throw UsageError("'--array' cannot be used with \(other.inQuotes)")
+    for excluded in ["--haptics", "--channel", "--profile"] where !arguments.values(excluded).isEmpty {
+      throw UsageError("'--array' cannot be used with \(excluded.inQuotes)")
     }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
     let array = try ArrayCheckResult(
@@ -117,10 +117,10 @@ enum RoutingOptions {
 
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
     guard let number = Double(text), gainRange.contains(number) else {
-      let least = Int(gainRange.lowerBound)
-      let most = Int(gainRange.upperBound)
+      let minimum = Int(gainRange.lowerBound)
+      let maximum = Int(gainRange.upperBound)
       throw UsageError.invalidValue(
-        of: option, expected: "gains from \(least) to \(most) dB", actual: text)
+        of: option, expected: "gains from \(minimum) to \(maximum) dB", actual: text)
     }
     return Float(NumberFormatting.amplitude(decibels: number))
   }
@@ -181,8 +181,8 @@ extension ChannelRouting.ChannelSettings {
       content = (false, .none)
     case ("invert", nil):
       isInverted = true
-    case ("source", let place?) where !place.isEmpty:
-      source = place
+    case ("source", let bodyLocation?) where !bodyLocation.isEmpty:
+      source = bodyLocation
     case ("profile", let name?):
       profile = try profileNamed(name)
     case ("gain", let text?):

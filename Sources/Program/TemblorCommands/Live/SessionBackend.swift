@@ -118,9 +118,9 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
-    let made = Driver(engine, output.sink, clock)
-    driver = made
-    return made
+    let newDriver = Driver(engine, output.sink, clock)
+    driver = newDriver
+    return newDriver
   }
 
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {

@@ -21,7 +21,7 @@ final class TakeSwitcher {
   private(set) var isLooping: Bool
   private(set) var isPaused = false
   /// The position of the last seek, and the position that the last block still reports.
-  private var pendingSeek: (place: Double, left: Double)?
+  private var pendingSeek: (target: Double, previous: Double)?
 
   /// Creates a switcher that starts the takes.
   ///
@@ -56,10 +56,10 @@ final class TakeSwitcher {
   }
 
   var playheadSeconds: Double {
-    guard let pendingSeek, isPaused || group.position == pendingSeek.left else {
+    guard let pendingSeek, isPaused || group.position == pendingSeek.previous else {
       return group.position
     }
-    return pendingSeek.place
+    return pendingSeek.target
   }
 
   var progress: (position: Double, duration: Double?) { (min(playheadSeconds, duration), duration) }

@@ -43,8 +43,8 @@ struct ForceFeedbackEffect: Equatable, Sendable {
     case .periodic(_, let level), .constant(let level):
       return (enveloped(level, at: time), 0)
     case .ramp(let from, let to):
-      let share = length > 0 ? time / length : 0
-      return (enveloped(from + (to - from) * share, at: time), 0)
+      let fraction = length > 0 ? time / length : 0
+      return (enveloped(from + (to - from) * fraction, at: time), 0)
     }
   }
 
@@ -52,9 +52,9 @@ struct ForceFeedbackEffect: Equatable, Sendable {
     if time < envelope.attackLength {
       return envelope.attackLevel + (level - envelope.attackLevel) * time / envelope.attackLength
     }
-    let left = length - time
-    if length > 0, left < envelope.fadeLength {
-      return envelope.fadeLevel + (level - envelope.fadeLevel) * left / envelope.fadeLength
+    let remaining = length - time
+    if length > 0, remaining < envelope.fadeLength {
+      return envelope.fadeLevel + (level - envelope.fadeLevel) * remaining / envelope.fadeLength
     }
     return level
   }
@@ -62,15 +62,15 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   /// Returns the time until the levels change on their own; during a continuous change, the time
   /// until the next step.
   func secondsUntilChange(at time: Double, count: Int) -> Double {
-    let place =
+    let position =
       length > 0 ? time.truncatingRemainder(dividingBy: delay + length) - delay : time - delay
-    if place < 0 { return -place }
+    if position < 0 { return -position }
     if case .ramp = kind { return RumbleMixer.stepSeconds }
-    if place < envelope.attackLength { return RumbleMixer.stepSeconds }
+    if position < envelope.attackLength { return RumbleMixer.stepSeconds }
     guard length > 0 else { return .infinity }
-    let left = length - place
-    if left <= envelope.fadeLength { return min(left, RumbleMixer.stepSeconds) }
-    return left - envelope.fadeLength
+    let remaining = length - position
+    if remaining <= envelope.fadeLength { return min(remaining, RumbleMixer.stepSeconds) }
+    return remaining - envelope.fadeLength
   }
 }
 

@@ -41,21 +41,21 @@ final class UInputPad: ForceFeedbackPad {
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard pad >= 0 else { throw Self.openingError(errno) }
     if let copied {
-      let other = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      guard other >= 0 else {
+      let originalDescriptor = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard originalDescriptor >= 0 else {
         let code = errno
         close(pad)
         throw FileError.system(
           copied, "cannot be opened; name a pad of /dev/input that this user may read", code: code)
       }
-      original = other
+      original = originalDescriptor
     } else {
       original = nil
     }
-    let made =
+    let result =
       unsafe original.map { cuinput_copy_pad(pad, $0) }
       ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
-    guard made >= 0 else {
+    guard result >= 0 else {
       // Open descriptors are closed with this object.
       let code = errno
       throw FileError.system(copied ?? Self.path, "no pad can be made", code: code)
@@ -125,13 +125,13 @@ final class UInputPad: ForceFeedbackPad {
 
   /// Receives an effect and replies to the game, which waits for the reply.
   private func upload(_ request: UInt32) -> PadEvent? {
-    var given = cuinput_effect()
-    guard unsafe cuinput_begin_upload(pad, request, &given) == 0 else { return nil }
-    let effect = ForceFeedbackEffect(given)
+    var kernelEffect = cuinput_effect()
+    guard unsafe cuinput_begin_upload(pad, request, &kernelEffect) == 0 else { return nil }
+    let effect = ForceFeedbackEffect(kernelEffect)
     guard cuinput_end_upload(pad, request, effect == nil ? -EINVAL : 0) == 0, let effect else {
       return nil
     }
-    return .upload(effect, id: Int16(clamping: given.id))
+    return .upload(effect, id: Int16(clamping: kernelEffect.id))
   }
 
   private func erase(_ request: UInt32) -> PadEvent? {
