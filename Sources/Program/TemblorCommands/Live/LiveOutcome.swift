@@ -65,13 +65,6 @@ struct RenderLoadStatistics: Equatable, Sendable {
   }
 }
 
-extension Duration {
-  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
-
-  /// Returns a duration rounded to nanoseconds.
-  static func nanosecondRounded(seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
-}
-
 struct Distribution: Equatable, Sendable {
   static let columns: [(name: String, key: String, fraction: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99),

@@ -1,7 +1,9 @@
-import CUInput
-import Glibc
+internal import CUInput
+internal import Glibc
+package import SystemSupport
 
-enum PadEvent: Equatable {
+/// An event of a game that uses a gamepad.
+package enum PadEvent: Equatable {
   case upload(ForceFeedbackEffect, id: Int16)
   case erase(id: Int16)
   case play(id: Int16, count: Int)
@@ -9,7 +11,8 @@ enum PadEvent: Equatable {
   case gain(Double)
 }
 
-protocol ForceFeedbackPad: AnyObject {
+/// A gamepad with force feedback, as the program provides it to games.
+package protocol ForceFeedbackPad: AnyObject {
   /// Descriptors that are readable while `next` has an event.
   var descriptors: [Int32] { get }
 
@@ -19,10 +22,11 @@ protocol ForceFeedbackPad: AnyObject {
 }
 
 /// A gamepad that the kernel module uinput provides; it exists as long as this object.
-final class UInputPad: ForceFeedbackPad {
+package final class UInputPad: ForceFeedbackPad {
   private static let path = "/dev/uinput"
-  /// The USB vendor ID of the Xbox 360 controller.
+  /// The USB vendor ID of the Xbox 360 controller, which games recognize.
   private static let vendor: UInt16 = 0x045E
+  /// The USB product ID of that controller.
   private static let product: UInt16 = 0x028E
 
   private let pad: Int32
@@ -30,13 +34,13 @@ final class UInputPad: ForceFeedbackPad {
   private let original: Int32?
   private let originalPath: String
 
-  var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
+  package var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
 
   /// - Parameters:
   ///   - name: The name of the new gamepad.
   ///   - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
   ///     none.
-  init(name: String, copying copied: String?) throws(FileError) {
+  package init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard pad >= 0 else { throw Self.openingError(errno) }
@@ -69,25 +73,24 @@ final class UInputPad: ForceFeedbackPad {
     }
   }
 
-  static func openingError(_ code: Int32) -> FileError {
+  package static func openingError(_ code: Int32) -> FileError {
     switch code {
     case ENOENT, ENODEV:
       FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")
     case EACCES, EPERM:
       FileError(
         path,
-        "this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run "
-          + """
-          'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in \
-          again
-          """
+        """
+        this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run \
+        'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in again
+        """
       )
     default:
       FileError.system(path, "cannot be opened", code: code)
     }
   }
 
-  func next() throws -> PadEvent? {
+  package func next() throws -> PadEvent? {
     if let original {
       while var event = Self.read(original) {
         _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
