@@ -68,7 +68,7 @@ package final class CommandSession {
     loadedPattern = piece
     isCommandLate = false
     defer { loadedPattern = nil }
-    do throws(ListenError) {
+    do throws(CommandError) {
       let command = try request.command.get()
       let fields = try command.syntax.action(self)(command)
       if isCommandLate {
@@ -236,7 +236,7 @@ package final class CommandSession {
 
   package func record(_ event: SinkEvent, at now: Duration) {
     for report in sinkEvents.add(event, at: now) {
-      report(report)
+      self.report(report)
     }
   }
 
@@ -246,7 +246,7 @@ package final class CommandSession {
   /// Reports the held events that are due, or all held events without a time.
   package func reportHeldEvents(at now: Duration?) {
     for report in sinkEvents.drainDueReports(at: now) {
-      report(report)
+      self.report(report)
     }
   }
 
@@ -258,9 +258,9 @@ package final class CommandSession {
     let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
     let count = CommandReply.Field.count("count", report.count)
     if event.kind == .underrun {
-      return report(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
+      return self.report(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
     }
-    report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
+    self.report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
 
   func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
@@ -317,7 +317,7 @@ package final class CommandSession {
     while let frame = scheduledTaps.firstFrame, isImminent(frame),
       let tap = scheduledTaps.pop(before: .max)
     {
-      do throws(ListenError) {
+      do throws(CommandError) {
         try start(tap, at: (.frame(tap.frame), tap.frame))
       } catch {
         // There is space for the tap after the next period.
