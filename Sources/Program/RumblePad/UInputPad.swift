@@ -1,59 +1,66 @@
-import CUInput
-import Glibc
+internal import CUInput
+internal import Glibc
+package import SystemSupport
 
-enum PadEvent: Equatable {
+/// An event of a game that uses a gamepad.
+package enum PadEvent: Equatable {
   case upload(ForceFeedbackEffect, id: Int16)
   case erase(id: Int16)
   case play(id: Int16, count: Int)
-  /// The factor on all effects, 0…1.
+  /// The factor for all effects, 0…1.
   case gain(Double)
 }
 
-protocol ForceFeedbackPad: AnyObject {
-  /// Readable where `next` has something.
+/// A gamepad with force feedback, as the program provides it to games.
+package protocol ForceFeedbackPad: AnyObject {
+  /// Descriptors that are readable while `next` has an event.
   var descriptors: [Int32] { get }
 
-  /// What a game did next, answered already; nil where there is nothing. Never waits.
+  /// Returns the next event of a game, which has already been answered; nil if there is none. It
+  /// never waits.
   func next() throws -> PadEvent?
 }
 
-/// A pad made by the kernel's module uinput; it is gone with this object.
-final class UInputPad: ForceFeedbackPad {
+/// A gamepad that the kernel module uinput provides; it exists as long as this object.
+package final class UInputPad: ForceFeedbackPad {
   private static let path = "/dev/uinput"
-  /// What games know as the pad of an Xbox 360.
+  /// The USB vendor ID of the Xbox 360 controller, which games recognize.
   private static let vendor: UInt16 = 0x045E
+  /// The USB product ID of that controller.
   private static let product: UInt16 = 0x028E
 
   private let pad: Int32
-  /// The pad whose buttons and axes are passed through.
+  /// The gamepad whose buttons and axes are passed through.
   private let original: Int32?
   private let originalPath: String
 
-  var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
+  package var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
 
-  /// - Parameter copied: The device of a pad that is grabbed and whose buttons and axes are those
-  ///   of this one.
-  init(name: String, copying copied: String?) throws(FileError) {
+  /// - Parameters:
+  ///   - name: The name of the new gamepad.
+  ///   - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
+  ///     none.
+  package init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard pad >= 0 else { throw Self.openingError(errno) }
     if let copied {
-      let other = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      guard other >= 0 else {
+      let originalDescriptor = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard originalDescriptor >= 0 else {
         let code = errno
         close(pad)
         throw FileError.system(
           copied, "cannot be opened; name a pad of /dev/input that this user may read", code: code)
       }
-      original = other
+      original = originalDescriptor
     } else {
       original = nil
     }
-    let made =
+    let result =
       unsafe original.map { cuinput_copy_pad(pad, $0) }
       ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
-    guard made >= 0 else {
-      // What is open is closed with this object.
+    guard result >= 0 else {
+      // Open descriptors are closed with this object.
       let code = errno
       throw FileError.system(copied ?? Self.path, "no pad can be made", code: code)
     }
@@ -66,25 +73,24 @@ final class UInputPad: ForceFeedbackPad {
     }
   }
 
-  static func openingError(_ code: Int32) -> FileError {
+  package static func openingError(_ code: Int32) -> FileError {
     switch code {
     case ENOENT, ENODEV:
       FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")
     case EACCES, EPERM:
       FileError(
         path,
-        "this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run "
-          + """
-          'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in \
-          again
-          """
+        """
+        this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run \
+        'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in again
+        """
       )
     default:
       FileError.system(path, "cannot be opened", code: code)
     }
   }
 
-  func next() throws -> PadEvent? {
+  package func next() throws -> PadEvent? {
     if let original {
       while var event = Self.read(original) {
         _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
@@ -120,15 +126,15 @@ final class UInputPad: ForceFeedbackPad {
     return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
   }
 
-  /// Takes an effect and answers the game, which waits for that.
+  /// Receives an effect and replies to the game, which waits for the reply.
   private func upload(_ request: UInt32) -> PadEvent? {
-    var given = cuinput_effect()
-    guard unsafe cuinput_begin_upload(pad, request, &given) == 0 else { return nil }
-    let effect = ForceFeedbackEffect(given)
+    var kernelEffect = cuinput_effect()
+    guard unsafe cuinput_begin_upload(pad, request, &kernelEffect) == 0 else { return nil }
+    let effect = ForceFeedbackEffect(kernelEffect)
     guard cuinput_end_upload(pad, request, effect == nil ? -EINVAL : 0) == 0, let effect else {
       return nil
     }
-    return .upload(effect, id: Int16(clamping: given.id))
+    return .upload(effect, id: Int16(clamping: kernelEffect.id))
   }
 
   private func erase(_ request: UInt32) -> PadEvent? {
@@ -138,7 +144,8 @@ final class UInputPad: ForceFeedbackPad {
 }
 
 extension ForceFeedbackEffect {
-  /// An effect of the kernel (linux/input.h); nil for springs and the like.
+  /// Creates an effect from the kernel's structure (linux/input.h); nil for unsupported kinds such
+  /// as springs.
   init?(_ effect: cuinput_effect) {
     func level(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
     func seconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }
