@@ -1,54 +1,61 @@
 internal import Glibc
 
-/// The SHA-256 of bytes, as FIPS 180-4 defines it, so that a file can be known again by
-/// `sha256sum`.
+/// SHA-256 as specified in FIPS 180-4. The digests are equal to those of `sha256sum`.
 public struct SHA256 {
+  /// The first 64 primes.
   private static let primes = (2...311).filter { number in
     !(2..<number).contains { number % $0 == 0 }
   }
+  /// The constants K: the fractions of the cube roots of the primes (FIPS 180-4, 4.2.2).
   private static let roundConstants = primes.map { fractionBits(of: cbrt(Double($0))) }
+  /// The length of a block, in bytes.
   private static let blockLength = 64
 
+  /// The hash value H, initially the fractions of the square roots of the first primes (5.3.3).
   private var state = Self.primes.prefix(8).map { Self.fractionBits(of: Double($0).squareRoot()) }
+  /// The message schedule W of the current block.
   private var schedule = [UInt32](repeating: 0, count: 64)
+  /// The bytes of an incomplete block.
   private var pending: [UInt8] = []
   private var byteCount: UInt64 = 0
 
-  /// The hash of nothing yet.
+  /// Creates a hash of no bytes.
   public init() {}
 
-  /// Adds bytes: about a hundred megabytes in a second.
+  /// Adds bytes, about 100 MB per second.
   public mutating func add(_ bytes: [UInt8]) {
     byteCount += UInt64(bytes.count)
-    let all = pending.isEmpty ? bytes : pending + bytes
-    let end = all.count / Self.blockLength * Self.blockLength
+    let available = pending.isEmpty ? bytes : pending + bytes
+    let end = available.count / Self.blockLength * Self.blockLength
     for start in stride(from: 0, to: end, by: Self.blockLength) {
-      processBlock(all, at: start)
+      processBlock(available, at: start)
     }
-    pending = Array(all[end...])
+    pending = Array(available[end...])
   }
 
-  /// The hash of all bytes, in hexadecimal digits.
+  /// Returns the digest of all added bytes, in hexadecimal.
   public consuming func finish() -> String {
     let bitCount = byteCount * 8
-    var last: [UInt8] = [0x80]
-    while (pending.count + last.count) % Self.blockLength != Self.blockLength - 8 {
-      last.append(0)
+    // The padding is a 1 bit, zeros, and the length in bits as 8 bytes (5.1.1).
+    var padding: [UInt8] = [0x80]
+    while (pending.count + padding.count) % Self.blockLength != Self.blockLength - 8 {
+      padding.append(0)
     }
     for byte in 0..<8 {
-      last.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(56 - 8 * byte)))
-    }
-    add(last)
+      padding.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(56 - 8 * byte)))
+      }
+      add(padding)
     return state.map { String(UInt64($0) | 1 << 32, radix: 16).dropFirst() }.joined()
   }
 
-  /// The hash of some bytes, in hexadecimal digits.
+  /// Returns the digest of bytes, in hexadecimal.
   public static func hash(of bytes: [UInt8]) -> String {
     var hash = SHA256()
     hash.add(bytes)
     return hash.finish()
   }
 
+  /// Updates the state with a block (FIPS 180-4, 6.2.2).
   private mutating func processBlock(_ bytes: [UInt8], at start: Int) {
     for index in 0..<16 {
       var word: UInt32 = 0
@@ -58,11 +65,13 @@ public struct SHA256 {
       schedule[index] = word
     }
     for index in 16..<64 {
-      let early = schedule[index - 15]
-      let late = schedule[index - 2]
-      let small = Self.rotatedRight(early, by: 7) ^ Self.rotatedRight(early, by: 18) ^ early >> 3
-      let great = Self.rotatedRight(late, by: 17) ^ Self.rotatedRight(late, by: 19) ^ late >> 10
-      schedule[index] = schedule[index - 16] &+ small &+ schedule[index - 7] &+ great
+      let word15 = schedule[index - 15]
+      let word2 = schedule[index - 2]
+      let sigma0 =
+        Self.rotatedRight(word15, by: 7) ^ Self.rotatedRight(word15, by: 18) ^ word15 >> 3
+      let sigma1 =
+        Self.rotatedRight(word2, by: 17) ^ Self.rotatedRight(word2, by: 19) ^ word2 >> 10
+      schedule[index] = schedule[index - 16] &+ sigma0 &+ schedule[index - 7] &+ sigma1
     }
     var a = state[0]
     var b = state[1]
@@ -73,27 +82,29 @@ public struct SHA256 {
     var g = state[6]
     var h = state[7]
     for index in 0..<64 {
-      let great =
+      let sum1 =
         Self.rotatedRight(e, by: 6) ^ Self.rotatedRight(e, by: 11) ^ Self.rotatedRight(e, by: 25)
-      let first = h &+ great &+ (e & f ^ ~e & g) &+ Self.roundConstants[index] &+ schedule[index]
-      let small =
+      let choice = e & f ^ ~e & g
+      let temporary1 = h &+ sum1 &+ choice &+ Self.roundConstants[index] &+ schedule[index]
+      let sum0 =
         Self.rotatedRight(a, by: 2) ^ Self.rotatedRight(a, by: 13) ^ Self.rotatedRight(a, by: 22)
-      let second = small &+ (a & b ^ a & c ^ b & c)
+      let majority = a & b ^ a & c ^ b & c
+      let temporary2 = sum0 &+ majority
       h = g
       g = f
       f = e
-      e = d &+ first
+      e = d &+ temporary1
       d = c
       c = b
       b = a
-      a = first &+ second
+      a = temporary1 &+ temporary2
     }
     for (index, word) in [a, b, c, d, e, f, g, h].enumerated() {
       state[index] = state[index] &+ word
     }
   }
 
-  /// The first 32 bits of the fraction of a root.
+  /// Returns the first 32 bits of the fractional part of a root.
   private static func fractionBits(of root: Double) -> UInt32 {
     UInt32((root - root.rounded(.down)) * 0x1p32)
   }
