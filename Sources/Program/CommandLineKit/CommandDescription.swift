@@ -1,8 +1,9 @@
 import SystemSupport
 
-/// A verb, declared once: parsing, help, manual and completions all come from this.
+/// A command of the program. Parsing, help, the manual page, and completions are derived from this
+/// declaration.
 package struct Command: Sendable {
-  /// What a verb does with its arguments; what it throws ends the program with a message.
+  /// The work of a command. An error that it throws ends the program with a message.
   package typealias Action = @Sendable (ParsedArguments, Terminal) throws -> ExitStatus
 
   package struct Example: Sendable {
@@ -17,16 +18,18 @@ package struct Command: Sendable {
 
   package var name: String
   package var abstract: String
-  /// Paragraphs with an empty line between, written when they are shown; indented ones are kept as
-  /// they are.
+  /// Paragraphs that are separated by an empty line and composed only when they are shown. Indented
+  /// paragraphs keep their layout.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
-  /// At most one repeats; the optional ones come after the required ones.
+  /// The positional arguments. At most one of them repeats, and optional arguments follow the
+  /// required arguments.
   package var arguments: [Argument]
-  /// Options under the heading OPTIONS; `-h` and `--help` come by themselves.
+  /// The options under the heading OPTIONS. `-h` and `--help` are added automatically.
   package var options: [Option]
   package var groups: [OptionGroup]
-  /// Verbs that come behind this one, `profiles show`; a verb that has them takes no arguments.
+  /// The subcommands, such as `show` in `profiles show`. A command with subcommands takes no
+  /// arguments.
   package var subcommands: [Command]
   package var examples: [Example]
   package var run: Action
@@ -56,7 +59,8 @@ package struct Command: Sendable {
   var optionSections: [OptionGroup] { [OptionGroup("Options", options + [.help])] + groups }
 
   package func option(named name: String) -> Option? {
-    // Every value of a command line is looked for: the lists are not joined for it.
+    // This runs for every argument of a command line, so it does not build a joined list of
+    // options.
     if let option = options.first(where: { $0.names.contains(name) }) {
       return option
     }
@@ -69,10 +73,13 @@ package struct Command: Sendable {
     return nil
   }
 
+  /// Parses the arguments after the command.
+  ///
   /// - Parameters:
-  ///   - words: The command line after the verb.
-  ///   - optionHints: The options to name in the message about an unknown option.
-  ///   - acceptedFlags: Flags that have no effect where the verb does not declare them.
+  ///   - words: The arguments after the command.
+  ///   - optionSuggestions: The options to suggest for an unknown option.
+  ///   - acceptedFlags: The flags that are accepted, without effect, if the command does not
+  ///     declare them.
   func parse(
     _ words: [String],
     optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
@@ -111,7 +118,7 @@ package struct Command: Sendable {
     return given
   }
 
-  /// `temblor render [OPTIONS] PATTERN...`
+  /// The usage line, such as `temblor render [OPTIONS] PATTERN...`.
   package func usage(of program: String) -> String {
     ([program, name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
   }
@@ -189,10 +196,11 @@ private struct ArgumentParser {
     try record(option, as: name, attachedValue: parts.count > 1 ? String(parts[1]) : nil)
   }
 
-  /// `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these.
+  /// Parses `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these
+  /// forms.
   private mutating func parseShortOptions(_ word: String) throws(UsageError) {
-    // A long option with a dash too few would otherwise be read as a cluster: `-output` as `-o
-    // utput`.
+    // Without this check, a long option with only one dash would be a cluster: `-output` would mean
+    // `-o utput`.
     let long = "-" + word.prefix { $0 != "=" }
     if long.isLongOptionName, command.option(named: long) != nil {
       throw unknownOption(String(long.dropFirst()))
@@ -237,7 +245,8 @@ private struct ArgumentParser {
     values[option.key, default: []].append(value)
   }
 
-  /// The next word, unless it looks like an option: then the value was forgotten.
+  /// Returns the next argument as the value of an option. An argument that looks like an option
+  /// means that the value is missing.
   private mutating func nextValue(for name: String, placeholder: String) throws(UsageError)
     -> String
   {
@@ -266,17 +275,19 @@ private struct ArgumentParser {
 }
 
 extension String {
-  /// Whether a word is meant as an option: `-` alone and negative numbers are not.
+  /// A Boolean value that indicates whether an argument is an option. `-` and negative numbers are
+  /// not options.
   fileprivate var looksLikeOption: Bool {
     guard utf8.count > 1, hasPrefix("-") else { return false }
-    // `Double` would also take -inf and -nan.
+    // `Double` also accepts -inf and -nan.
     let isNumeric = dropFirst().first.map { $0 == "." || ("0"..."9").contains($0) } ?? false
     return !isNumeric || Double(self) == nil
   }
 }
 
 extension Option {
-  /// `-o, --output FILE`; long names line up whether or not there is a short one.
+  /// The spellings and the placeholder, such as `-o, --output FILE`. Long spellings are aligned
+  /// with and without a short spelling.
   package var label: String {
     let spelled = names.joined(separator: ", ") + (valueName.map { " " + $0 } ?? "")
     return names[0].isLongOptionName ? "    " + spelled : spelled

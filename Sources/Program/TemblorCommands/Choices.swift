@@ -1,11 +1,11 @@
 import Glibc
 
-/// What was chosen before a command: by variables of the environment, and by `temblor setup` in a
-/// file.
+/// The settings that exist before a command line: environment variables, and the file that `temblor
+/// setup` saves.
 struct Settings: Sendable {
-  /// The file; nil where no folder for settings is known.
+  /// The settings file, or nil if no folder for settings is known.
   let path: String?
-  /// The values of `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`; one that is empty is none.
+  /// The values of `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`. Empty variables are absent.
   let environmentVariables: [String: String]
 
   static let none = Settings(path: nil, environmentVariables: [:])
@@ -18,11 +18,11 @@ struct Settings: Sendable {
       environmentVariables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
   }
 
-  /// Fills in omitted options of a verb that plays, and names the saved settings in use on standard
-  /// error.
+  /// Fills in omitted options of a command that plays, and names the saved settings in use on
+  /// standard error.
   ///
-  /// The option `--no-config` marks the verbs that play. All other verbs judge or write files:
-  /// their results depend on the command line only, as do those of `fileModes`.
+  /// The option `--no-config` marks the commands that play. All other commands evaluate or write
+  /// files: their results depend only on the command line, as do those of `fileModeOptions`.
   func applyDefaults(to arguments: inout ParsedArguments, on terminal: Terminal) throws {
     let command = arguments.command
     guard command.option(named: SharedOptions.noConfig.key) != nil, !Self.worksOnFiles(arguments)
@@ -32,12 +32,12 @@ struct Settings: Sendable {
     }
     let saved = has("--no-config") ? SavedSettings() : try readFile()
     let hasArray = has("--array")
-    // Channels and level are those of a device: they are used on no other.
+    // Channels and the level belong to a device and are not used on any other device.
     let device =
       has("--device")
       ? arguments.value("--device") : environmentVariables["TEMBLOR_DEVICE"] ?? saved.device
     let isOnSavedDevice = device == saved.device
-    // Other verbs have a '--channel' of another meaning.
+    // In other commands, '--channel' has a different meaning.
     let isRouted =
       isOnSavedDevice && command.option(named: "--haptics") != nil
       && !["--array", "--channel", "--haptics"].contains(where: has)
@@ -71,8 +71,8 @@ struct Settings: Sendable {
       "Using saved settings: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
   }
 
-  /// The options and arguments with which a verb that can play works on files, by the name of the
-  /// verb.
+  /// The options and arguments with which a command that can play works on files, by the name of
+  /// the command.
   private static let fileModeOptions = [
     "abx": ["--simulate"],
     "calibrate": ["RECORDING"],
@@ -80,7 +80,8 @@ struct Settings: Sendable {
     "sweep": ["--output"],
   ]
 
-  /// Returns true if a verb that can play works on files with these arguments.
+  /// Returns a Boolean value that indicates whether a command that can play works on files with
+  /// these arguments.
   private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
     let names = fileModeOptions[arguments.command.name] ?? []
     return names.contains { !arguments.values($0).isEmpty }
@@ -107,7 +108,7 @@ struct Settings: Sendable {
     }
   }
 
-  /// Writes the file, and the folders above it where they are missing; returns its path.
+  /// Writes the file, creates missing folders, and returns the path of the file.
   func save(_ choices: SavedSettings) throws -> String {
     guard let path else {
       throw FileError("config.json", "no folder for settings is known; set HOME or XDG_CONFIG_HOME")
@@ -117,7 +118,7 @@ struct Settings: Sendable {
     return path
   }
 
-  /// Removes the file; returns its path, or nil where there is none.
+  /// Removes the file and returns its path, or nil if there is no file.
   func removeFile() throws -> String? {
     guard let path, FileSystem.entry(at: path) != .missing else { return nil }
     try FileSystem.remove(path)

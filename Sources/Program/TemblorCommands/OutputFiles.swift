@@ -51,7 +51,7 @@ struct RenderOutputs: Sendable {
     try OutputPaths.checkUnique(items.map { ($0.input.name, $0.name) })
   }
 
-  /// Not every kind of file holds every sound, and sound is not for terminals.
+  /// Checks that every file format supports the sound, and that sound is not written to a terminal.
   func checkFormats(of job: RenderJob, on terminal: Terminal) throws(UsageError) {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, sampleFormat: job.sampleFormat)
@@ -65,12 +65,19 @@ struct RenderOutputs: Sendable {
   }
 }
 
-/// Where results go: the one file that was named, or a folder with a file for each.
+/// The destination of results: a named file, or a folder with a file for each result.
 struct OutputDestination {
   let path: String
   let isFolder: Bool
 
-  /// - Throws: `UsageError` for a name for several files that is plainly meant for one.
+  /// Creates a destination.
+  ///
+  /// - Parameters:
+  ///   - output: The value of `--output`, or nil for the current folder.
+  ///   - count: The number of results.
+  ///   - noun: The plural noun for the results, for messages.
+  ///   - isFolder: A Boolean value that indicates whether even a single result goes to a folder.
+  /// - Throws: `UsageError` if several results go to a name that is evidently the name of a file.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""
     let entry = FileSystem.entry(at: path)
@@ -89,7 +96,8 @@ struct OutputDestination {
       "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
-  /// The kind of the files: of one file as its name says, of several as asked for or usual.
+  /// Returns the format of the files: the format of a single file follows from its name, and the
+  /// format of several files from the option or the default.
   func format<Kind: RawRepresentable<String> & Equatable>(
     named: Kind?, requested asked: Kind?, default usual: Kind, option: String, extensions: String
   ) throws(UsageError) -> Kind {
@@ -110,10 +118,9 @@ struct OutputDestination {
     isFolder ? FileSystem.join(path, stem + "." + ending) : path
   }
 
-  /// Refuses to write an output through a link below the folder.
+  /// Throws an error if an output would be written through a link below the folder.
   ///
-  /// - Parameter file: The output of a file that was found in a folder, so that the user did not
-  ///   name it.
+  /// - Parameter file: The output for an input from a folder, whose name the user has not chosen.
   func checkLinks(to file: String) throws(FileError) {
     guard isFolder else { return }
     let name = path.isEmpty ? file : String(file.dropFirst(path.count))
@@ -122,7 +129,9 @@ struct OutputDestination {
 }
 
 enum OutputPaths {
-  /// - Parameter noun: Of what several go to a folder.
+  /// Returns the option `--output`.
+  ///
+  /// - Parameter noun: The plural noun for results that are written to a folder.
   static func outputOption(for noun: String) -> Option {
     Option(
       "-o", "--output", value: "PATH",
@@ -134,7 +143,7 @@ enum OutputPaths {
   static let pageExtensions = ["html", "htm"]
 
   static func checkIsNoInput(_ path: String, of takes: [TakeInput]) throws(UsageError) {
-    // A file that does not exist cannot be an input, so patterns are not read for it.
+    // A file that does not exist cannot be an input, so the patterns need not be read.
     guard FileSystem.entry(at: path) != .missing else { return }
     try InputOverwriteCheck(reading: takes.flatMap(\.sourcePaths)).check(path, option: "--output")
   }
@@ -151,7 +160,7 @@ enum OutputPaths {
 }
 
 struct PageOutput {
-  /// Refuses a terminal as standard output, and opening what has no name.
+  /// Throws an error if standard output is a terminal, or if a page without a file is to be opened.
   static func checkStream(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal)
     throws(UsageError)
   {
@@ -191,28 +200,32 @@ struct PageOutput {
     "--studio", value: "ADDRESS",
     help: "Address of a page by 'temblor studio' that the patterns can be opened in.",
     completion: .file(withExtension: "html"))
-  /// The status by which shells say that there is no such program.
+  /// The exit status of a shell for a command that does not exist.
   private static let commandNotFoundStatus: Int32 = 127
 
   let path: String
   let byteCount: Int
   let opensInBrowser: Bool
 
-  /// `report.html: written, 197 kB; open it in a browser`, in a log as on a terminal.
+  /// Reports a page, for example `report.html: written, 197 kB; open it in a browser`.
   func report(_ what: String, on terminal: Terminal) {
     terminal.report(
       "\(path.printable): \(what), \(byteCount / 1_000) kB"
         + (opensInBrowser ? "" : "; open it in a browser"))
   }
 
-  /// Opens the page where that is wanted; a browser that stays is not waited for.
+  /// Opens the page if that was requested. A browser that keeps running is not waited for.
   func openInBrowser() throws(FileError) {
     if opensInBrowser {
       try Self.openInBrowser(path, state: "was written")
     }
   }
 
-  /// - Parameter state: What the page or address is without a browser: `was written`.
+  /// Opens a page or an address in a browser.
+  ///
+  /// - Parameters:
+  ///   - path: The file or the address.
+  ///   - state: The state without a browser, such as `was written`, for messages.
   static func openInBrowser(_ path: String, state: String) throws(FileError) {
     let file = (path.hasPrefix("-") ? "./" + path : path).shellEscaped
     let script = """
@@ -264,7 +277,8 @@ struct PlotOutputs: Sendable {
       }
       items.append((inputs, path, format))
     }
-    // Two pictures of one name would overwrite one another, and one must not replace what it shows.
+    // Two pictures with the same name would overwrite each other, and a picture must not overwrite
+    // its subject.
     try OutputPaths.checkUnique(
       items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
     for item in items {

@@ -79,7 +79,7 @@ enum SharedOptions {
   ).double(
     in: 0...Double.infinity)
 
-  /// The part of time between `from` and `to`; nil for all.
+  /// Returns the time range between `startTime` and `endTime`, or nil for the whole duration.
   static func timeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
     let from = try arguments[startTime]
     let to = try arguments[endTime]
@@ -88,7 +88,7 @@ enum SharedOptions {
     return (from ?? 0)...(to ?? .infinity)
   }
 
-  /// An option of every verb that plays: its declaration makes a verb use the saved settings.
+  /// The option that marks a command that plays: the command then uses the saved settings.
   static let noConfig = Option(
     "--no-config",
     help:
@@ -98,7 +98,7 @@ enum SharedOptions {
       """
   )
 
-  /// A sentence in the help of verbs that judge or write files.
+  /// A paragraph for the help of commands that evaluate or write files.
   static let settingsUnusedText = """
     The result depends on the inputs and the options only: the settings saved by 'temblor setup' \
     and the variable \
@@ -113,7 +113,8 @@ enum SharedOptions {
     try arguments.value("--profile").map(profile(named:)) ?? .phone
   }
 
-  /// How patterns are read and rendered; given up when the user interrupts.
+  /// Returns the settings for reading and rendering patterns. An interrupt by the user cancels the
+  /// job.
   static func renderJob(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = RenderJob(profile: try profile(arguments))
     job.readingOptions = try readingOptions(arguments)
@@ -137,7 +138,7 @@ enum SharedOptions {
     throw UsageError("\(one.inQuotes) and \(other.inQuotes) exclude each other")
   }
 
-  /// Refuses options that another has no use for.
+  /// Throws an error for options that have no effect together with another option.
   static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments)
     throws(UsageError)
   {
@@ -152,7 +153,7 @@ enum SharedOptions {
 }
 
 extension Int {
-  /// `1 voice`, `3 voices`.
+  /// Returns a number with its noun: `1 voice`, `3 voices`.
   func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
@@ -161,7 +162,8 @@ extension Completion {
     patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")
   }
 
-  /// Shipped patterns, pattern files, and files with other endings, written without the dot.
+  /// Returns a completion for shipped patterns, pattern files, and files with other extensions,
+  /// written without the dot.
   static func patterns(_ formats: FormatRegistry, or endings: String...) -> Completion {
     Completion(
       candidateCommand: "patterns --names",
@@ -196,13 +198,15 @@ enum Failure {
     }
   }
 
-  /// The status of a whole batch: what could not be done weighs more than what is wrong.
+  /// Returns the status of a whole batch: a failure takes precedence over an invalid input, and an
+  /// invalid input over a difference.
   static func overall(_ statuses: [ExitStatus]) -> ExitStatus {
     [.failure, .invalidInput, .differs].first(where: statuses.contains) ?? .done
   }
 }
 
-/// Work on several files: what is wrong with one is reported, and the others are done.
+/// The processing of several files: an error in a file is reported, and the other files are still
+/// processed.
 struct BatchWork {
   private let terminal: Terminal
   private(set) var statuses: [ExitStatus] = []
@@ -222,7 +226,7 @@ struct BatchWork {
 
   mutating func record(_ status: ExitStatus) { statuses.append(status) }
 
-  /// Does a piece of the work; only results that cannot be written end all of it.
+  /// Processes a part of the batch. Only an error of an output stream ends the whole batch.
   mutating func attempt(_ work: (inout BatchWork) throws -> Void) throws {
     do {
       try work(&self)
@@ -235,8 +239,11 @@ struct BatchWork {
 }
 
 extension Output {
-  /// Writes what `--json` prints: an object that begins with its format version, nil for a format
-  /// of others.
+  /// Writes the JSON object of `--json`, which begins with its format version.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields of the object.
+  ///   - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
   func write(json fields: JSONObject, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONObject = ["formatVersion": formatVersion]
@@ -244,7 +251,7 @@ extension Output {
     try write(json.finish().span)
   }
 
-  /// Writes an object with `--json`, rows with `--csv` where a verb has them, else a text.
+  /// Writes an object with `--json`, rows with `--csv` if the command supports them, or text.
   func write(
     _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONObject,
     csv rows: [JSONObject]? = nil,
@@ -255,8 +262,8 @@ extension Output {
     try write(text(), wraps: wraps)
   }
 
-  /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a
-  /// value has it empty.
+  /// Writes the rows of `--csv`. The columns are the keys in the order of their first appearance,
+  /// and a missing value is empty.
   func write(csv rows: [JSONObject]) throws {
     let rows = rows.map(\.csvCells)
     var columns: [String] = []

@@ -83,7 +83,8 @@ enum StudioCommand {
       generator: generator, profileName: profile.name, profileData: isShipped ? nil : input.text)
   }
 
-  /// A name with its ending, since that is what is saved.
+  /// Returns the name for the page, with an extension because the page saves the file under this
+  /// name.
   private static func name(of input: PatternInput) -> String {
     switch input.origin {
     case .file(let path): FileSystem.name(of: path)
@@ -109,7 +110,7 @@ enum StudioCommand {
     let interruption = InterruptSignal()
     let server = try StudioServer(port: UInt16(clamping: try arguments[port] ?? 0))
     let site = StudioSite(page: page, paths: paths, secret: makeSecret(), port: server.port)
-    // A program that starts this reads the address here.
+    // A program that starts this command reads the address here.
     try terminal.output.writeLine(site.address)
     if !arguments.flag("--quiet") {
       terminal.report("Serving this machine's browsers; Ctrl-C ends.")
@@ -120,7 +121,7 @@ enum StudioCommand {
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 
-  /// 128 bits of the system's random numbers.
+  /// Returns 128 random bits of the system as hexadecimal digits.
   private static func makeSecret() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<2).map { _ in

@@ -1,7 +1,7 @@
 import Glibc
 
 enum StudyReport {
-  /// A row of one of the files.
+  /// A row of a results file.
   private struct Answer {
     let path: String
     let line: Int
@@ -46,8 +46,8 @@ enum StudyReport {
     return .done
   }
 
-  /// Refuses answers of several studies, answers that are given twice, and answers that the
-  /// procedure does not take.
+  /// Throws an error for answers of different studies, repeated trials, and answers that are
+  /// invalid for the procedure.
   private static func checkTrials(_ answers: [Answer], _ procedure: StudyProcedure) throws {
     guard let first = answers.first else { return }
     var seen: Set<[String?]> = []
@@ -68,8 +68,8 @@ enum StudyReport {
     }
   }
 
-  /// Refuses to pool simulated with other answers, and answers at different strengths; reports the
-  /// files without conditions.
+  /// Throws an error if simulated answers or different strengths would be pooled, and reports files
+  /// without conditions.
   private static func checkConditions(_ answers: [Answer], _ terminal: Terminal) throws {
     func origin(_ row: Answer) -> String {
       switch row.fields["simulated"] {
@@ -103,11 +103,11 @@ enum StudyReport {
     }
   }
 
-  /// What was found of one stimulus, or, by a staircase, of one participant.
+  /// The result for a stimulus or, for a staircase, for a participant.
   struct StimulusResult {
     var stimulus: String
     var count: Int
-    /// Right answers, a threshold or a mean.
+    /// The number of correct answers, a threshold, or a mean.
     var estimate: Double?
     var lowerBound: Double?
     var upperBound: Double?
@@ -126,7 +126,7 @@ enum StudyReport {
   static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws
     -> [StimulusResult]
   {
-    // Each run of a staircase is one by itself.
+    // Each run of a staircase forms its own group.
     func name(_ row: [String: String]) -> String {
       procedure == .staircase
         ? "\(row["participant"] ?? "") (seed \(row["seed"] ?? ""))" : row["tested"] ?? ""
@@ -184,7 +184,8 @@ enum StudyReport {
     }
   }
 
-  /// The mean, and half the interval that holds it with 95 %, by Student's t.
+  /// Returns the mean and half the width of its 95 % confidence interval, from Student's
+  /// t-distribution.
   private static func meanAndHalfWidth(of values: [Double]) -> (Double, Double) {
     let count = Double(values.count)
     let mean = values.reduce(0, +) / count
@@ -195,8 +196,10 @@ enum StudyReport {
     )
   }
 
-  /// The two-sided 5 % point of Student's t, by the series of Hill (1970), within 0.1 %; exact for
-  /// one and two degrees.
+  /// Returns the two-sided 5 % quantile of Student's t-distribution.
+  ///
+  /// The asymptotic series is from Abramowitz and Stegun (1964), equation 26.7.5; see also Hill
+  /// (1970). It is accurate to 0.1 %. The values for one and two degrees of freedom are exact.
   static func studentTQuantile(degreesOfFreedom degrees: Int) -> Double {
     if degrees == 1 { return 12.7062 }
     if degrees == 2 { return 4.3027 }

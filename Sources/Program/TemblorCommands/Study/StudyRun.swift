@@ -1,15 +1,17 @@
 enum StudyProcedure: String, CaseIterable {
-  /// The reference, another stimulus and one of the two again; which was it?
+  /// The reference, another stimulus, and one of the two again. The participant says which of the
+  /// two was repeated.
   case abx
-  /// The reference and another stimulus; the one of the greater value is right, or else the other
-  /// one.
+  /// The reference and another stimulus. The stimulus with the larger value is the correct answer.
   case twoChoices = "2afc"
-  /// The same with the other stimulus chosen by the answers: one step down after two right ones, up
-  /// after a wrong one, which ends where 70.7 % are right (Levitt 1971).
+  /// Like `twoChoices`, with a stimulus that depends on the answers: one step down after two
+  /// correct answers and one step up after an incorrect answer. This converges to the level with
+  /// 70.7 % correct answers (Levitt 1971).
   case staircase
-  /// One stimulus; a number for how strong it is.
+  /// A single stimulus, whose strength the participant rates with any positive number.
   case magnitude
-  /// The reference and a stimulus, the reference among them; 0 to 100.
+  /// The reference and a stimulus, whose similarity the participant rates from 0 to 100. The
+  /// reference itself is also a stimulus.
   case rating
 
   var hasTwoAnswers: Bool { self != .magnitude && self != .rating }
@@ -23,7 +25,7 @@ enum StudyProcedure: String, CaseIterable {
     }
   }
 
-  /// The answers that the procedure takes, in words.
+  /// A description of the valid answers.
   var answerText: String {
     switch self {
     case .abx, .twoChoices, .staircase: "1 or 2"
@@ -41,7 +43,7 @@ enum StudyProcedure: String, CaseIterable {
   }
 }
 
-/// A study under way: what is played next, as it follows from the seed and the answers so far.
+/// The trials of a study. The next trial follows from the seed and the previous answers.
 struct TrialSequence {
   struct Trial: Equatable {
     var intervals: [Int]
@@ -53,8 +55,8 @@ struct TrialSequence {
 
   let procedure: StudyProcedure
   private let reference: Int
-  /// The places of stimuli in the order they are tested; of a staircase from the weakest to the
-  /// strongest.
+  /// The indexes of the stimuli in the order of the trials. In a staircase, from the weakest
+  /// stimulus to the strongest.
   private let testOrder: [Int]
   private let values: [Double?]
   private var generator: SplitMix64
@@ -63,8 +65,14 @@ struct TrialSequence {
   private var stepIndex: Int
   private(set) var staircase = Staircase()
 
-  /// - Parameter values: How strong each stimulus is, where that is known; `reference` is a place
-  ///   among them.
+  /// Creates the trials of a study.
+  ///
+  /// - Parameters:
+  ///   - procedure: The procedure of each trial.
+  ///   - values: The strength of each stimulus, or nil if it is unknown.
+  ///   - reference: The index of the reference in `values`.
+  ///   - repeats: The number of trials per stimulus. A staircase ignores it.
+  ///   - seed: The seed of the random order.
   init(_ procedure: StudyProcedure, values: [Double?], reference: Int, repeats: Int, seed: UInt64) {
     self.procedure = procedure
     self.reference = reference
@@ -129,23 +137,25 @@ struct TrialSequence {
   }
 }
 
-/// One step down after two right answers, one up after a wrong one.
+/// A transformed up-down staircase: one step down after two correct answers, one step up after an
+/// incorrect answer (Levitt 1971).
 struct Staircase {
   private static let reversalCount = 8
-  /// The first reversals, while the staircase comes near, do not count.
+  /// The number of initial reversals that are ignored, because the staircase is still approaching
+  /// the threshold.
   private static let ignoredReversalCount = 2
 
   private var consecutiveCorrectCount = 0
   private var lastStep = 0
   private var reversals: [Double] = []
 
-  /// The mean of the last reversals, once there are enough.
+  /// The mean of the counted reversals, or nil before the last reversal.
   var threshold: Double? {
     let last = reversals.dropFirst(Self.ignoredReversalCount)
     return reversals.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)
   }
 
-  /// Takes an answer; the step that follows: −1, 0 or 1.
+  /// Records an answer at a value and returns the next step: −1, 0, or 1.
   mutating func record(isCorrect isRight: Bool, at value: Double) -> Int {
     consecutiveCorrectCount = isRight ? consecutiveCorrectCount + 1 : 0
     let move = !isRight ? 1 : consecutiveCorrectCount == 2 ? -1 : 0
@@ -159,15 +169,16 @@ struct Staircase {
   }
 }
 
-/// The answers of a participant with their conditions, a row for each trial, as they are saved.
+/// The answers of a participant with their conditions: a row for each trial, as in the file.
 struct StudyResults {
-  /// A row of the file, and the line on which it begins.
+  /// A row of the file, and the number of its first line.
   struct Row {
     let line: Int
     let fields: [String: String]
   }
 
-  /// The columns of files that have no conditions; their answers may be simulated.
+  /// The columns of files of the former version, which have no conditions. Their answers may be
+  /// simulated.
   private static let firstColumns = [
     "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value",
     "answer", "right",
@@ -181,7 +192,7 @@ struct StudyResults {
 
   init() {}
 
-  /// Reads results; in a file without conditions, these are empty.
+  /// Reads results. In a file without conditions, these columns are empty.
   init(_ path: String, bytes: [UInt8]) throws {
     let table: CSVTable
     do throws(CSVTable.Problem) {
@@ -207,12 +218,12 @@ struct StudyResults {
     )
   }
 
-  /// Adds an answer, by its columns.
+  /// Adds an answer by column name.
   mutating func append(_ fields: [String: String]) {
     rows.append(Row(line: rows.count + 2, fields: fields))
   }
 
-  /// The file.
+  /// The text of the file.
   var text: String {
     var table = CSVTable(columns: Self.columns)
     for row in rows {

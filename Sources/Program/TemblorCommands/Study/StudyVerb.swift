@@ -175,15 +175,15 @@ enum StudyCommand {
     return .done
   }
 
-  /// The results that a file holds so far, or nil if there is no file.
+  /// Returns the results that a file contains so far, or nil if there is no file.
   private static func pastResults(at path: String, reading table: String) throws -> StudyResults? {
     try InputOverwriteCheck(reading: [table]).check(path, option: "--save")
     guard FileSystem.entry(at: path) == .file else { return nil }
     return try StudyResults(path, bytes: FileSystem.read(path))
   }
 
-  /// Refuses a strength that the command line does not name, because it would change the levels
-  /// of the table.
+  /// Throws an error for a strength that is not on the command line, because it would change the
+  /// levels of the table.
   private static func refuseSavedStrength(_ strength: Double, _ arguments: ParsedArguments)
     throws(UsageError)
   {
@@ -198,10 +198,10 @@ enum StudyCommand {
     )
   }
 
-  /// Writes each stimulus to a file that is named after it.
+  /// Writes each stimulus to a file with its name.
   ///
-  /// The names come from the table. So a file that exists is kept: it must be equal to its
-  /// stimulus.
+  /// The names come from the table, so an existing file is never replaced: it must be identical to
+  /// its stimulus.
   private static func renderStimuli(
     of table: StudyTable, _ job: RenderJob, to folder: String, _ terminal: Terminal
   ) throws
@@ -217,7 +217,7 @@ enum StudyCommand {
       paths.append(path)
     }
     var lines = [[String]](repeating: [], count: paths.count)
-    // Nothing is written before all existing files are compared.
+    // Compare all existing files before the first file is written.
     for index in existing.sorted() {
       let sound = try sound(of: table.stimuli[index], in: table, job)
       let path = paths[index].path
@@ -236,7 +236,7 @@ enum StudyCommand {
     return .done
   }
 
-  /// Renders a stimulus as the bytes of a WAV file, and states its levels.
+  /// Returns a stimulus as the bytes of a WAV file, and a description of its levels.
   private static func sound(
     of stimulus: StudyTable.Stimulus, in table: StudyTable, _ job: RenderJob
   ) throws
@@ -256,22 +256,22 @@ enum StudyCommand {
   }
 }
 
-/// The conditions under which answers are given.
+/// The conditions of the answers.
 struct StudyConditions {
   let participant: String
   let seed: UInt64
   /// The name of the profile that maps stimuli without a profile of their own.
   let profile: String
-  /// The factor on all stimuli; nil for simulated answers, since nothing plays.
+  /// The gain of all stimuli, or nil for simulated answers, which are not played.
   let strength: Double?
-  /// The device that plays; nil until it is open, and for simulated answers.
+  /// The output device, or nil until it is open and for simulated answers.
   var device: String?
 
-  /// A Boolean value that indicates whether no person answers.
+  /// A Boolean value that indicates whether the answers are simulated.
   var isSimulated: Bool { strength == nil }
 }
 
-/// A study with its results: a row for each answer, in a file that is complete after each of them.
+/// A study with its results: a row for each answer, in a file that is complete after each answer.
 struct StudyRecord {
   private(set) var trials: TrialSequence
   private let table: StudyTable
@@ -292,7 +292,8 @@ struct StudyRecord {
     self.now = now
   }
 
-  /// The columns of a trial that follow from the study, its participant and the answers before.
+  /// Returns the columns of a trial that follow from the study, the participant, and the previous
+  /// answers.
   private func identity(of trial: TrialSequence.Trial) -> [String: String] {
     let stimuli = table.stimuli
     return [
@@ -324,7 +325,7 @@ struct StudyRecord {
       for column in StudyResults.columns {
         let found = row.fields[column] ?? ""
         guard let wanted = identity[column], found != wanted else { continue }
-        // A file of a former version has no conditions.
+        // A file of the former version has no conditions.
         let isCondition = column == "strength" || column == "simulated"
         if isCondition, found.isEmpty, !conditions.isSimulated { continue }
         throw StudyResults.error(
@@ -337,7 +338,7 @@ struct StudyRecord {
     }
   }
 
-  /// Notes the device that plays from now on.
+  /// Records the device for the following trials.
   mutating func note(device: String?) { conditions.device = device }
 
   mutating func submit(_ answer: Double, after seconds: Double) throws {
@@ -380,7 +381,7 @@ struct StudyRecord {
     }
   }
 
-  /// The number of trials and the result so far, after the name of the file.
+  /// The number of trials and the result so far, after the file name.
   var summary: String {
     let count = trials.answers.count
     let noun = (conditions.isSimulated ? "simulated " : "") + "trial"
@@ -416,7 +417,7 @@ final class StudyActivity: PlaybackActivity {
   private var endFrame: Int64 = 0
   private var typedAnswer = ""
   private var isOnBreak = false
-  /// A line that the participant reads next.
+  /// The next message for the participant, which is shown once.
   private var announcement: String?
 
   init(
@@ -454,7 +455,7 @@ final class StudyActivity: PlaybackActivity {
     return ActivityTitle(long: answer, short: answer, remarks: ["trial \(number)"])
   }
 
-  /// Plays the next trial and asks.
+  /// Plays the next trial and asks the question.
   private func begin() throws {
     announcement = "Trial \(number): \(question)"
     try playTrial()
@@ -497,7 +498,7 @@ final class StudyActivity: PlaybackActivity {
     }
     switch key {
     case .character(let digit) where digit.isASCII && (digit.isNumber || digit == "."):
-      // Of two answers there is one digit.
+      // A choice between two stimuli needs only one digit.
       typedAnswer =
         record.trials.procedure.hasTwoAnswers
         ? String(digit) : String((typedAnswer + String(digit)).prefix(12))

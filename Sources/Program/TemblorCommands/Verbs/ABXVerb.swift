@@ -82,7 +82,8 @@ enum ABXCommand {
       options.recordPath
       ?? (isSimulated
         ? nil : "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(start.fileNameText).json")
-    // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
+    // The file is created now, so that a problem is reported before anybody has listened for an
+    // hour.
     var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
     var blind: ABXActivity?
     var prepared = PreparedTakes()
@@ -115,7 +116,7 @@ enum ABXCommand {
     } catch {
       failure = error
     }
-    // Whatever ended the test, the trials that were done are kept.
+    // The completed trials are saved, whatever ended the test.
     if let done = blind?.test {
       var record = Self.makeRecord(
         of: done, takes: takes, prepared: prepared, options: options, live: live)
@@ -177,17 +178,17 @@ enum ABXCommand {
   }
 }
 
-/// The error of a test whose takes differ in level only, and whose levels were matched.
+/// The error for takes that differ only in level, when levels were matched.
 struct NoDifferenceLeft: Error, Equatable, CustomStringConvertible {
   var description: String { "after matching, A and B are identical; use '--match none'" }
 }
 
 struct ABXOptions {
-  /// Trials of a test for which nothing else is said: 12 right are then rare by guessing.
+  /// The default number of trials. With 12 correct answers of 16, the p-value is below 5 %.
   static let defaultTrialCount = 16
   static let maximumTrialCount = 10_000
 
-  /// Trials that are agreed on, or nothing where the listener ends the test.
+  /// The planned number of trials, or nil if the listener ends the test.
   let trialCount: Int?
   let seed: UInt64?
   let levelMatch: LevelMatch
@@ -248,9 +249,9 @@ struct ABXOptions {
   }
 }
 
-/// A blind test under way: A, B and X under one play head. Every change goes through silence, each
-/// trial begins with A, and both takes run all the time: nothing but the sound of X depends on what
-/// it is.
+/// A running blind test, with A, B, and X under one play head. Every change passes through silence,
+/// each trial begins with A, and both takes run all the time. Only the sound of X depends on its
+/// identity.
 final class ABXActivity: PlaybackActivity {
   private let switcher: TakeSwitcher
   private let gains: [Double]
@@ -339,12 +340,12 @@ final class ABXActivity: PlaybackActivity {
   }
 }
 
-/// Answers that are made up before a test begins, so that no device and no keys are needed.
+/// Answers that are determined before a test begins, so that no device and no keyboard are needed.
 struct SimulatedListener: Equatable {
   enum Strategy: String, CaseIterable {
     case right
     case wrong
-    /// Each is a guess; the guesses follow from the seed too.
+    /// A guess in each trial. The guesses also follow from the seed.
     case random
   }
 
@@ -353,7 +354,7 @@ struct SimulatedListener: Equatable {
   private let strategy: Strategy?
   private let fixedAnswers: [Side]
 
-  /// Reads `right`, `wrong`, `random`, or a letter for each trial.
+  /// Parses `right`, `wrong`, `random`, or a letter for each trial.
   init(_ text: String) throws(UsageError) {
     strategy = Strategy(rawValue: text)
     fixedAnswers =
@@ -378,8 +379,7 @@ struct SimulatedListener: Equatable {
     }
   }
 
-  /// The keys that give answers: for each trial X is listened to, then the answer, then its
-  /// confirmation.
+  /// Returns the key presses for answers. Each trial selects X, then answers, then confirms.
   static func keys(for answers: [Side]) -> [KeyPress] {
     answers.flatMap { answer -> [KeyPress] in
       [.character("x"), .character(answer == .a ? "1" : "2"), .enter]

@@ -105,7 +105,7 @@ enum AuditionCommand {
   }
 }
 
-/// Takes of which the listener chooses one after the other under the same play head.
+/// Synchronized takes, of which the listener hears one at a time.
 final class AuditionActivity: PlaybackActivity {
   private let takes: PreparedTakes
   private let switcher: TakeSwitcher
@@ -136,7 +136,7 @@ final class AuditionActivity: PlaybackActivity {
 
   private var selectionKeys: String {
     let count = takes.patterns.count
-    // The letters behind F mean other things.
+    // The letters after F have other meanings.
     guard count <= Self.letters.count else { return "1-\(count)" }
     return "1-\(count) or a-\(Self.letters[count - 1])"
   }
@@ -189,7 +189,7 @@ final class AuditionActivity: PlaybackActivity {
     gains.indices.map { $0 == index ? gains[$0] : 0 }
   }
 
-  /// The take of a figure, or of a letter that means nothing else.
+  /// Returns the take for a digit, or for a letter without another meaning.
   private static func takeIndex(for character: Character) -> Int? {
     if let number = Int(String(character)), number > 0 { return number - 1 }
     return character.lowercased().first.flatMap { letters.firstIndex(of: $0) }
@@ -208,7 +208,7 @@ final class AuditionActivity: PlaybackActivity {
   }
 }
 
-/// Takes that are heard once each, one after the other, where nobody can choose.
+/// Takes that play once each, in series, when there is no keyboard.
 final class SequentialAuditionActivity: PlaybackActivity {
   private let engine: PlaybackEngine
   private let console: LiveConsole
@@ -216,11 +216,19 @@ final class SequentialAuditionActivity: PlaybackActivity {
   private let scheduledTakes: [ScheduledTake]
   private var announcedCount = 0
 
-  /// A take, and the engine's frames of its first sample and behind its last.
+  /// A take, and the frames of the engine at which its first sample and the sample after its last
+  /// are played.
   private typealias ScheduledTake = (name: String, start: Int64, end: Int64)
 
-  /// Everything is planned to the frame; `gap` in seconds, `region` nil for each take as long as it
-  /// is.
+  /// Schedules all takes to the frame.
+  ///
+  /// - Parameters:
+  ///   - pieces: The takes.
+  ///   - engine: The engine that plays them.
+  ///   - gains: The gain of each take.
+  ///   - region: The time range to play, or nil for each whole take.
+  ///   - gap: The pause between takes, in seconds.
+  ///   - session: The session.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double],
     region: ClosedRange<Double>?, gap: Double,

@@ -115,7 +115,7 @@ enum CheckCommand {
     }
   }
 
-  /// Reports what could not be checked and, at a terminal, the sum; returns the exit status.
+  /// Reports failures and, on a terminal, a summary. Returns the exit status.
   static func reportSummary(
     _ findings: [Finding], failures: [String], of count: Int, noun: String, terminal: Terminal
   ) -> ExitStatus {
@@ -129,7 +129,7 @@ enum CheckCommand {
     return Failure.overall([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
 
-  /// Applies safe fixes; returns the error message, if any.
+  /// Applies safe fixes and returns an error message, or nil.
   private static func applyFixes(to input: PatternInput, terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
@@ -145,7 +145,7 @@ enum CheckCommand {
       }
       return nil
     } catch is InputError {
-      // What cannot be read is a finding of the check that follows.
+      // An unreadable file becomes a finding of the following check.
       return nil
     } catch {
       return Failure.message(error)
@@ -199,7 +199,7 @@ enum CheckCommand {
       formats.rules + PatternRules.compositionRules + PatternRules.playbackRules
       + PatternRules.hardwareRules
       + PatternRules.compilationRules
-    // What two modules check of one group stands under one heading.
+    // Rules of the same group from different modules are listed under a single heading.
     var groups: [String] = []
     for rule in rules where !groups.contains(rule.group) {
       groups.append(rule.group)
@@ -268,7 +268,7 @@ enum CheckCommand {
 }
 
 extension Finding {
-  /// `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`, with its end of line.
+  /// Returns a line of the form `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`.
   func text(for output: Output) -> String {
     let style: Output.Style =
       switch severity {
@@ -296,7 +296,7 @@ extension Finding {
     ]
   }
 
-  /// `2 patterns: 1 error, 0 warnings`, and `, 3 allowed` where a file allows itself something.
+  /// Returns `2 patterns: 1 error, 0 warnings`, followed by `, 3 allowed` for suppressed findings.
   static func summary(_ findings: [Finding], of count: Int, _ noun: String) -> String {
     let errors = findings.count { $0.severity == .error }
     let warnings = findings.count { $0.severity == .warning }
@@ -306,7 +306,8 @@ extension Finding {
   }
 }
 
-/// Findings for people: of one rule in one file the first three, and one line for the rest.
+/// Groups findings for people: the first three findings of each rule in a file, and a line for the
+/// remaining findings.
 enum FindingGrouping {
   static let maximumShownCount = 3
 
@@ -317,7 +318,7 @@ enum FindingGrouping {
       var severity: Severity
     }
     var seen: [Key: Int] = [:]
-    // Where the folded line of a rule stands, and the last finding in it.
+    // The index of the grouped line of a rule, and the last finding in the group.
     var folds: [Key: (place: Int, last: Finding)] = [:]
     var shown: [Finding] = []
     for finding in findings {
@@ -334,7 +335,7 @@ enum FindingGrouping {
       }
     }
     for (place, last) in folds.values {
-      // A single one more is as short as the line that would stand for it.
+      // A single additional finding is as short as the line that would replace it.
       guard shown[place].count > 1 else { continue }
       shown[place].message =
         "and \(shown[place].count) more" + lineRange(from: shown[place], to: last)
@@ -344,7 +345,7 @@ enum FindingGrouping {
     return shown
   }
 
-  /// `, lines 12–80`, or nothing where positions are not lines.
+  /// Returns a range such as `, lines 12–80`, or an empty string if positions are not lines.
   private static func lineRange(from first: Finding, to last: Finding) -> String {
     guard case .text(let start, _) = first.location.position,
       case .text(let end, _) = last.location.position
@@ -355,8 +356,8 @@ enum FindingGrouping {
   }
 }
 
-/// Findings in the Static Analysis Results Interchange Format of OASIS, version 2.1.0, which code
-/// hosts read.
+/// A report in the Static Analysis Results Interchange Format (SARIF) of OASIS, version 2.1.0,
+/// which code hosting services read.
 enum SARIFReport {
   static func fields(_ findings: [Finding], rules: [Rule]) -> JSONObject {
     let driver: JSONObject = [
@@ -404,7 +405,7 @@ enum SARIFReport {
     ]
   }
 
-  /// A path as a reference of RFC 3986, relative where the path is.
+  /// Returns a path as a URI reference (RFC 3986). A relative path stays relative.
   static func uri(_ path: String) -> String {
     var text = path.hasPrefix("/") ? "file://" : ""
     let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)

@@ -135,7 +135,7 @@ enum CompareCommand {
     }
   }
 
-  /// Compares each take with the first; they are called A, B, C and so on.
+  /// Compares each take with the first take. The takes are labeled A, B, C, and so on.
   static func compare(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
     guard let reference = takes.first else { return [] }
     let figures = TakeMeasurements(reference)
@@ -244,8 +244,7 @@ struct ToleranceOption {
   private(set) var tolerance = Tolerance()
   private var explicitUnits: Set<String> = []
 
-  /// Reads limits as people write them, `0.5dB,5ms,2%` in any order, or `0`; what is left out
-  /// allows nothing.
+  /// Parses limits such as `0.5dB,5ms,2%` in any order, or `0`. An omitted limit is zero.
   init(_ words: String) throws(UsageError) {
     if words == "0" {
       explicitUnits = ["db", "ms", "%"]
@@ -274,7 +273,7 @@ struct ToleranceOption {
     .invalidValue(of: "--tolerance", expected: "limits such as 0.5dB,5ms,2%", actual: words)
   }
 
-  /// `0.5 dB, 5 ms and 2 %`; a limit that was not given is marked so.
+  /// The limits, such as `0.5 dB, 5 ms and 2 %`, with omitted limits marked.
   var text: String {
     func limit(_ value: Double, _ name: String, _ unit: String) -> String {
       let number = value.text(places: 3)

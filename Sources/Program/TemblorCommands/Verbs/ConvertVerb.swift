@@ -186,7 +186,7 @@ enum ConvertCommand {
 }
 
 extension PatternConversion.LocatedLoss {
-  /// `PLACE: KIND: MESSAGE`.
+  /// A line of the form `PLACE: KIND: MESSAGE`.
   var text: String { "\(location): \(loss.kind.rawValue): \(loss.message)" }
 
   var fields: JSONObject {
@@ -202,7 +202,16 @@ struct ConvertOutputs {
   let paths: [String]
   let overwriteCheck: InputOverwriteCheck
 
-  /// - Parameter standard: The format where neither `option` nor a name sets one.
+  /// Determines the format and the paths of the outputs.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments of the command.
+  ///   - inputs: The inputs to convert.
+  ///   - problemCount: The number of inputs that were not found.
+  ///   - formats: The known formats.
+  ///   - isFromFolder: A Boolean value that indicates whether an input was found in a folder.
+  ///   - option: The option that selects the format.
+  ///   - defaultFormat: The format if neither the option nor a name selects it.
   init(
     _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
     isFromFolder isFound: Bool, option: String = "--to", defaultFormat standard: HapticFormat? = nil
@@ -248,7 +257,7 @@ struct ConvertOutputs {
     }
   }
 
-  /// The files of one pattern with their paths.
+  /// Returns the files of a pattern with their paths.
   func files(_ files: [WrittenFiles.File], at path: String) -> [PlannedFiles.File] {
     let folder = FileSystem.folder(of: path)
     let name = FileSystem.name(of: path)
@@ -285,7 +294,7 @@ struct ConvertOutputs {
   }
 }
 
-/// A converted pattern whose files are not written yet.
+/// A converted pattern whose files have not been written yet.
 struct PlannedConversion {
   let input: PatternInput
   let source: HapticFormat

@@ -244,8 +244,8 @@ struct LinePatch {
   private let new: [ArraySlice<UInt8>]
   private var hunks: [Hunk] = []
 
-  /// More lines than this between the first and the last difference are one piece: finding the
-  /// least is quadratic.
+  /// The maximum number of lines between the first and the last difference that are compared line
+  /// by line. The comparison takes quadratic time; longer ranges form a single hunk.
   private static let maximumComparedLineCount = 4_000
 
   init(from old: [UInt8], to new: [UInt8]) {
@@ -296,8 +296,12 @@ struct LinePatch {
   var removedCount: Int { hunks.reduce(0) { $0 + $1.old.count } }
   var addedCount: Int { hunks.reduce(0) { $0 + $1.new.count } }
 
-  /// The lines as `patch` takes them, without context; what a terminal would obey is escaped where
-  /// it is shown on one.
+  /// Returns a patch without context lines.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the file.
+  ///   - isShown: A Boolean value that indicates whether control characters are escaped for a
+  ///     terminal.
   func text(name: String, escapesControls isShown: Bool) -> String {
     guard !hunks.isEmpty else { return "" }
     func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
@@ -307,7 +311,7 @@ struct LinePatch {
         + (isWhole ? "\n" : "\n\\ No newline at end of file\n")
     }
     func range(_ range: Range<Int>) -> String {
-      // Where there are no lines, the one in front of them is named.
+      // The position of an empty range is the line before it.
       "\(range.isEmpty ? range.lowerBound : range.lowerBound + 1)"
         + (range.count == 1 ? "" : ",\(range.count)")
     }
@@ -318,7 +322,7 @@ struct LinePatch {
     }
   }
 
-  /// Lines with their ends.
+  /// Splits a text into lines, including line terminators.
   private static func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0

@@ -143,11 +143,11 @@ final class FollowActivity: PlaybackActivity {
   private var currentSilence: (since: Duration, isTold: Bool)?
 
   private static let updateInterval = Duration.milliseconds(100)
-  /// The level below which a source is silent, and how long before that is said.
+  /// The level below which a source is silent.
   private static let silenceThreshold = 1e-4
   private static let silenceReportDelay = Duration.seconds(5)
 
-  /// Follows live sound, on a thread of its own.
+  /// Follows live sound on a separate thread.
   init(_ feed: SoundFeed, on engine: PlaybackEngine, session: LiveSession, named name: String)
     throws
   {
@@ -176,7 +176,7 @@ final class FollowActivity: PlaybackActivity {
     }
   }
 
-  /// Follows a sound file, which is taken in whole.
+  /// Follows a sound file, which is processed as a whole.
   init(
     _ signal: Signal, _ options: FollowingOptions, delay: Double, on engine: PlaybackEngine,
     session: LiveSession,
@@ -241,7 +241,7 @@ final class FollowActivity: PlaybackActivity {
     return .wait(Self.updateInterval)
   }
 
-  /// Says once for each silence that the source is silent.
+  /// Reports that the source is silent, once per silence.
   private func checkSilence(level: Double, at now: Duration) {
     guard level < Self.silenceThreshold else {
       currentSilence = nil
@@ -255,7 +255,7 @@ final class FollowActivity: PlaybackActivity {
     }
   }
 
-  /// Ends the thread; one that its device holds is left behind.
+  /// Stops the thread. A thread that its device blocks is abandoned.
   func stopThread() {
     sharedState.withLock { $0.isOver = true }
     thread?.wait(within: .milliseconds(200))

@@ -1,8 +1,8 @@
 import Synchronization
 
 enum GalleryCommand {
-  /// The rate of a gallery's sounds in hertz, but for patterns that need more: haptics end below 1
-  /// kHz.
+  /// The sample rate of sounds in a gallery, in hertz. Haptics end below 1 kHz; patterns that play
+  /// sound files use `fullBandRate`.
   static let soundRate = 8_000
   private static let defaultOutput = "gallery.html"
 
@@ -68,10 +68,11 @@ enum GalleryCommand {
   }
 }
 
-/// A pattern and what a page plays of it: as it is felt, and for small speakers.
+/// A take with the sounds that a page plays: the signal of the transducer, and a version for small
+/// speakers.
 struct ReviewTake: Sendable {
   static let speakerProfile = "speaker"
-  /// The rate, in hertz, of patterns with sounds for the ear.
+  /// The sample rate of patterns that play sound files, in hertz.
   private static let fullBandRate = 48_000
 
   var take: Take
@@ -80,7 +81,7 @@ struct ReviewTake: Sendable {
   init(_ input: PatternInput, job: RenderJob) throws {
     var job = job
     let pattern = try LoadedPattern(input, reading: job.readingOptions)
-    // Sounds of a pattern's own may need more than haptics do.
+    // Sound files of a pattern can exceed the band of haptics.
     if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.kind.isHaptic }) {
       job.rate = Self.fullBandRate
     }
@@ -90,7 +91,7 @@ struct ReviewTake: Sendable {
       actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }
 
-  /// Reads and renders patterns on all cores; each comes out by itself.
+  /// Reads and renders patterns on all cores. Each result is independent of the others.
   static func renderAll(
     _ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool
   )
@@ -117,8 +118,8 @@ struct ReviewTake: Sendable {
     return results.withLock { $0 }.compactMap(\.self)
   }
 
-  /// What small speakers play of a pattern; nothing for a sound, or where the job is for them
-  /// anyway.
+  /// Renders a pattern for small speakers. Returns nil for a sound file, for standard input, or if
+  /// the job is already for speakers.
   static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
     guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
       job.profile.name != speakerProfile,
@@ -131,8 +132,8 @@ struct ReviewTake: Sendable {
 }
 
 enum ReportOutput {
-  /// Writes the page, its levels matched by loudness where `levelMatch` is nil or none; returns its
-  /// size in bytes.
+  /// Writes the page and returns its size in bytes. The levels are matched by loudness if
+  /// `levelMatch` is nil or none.
   static func write(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison],
     levelMatch: LevelMatch?,
@@ -153,7 +154,7 @@ enum ReportOutput {
     return page.count
   }
 
-  /// Where a take is from; nil for what can be read once only, as standard input.
+  /// Returns the origin of a take, or nil if the input can be read only once, like standard input.
   private static func origin(of input: TakeInput) -> TakeOrigin? {
     if let path = input.path {
       guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
@@ -170,8 +171,8 @@ enum ReportOutput {
     return TakeOrigin(path: "\(input.name), a shipped pattern", bytes: file.bytes)
   }
 
-  /// What the page plays of each take, at the lowest rate that holds it: patterns rendered at it,
-  /// recordings resampled.
+  /// Returns the sounds of each take at the lowest sufficient sample rate. Patterns are rendered at
+  /// this rate, and recordings are resampled.
   private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws
     -> [PageSounds]
   {
@@ -189,7 +190,7 @@ enum ReportOutput {
           speaker: try ReviewTake.speakerSignal(input, job: job)
         ))
     }
-    // Some takes for small speakers and others not would not be comparable.
+    // A mixture of takes with and without a version for speakers would not be comparable.
     guard sounds.allSatisfy({ $0.speaker != nil }) else {
       return sounds.map { PageSounds(actuator: $0.actuator) }
     }
@@ -211,8 +212,8 @@ enum ReportOutput {
     )
   }
 
-  /// The takes without folders, and patterns without endings, in their names where these still
-  /// differ.
+  /// Returns the takes with short names, without folders and pattern extensions, if the short names
+  /// are distinct.
   private static func shortNamed(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let stems = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem

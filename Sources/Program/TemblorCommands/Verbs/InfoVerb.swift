@@ -106,7 +106,8 @@ struct PatternSummary {
   private let frequencies: ClosedRange<Double>?
   private let playedFrequencies: ClosedRange<Double>?
 
-  /// Reads, compiles and renders a pattern to measure it: takes a few milliseconds for each minute.
+  /// Reads, compiles, and renders a pattern to measure it. This takes a few milliseconds per minute
+  /// of the pattern.
   init(_ input: PatternInput, job: RenderJob) throws {
     (plan, pattern) = try job.plan(input)
     name = input.name
@@ -129,7 +130,7 @@ struct PatternSummary {
     playedFrequencies = profile.bandMapped(rate: plan.rate).frequencyRange(of: pattern.composition)
   }
 
-  /// The name of one, the key for programs, and how many there are.
+  /// The number of items of each kind, with their singular noun and their JSON key.
   private var counts: [(noun: String, key: String, count: Int)] {
     let patterns = pattern.composition.layers.map(\.pattern)
     func count(_ kind: HapticEvent.Kind) -> Int {
@@ -210,7 +211,8 @@ struct PatternSummary {
     ]
   }
 
-  /// Each haptic event's kind and end, and time, intensity and sharpness of its corners.
+  /// The kind and the end of each haptic event, and the time, intensity, and sharpness of its
+  /// control points.
   fileprivate var trackFields: JSONObject {
     let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONObject] in
       let felt = EffectiveParameters(pattern)
@@ -227,7 +229,7 @@ struct PatternSummary {
 }
 
 struct SoundSummary {
-  /// The edges of the bands that energy is listed for, in hertz; the last band has no end.
+  /// The edges of the listed frequency bands, in hertz. The last band is unbounded.
   private static let bandEdges = [0.0, 20, 80, 250, 1_000]
   private static let maximumListedOnsetCount = 8
 

@@ -55,7 +55,7 @@ enum LatencyCommand {
     ]
   }
 
-  /// A table in milliseconds, a histogram at a terminal, and the sum in words.
+  /// Returns a table in milliseconds, a histogram if the output is a terminal, and a summary.
   static func text(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output)
     -> String
   {
@@ -113,18 +113,19 @@ enum LatencyCommand {
 
 final class LatencyProbe: PlaybackActivity {
   struct Measurement: Equatable, Sendable {
-    /// From the call until the first frame was handed to the device.
+    /// The time from the call until the first frame is handed to the device, in seconds.
     var callToDevice: Double
-    /// What was still to be heard before it then.
+    /// The duration of the sound that the device still plays before that frame, in seconds.
     var deviceDelay: Double
     var limiterDelay: Double
 
     var total: Double { callToDevice + deviceDelay + limiterDelay }
   }
 
-  /// The pauses between two taps, in seconds: many times a period, and no multiple of one.
+  /// The range of pauses between taps, in seconds: many times the length of a period, and not a
+  /// multiple of it.
   static let pauseRange = 0.02...0.05
-  /// Time after which a tap counts as lost, since the device was away.
+  /// The time after which a tap is lost because the device was disconnected.
   private static let lostTapTimeout = Duration.seconds(2)
 
   private(set) var measurements: [Measurement] = []
@@ -161,7 +162,7 @@ final class LatencyProbe: PlaybackActivity {
       scheduleTap(after: now)
     }
     guard now >= nextTapTime else { return .wait(nextTapTime - now) }
-    // The clock is read at the very call.
+    // The clock is read immediately before the call.
     triggerTime = time.now
     try player.start()
     scheduleTap(after: now)

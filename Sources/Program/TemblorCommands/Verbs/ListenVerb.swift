@@ -62,7 +62,7 @@ enum ListenCommand {
 
   private static let metricsIntervalSeconds = Int(ServerMaintenance.fileInterval / .seconds(1))
 
-  /// How long nothing plays before the device may sleep.
+  /// The time without sound before the device is stopped.
   static let idleDelay = Duration.seconds(10)
 
   static func run(
@@ -91,12 +91,12 @@ enum ListenCommand {
     }
     let session = LiveSession(
       in: backend, terminal: terminal,
-      // Where lines are typed, no other is to be in their way.
+      // Status lines would interfere with typed commands.
       isQuiet: arguments.flag("--quiet") || standard.isTerminal, wantsRecords: false)
     let (outcome, task) = try options.play(in: session, isListened: false) { engine in
       engine.idleDelay = idleDelay
       let device = backend.device
-      // What just missed one period has the next.
+      // A command that just missed a period is executed in the next period.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       ServiceManager.notify("READY=1")
       return ServerActivity(
@@ -126,14 +126,24 @@ final class ServerActivity: PlaybackActivity {
   private let period: Duration
   private let idleLimit: Duration?
   private let upkeep: ServerMaintenance
-  /// Since when nobody is connected and nothing plays.
+  /// The time since which no client is connected and nothing plays.
   private var idleSince: Duration?
   private var standardQueue = CommandQueue()
   private var queues: [SocketListener.Client: CommandQueue] = [:]
   private var isFinishing = false
 
-  /// - Parameter idleLimit: How long there may be no client and no sound before it is over; nil for
-  ///   ever.
+  /// Creates the activity of a server.
+  ///
+  /// - Parameters:
+  ///   - session: The command server.
+  ///   - standard: The connection to standard input and output.
+  ///   - listener: The socket, or nil without a socket.
+  ///   - inbox: The events from other threads.
+  ///   - time: The clock.
+  ///   - period: The duration of two periods of the device.
+  ///   - idleLimit: The time without clients and sound after which the activity ends, or nil for no
+  ///     limit.
+  ///   - upkeep: The periodic tasks.
   init(
     _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
     inbox: EventInbox,
@@ -220,7 +230,7 @@ final class ServerActivity: PlaybackActivity {
       idleSince = nil
       return (false, nil)
     }
-    // What has ended is still to be heard.
+    // Sound that has been sent to the device is still to be heard.
     if left > 0 { return (false, .nanosecondRounded(seconds: left)) }
     let since = idleSince ?? now
     idleSince = since
@@ -256,12 +266,12 @@ final class ServerActivity: PlaybackActivity {
   }
 }
 
-/// What happened on other threads, for the thread of a live verb to take.
+/// Events of other threads, for the thread of a live command.
 final class EventInbox: Sendable {
   let wake = WakeSignal.makeOrInert()
   private let events = Mutex<[LivePlayback.Event]>([])
 
-  /// Puts an event in: [any thread].
+  /// Appends an event from any thread.
   func append(_ event: LivePlayback.Event) {
     events.withLock { $0.append(event) }
     wake.raise()
@@ -276,8 +286,8 @@ final class EventInbox: Sendable {
   }
 }
 
-/// A backend without keys, which plays without output where there is no device, so that scripts
-/// keep working.
+/// An environment without a keyboard that continues without sound if no device can be opened, so
+/// that scripts keep working.
 final class FallbackEnvironment: PlaybackEnvironment {
   let inbox = EventInbox()
   private let environment: any PlaybackEnvironment
@@ -319,26 +329,26 @@ final class FallbackEnvironment: PlaybackEnvironment {
   ) throws(PlaybackError) -> any EngineDriver {
     let inbox = inbox
     return try environment.play(engine, through: output, recording: recording) { event in
-      // First here: who is woken by the other finds it.
+      // The inbox comes first, so that the event is present when the handler wakes a thread.
       inbox.append(event)
       eventHandler(event)
     }
   }
 }
 
-/// What a service manager such as systemd exchanges with a program through its environment.
+/// The protocol between a service manager, such as systemd, and this process.
 package enum ServiceManager {
-  /// The first socket that was created for this process: `LISTEN_PID` and `LISTEN_FDS` of
+  /// The first socket that was passed to this process: `LISTEN_PID` and `LISTEN_FDS` of
   /// sd_listen_fds(3).
   package static var activatedSocket: Int32? {
     guard environmentValue("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
       let count = environmentValue("LISTEN_FDS").flatMap({ Int($0) }), count > 0
     else { return nil }
-    // Passed descriptors begin behind the standard streams.
+    // Passed descriptors begin after the standard streams.
     return 3
   }
 
-  /// How long the service manager waits for a sign of life, where it does: `WATCHDOG_USEC` of
+  /// The watchdog interval of the service manager, or nil without a watchdog: `WATCHDOG_USEC` of
   /// sd_watchdog_enabled(3).
   package static var watchdogLimit: Duration? {
     guard environmentValue("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else {
@@ -349,13 +359,12 @@ package enum ServiceManager {
     }
   }
 
-  /// Reports a state to the service manager, such as `READY=1`, where it wants to know:
-  /// sd_notify(3).
+  /// Reports a state such as `READY=1` to the service manager, if there is one: sd_notify(3).
   package static func notify(_ state: String) {
     guard let path = environmentValue("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
       var address = try? SocketFile.address(path)
     else { return }
-    // A name without a file begins with a zero.
+    // The path of an abstract socket begins with a zero byte.
     if path.hasPrefix("@") {
       address.sun_path.0 = 0
     }

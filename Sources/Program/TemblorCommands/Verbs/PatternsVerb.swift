@@ -45,18 +45,18 @@ enum PatternsCommand {
   }
 }
 
-/// An output of a sound card that takes whatever is sent to it, since ALSA converts.
+/// An output of a sound card through ALSA's conversion, which accepts any format.
 struct SoundCard: Equatable {
   private static let conversionPrefix = "plughw:"
 
   let name: String
-  /// The option's value: the first output of a card needs no number.
+  /// The value for `--device`. The first output of a card needs no number.
   let deviceName: String
-  /// The card without conversion, which has its own channels only.
+  /// The name of the card without conversion, which has only its own channels.
   let hardwareName: String
 
-  /// The output of an entry, or nil where that is another kind of device, or another way to the
-  /// same one.
+  /// Creates the output of a listing, or returns nil for another kind of device and for other names
+  /// of the same output.
   init?(_ listing: OutputListing) {
     guard listing.name.hasPrefix(Self.conversionPrefix), listing.name.mentions("CARD=") else {
       return nil
@@ -66,7 +66,7 @@ struct SoundCard: Equatable {
       (listing.name.hasSuffix(first) ? String(listing.name.dropLast(first.count)) : listing.name)
       .printable
     hardwareName = String(listing.name.dropFirst(4))
-    // Behind the last comma ALSA says how it converts.
+    // After the last comma, ALSA describes the conversion.
     let end = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
     name = listing.description[..<end].description.printable
   }
@@ -105,7 +105,7 @@ enum DevicesCommand {
     return .done
   }
 
-  /// What to type to play on each card.
+  /// Returns the options to play on each card.
   static func advice(_ devices: [OutputListing]) -> String {
     let cards = devices.compactMap(SoundCard.init).map { ["  --device \($0.deviceName)", $0.name] }
     let sinks = devices.filter { NamedSink(device: $0.name) != nil }
@@ -128,7 +128,7 @@ enum DevicesCommand {
       } else if device.probeError?.kind == .busy {
         text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
       } else if let problem = device.probeError {
-        // That it has a name means only that the configuration would know it.
+        // A name means only that the configuration defines it, not that the device exists.
         let reason =
           problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
         text += "    " + output.styled(reason, .dim) + "\n"
@@ -137,10 +137,11 @@ enum DevicesCommand {
     return text
   }
 
-  /// Frames beyond which a bound on periods is none.
+  /// The maximum period size, in frames, that is reported as a limit.
   private static let maximumListedPeriod = 1 << 24
 
-  /// `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames; hardware`.
+  /// Returns a line such as `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames;
+  /// hardware`.
   private static func capabilityText(_ abilities: OutputListing.Capabilities) -> String {
     let channels = rangeText(abilities.channelCounts)
     let periods = abilities.periodSizes
@@ -154,7 +155,7 @@ enum DevicesCommand {
     ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
   }
 
-  /// Numbers with runs drawn together: `1, 2, 4–8`.
+  /// Returns numbers with consecutive numbers combined: `1, 2, 4–8`.
   static func rangeText(_ numbers: [Int]) -> String {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {

@@ -68,7 +68,7 @@ enum PlayCommand {
   }
 }
 
-/// The patterns that a live verb was asked to play; those that cannot be are reported and left out.
+/// The patterns for a live command. Patterns that cannot be loaded are reported and omitted.
 struct LivePatterns {
   private(set) var loaded: [LoadedPattern] = []
   private var failures: [(name: String, message: String, status: ExitStatus)] = []
@@ -240,7 +240,8 @@ enum WatchCommand {
   }
 }
 
-/// Plays a pattern file, and again whenever it is saved; a broken save leaves the last good one.
+/// Plays a pattern file, and replays it whenever it is saved. If a saved version is invalid, the
+/// last valid version stays loaded.
 final class WatchActivity: PlaybackActivity {
   private let input: PatternInput
   private let path: String
@@ -265,7 +266,7 @@ final class WatchActivity: PlaybackActivity {
     self.output = output
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
-    // Before it is read, so that no save is missed.
+    // Watching begins before the file is read, so that no change is missed.
     fileWatch = try FileWatch([path])
     let start = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
     try reload(startingAt: .frame(start))
@@ -311,7 +312,7 @@ final class WatchActivity: PlaybackActivity {
     try track.play(piece, at: time)
     validVersionCount += 1
     let text = "\(path.printable): \(NumberFormatting.seconds(piece.duration))"
-    // What is loaded at first is known; a log has every later version.
+    // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
       console.info(text)
     } else {
@@ -319,7 +320,8 @@ final class WatchActivity: PlaybackActivity {
     }
   }
 
-  /// Whether a sound file's path stays below the pattern's folder as far as its text shows.
+  /// Returns a Boolean value that indicates whether the path of a sound file stays below the folder
+  /// of the pattern, judging by its text.
   private func isBelowFolder(_ path: String) -> Bool {
     path != self.path && !path.split(separator: "/").contains("..")
   }

@@ -111,13 +111,13 @@ enum PlotCommand {
     }
   }
 
-  /// The width of a picture in pixels: what a page of text has space for.
+  /// The default width of a picture in pixels, which fits a page of text.
   static let standardWidth = 860
 
   private static func plot(_ inputs: [TakeInput], job: RenderJob, style: Style, hasProfile: Bool)
     throws -> Plot
   {
-    // Beside a sound, patterns are drawn by their sounds too.
+    // If one of the inputs is a sound, patterns are drawn with their signals, too.
     let isOfPatterns = inputs.allSatisfy { input in
       if case .pattern = input {
         true
@@ -157,12 +157,12 @@ enum PlotCommand {
 
   struct Style {
     var parts: Set<PlotPart>
-    /// Nil for that of the page that an SVG is shown on.
+    /// The theme, or nil for the color scheme of the page that shows an SVG.
     var theme: PlotTheme?
     var timeRange: ClosedRange<Double>?
-    /// Pixels.
+    /// The width of a picture, in pixels.
     var width: Int
-    /// Columns of text.
+    /// The width of a text plot, in columns.
     var columnCount: Int
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
@@ -195,7 +195,7 @@ enum PlotCommand {
 }
 
 extension Output {
-  /// Draws a plot as text of so many columns.
+  /// Writes a plot as text with a width in columns.
   func write(_ plot: Plot, width: Int) throws {
     try write(
       plot.terminalText(width: width, usesColors: isColored, usesUnicode: isUnicode), wraps: false)

@@ -5,7 +5,7 @@ struct ProfileSummary {
   let origin: String
 
   static let sharpnessStepCount = 6
-  /// The frame rate that filters are shown for.
+  /// The sample rate for which filters are shown, in hertz.
   static let displayRate = 48_000.0
 
   init(profile: TransducerProfile, origin: String) {
@@ -195,13 +195,13 @@ struct ProfileSummary {
     (seconds * 1_000).text(places: 1)
   }
 
-  /// `; 25–46.2 Hz of it are played` where a law was narrowed.
+  /// Returns `; 25–46.2 Hz played` if the played band differs from the requested band.
   static func bandChangeText(from asked: FrequencyMapping, to placed: FrequencyMapping) -> String {
     asked == placed ? "" : "; \(placed.text) played"
   }
 
-  /// What hardware makes of a level, relative to a full-scale sine at its best; in g where that is
-  /// known.
+  /// Returns the response of the hardware to a level, relative to its peak response to a full-scale
+  /// sine, in g if the acceleration is known.
   func responseText(_ level: Double, atHertz hertz: Double) -> String {
     guard let hardware = profile.hardware else { return "" }
     let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonance) }
@@ -245,7 +245,7 @@ struct ProfileSummary {
     let factors = bandMapped.levelsOverSharpness(count: 33, drive: settings)
     let least = factors.min() ?? 1
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
-    // A curve of the profile's own is not one of these.
+    // A threshold curve of the profile replaces the standard curve for the seat.
     let felt =
       profile.thresholds.count > 1 || profile.drive.contactSite == .hand ? "" : " on a seat"
     let contours = profile.hasConvergingContours ? ", contours converging" : ""
@@ -290,7 +290,7 @@ struct ProfileSummary {
 }
 
 extension ThermalParameters {
-  /// `coil 10 s, magnet 900 s; the coil has 60 %`.
+  /// The time constants, such as `time constants: coil 10 s, magnet 900 s; coil fraction 60 %`.
   var text: String {
     func seconds(_ value: Double) -> String { value.text(places: 1) + " s" }
     return "time constants: coil \(seconds(coilTimeConstant)), "

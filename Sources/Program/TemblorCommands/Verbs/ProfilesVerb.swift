@@ -165,20 +165,20 @@ struct ProfileRow {
 extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : rawValue } }
 
 extension FrequencyMapping {
-  /// `20–80 Hz`, or `175 Hz` for one frequency.
+  /// The range, such as `20–80 Hz`, or `175 Hz` for a single frequency.
   var text: String { low == high ? Self.hertzText(low) + " Hz" : (low...high).text + " Hz" }
   static func hertzText(_ value: Double) -> String { value.text(places: 1) }
 }
 
 extension ClosedRange<Double> {
-  /// `20–80`, to a tenth.
+  /// The range to a tenth, such as `20–80`.
   var text: String {
     FrequencyMapping.hertzText(lowerBound) + "–" + FrequencyMapping.hertzText(upperBound)
   }
 }
 
 enum ProfilesNewCommand {
-  /// The band of a profile that starts from no other: where most shakers are felt.
+  /// The band of a profile that is not a copy, in which most shakers are felt.
   static let defaultBand = FrequencyMapping(low: 20, high: 80)
 
   private static let lowOption = Option(
@@ -251,7 +251,7 @@ enum ProfilesNewCommand {
       profile.name = name
       schema = input.check().schema
     }
-    // Bursts that follow the profile go on doing so.
+    // Bursts that follow the band of the profile keep following it.
     let isFollowed = profile.transient.frequency == profile.frequency
     profile.frequency.low = low ?? profile.frequency.low
     profile.frequency.high = high ?? profile.frequency.high
@@ -280,16 +280,17 @@ enum ProfilesNewCommand {
   }
 }
 
-/// A profile as the user named it: by its name, by a file, or on standard input.
+/// A profile from a name, a file, or standard input.
 struct ProfileInput {
   let name: String
   let text: [UInt8]
-  /// Where it was found by its name, or nothing for a file that was named.
+  /// The library entry, or nil for a file or standard input.
   let entry: ProfileEntry?
-  /// What the file is called without its ending, where it ends as profiles do.
+  /// The file name without its extension, if the extension is that of a profile.
   let stem: String?
 
-  /// The text behind a name, or behind a path, which has a slash or ends in `.json`.
+  /// Returns the profile with a name, or the file with a path. A path contains a slash or ends in
+  /// `.json`.
   static func find(_ word: String, allowsStandardInput takesInput: Bool = false) throws
     -> ProfileInput
   {
@@ -325,7 +326,7 @@ struct ProfileInput {
     throw UsageError("no profile is called \(words.inQuotes)" + suggestion(for: words, in: library))
   }
 
-  /// Profiles in a hint; more are a list.
+  /// The maximum number of profiles in a suggestion. Beyond it, the message refers to the list.
   private static let maximumSuggestionCount = 6
 
   private static func suggestion(for word: String, in library: ProfileLibrary) -> String {
@@ -356,7 +357,7 @@ struct ProfileInput {
   func check() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
 }
 
-/// Why a profile or an array is refused, with the verb that shows all its errors.
+/// An error in a profile or an array, with the command that shows all errors.
 struct ProfileError: Error, CustomStringConvertible {
   let error: InputError
 

@@ -151,7 +151,7 @@ struct RenderReport {
   let problems: [FileError]
 
   private static let maximumListedChangeCount = 3
-  /// The peak from which the limiter changed a sound by 0.1 dB and more.
+  /// The peak from which the limiter changes a sound by at least 0.1 dB.
   private static let limitedPeakThreshold = Float(Renderer.ceiling) * 1.0116
 
   func run(on terminal: Terminal, isQuiet: Bool, asJSON: Bool) throws -> ExitStatus {
@@ -176,7 +176,7 @@ struct RenderReport {
     let statuses: [ExitStatus] = results.map {
       switch $0 {
       case .written: .done
-      // The reader of standard output has all it wants, as `head` does.
+      // The reader of standard output has closed the stream, as `head` does.
       case .failed(let error as StreamError) where error.isBrokenPipe: .done
       case .failed(let error): Failure.status(of: error)
       }
@@ -196,7 +196,7 @@ struct RenderReport {
         for warning in FindingGrouping.grouped(warnings) {
           terminal.report(warning.description.printable)
         }
-        // Of two stems one is often silent, and strength 0 is silent on purpose.
+        // One of two stems is often silent, and strength 0 is silent on purpose.
         if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
           terminal.report(
             "\(item.name.printable): silent: all events have level 0 or "
@@ -254,11 +254,11 @@ struct RenderReport {
   }
 }
 
-/// The level of a rendering in words: its peak before the limiter, and what the limiter made of it.
+/// The level of a rendering as text: the peak before the limiter, and the effect of the limiter.
 struct LevelText {
-  /// `peak -3.2 dBFS`; above the ceiling `peak 0.7 dBFS before the limiter`.
+  /// The peak, such as `peak -3.2 dBFS`, or `peak 0.7 dBFS before the limiter` above the ceiling.
   let peak: String
-  /// `limited to -1 dBFS for 0.57 s`, or nothing where the limiter did not act.
+  /// The limiting, such as `limited to -1 dBFS for 0.57 s`, or nil if the limiter was not active.
   let limiting: String?
 
   init(_ statistics: RenderStatistics, rate: Double) {
@@ -281,9 +281,9 @@ struct ProtectionSummary: Equatable, Sendable {
   var excursionLimitedFrameCount: Int64
   var powerLimitedFrameCount: Int64
   var minimumGain: Float
-  /// The greatest temperature rise, as a fraction of the limit.
+  /// The maximum temperature rise, as a fraction of the limit.
   var temperatureRise: Double
-  /// The greatest movement, as a fraction of the limit; 0 where none is followed.
+  /// The peak excursion, as a fraction of the limit, or 0 if it is not modeled.
   var peakExcursion = 0.0
 
   var cause: Cause? {
@@ -293,7 +293,8 @@ struct ProtectionSummary: Equatable, Sendable {
     return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
   }
 
-  /// `excursion 41 %, heat 63 %`, and `gain -1.8 dB (power)` where the drive was held back.
+  /// A summary such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the drive was
+  /// reduced.
   var text: String {
     func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
     let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
@@ -315,7 +316,7 @@ struct ProtectionSummary: Equatable, Sendable {
 }
 
 extension ProtectionSummary {
-  /// The figures of rendering; nothing where no transducer was moved or warmed.
+  /// Creates a summary of rendering statistics, or nil if no transducer was modeled.
   init?(_ statistics: RenderStatistics) {
     guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
     excursionLimitedFrameCount = statistics.excursionLimitedFrameCount

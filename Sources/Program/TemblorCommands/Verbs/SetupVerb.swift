@@ -57,7 +57,15 @@ enum SetupCommand {
     }
   }
 
-  /// - Parameter answer: A line that the user types; nil where no more comes.
+  /// Runs the command.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments of the command.
+  ///   - terminal: The streams.
+  ///   - settings: The settings to read and save.
+  ///   - backend: The environment that plays taps.
+  ///   - outputs: Returns the available outputs.
+  ///   - answer: Returns a line that the user types, or nil at the end of input.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, settings choices: Settings,
     on backend: any PlaybackEnvironment,
@@ -124,7 +132,7 @@ enum SetupCommand {
     return .done
   }
 
-  /// Channels that the device must have; nothing is played. One that is busy is taken as it is.
+  /// Checks that the device has all channels, without playing. A busy device is accepted.
   private static func checkChannels(of chosen: SavedSettings, on backend: any PlaybackEnvironment)
     throws
   {
@@ -144,7 +152,7 @@ enum SetupCommand {
     } catch let error as OutputError where error.kind == .busy {}
   }
 
-  /// `3,4`, or `all`, which is an empty list.
+  /// Parses a list such as `3,4`, or `all`, which is an empty list.
   private static func channels(_ text: String) throws(UsageError) -> [Int] {
     if text == "all" { return [] }
     let entries = try RoutingOptions.channels(text, option: "--haptics")
@@ -154,7 +162,7 @@ enum SetupCommand {
     return entries.map { $0.index + 1 }
   }
 
-  /// The name of the one profile that words lead to, or the whole path of a file.
+  /// Returns the name of the only profile that matches, or the absolute path of a file.
   static func profileName(_ words: String) throws -> String {
     let library = ProfileLibrary.fromEnvironment()
     if ProfileFile.isPath(words) {
@@ -169,7 +177,7 @@ struct SetupQuestions {
   let terminal: Terminal
   let readAnswer: () -> String?
 
-  /// The choices; nil where the user gave up.
+  /// Asks for the settings that are not given. Returns nil if the user gave up.
   func askSettings(
     _ given: SavedSettings, hasChannels: Bool, outputs: () -> [OutputListing],
     on backend: any PlaybackEnvironment
@@ -220,13 +228,13 @@ struct SetupQuestions {
     return readAnswer().map { String($0.drop { $0 == " " }) }
   }
 
-  /// The outputs that people play on: the default, sound servers and cards.
+  /// Asks for one of the usual outputs: the default device, sound servers, and sound cards.
   private func askDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
     let usable = outputs.filter { $0.probeError == nil || $0.probeError?.kind == .busy }
     var rows: [(name: String, words: String, channelCount: Int)] = []
     for output in usable {
       if let card = SoundCard(output) {
-        // What ALSA converts to has any number of channels.
+        // ALSA's conversion accepts any number of channels.
         let own = usable.first { $0.name == card.hardwareName }?.capabilities?.channelCounts.max()
         rows.append((card.deviceName, card.name, min(own ?? 2, 8)))
       } else if ["default", "pipewire", "pulse", "jack"].contains(output.name)
@@ -273,28 +281,34 @@ struct SetupQuestions {
   }
 }
 
-/// Taps at a steady pace, on a channel and at a level that keys change, until one is clearly felt.
+/// Taps at a steady pace. Keys change the channel and the level until a tap is clearly felt.
 final class SetupTapActivity: PlaybackActivity {
-  /// The level at which the taps start, and the lowest, in decibels below full strength.
+  /// The initial level and the minimum level, in decibels relative to full strength.
   static let levels = (start: -30.0, least: -60.0)
   private static let tapInterval = Duration.milliseconds(800)
 
   let engine: PlaybackEngine
-  /// The channel that taps, from 1; nil for all.
+  /// The active channel, from 1, or nil for all channels.
   private(set) var channel: Int?
   private(set) var isAccepted = false
   private let players: [PatternPlayer]
   private var levelDecibels: Double
   private var nextTapTime = Duration.zero
-  /// Frames that protection and limiter held down before the level was last changed.
+  /// The number of limited frames when the level was last changed.
   private var limitedFrameCount: Int64 = 0
 
-  /// - Parameter strength: The strength to start with; nil for a weak one.
+  /// Creates the taps.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of the transducer.
+  ///   - device: The open device.
+  ///   - channel: The first channel to tap, from 1, or nil for channel 1.
+  ///   - strength: The initial strength, or nil for a weak tap.
   init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?)
     throws
   {
     let count = device.format.channelCount
-    // An array of all channels: a bus for each.
+    // An array of all channels gives each channel its own bus.
     let array = TransducerArray(
       name: "setup",
       transducers: (1...count).map {
@@ -322,7 +336,7 @@ final class SetupTapActivity: PlaybackActivity {
     applyLevel()
   }
 
-  /// The strength to three places, never 0.
+  /// The strength to three decimal places, never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
   var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
@@ -373,8 +387,8 @@ final class SetupTapActivity: PlaybackActivity {
     return true
   }
 
-  /// Raises or lowers the level; not above full strength, nor where protection holds it down
-  /// already.
+  /// Changes the level by a step, up to full strength. The level does not rise while protection
+  /// limits it.
   private func changeLevel(by step: Double) {
     let held =
       engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount

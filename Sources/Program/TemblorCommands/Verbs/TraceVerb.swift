@@ -152,7 +152,7 @@ enum TraceCommand {
     }
   }
 
-  /// The files that words stand for: themselves, or the sounds in a folder.
+  /// Returns the sound files for the arguments: named files, and the sounds in named folders.
   private static func sounds(_ words: [String]) -> (
     paths: [String], isFolder: Bool, problems: [FileError]
   ) {
@@ -186,9 +186,9 @@ enum TraceCommand {
 
 /// The copies of sounds that traced patterns play, planned before the first sound is traced.
 struct TracedSoundCopies {
-  /// The copies by the path of their sound.
+  /// The copies by the path of the original sound.
   private(set) var copies: [String: SoundCopy] = [:]
-  /// The reasons why nothing must be written.
+  /// The reasons why no file must be written.
   private(set) var conflicts: [FileError] = []
 
   init(of sounds: [String], outputs: ConvertOutputs) {
@@ -211,7 +211,8 @@ struct TracedSoundCopies {
     conflicts += plan.conflicts
   }
 
-  /// Returns whether a format keeps an event that plays a sound file.
+  /// Returns a Boolean value that indicates whether a format keeps an event that plays a sound
+  /// file.
   private static func namesSounds(_ format: HapticFormat) -> Bool {
     let event = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
@@ -229,7 +230,7 @@ private struct TraceRun {
   let timeRange: ClosedRange<Double>?
   let channel: Int?
   let outputs: ConvertOutputs
-  /// The copies by the path of their sound; nil where the pattern alone is played.
+  /// The copies by the path of the original sound, or nil if the pattern does not play its sound.
   let copies: [String: SoundCopy]?
   let drawsPlots, isQuiet: Bool
   let terminal: Terminal
@@ -316,8 +317,8 @@ private struct TraceRun {
       channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
   }
 
-  /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering:
-  /// correlation 0.998, …`.
+  /// Returns a sentence such as `vibration: 3 transients, 1 continuous event, 12 control points;
+  /// levels of its rendering: correlation 0.998, …`.
   private static func summary(of trace: SoundTrace) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
       return
