@@ -1,4 +1,5 @@
 import Glibc
+import ListeningTests
 
 enum StudyReport {
   /// A row of a results file.
@@ -123,10 +124,31 @@ enum StudyReport {
     }
   }
 
+  /// Returns the results of the answers: for each stimulus or, in staircases, for each run.
   static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws
     -> [StimulusResult]
   {
-    // Each run of a staircase forms its own group.
+    groups(rows, procedure).compactMap { name, rows -> StimulusResult? in
+      let answers = rows.compactMap { $0["answer"].flatMap(Double.init) }
+      guard !answers.isEmpty else { return nil }
+      switch procedure {
+      case .abx, .twoChoices:
+        return choiceResult(name, rows)
+      case .staircase:
+        return staircaseResult(name, rows)
+      case .magnitude:
+        return magnitudeResult(name, answers)
+      case .rating:
+        return ratingResult(name, answers)
+      }
+    }
+  }
+
+  /// Groups rows by stimulus, in the order of their first row. Each run of a staircase forms its own
+  /// group.
+  private static func groups(_ rows: [[String: String]], _ procedure: StudyProcedure) -> [(
+    name: String, rows: [[String: String]]
+  )] {
     func name(_ row: [String: String]) -> String {
       procedure == .staircase
         ? "\(row["participant"] ?? "") (seed \(row["seed"] ?? ""))" : row["tested"] ?? ""
@@ -134,85 +156,65 @@ enum StudyReport {
     var groups: [(name: String, rows: [[String: String]])] = []
     for row in rows {
       let name = name(row)
-      if let place = groups.firstIndex(where: { $0.name == name }) {
-        groups[place].rows.append(row)
+      if let index = groups.firstIndex(where: { $0.name == name }) {
+        groups[index].rows.append(row)
       } else {
         groups.append((name, [row]))
       }
     }
-    return groups.compactMap { name, rows -> StimulusResult? in
-      let answers = rows.compactMap { $0["answer"].flatMap(Double.init) }
-      guard !answers.isEmpty else { return nil }
-      switch procedure {
-      case .abx, .twoChoices:
-        let right = rows.count { $0["answer"] == $0["right"] }
-        let p = BinomialTest.pValue(ofAtLeast: right, in: rows.count)
-        return StimulusResult(
-          stimulus: name, count: rows.count, estimate: Double(right), pValue: p,
-          sentence:
-            """
-            \(right) of \(rows.count) right; guessing does as well \(ABXResult.percentText(p)) of \
-            the time
-            """
-        )
-      case .staircase:
-        var staircase = Staircase()
-        for row in rows {
-          _ = staircase.record(
-            isCorrect: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
-        }
-        let found =
-          staircase.threshold.map { "threshold \(NumberFormatting.fixed($0, places: 2))" }
-          ?? "no threshold"
-        return StimulusResult(
-          stimulus: name, count: rows.count, estimate: staircase.threshold,
-          sentence: "\(found) after \(rows.count) trials")
-      case .magnitude, .rating:
-        let isRatio = procedure == .magnitude
-        let (mean, half) = meanAndHalfWidth(of: isRatio ? answers.map(log) : answers)
-        let ends =
-          isRatio
-          ? (exp(mean), exp(mean - half), exp(mean + half)) : (mean, mean - half, mean + half)
-        let texts = [ends.0, ends.1, ends.2].map { NumberFormatting.fixed($0, places: 1) }
-        return StimulusResult(
-          stimulus: name, count: answers.count, estimate: ends.0,
-          lowerBound: answers.count > 1 ? ends.1 : nil,
-          upperBound: answers.count > 1 ? ends.2 : nil,
-          sentence: texts[0] + (answers.count > 1 ? ", from \(texts[1]) to \(texts[2])" : "")
-            + "; \(answers.count.counted("answer"))")
-      }
+    return groups
+  }
+
+  private static func choiceResult(_ name: String, _ rows: [[String: String]]) -> StimulusResult {
+    let correctCount = rows.count { $0["answer"] == $0["right"] }
+    let pValue = BinomialTest.pValue(ofAtLeast: correctCount, in: rows.count)
+    let chance = ABXResult.percentText(pValue)
+    return StimulusResult(
+      stimulus: name, count: rows.count, estimate: Double(correctCount), pValue: pValue,
+      sentence:
+        "\(correctCount) of \(rows.count) right; guessing does as well \(chance) of the time")
+  }
+
+  private static func staircaseResult(_ name: String, _ rows: [[String: String]])
+    -> StimulusResult
+  {
+    var staircase = Staircase()
+    for row in rows {
+      _ = staircase.record(
+        isCorrect: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
     }
+    let threshold = staircase.threshold.map {
+      "threshold \(NumberFormatting.fixed($0, places: 2))"
+    }
+    return StimulusResult(
+      stimulus: name, count: rows.count, estimate: staircase.threshold,
+      sentence: "\(threshold ?? "no threshold") after \(rows.count) trials")
   }
 
-  /// Returns the mean and half the width of its 95 % confidence interval, from Student's
-  /// t-distribution.
-  private static func meanAndHalfWidth(of values: [Double]) -> (Double, Double) {
-    let count = Double(values.count)
-    let mean = values.reduce(0, +) / count
-    guard values.count > 1 else { return (mean, 0) }
-    let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (count - 1)
-    return (
-      mean, studentTQuantile(degreesOfFreedom: values.count - 1) * (variance / count).squareRoot()
-    )
+  /// Magnitudes are ratios, so the mean and the interval are those of their logarithms.
+  private static func magnitudeResult(_ name: String, _ answers: [Double]) -> StimulusResult {
+    let logarithm = MeanEstimate(of: answers.map(log))
+    return meanResult(
+      name, answers, exp(logarithm.mean), exp(logarithm.mean - logarithm.halfWidth),
+      exp(logarithm.mean + logarithm.halfWidth))
   }
 
-  /// Returns the two-sided 5 % quantile of Student's t-distribution.
-  ///
-  /// The asymptotic series is from Abramowitz and Stegun (1964), equation 26.7.5; see also Hill
-  /// (1970). It is accurate to 0.1 %. The values for one and two degrees of freedom are exact.
-  static func studentTQuantile(degreesOfFreedom degrees: Int) -> Double {
-    if degrees == 1 { return 12.7062 }
-    if degrees == 2 { return 4.3027 }
-    let z = 1.959_964
-    let n = Double(degrees)
-    let z3 = z * z * z
-    let z5 = z * z * z * z * z
-    let z7 = z * z * z * z * z * z * z
-    let first = (z3 + z) / 4
-    let second = (5 * z5 + 16 * z3 + 3 * z) / 96
-    let third = (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384
-    let z9 = z7 * z * z
-    let fourth = (79 * z9 + 776 * z7 + 1_482 * z5 - 1_920 * z3 - 945 * z) / 92_160
-    return z + first / n + second / (n * n) + third / (n * n * n) + fourth / (n * n * n * n)
+  private static func ratingResult(_ name: String, _ answers: [Double]) -> StimulusResult {
+    let rating = MeanEstimate(of: answers)
+    return meanResult(
+      name, answers, rating.mean, rating.mean - rating.halfWidth, rating.mean + rating.halfWidth)
+  }
+
+  private static func meanResult(
+    _ name: String, _ answers: [Double], _ mean: Double, _ lower: Double, _ upper: Double
+  ) -> StimulusResult {
+    func text(_ value: Double) -> String { NumberFormatting.fixed(value, places: 1) }
+    let hasInterval = answers.count > 1
+    let interval = hasInterval ? ", from \(text(lower)) to \(text(upper))" : ""
+    return StimulusResult(
+      stimulus: name, count: answers.count, estimate: mean,
+      lowerBound: hasInterval ? lower : nil,
+      upperBound: hasInterval ? upper : nil,
+      sentence: text(mean) + interval + "; \(answers.count.counted("answer"))")
   }
 }

@@ -1,4 +1,4 @@
-import ReviewPages
+import ListeningTests
 import Testing
 
 struct ABXResultTests {

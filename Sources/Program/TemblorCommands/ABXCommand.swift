@@ -1,3 +1,5 @@
+import ListeningTests
+
 enum ABXCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -226,7 +228,7 @@ struct ABXOptions {
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
     listener = try arguments.value("--simulate").map { (text) throws(UsageError) in
-      try SimulatedListener(text)
+      try SimulatedListener(option: text)
     }
     let asked = try arguments[Self.trialsOption]
     let natural = listener?.fixedAnswerCount ?? Self.defaultTrialCount
@@ -340,43 +342,17 @@ final class ABXActivity: PlaybackActivity {
   }
 }
 
-/// Answers that are determined before a test begins, so that no device and no keyboard are needed.
-struct SimulatedListener: Equatable {
-  enum Strategy: String, CaseIterable {
-    case right
-    case wrong
-    /// A guess in each trial. The guesses also follow from the seed.
-    case random
-  }
-
-  private static let guessSeedMask: UInt64 = 0x5eed
-
-  private let strategy: Strategy?
-  private let fixedAnswers: [Side]
-
-  /// Parses `right`, `wrong`, `random`, or a letter for each trial.
-  init(_ text: String) throws(UsageError) {
-    strategy = Strategy(rawValue: text)
-    fixedAnswers =
-      strategy == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
-    guard strategy != nil || (fixedAnswers.count == text.count && !fixedAnswers.isEmpty) else {
-      let words = Strategy.allCases.map(\.rawValue).joinedWithOr
-      throw UsageError.invalidValue(
-        of: "--simulate", expected: "\(words), or one letter per trial, such as 'abba'",
-        actual: text)
+extension SimulatedListener {
+  /// Parses the value of `--simulate`.
+  init(option text: String) throws(UsageError) {
+    if let listener = SimulatedListener(text) {
+      self = listener
+      return
     }
-  }
-
-  var fixedAnswerCount: Int? { strategy == nil ? fixedAnswers.count : nil }
-
-  func answers(seed: UInt64, count: Int) -> [Side] {
-    let draws = ABXTest.hiddenSides(seed: seed, count: count)
-    switch strategy {
-    case nil: return Array(fixedAnswers.prefix(count))
-    case .right: return draws
-    case .wrong: return draws.map(\.opposite)
-    case .random: return ABXTest.hiddenSides(seed: seed ^ Self.guessSeedMask, count: count)
-    }
+    let words = Strategy.allCases.map(\.rawValue).joinedWithOr
+    throw UsageError.invalidValue(
+      of: "--simulate", expected: "\(words), or one letter per trial, such as 'abba'",
+      actual: text)
   }
 
   /// Returns the key presses for answers. Each trial selects X, then answers, then confirms.

@@ -1,8 +1,7 @@
 internal import Glibc
 
-/// The SHA-256 of bytes, as FIPS 180-4 defines it, so that a file can be known again by
-/// `sha256sum`.
-public struct SHA256 {
+/// The SHA-256 hash of FIPS 180-4. The hash of a file equals the output of `sha256sum`.
+package struct SHA256 {
   private static let primes = (2...311).filter { number in
     !(2..<number).contains { number % $0 == 0 }
   }
@@ -14,11 +13,11 @@ public struct SHA256 {
   private var pending: [UInt8] = []
   private var byteCount: UInt64 = 0
 
-  /// The hash of nothing yet.
-  public init() {}
+  /// Creates a hash of no bytes.
+  package init() {}
 
-  /// Adds bytes: about a hundred megabytes in a second.
-  public mutating func add(_ bytes: [UInt8]) {
+  /// Adds bytes, at about 100 MB/s.
+  package mutating func add(_ bytes: [UInt8]) {
     byteCount += UInt64(bytes.count)
     let all = pending.isEmpty ? bytes : pending + bytes
     let end = all.count / Self.blockLength * Self.blockLength
@@ -28,8 +27,8 @@ public struct SHA256 {
     pending = Array(all[end...])
   }
 
-  /// The hash of all bytes, in hexadecimal digits.
-  public consuming func finish() -> String {
+  /// Returns the hash of all bytes, in hexadecimal digits.
+  package consuming func finish() -> String {
     let bitCount = byteCount * 8
     var last: [UInt8] = [0x80]
     while (pending.count + last.count) % Self.blockLength != Self.blockLength - 8 {
@@ -42,8 +41,8 @@ public struct SHA256 {
     return state.map { String(UInt64($0) | 1 << 32, radix: 16).dropFirst() }.joined()
   }
 
-  /// The hash of some bytes, in hexadecimal digits.
-  public static func hash(of bytes: [UInt8]) -> String {
+  /// Returns the hash of bytes, in hexadecimal digits.
+  package static func hash(of bytes: [UInt8]) -> String {
     var hash = SHA256()
     hash.add(bytes)
     return hash.finish()
@@ -93,7 +92,7 @@ public struct SHA256 {
     }
   }
 
-  /// The first 32 bits of the fraction of a root.
+  /// Returns the first 32 bits of the fraction of a root.
   private static func fractionBits(of root: Double) -> UInt32 {
     UInt32((root - root.rounded(.down)) * 0x1p32)
   }

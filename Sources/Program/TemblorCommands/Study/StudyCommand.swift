@@ -1,3 +1,5 @@
+import ListeningTests
+
 enum StudyCommand {
   private static let procedure = Option(
     "--procedure", value: "NAME",

@@ -1,4 +1,4 @@
-import ReviewPages
+import ListeningTests
 import SystemSupport
 import Testing
 
