@@ -37,22 +37,24 @@ package struct Command: Sendable {
   package init(
     _ name: String, abstract: String,
     discussion: @autoclosure @escaping @Sendable () -> String = "",
-    arguments: [Argument] = [], options: [any OptionDeclaration] = [], groups: [OptionGroup] = [],
-    subcommands verbs: [Command] = [], examples: [Example] = [], run: @escaping Action
+    arguments: [any ArgumentDeclaration] = [], options: [any OptionDeclaration] = [],
+    groups: [OptionGroup] = [], subcommands: [Command] = [], examples: [Example] = [], run: @escaping Action
   ) {
     self.name = name
     self.abstract = abstract
     makeDiscussion = discussion
-    self.arguments = arguments
+    self.arguments = arguments.map(\.argument)
     self.options = options.map(\.option)
     self.groups = groups
-    self.subcommands = verbs
+    self.subcommands = subcommands
     self.examples = examples
     self.run = run
     let spellings = allOptions.flatMap(\.names)
     assert(Set(spellings).count == spellings.count)
-    assert(arguments.filter(\.isRepeatable).count <= 1)
-    assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.subcommands.isEmpty))
+    assert(self.arguments.filter(\.isRepeatable).count <= 1)
+    assert(
+      subcommands.isEmpty
+        || arguments.isEmpty && subcommands.allSatisfy(\.subcommands.isEmpty))
   }
 
   var allOptions: [Option] { optionSections.flatMap(\.options) }

@@ -79,6 +79,34 @@ package struct TypedOption<Value>: OptionDeclaration {
   }
 }
 
+extension TypedOption {
+  /// Returns an option that converts the value.
+  package func map<Result>(_ transform: @escaping @Sendable (Value) -> Result)
+    -> TypedOption<Result>
+  {
+    TypedOption<Result>(option) { arguments throws(UsageError) in
+      transform(try read(arguments))
+    }
+  }
+}
+
+extension Option {
+  /// Returns an option that reads a Boolean value, which indicates whether the flag is present.
+  package func flag() -> TypedOption<Bool> {
+    TypedOption(self) { arguments throws(UsageError) in arguments.flag(key) }
+  }
+
+  /// Returns an option that reads a text, or nil if it is omitted.
+  package func text() -> TypedOption<String?> {
+    TypedOption(self) { arguments throws(UsageError) in arguments.value(key) }
+  }
+
+  /// Returns an option that reads the texts of all occurrences.
+  package func texts() -> TypedOption<[String]> {
+    TypedOption(self) { arguments throws(UsageError) in arguments.values(key) }
+  }
+}
+
 extension Option {
   package func int(in range: ClosedRange<Int>) -> TypedOption<Int?> {
     TypedOption(self) { arguments throws(UsageError) in try arguments.int(key, in: range) }
@@ -176,6 +204,38 @@ package struct Argument: Sendable {
   }
 
   var fullHelp: String { choices.isEmpty ? help : "\(help) One of \(choices.joinedWithOr)." }
+}
+
+/// An entry in the arguments of a command.
+package protocol ArgumentDeclaration: Sendable {
+  var argument: Argument { get }
+}
+
+extension Argument: ArgumentDeclaration {
+  package var argument: Argument { self }
+}
+
+/// An argument whose declaration determines the type of its value. `arguments[name]` reads it.
+package struct TypedArgument<Value>: ArgumentDeclaration {
+  package let argument: Argument
+  let read: @Sendable (ParsedArguments) -> Value
+}
+
+extension Argument {
+  /// Returns a required argument that reads a text.
+  package func text() -> TypedArgument<String> {
+    TypedArgument(argument: self) { $0.argument(name) }
+  }
+
+  /// Returns an optional argument that reads a text, or nil if it is omitted.
+  package func optionalText() -> TypedArgument<String?> {
+    TypedArgument(argument: self) { $0.value(name) }
+  }
+
+  /// Returns a repeatable argument that reads all texts.
+  package func texts() -> TypedArgument<[String]> {
+    TypedArgument(argument: self) { $0.values(name) }
+  }
 }
 
 /// The completion that a shell offers for a value or an argument.

@@ -37,6 +37,8 @@ package struct ParsedArguments: Sendable {
     get throws(UsageError) { try option.read(self) }
   }
 
+  package subscript<Value>(_ argument: TypedArgument<Value>) -> Value { argument.read(self) }
+
   private func key(for name: String) -> String {
     if let option = command.option(named: name) { return option.key }
     precondition(

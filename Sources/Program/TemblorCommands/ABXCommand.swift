@@ -1,5 +1,6 @@
 import ListeningTests
 
+/// The command `abx`, which runs a blind test.
 enum ABXCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -26,12 +27,7 @@ enum ABXCommand {
         A strength, saved or given, scales A and B alike; the record contains it. Recordings pla\
         y as in 'temblor audition'.
         """,
-      arguments: [
-        Argument(
-          "A", help: "A pattern file of any format, the name of a shipped pattern or a sound file.",
-          completion: .patternsAndSounds(.standard)),
-        Argument("B", help: "The take to compare with.", completion: .patternsAndSounds(.standard)),
-      ],
+      arguments: [firstTake, secondTake],
       options: ABXOptions.options + [
         AuditionCommand.loopRange, AuditionCommand.gap, SharedOptions.curveTimes,
         Option("--json", help: "Print the record as JSON instead of the result as text."),
@@ -51,97 +47,140 @@ enum ABXCommand {
     }
   }
 
+  private static let firstTake = Argument(
+    "A", help: "A pattern file of any format, the name of a shipped pattern or a sound file.",
+    completion: .patternsAndSounds(.standard)
+  ).text()
+  private static let secondTake = Argument(
+    "B", help: "The take to compare with.", completion: .patternsAndSounds(.standard)
+  ).text()
+
+  struct Options {
+    let live: LiveOptions
+    let test: ABXOptions
+    let loopRange: LoopRange
+    /// The silence before the takes restart, in seconds.
+    let gap: Double
+    let takes: [String]
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      test = try ABXOptions(arguments)
+      loopRange = try LoopRange(arguments)
+      gap = try arguments[AuditionCommand.gap]
+      takes = [arguments[firstTake], arguments[secondTake]]
+    }
+  }
+
+  /// Runs the command.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments of the command.
+  ///   - terminal: The streams.
+  ///   - environment: The environment that plays the takes.
+  ///   - formats: The known formats.
+  ///   - seed: Returns the seed if the command line does not contain it.
+  ///   - now: Returns the current time.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
   ) throws -> ExitStatus {
-    let live = try LiveOptions(arguments)
-    let options = try ABXOptions(arguments)
-    let part = try LoopRange(arguments)
-    let gap = try arguments[AuditionCommand.gap]
-    let words = [arguments.argument("A"), arguments.argument("B")]
-    let (read, status) = try AuditionTake.read(words, arguments, formats, terminal)
-    guard let takes = read else { return status }
+    let options = try Options(arguments)
+    let (takes, status) = try AuditionTake.read(options.takes, arguments, formats, terminal)
+    guard let takes else { return status }
     guard takes.count == 2 else {
       throw UsageError("A and B must each be one pattern or sound file, not a folder")
     }
-
-    if let path = options.recordPath {
+    if let path = options.test.recordPath {
       try InputOverwriteCheck(reading: takes.sources).check(path, option: "--save")
     }
-    try live.checkOutputs(reading: takes.sources)
+    try options.live.checkOutputs(reading: takes.sources)
+    let test = ABXTest(
+      seed: options.test.seed ?? seed(), plannedCount: options.test.trialCount)
+    return try run(options, takes, test, start: now, terminal, on: environment)
+  }
 
-    let isSimulated = options.listener != nil
-    let test = ABXTest(seed: options.seed ?? seed(), plannedCount: options.trialCount)
-    let backend = isSimulated ? SimulatedEnvironment(keys: options.keys(seed: test.seed)) : backend
-    let session = live.makeSession(in: backend, terminal, showsStatus: !isSimulated)
+  private static func run(
+    _ options: Options, _ takes: [AuditionTake], _ test: ABXTest, start now: () -> CalendarTime,
+    _ terminal: Terminal, on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
+    let isSimulated = options.test.listener != nil
+    let environment =
+      isSimulated
+      ? SimulatedEnvironment(keys: options.test.keys(seed: test.seed)) : environment
+    let session = options.live.makeSession(in: environment, terminal, showsStatus: !isSimulated)
     guard session.hasKeyboard else {
       throw FileError(
         "standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
     }
     let start = now()
-    let path =
-      options.recordPath
-      ?? (isSimulated
-        ? nil : "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(start.fileNameText).json")
+    let defaultPath =
+      "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(start.fileNameText).json"
+    let path = options.test.recordPath ?? (isSimulated ? nil : defaultPath)
     // The file is created now, so that a problem is reported before anybody has listened for an
     // hour.
     var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
-    var blind: ABXActivity?
+    var activity: ABXActivity?
     var prepared = PreparedTakes()
     var outcome = LiveOutcome()
     var failure: (any Error)?
     do {
-      (outcome, _) = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
+      (outcome, _) = try options.live.play(in: session, recordingsOf: takes.channelCounts) {
+        engine in
         prepared = try takes.preparedTakes(for: engine)
-        let levels = prepared.matchedLevels(by: options.levelMatch)
-        var test = test
-        test.isVoid = prepared.areSignalsEqual
-        guard
-          test.isVoid || levels.gains[0] == levels.gains[1]
-            || !prepared.areIdentical(at: levels.gains)
-        else {
-          throw NoDifferenceLeft()
-        }
-        Self.report(levels, on: session.console)
-        if test.isVoid {
-          session.console.hint(
-            "A and B are identical, sample for sample; the result will be void.")
-        }
-        let audition = try ABXActivity(
-          test, prepared, gains: levels.gains, on: engine,
-          region: try part.region(of: prepared.duration), gap: gap,
-          session: session)
-        blind = audition
-        return audition
+        let started = try makeActivity(test, prepared, options, on: engine, session)
+        activity = started
+        return started
       }
     } catch {
       failure = error
     }
     // The completed trials are saved, whatever ended the test.
-    if let done = blind?.test {
-      var record = Self.makeRecord(
-        of: done, takes: takes, prepared: prepared, options: options, live: live)
+    if let test = activity?.test {
+      var record = makeRecord(of: test, takes: takes, prepared: prepared, options: options)
       if !isSimulated {
         record.startTime = start.text
         record.device = outcome.device?.name
       }
-      if !done.trials.isEmpty {
+      if !test.trials.isEmpty {
         let isTable = path?.lowercased().hasSuffix(".csv") == true
         try file?.write(isTable ? Array(record.trialTable.text.utf8) : record.json())
         try file?.commit()
       }
-      try Self.report(record, savedTo: path, asJSON: live.printsJSON, terminal)
+      try report(record, savedTo: path, asJSON: options.live.printsJSON, terminal)
     }
     if let failure { throw failure }
     return outcome.status
   }
 
+  /// Matches the levels, reports them, and starts the test.
+  private static func makeActivity(
+    _ test: ABXTest, _ prepared: PreparedTakes, _ options: Options, on engine: PlaybackEngine,
+    _ session: LiveSession
+  ) throws -> ABXActivity {
+    let levels = prepared.matchedLevels(by: options.test.levelMatch)
+    var test = test
+    test.isVoid = prepared.areSignalsEqual
+    guard
+      test.isVoid || levels.gains[0] == levels.gains[1]
+        || !prepared.areIdentical(at: levels.gains)
+    else {
+      throw NoDifferenceLeft()
+    }
+    report(levels, on: session.console)
+    if test.isVoid {
+      session.console.hint("A and B are identical, sample for sample; the result will be void.")
+    }
+    return try ABXActivity(
+      test, prepared, gains: levels.gains, on: engine,
+      region: try options.loopRange.region(of: prepared.duration), gap: options.gap,
+      session: session)
+  }
+
   private static func makeRecord(
-    of test: ABXTest, takes: [AuditionTake], prepared: PreparedTakes, options: ABXOptions,
-    live: LiveOptions
+    of test: ABXTest, takes: [AuditionTake], prepared: PreparedTakes, options: Options
   ) -> ABXRecord {
-    let levels = prepared.matchedLevels(by: options.levelMatch)
+    let levels = prepared.matchedLevels(by: options.test.levelMatch)
     let sides = takes.indices.map { index in
       ABXRecord.Take(
         name: takes[index].name, sha256: takes[index].sha256, gain: levels.gains[index],
@@ -149,10 +188,9 @@ enum ABXCommand {
     }
     return ABXRecord(
       test: test, a: sides[0], b: sides[1], levelMatch: levels.match.rawValue,
-      profile: live.profile.name,
-      strength: live.strength, program: "temblor \(temblorVersion)",
-      renderingModel: RenderPlan.modelVersion,
-      startTime: nil, device: nil, isSimulated: options.listener != nil)
+      profile: options.live.profile.name, strength: options.live.strength,
+      program: "temblor \(temblorVersion)", renderingModel: RenderPlan.modelVersion,
+      startTime: nil, device: nil, isSimulated: options.test.listener != nil)
   }
 
   private static func report(
@@ -185,6 +223,7 @@ struct NoDifferenceLeft: Error, Equatable, CustomStringConvertible {
   var description: String { "after matching, A and B are identical; use '--match none'" }
 }
 
+/// The options that determine a blind test.
 struct ABXOptions {
   /// The default number of trials. With 12 correct answers of 16, the p-value is below 5 %.
   static let defaultTrialCount = 16
@@ -198,22 +237,22 @@ struct ABXOptions {
   let recordPath: String?
 
   static let options: [any OptionDeclaration] = [
-    trialsOption, matchOption,
-    Option(
-      "--save", value: "FILE",
-      help: "Write the record to this JSON file, or its trials to this CSV file.",
-      defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
-      completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]), seedOption,
-    Option(
-      "--simulate", value: "ANSWERS",
-      help:
-        """
-        Simulate the answers, without a listener or device: one letter per trial, such as abba, \
-        or 
-        """
-          + "\(SimulatedListener.Strategy.allCases.map(\.rawValue).joinedWithOr)."),
+    trialsOption, matchOption, saveOption, seedOption, simulateOption,
   ]
 
+  private static let saveOption = Option(
+    "--save", value: "FILE",
+    help: "Write the record to this JSON file, or its trials to this CSV file.",
+    defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
+    completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]
+  ).text()
+  private static let simulateOption = Option(
+    "--simulate", value: "ANSWERS",
+    help: """
+      Simulate the answers, without a listener or device: one letter per trial, such as abba, or \
+      \(SimulatedListener.Strategy.allCases.map(\.rawValue).joinedWithOr).
+      """
+  ).text()
   private static let trialsOption = Option(
     "--trials", value: "N",
     help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
@@ -227,21 +266,21 @@ struct ABXOptions {
   ).int(in: 0...Int(ABXTest.maximumSeed))
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    listener = try arguments.value("--simulate").map { (text) throws(UsageError) in
+    listener = try arguments[Self.simulateOption].map { (text) throws(UsageError) in
       try SimulatedListener(option: text)
     }
-    let asked = try arguments[Self.trialsOption]
-    let natural = listener?.fixedAnswerCount ?? Self.defaultTrialCount
-    guard natural <= Self.maximumTrialCount else {
+    let requestedCount = try arguments[Self.trialsOption]
+    let defaultCount = listener?.fixedAnswerCount ?? Self.defaultTrialCount
+    guard defaultCount <= Self.maximumTrialCount else {
       throw UsageError("'--simulate' takes at most \(Self.maximumTrialCount) answers")
     }
-    trialCount = asked == 0 ? nil : asked ?? natural
+    trialCount = requestedCount == 0 ? nil : requestedCount ?? defaultCount
     if trialCount == nil, let listener, listener.fixedAnswerCount == nil {
       throw UsageError("'--trials 0' with '--simulate' requires one letter per trial")
     }
     seed = try arguments[Self.seedOption].map { UInt64($0) }
     levelMatch = try arguments[Self.matchOption]
-    recordPath = arguments.value("--save")
+    recordPath = try arguments[Self.saveOption]
   }
 
   func keys(seed: UInt64) -> [KeyPress] {

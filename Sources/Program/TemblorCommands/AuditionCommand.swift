@@ -1,13 +1,12 @@
+/// The command `audition`, which plays takes in sync and switches between them.
 enum AuditionCommand {
   static let takeArgument = Argument(
     "TAKE",
-    help:
-      """
-      A pattern file of any format, the name of a shipped pattern, a sound file, or - for \
-      standard 
-      """
-        + "input; two to \(AuditionTake.maximumCount).", completion: .patternsAndSounds(.standard),
-    isRepeatable: true)
+    help: """
+      A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard \
+      input; two to \(AuditionTake.maximumCount).
+      """, completion: .patternsAndSounds(.standard), isRepeatable: true
+  ).texts()
 
   static let loopRange = Option(
     "--loop-range", value: "FROM-TO",
@@ -51,20 +50,38 @@ enum AuditionCommand {
     }
   }
 
+  struct Options {
+    let live: LiveOptions
+    let match: LevelMatch
+    let loopRange: LoopRange
+    /// The silence before the takes restart, in seconds.
+    let gap: Double
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      match = try arguments[AuditionCommand.match]
+      loopRange = try LoopRange(arguments)
+      gap = try arguments[AuditionCommand.gap]
+    }
+  }
+
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
-    let options = try LiveOptions(arguments)
-    var match = try arguments[match]
-    let part = try LoopRange(arguments)
-    let gap = try arguments[gap]
-    let (read, status) = try AuditionTake.read(
-      arguments.values(takeArgument.name), arguments, formats, terminal)
-    guard let takes = read else { return status }
+    let options = try Options(arguments)
+    let (takes, status) = try AuditionTake.read(
+      arguments[takeArgument], arguments, formats, terminal)
+    guard let takes else { return status }
+    return try run(options, takes, terminal, on: environment)
+  }
 
-    try options.checkOutputs(reading: takes.sources)
-    let session = options.makeSession(in: backend, terminal)
+  private static func run(
+    _ options: Options, _ takes: [AuditionTake], _ terminal: Terminal,
+    on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
+    try options.live.checkOutputs(reading: takes.sources)
+    let session = options.live.makeSession(in: environment, terminal)
     var prepared = PreparedTakes()
 
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
@@ -72,36 +89,38 @@ enum AuditionCommand {
       if prepared.areSignalsEqual {
         session.console.error("The takes are equal, sample for sample.")
       }
-      return try part.region(of: prepared.duration)
+      return try options.loopRange.region(of: prepared.duration)
     }
+    var match = options.match
     let outcome: LiveOutcome
     if session.hasKeyboard {
-      let (ended, audition) = try options.play(in: session, recordingsOf: takes.channelCounts) {
-        engine in
+      let (result, audition) = try options.live.play(
+        in: session, recordingsOf: takes.channelCounts
+      ) { engine in
         let region = try region(on: engine)
-        return try AuditionActivity(prepared, on: engine, match: match, region: region, gap: gap)
+        return try AuditionActivity(
+          prepared, on: engine, match: match, region: region, gap: options.gap)
       }
-      outcome = ended
+      outcome = result
       match = audition.match
     } else {
-      (outcome, _) = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+      (outcome, _) = try options.live.play(in: session, recordingsOf: takes.channelCounts) {
+        engine in
         let region = try region(on: engine)
         return try SequentialAuditionActivity(
           prepared.patterns, on: engine, gains: prepared.matchedLevels(by: match).gains,
-          region: region,
-          gap: gap,
-          session: session)
+          region: region, gap: options.gap, session: session)
       }
     }
     let levels = prepared.matchedLevels(by: match)
-    let fields = prepared.patterns.enumerated().map { index, piece -> JSONObject in
+    let fields = prepared.patterns.enumerated().map { index, pattern -> JSONObject in
       [
-        "letter": Take.letter(at: index), "name": piece.name, "sha256": takes[index].sha256,
-        "seconds": piece.duration,
-        "gain": levels.gains[index],
+        "letter": Take.letter(at: index), "name": pattern.name, "sha256": takes[index].sha256,
+        "seconds": pattern.duration, "gain": levels.gains[index],
       ]
     }
-    return try options.report(outcome, ["takes": fields, "match": levels.match.rawValue], terminal)
+    return try options.live.report(
+      outcome, ["takes": fields, "match": levels.match.rawValue], terminal)
   }
 }
 

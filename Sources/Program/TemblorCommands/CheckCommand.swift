@@ -1,3 +1,4 @@
+/// The command `check`, which reports errors and design problems of patterns.
 enum CheckCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -27,33 +28,8 @@ enum CheckCommand {
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
         """, arguments: [SharedOptions.patternArgument(formats, isOptional: true)],
       options: [
-        Option(
-          "--profile", value: "PROFILE",
-          help: "Also check against the hardware of a profile (name or file).",
-          completion: SharedOptions.profileCompletion),
-        Option("--strict", help: "Count warnings as errors."),
-        Option(
-          "--only", value: "CATEGORY", help: "Report only rules of this category, and errors.",
-          choices: categories,
-          isRepeatable: true),
-        Option(
-          "--disable", value: "RULE",
-          help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
-          completion: .candidates(
-            categories + allRules(of: formats).filter { $0.severity < .error }.map(\.id.text)),
-          isRepeatable: true), Option("--all", help: "Print every finding, also repeated ones."),
-        Option(
-          "--fix",
-          help:
-            """
-            Correct mechanical mistakes in the files first, but not in links that a folder \
-            contains.
-            """
-        ),
-        Option("--no-notes", help: "Do not print notes."),
-        Option("--list-rules", help: "List the rules with explanations and exit."),
-        SharedOptions.json,
-        Option("--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."),
+        profile, strict, only, disable(formats), all, fix, noNotes, listRules, SharedOptions.json,
+        sarif,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor check mine.ahap", "Check a pattern."),
@@ -63,55 +39,135 @@ enum CheckCommand {
         .init(
           "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
       ]
-    ) { arguments, terminal in
-      if arguments.flag("--list-rules") {
-        try listRules(of: formats, asJSON: arguments.flag("--json"), on: terminal.output)
-        return .done
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let profile = Option(
+    "--profile", value: "PROFILE",
+    help: "Also check against the hardware of a profile (name or file).",
+    completion: SharedOptions.profileCompletion
+  ).text()
+  private static let strict = Option("--strict", help: "Count warnings as errors.").flag()
+  private static let only = Option(
+    "--only", value: "CATEGORY", help: "Report only rules of this category, and errors.",
+    choices: categories, isRepeatable: true
+  ).texts()
+  private static let all = Option("--all", help: "Print every finding, also repeated ones.").flag()
+  private static let fix = Option(
+    "--fix",
+    help: """
+      Correct mechanical mistakes in the files first, but not in links that a folder contains.
+      """
+  ).flag()
+  private static let noNotes = Option("--no-notes", help: "Do not print notes.").flag()
+  private static let listRules = Option(
+    "--list-rules", help: "List the rules with explanations and exit."
+  ).flag()
+  private static let sarif = Option(
+    "--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."
+  ).flag()
+
+  private static func disable(_ formats: FormatRegistry) -> TypedOption<[String]> {
+    let rules = allRules(of: formats).filter { $0.severity < .error }
+    return Option(
+      "--disable", value: "RULE",
+      help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
+      completion: .candidates(categories + rules.map(\.id.text)), isRepeatable: true
+    ).texts()
+  }
+
+  /// The format of the report.
+  enum ReportFormat {
+    case text
+    case json
+    case sarif
+  }
+
+  struct Options {
+    let patterns: [String]
+    let listsRules: Bool
+    let format: ReportFormat
+    let profile: TransducerProfile?
+    let soundLookup: PatternInput.SoundLookup
+    let filter: FindingFilter
+    let fixesFiles: Bool
+    let isStrict: Bool
+    let listsAllFindings: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      let json = try arguments[SharedOptions.json]
+      let sarif = try arguments[CheckCommand.sarif]
+      patterns = arguments[SharedOptions.patternArgument(formats, isOptional: true)]
+      listsRules = try arguments[listRules]
+      if !listsRules {
+        try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
+        guard !patterns.isEmpty else { throw UsageError("missing PATTERN") }
       }
-      try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
-      let words = arguments.values(SharedOptions.patternName)
-      guard !words.isEmpty else { throw UsageError("missing PATTERN") }
-      let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
-      if terminal.error.isTerminal, let note = profile.flatMap({ CalibrationAge.reminder(for: $0) })
-      {
-        terminal.report(note)
-      }
-      let (inputs, problems) = PatternInput.find(
-        words, formats: formats, soundLookup: try SharedOptions.soundLookup(arguments))
-      let filter = FindingFilter(
+      format = json ? .json : (sarif ? .sarif : .text)
+      profile =
+        listsRules
+        ? nil : try arguments[CheckCommand.profile].map(SharedOptions.profile(named:))
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      filter = FindingFilter(
         disabledRules: try disabledRules(arguments, of: formats),
-        hidesNotes: arguments.flag("--no-notes"))
-      var findings: [Finding] = []
-      var failures = problems.map(\.description)
-      if arguments.flag("--fix") {
-        failures += inputs.compactMap { applyFixes(to: $0, terminal: terminal) }
+        hidesNotes: try arguments[noNotes])
+      fixesFiles = try arguments[fix]
+      isStrict = try arguments[strict]
+      listsAllFindings = try arguments[all]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    if options.listsRules {
+      try listRules(of: formats, asJSON: options.format == .json, on: terminal.output)
+      return .done
+    }
+    if terminal.error.isTerminal,
+      let reminder = options.profile.flatMap({ CalibrationAge.reminder(for: $0) })
+    {
+      terminal.report(reminder)
+    }
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    var failures = problems.map(\.description)
+    if options.fixesFiles {
+      failures += inputs.compactMap { applyFixes(to: $0, terminal: terminal) }
+    }
+    var findings: [Finding] = []
+    for input in inputs {
+      do {
+        findings += try self.findings(in: input, for: options.profile)
+      } catch {
+        failures.append(Failure.message(error))
       }
-      for input in inputs {
-        do {
-          findings += try findings(in: input, for: profile)
-        } catch {
-          failures.append(Failure.message(error))
-        }
+    }
+    findings = options.filter.apply(to: findings)
+    if options.isStrict {
+      for index in findings.indices where findings[index].severity == .warning {
+        findings[index].severity = .error
       }
-      findings = filter.apply(to: findings)
-      if arguments.flag("--strict") {
-        for index in findings.indices where findings[index].severity == .warning {
-          findings[index].severity = .error
-        }
-      }
-      if arguments.flag("--json") {
-        try terminal.output.write(json: ["findings": findings.map(\.fields)])
-      } else if arguments.flag("--sarif") {
-        try terminal.output.write(
-          json: SARIFReport.fields(findings, rules: allRules(of: formats)), formatVersion: nil)
-      } else {
-        let shown =
-          arguments.flag("--all")
-          ? findings : FindingGrouping.grouped(findings.filter { $0.suppressionReason == nil })
-        try terminal.output.write(text(shown, for: terminal.output), wraps: false)
-      }
-      return reportSummary(
-        findings, failures: failures, of: inputs.count, noun: "pattern", terminal: terminal)
+    }
+    try write(findings, options, formats, on: terminal.output)
+    return reportSummary(
+      findings, failures: failures, of: inputs.count, noun: "pattern", terminal: terminal)
+  }
+
+  private static func write(
+    _ findings: [Finding], _ options: Options, _ formats: FormatRegistry, on output: Output
+  ) throws {
+    switch options.format {
+    case .json:
+      try output.write(json: ["findings": findings.map(\.fields)])
+    case .sarif:
+      try output.write(
+        json: SARIFReport.fields(findings, rules: allRules(of: formats)), formatVersion: nil)
+    case .text:
+      let shown =
+        options.listsAllFindings
+        ? findings : FindingGrouping.grouped(findings.filter { $0.suppressionReason == nil })
+      try output.write(text(shown, for: output), wraps: false)
     }
   }
 
@@ -213,10 +269,10 @@ enum CheckCommand {
     -> Set<RuleID>
   {
     let rules = allRules(of: formats)
-    let only = arguments.values("--only")
+    let only = try arguments[CheckCommand.only]
     var disabled = Set(
       rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
-    for name in arguments.values("--disable") {
+    for name in try arguments[disable(formats)] {
       if let category = Rule.Category(rawValue: name), category != .errors {
         disabled.formUnion(rules.filter { $0.category == category }.map(\.id))
         continue

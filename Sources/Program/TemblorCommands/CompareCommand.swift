@@ -1,4 +1,24 @@
+/// The command `compare`, which describes the differences between takes.
 enum CompareCommand {
+  private static func takeArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      "TAKE", help: "A PATTERN or a sound file; two or more.",
+      completion: .patternsAndSounds(formats), isRepeatable: true
+    ).texts()
+  }
+
+  private static let toleranceOption = Option(
+    "--tolerance", value: "LIMITS",
+    help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."
+  ).text()
+  private static let output = Option(
+    "-o", "--output", value: "FILE",
+    help: "Also write a self-contained HTML page with players, plots and a blind test.",
+    completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions
+  ).text()
+  private static let all = Option(
+    "--all", help: "List all differences, not only the largest."
+  ).flag()
   private static let align = Option(
     "--align", value: "HOW",
     help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
@@ -47,25 +67,11 @@ enum CompareCommand {
         f up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture \
         and heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
         """,
-      arguments: [
-        Argument(
-          "TAKE", help: "A PATTERN or a sound file; two or more.",
-          completion: .patternsAndSounds(formats),
-          isRepeatable: true)
-      ],
+      arguments: [takeArgument(formats)],
       options: [
-        Option(
-          "--tolerance", value: "LIMITS",
-          help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."), align,
-        match, search,
-        Option(
-          "-o", "--output", value: "FILE",
-          help: "Also write a self-contained HTML page with players, plots and a blind test.",
-          completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions),
-        PageOutput.openOption,
-        PageOutput.studioOption,
-        Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile,
-        SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
+        toleranceOption, align, match, search, output, PageOutput.openOption,
+        PageOutput.studioOption, all, SharedOptions.profile, SharedOptions.rate,
+        SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
@@ -74,64 +80,103 @@ enum CompareCommand {
           "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
           "Guard a pattern in a build."),
       ]
-    ) { arguments, terminal in
-      let words = arguments.values("TAKE")
-      if arguments.flag("--open"), arguments.value("--output") == nil {
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  struct Options {
+    let takes: [String]
+    let comparison: ComparisonOptions
+    let tolerance: ToleranceOption?
+    let job: RenderJob
+    /// The sample rate, or nil to use that of a recording.
+    let rate: Int?
+    let soundLookup: PatternInput.SoundLookup
+    let pagePath: String?
+    let opensPage: Bool
+    let studioAddress: String?
+    let printsJSON: Bool
+    let listsAllDifferences: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      takes = arguments[takeArgument(formats)]
+      pagePath = try arguments[output]
+      opensPage = try arguments[PageOutput.openOption]
+      if opensPage, pagePath == nil {
         throw UsageError("'--open' requires '--output'")
       }
-      let options = ComparisonOptions(
+      comparison = ComparisonOptions(
         alignment: try arguments[align], levelMatch: try arguments[match],
         searchSeconds: try arguments[search])
-      let tolerance = try arguments.value("--tolerance").map { try ToleranceOption($0) }
-      var job = try SharedOptions.renderJob(arguments)
-      let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
-      let (inputs, problems) = TakeInput.find(
-        words, formats: formats, soundLookup: try SharedOptions.soundLookup(arguments))
-      for problem in problems {
-        terminal.report("\(problem)")
-      }
-      guard problems.isEmpty else { return .failure }
-      guard inputs.count > 1 else {
-        throw UsageError("missing TAKE to compare with \(words[0].inQuotes)")
-      }
-      let takes: [Take]
-      do {
-        takes = try TakeInput.load(inputs, job: job, rate: rate)
-      } catch {
-        terminal.report(Failure.message(error))
-        return Failure.status(of: error)
-      }
-      if let path = arguments.value("--output") {
-        try OutputPaths.checkIsNoInput(path, of: inputs)
-      }
-      let comparisons = compare(takes, options)
-      var page: PageOutput?
-      if let path = arguments.value("--output") {
-        job.rate = Int(takes[0].signal.rate)
-        let byteCount = try ReportOutput.write(
-          to: path, inputs: inputs, takes: takes, comparisons: comparisons,
-          levelMatch: options.levelMatch,
-          tolerance: tolerance?.tolerance, studio: arguments.value("--studio"), job: job,
-          command:
-            "temblor compare \((words + ["-o", path]).map(\.shellEscaped).joined(separator: " "))")
-        page = PageOutput(
-          path: path, byteCount: byteCount, opensInBrowser: arguments.flag("--open"))
-      }
-      if arguments.flag("--json") {
-        try terminal.output.write(
-          json: fields(comparisons, tolerance?.tolerance), formatVersion: Comparison.formatVersion)
-      } else {
-        let text = ComparisonText(
-          comparisons: comparisons, listsAllDifferences: arguments.flag("--all"))
-        try terminal.output.write(text.text(for: terminal.output))
-        if let tolerance {
-          try terminal.output.write(tolerance.verdict(on: comparisons))
-        }
-      }
-      page?.report("written", on: terminal)
-      try page?.openInBrowser()
-      guard let tolerance else { return .done }
-      return comparisons.allSatisfy { $0.isEqual(within: tolerance.tolerance) } ? .done : .differs
+      tolerance = try arguments[toleranceOption].map { try ToleranceOption($0) }
+      job = try SharedOptions.renderJob(arguments)
+      rate = try arguments.int(SharedOptions.rate.option.key, in: SharedOptions.sampleRates)
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      studioAddress = try arguments[PageOutput.studioOption]
+      printsJSON = try arguments[SharedOptions.json]
+      listsAllDifferences = try arguments[all]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = TakeInput.find(
+      options.takes, formats: formats, soundLookup: options.soundLookup)
+    for problem in problems {
+      terminal.report("\(problem)")
+    }
+    guard problems.isEmpty else { return .failure }
+    guard inputs.count > 1 else {
+      throw UsageError("missing TAKE to compare with \(options.takes[0].inQuotes)")
+    }
+    let takes: [Take]
+    do {
+      takes = try TakeInput.load(inputs, job: options.job, rate: options.rate)
+    } catch {
+      terminal.report(Failure.message(error))
+      return Failure.status(of: error)
+    }
+    if let path = options.pagePath {
+      try OutputPaths.checkIsNoInput(path, of: inputs)
+    }
+    let comparisons = compare(takes, options.comparison)
+    let page = try writePage(comparisons, of: takes, inputs, options)
+    try write(comparisons, options, on: terminal.output)
+    page?.report("written", on: terminal)
+    try page?.openInBrowser()
+    guard let tolerance = options.tolerance?.tolerance else { return .done }
+    return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .done : .differs
+  }
+
+  /// Writes the page of `--output`, or returns nil without this option.
+  private static func writePage(
+    _ comparisons: [Comparison], of takes: [Take], _ inputs: [TakeInput], _ options: Options
+  ) throws -> PageOutput? {
+    guard let path = options.pagePath else { return nil }
+    var job = options.job
+    job.rate = Int(takes[0].signal.rate)
+    let words = (options.takes + ["-o", path]).map(\.shellEscaped)
+    let byteCount = try ReportOutput.write(
+      to: path, inputs: inputs, takes: takes, comparisons: comparisons,
+      levelMatch: options.comparison.levelMatch, tolerance: options.tolerance?.tolerance,
+      studio: options.studioAddress, job: job,
+      command: "temblor compare \(words.joined(separator: " "))")
+    return PageOutput(path: path, byteCount: byteCount, opensInBrowser: options.opensPage)
+  }
+
+  private static func write(
+    _ comparisons: [Comparison], _ options: Options, on output: Output
+  ) throws {
+    guard !options.printsJSON else {
+      return try output.write(
+        json: fields(comparisons, options.tolerance?.tolerance),
+        formatVersion: Comparison.formatVersion)
+    }
+    let text = ComparisonText(
+      comparisons: comparisons, listsAllDifferences: options.listsAllDifferences)
+    try output.write(text.text(for: output))
+    if let tolerance = options.tolerance {
+      try output.write(tolerance.verdict(on: comparisons))
     }
   }
 

@@ -1,3 +1,4 @@
+/// The command `convert`, which converts patterns to another format.
 enum ConvertCommand {
   private static let reductionTolerance = Option(
     "--reduce", value: "TOLERANCE",
@@ -44,42 +45,12 @@ enum ConvertCommand {
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        Option(
-          "--to", value: "FORMAT", help: "Format to write if the output name does not set one.",
-          choices: writable.map(\.id)),
-        Option(
-          "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
-          defaultText: "recognized by content", choices: formats.formats.map(\.id)),
-        OutputPaths.outputOption(for: "patterns"),
-        Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."),
-        SharedOptions.json,
-        Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),
+        target(formats), source(formats), output, strict, SharedOptions.json, quiet,
       ],
       groups: [
         OptionGroup(
-          "Writing",
-          Option(
-            "--dialect", value: "NAME",
-            help: "Variant of the format: "
-              + writable.filter { !$0.dialects.isEmpty }.map {
-                "\($0.dialects.joinedWithOr) for \($0.id)"
-              }.joined(
-                separator: "; ") + ".", defaultText: "the first",
-            completion: .candidates(writable.flatMap(\.dialects))),
-          Option(
-            "--split",
-            help:
-              """
-              Write parts that act on their own to files of their own, NAME_PART, wherever the \
-              format has them.
-              """
-          ),
-          Option("--merge", help: "Write one file even where its parts then act on each other."),
-          Option(
-            "--bake",
-            help: "Write what the format cannot hold as sound files that the pattern plays."),
-          reductionTolerance,
-          loopPassCount, rate), OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
+          "Writing", dialect(writable), split, merge, bake, reductionTolerance, loopPassCount, rate),
+        OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
@@ -88,100 +59,206 @@ enum ConvertCommand {
           "temblor convert --strict --to ahap clips -o out",
           "Convert a folder, refusing what is not exact."),
       ]
-    ) { arguments, terminal in
-      let (inputs, problems) = PatternInput.find(
-        arguments.values(SharedOptions.patternName), formats: formats,
-        soundLookup: try SharedOptions.soundLookup(arguments))
-      var work = BatchWork(on: terminal, problems: problems)
-      let outputs = try ConvertOutputs(
-        arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
-        formats: formats,
-        isFromFolder: inputs.contains(where: \.isFromFolder))
-      var conversion = try conversion(arguments, to: outputs.format, formats)
-      var plan = OutputPlan(inputs: outputs.overwriteCheck)
-      var conversions: [PlannedConversion] = []
-      for (input, path) in zip(inputs, outputs.paths) {
-        try work.attempt { work in
-          let isStream = path == OutputPaths.standardOutput
-          let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
-          conversion.writingOptions.baseName = FileSystem.name(of: stem)
-          let result = try conversion.convert(try input.readFile(), formats: formats)
-          if !arguments.flag("--quiet") {
-            for finding in result.findings where finding.rule == FormatRegistry.misnamedFile.id {
-              terminal.report("\(finding)".printable)
-            }
-          }
-          let folder = isStream ? nil : FileSystem.folder(of: path)
-          let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
-          var planned = PlannedConversion(
-            input: input, source: result.sourceFormat, losses: result.losses + sounds.losses)
-          for loss in planned.losses {
-            terminal.report(loss.text.printable)
-          }
-          if arguments.flag("--strict"), !planned.losses.isEmpty {
-            let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
-            work.fail(
-              "\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
-          } else if isStream {
-            guard result.files.count == 1 else {
-              throw FileError(
-                input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
-            }
-            let bytes = result.files[0].bytes
-            try terminal.output.write(bytes.span)
-          } else {
-            planned.files.outputs = outputs.files(result.files, at: path)
-            for file in planned.files.outputs {
-              plan.add(output: file.path)
-            }
-            planned.files.copies = sounds.copies.compactMap { plan.add($0) }
-          }
-          conversions.append(planned)
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let output = OutputPaths.outputOption(for: "patterns")
+  private static let strict = Option(
+    "--strict", help: "Write nothing and exit with status 2 if anything is lost."
+  ).flag()
+  private static let quiet = Option(
+    "-q", "--quiet", help: "Do not print notes and warnings about the input."
+  ).flag()
+  private static let split = Option(
+    "--split",
+    help: """
+      Write parts that act on their own to files of their own, NAME_PART, wherever the format has \
+      them.
+      """
+  ).flag()
+  private static let merge = Option(
+    "--merge", help: "Write one file even where its parts then act on each other."
+  ).flag()
+  private static let bake = Option(
+    "--bake", help: "Write what the format cannot hold as sound files that the pattern plays."
+  ).flag()
+
+  private static func target(_ formats: FormatRegistry) -> TypedOption<String?> {
+    Option(
+      "--to", value: "FORMAT", help: "Format to write if the output name does not set one.",
+      choices: formats.formats.filter(\.isWritable).map(\.id)
+    ).text()
+  }
+
+  private static func source(_ formats: FormatRegistry) -> TypedOption<String?> {
+    Option(
+      "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
+      defaultText: "recognized by content", choices: formats.formats.map(\.id)
+    ).text()
+  }
+
+  private static func dialect(_ writable: [HapticFormat]) -> TypedOption<String?> {
+    let dialects = writable.filter { !$0.dialects.isEmpty }.map { format in
+      "\(format.dialects.joinedWithOr) for \(format.id)"
+    }
+    return Option(
+      "--dialect", value: "NAME",
+      help: "Variant of the format: \(dialects.joined(separator: "; ")).",
+      defaultText: "the first", completion: .candidates(writable.flatMap(\.dialects))
+    ).text()
+  }
+
+  struct Options {
+    let patterns: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let outputs: ConvertOutputs.Options
+    let sourceID: String?
+    let isStrict: Bool
+    let isQuiet: Bool
+    let readingOptions: ReadingOptions
+    let writingOptions: WritingOptions
+    let omitsSounds: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      patterns = arguments[SharedOptions.patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      outputs = ConvertOutputs.Options(
+        path: try arguments[output], formatID: try arguments[target(formats)],
+        printsJSON: try arguments[SharedOptions.json])
+      sourceID = try arguments[source(formats)]
+      isStrict = try arguments[strict]
+      isQuiet = try arguments[quiet]
+      try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
+      let amplitude = try arguments[ConvertCommand.amplitude]
+      readingOptions = ReadingOptions(
+        curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
+      let merges = try arguments[merge]
+      writingOptions = WritingOptions(
+        dialect: try arguments[dialect(formats.formats.filter(\.isWritable))],
+        tolerance: try arguments[reductionTolerance], amplitudeMapping: amplitude,
+        loopCount: try arguments[loopPassCount],
+        split: try arguments[ConvertCommand.split] ? .always : (merges ? .never : .automatic),
+        rendersUnsupported: try arguments[bake], signalRate: try arguments[rate])
+      omitsSounds = try arguments[SharedOptions.withoutSounds]
+    }
+
+    /// Returns the conversion to a format, which must have the requested dialect.
+    func conversion(to target: HapticFormat, _ formats: FormatRegistry) throws(UsageError)
+      -> PatternConversion
+    {
+      if let dialect = writingOptions.dialect, !target.dialects.contains(dialect) {
+        guard !target.dialects.isEmpty else {
+          throw UsageError("the format \(target.id) has no dialects")
         }
+        throw UsageError.invalidChoice(of: "--dialect", value: dialect, choices: target.dialects)
       }
-      for conflict in plan.conflicts {
-        work.fail(conflict.description, .failure)
-      }
-      var fields: [JSONObject] = []
-      for planned in conversions {
-        try work.attempt { _ in
-          let paths = plan.conflicts.isEmpty ? try planned.files.write(on: terminal) : []
-          fields.append(planned.fields(to: conversion.targetFormat, files: paths))
-        }
-      }
-      if arguments.flag("--json") {
-        try terminal.output.write(json: ["conversions": fields])
-      }
-      return work.status
+      var conversion = PatternConversion(
+        to: target, from: sourceID.flatMap(formats.format(id:)), readingOptions: readingOptions,
+        writingOptions: writingOptions)
+      conversion.omitsSounds = omitsSounds
+      return conversion
     }
   }
 
-  private static func conversion(
-    _ arguments: ParsedArguments, to target: HapticFormat, _ formats: FormatRegistry
-  )
-    throws -> PatternConversion
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
   {
-    try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
-    if let dialect = arguments.value("--dialect"), !target.dialects.contains(dialect) {
-      guard !target.dialects.isEmpty else {
-        throw UsageError("the format \(target.id) has no dialects")
-      }
-      throw UsageError.invalidChoice(of: "--dialect", value: dialect, choices: target.dialects)
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    var work = BatchWork(on: terminal, problems: problems)
+    let outputs = try ConvertOutputs(
+      options.outputs, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
+      formats: formats, isFromFolder: inputs.contains(where: \.isFromFolder))
+    let conversion = try options.conversion(to: outputs.format, formats)
+    var batch = ConversionBatch(
+      options: options, formats: formats, conversion: conversion, outputs: outputs,
+      terminal: terminal)
+    for (input, path) in zip(inputs, outputs.paths) {
+      try work.attempt { work in try batch.convert(input, to: path, &work) }
     }
-    let amplitude = try arguments[amplitude]
-    var conversion = PatternConversion(
-      to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
-      readingOptions: ReadingOptions(
-        curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude),
-      writingOptions: WritingOptions(
-        dialect: arguments.value("--dialect"), tolerance: try arguments[reductionTolerance],
-        amplitudeMapping: amplitude,
-        loopCount: try arguments[loopPassCount],
-        split: arguments.flag("--split")
-          ? .always : arguments.flag("--merge") ? .never : .automatic,
-        rendersUnsupported: arguments.flag("--bake"), signalRate: try arguments[rate]))
-    conversion.omitsSounds = arguments.flag("--without-sounds")
-    return conversion
+    let fields = try batch.write(&work)
+    if options.outputs.printsJSON {
+      try terminal.output.write(json: ["conversions": fields])
+    }
+    return work.status
+  }
+}
+
+/// The conversion of several patterns. No file is written before all patterns are converted and all
+/// conflicts are known.
+private struct ConversionBatch {
+  let options: ConvertCommand.Options
+  let formats: FormatRegistry
+  var conversion: PatternConversion
+  let outputs: ConvertOutputs
+  let terminal: Terminal
+  private var plan: OutputPlan
+  private var conversions: [PlannedConversion] = []
+
+  init(
+    options: ConvertCommand.Options, formats: FormatRegistry, conversion: PatternConversion,
+    outputs: ConvertOutputs, terminal: Terminal
+  ) {
+    self.options = options
+    self.formats = formats
+    self.conversion = conversion
+    self.outputs = outputs
+    self.terminal = terminal
+    plan = OutputPlan(inputs: outputs.overwriteCheck)
+  }
+
+  /// Converts a pattern, reports its losses, and writes it to a stream or plans its files.
+  mutating func convert(_ input: PatternInput, to path: String, _ work: inout BatchWork) throws {
+    let isStream = path == OutputPaths.standardOutput
+    let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
+    conversion.writingOptions.baseName = FileSystem.name(of: stem)
+    let result = try conversion.convert(try input.readFile(), formats: formats)
+    if !options.isQuiet {
+      for finding in result.findings where finding.rule == FormatRegistry.misnamedFile.id {
+        terminal.report("\(finding)".printable)
+      }
+    }
+    let folder = isStream ? nil : FileSystem.folder(of: path)
+    let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
+    var planned = PlannedConversion(
+      input: input, source: result.sourceFormat, losses: result.losses + sounds.losses)
+    for loss in planned.losses {
+      terminal.report(loss.text.printable)
+    }
+    if options.isStrict, !planned.losses.isEmpty {
+      let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
+      work.fail(
+        "\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
+    } else if isStream {
+      guard result.files.count == 1 else {
+        throw FileError(
+          input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+      }
+      let bytes = result.files[0].bytes
+      try terminal.output.write(bytes.span)
+    } else {
+      planned.files.outputs = outputs.files(result.files, at: path)
+      for file in planned.files.outputs {
+        plan.add(output: file.path)
+      }
+      planned.files.copies = sounds.copies.compactMap { plan.add($0) }
+    }
+    conversions.append(planned)
+  }
+
+  /// Writes all planned files if there is no conflict, and returns the fields of each conversion.
+  func write(_ work: inout BatchWork) throws -> [JSONObject] {
+    for conflict in plan.conflicts {
+      work.fail(conflict.description, .failure)
+    }
+    var fields: [JSONObject] = []
+    for planned in conversions {
+      try work.attempt { _ in
+        let paths = plan.conflicts.isEmpty ? try planned.files.write(on: terminal) : []
+        fields.append(planned.fields(to: conversion.targetFormat, files: paths))
+      }
+    }
+    return fields
   }
 }
 
@@ -197,7 +274,16 @@ extension PatternConversion.LocatedLoss {
   }
 }
 
+/// The format and the paths of the outputs of a conversion.
 struct ConvertOutputs {
+  /// The options that determine the outputs.
+  struct Options {
+    let path: String?
+    /// The identifier of the format, or nil to use the extension of the path.
+    let formatID: String?
+    let printsJSON: Bool
+  }
+
   let format: HapticFormat
   let paths: [String]
   let overwriteCheck: InputOverwriteCheck
@@ -205,7 +291,7 @@ struct ConvertOutputs {
   /// Determines the format and the paths of the outputs.
   ///
   /// - Parameters:
-  ///   - arguments: The arguments of the command.
+  ///   - options: The options of the command.
   ///   - inputs: The inputs to convert.
   ///   - problemCount: The number of inputs that were not found.
   ///   - formats: The known formats.
@@ -213,48 +299,52 @@ struct ConvertOutputs {
   ///   - option: The option that selects the format.
   ///   - defaultFormat: The format if neither the option nor a name selects it.
   init(
-    _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
-    isFromFolder isFound: Bool, option: String = "--to", defaultFormat standard: HapticFormat? = nil
+    _ options: Options, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
+    isFromFolder: Bool, option: String = "--to", defaultFormat: HapticFormat? = nil
   ) throws {
-    let output = arguments.value("--output")
     let count = inputs.count + problemCount
-    let place = try OutputDestination(output, count: count, "patterns", isFolder: isFound)
-    if let id = arguments.value(option), let target = formats.format(id: id) {
+    let destination = try OutputDestination(
+      options.path, count: count, "patterns", isFolder: isFromFolder)
+    let named = destination.isFolder ? nil : options.path
+    if let id = options.formatID, let target = formats.format(id: id) {
+      try Self.check(target, matches: named, formats, option)
       format = target
-      if let output, !place.isFolder, let other = formats.format(forFileName: output),
-        !formats.formats(forFileName: output).contains(where: { $0.id == id })
-      {
-        throw UsageError(
-          """
-          the extension of \(output.inQuotes) selects \(other.id), but \(option.inQuotes) is \
-          \(id); leave out 
-          """
-            + """
-            \(option.inQuotes), or name a file ending in \
-            \(target.fileExtensions.map { ".\($0)" }.joinedWithOr)
-            """
-        )
-      }
     } else {
-      format = try Self.format(ofName: place.isFolder ? nil : output, formats, option, standard)
+      format = try Self.format(ofName: named, formats, option, defaultFormat)
     }
-    if output == OutputPaths.standardOutput, count != 1 || arguments.flag("--json") {
+    if options.path == OutputPaths.standardOutput, count != 1 || options.printsJSON {
       throw UsageError("'--output -' requires a single pattern, without '--json'")
     }
-    let ending = format.fileExtensions.first ?? format.id
-    paths = inputs.map { place.path(stem: $0.outputStem, fileExtension: ending) }
+    let fileExtension = format.fileExtensions.first ?? format.id
+    paths = inputs.map { destination.path(stem: $0.outputStem, fileExtension: fileExtension) }
     try OutputPaths.checkUnique(zip(inputs, paths).map { ($0.name, $1) })
-    if isFound {
+    if isFromFolder {
       for path in paths {
-        try place.checkLinks(to: path)
+        try destination.checkLinks(to: path)
       }
     }
-    self.overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
+    overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
     for path in paths where path != OutputPaths.standardOutput {
-      guard !self.overwriteCheck.isInput(path) else {
+      guard !overwriteCheck.isInput(path) else {
         throw UsageError("\(path.inQuotes) is an input; choose another '--output'")
       }
     }
+  }
+
+  /// Throws an error if the extension of a named file selects a different format.
+  private static func check(
+    _ target: HapticFormat, matches path: String?, _ formats: FormatRegistry, _ option: String
+  ) throws(UsageError) {
+    guard let path, let named = formats.format(forFileName: path),
+      !formats.formats(forFileName: path).contains(where: { $0.id == target.id })
+    else { return }
+    let extensions = target.fileExtensions.map { ".\($0)" }.joinedWithOr
+    throw UsageError(
+      """
+      the extension of \(path.inQuotes) selects \(named.id), but \(option.inQuotes) is \
+      \(target.id); leave out \(option.inQuotes), or name a file ending in \(extensions)
+      """
+    )
   }
 
   /// Returns the files of a pattern with their paths.
@@ -262,18 +352,18 @@ struct ConvertOutputs {
     let folder = FileSystem.folder(of: path)
     let name = FileSystem.name(of: path)
     let stem = FileSystem.stem(of: name)
-    let ending = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
+    let suffix = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
     return files.map { file in
-      let fileName = stem + file.nameSuffix + (file.fileExtension.map { ".\($0)" } ?? ending)
+      let fileName = stem + file.nameSuffix + (file.fileExtension.map { ".\($0)" } ?? suffix)
       return PlannedFiles.File(path: FileSystem.join(folder, fileName), bytes: file.bytes)
     }
   }
 
   private static func format(
-    ofName output: String?, _ formats: FormatRegistry, _ option: String, _ standard: HapticFormat?
+    ofName output: String?, _ formats: FormatRegistry, _ option: String, _ defaultFormat: HapticFormat?
   ) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputPaths.standardOutput else {
-      if let standard { return standard }
+      if let defaultFormat { return defaultFormat }
       throw UsageError("\(option.inQuotes) is required where no output file is named")
     }
     let named = formats.formats(forFileName: output)

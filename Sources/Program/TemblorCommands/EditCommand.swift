@@ -1,3 +1,4 @@
+/// The command `edit`, which changes values and parts of a pattern in its text.
 enum EditCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -19,23 +20,8 @@ enum EditCommand {
         seconds, those of points from the start of their curve. A change that would make the file \
         invalid is refused. In zsh, quote paths.
         """,
-      arguments: [
-        Argument(
-          "FILE", help: "An AHAP file, the name of a shipped pattern, or -.",
-          completion: .patterns(formats)),
-        Argument(
-          "CHANGE", help: "Changes, one after the other.", completion: .candidates(changeKeywords),
-          isRepeatable: true,
-          isOptional: true),
-      ],
-      options: [
-        Option(
-          "-o", "--output", value: "OUT", help: "File to write; - for standard output.",
-          defaultText: "FILE itself",
-          completion: .file, writes: []),
-        Option("--dry-run", help: "Write nothing; print the lines that would change, as a patch."),
-        SharedOptions.json,
-      ],
+      arguments: [fileArgument(formats), changesArgument],
+      options: [output, dryRun, SharedOptions.json],
       examples: [
         .init("temblor edit mine.ahap", "List parts with their paths."),
         .init(
@@ -46,29 +32,61 @@ enum EditCommand {
           "See what removing a curve changes."),
       ]
     ) { arguments, terminal in
-      let word = arguments.argument("FILE")
-      let changes = try parseChanges(arguments.values("CHANGE"))
-      let isDry = arguments.flag("--dry-run")
-      let asked = arguments.value("--output")
-      guard !changes.isEmpty || !isDry && asked == nil else { throw UsageError("missing CHANGE") }
-      if isDry, asked != nil {
-        throw UsageError("'--dry-run' and '--output' exclude each other")
-      }
+      let options = try Options(arguments, formats)
       var work = BatchWork(on: terminal)
-      try work.attempt { _ in try edit(word, changes, asked, arguments, formats, terminal) }
+      try work.attempt { _ in try run(options, formats, terminal) }
       return work.status
     }
   }
 
-  private static func edit(
-    _ word: String, _ changes: [PatternChange], _ asked: String?, _ arguments: ParsedArguments,
-    _ formats: FormatRegistry, _ terminal: Terminal
-  ) throws {
-    let isDry = arguments.flag("--dry-run")
-    let (inputs, problems) = PatternInput.find([word], formats: formats)
+  private static func fileArgument(_ formats: FormatRegistry) -> TypedArgument<String> {
+    Argument(
+      "FILE", help: "An AHAP file, the name of a shipped pattern, or -.",
+      completion: .patterns(formats)
+    ).text()
+  }
+
+  private static let changesArgument = Argument(
+    "CHANGE", help: "Changes, one after the other.", completion: .candidates(changeKeywords),
+    isRepeatable: true, isOptional: true
+  ).texts()
+  private static let output = Option(
+    "-o", "--output", value: "OUT", help: "File to write; - for standard output.",
+    defaultText: "FILE itself", completion: .file, writes: []
+  ).text()
+  private static let dryRun = Option(
+    "--dry-run", help: "Write nothing; print the lines that would change, as a patch."
+  ).flag()
+
+  struct Options {
+    let file: String
+    let changes: [PatternChange]
+    let outputPath: String?
+    let isDryRun: Bool
+    let printsJSON: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
+      file = arguments[fileArgument(formats)]
+      changes = try parseChanges(arguments[changesArgument])
+      isDryRun = try arguments[dryRun]
+      outputPath = try arguments[output]
+      printsJSON = try arguments[SharedOptions.json]
+      guard !changes.isEmpty || !isDryRun && outputPath == nil else {
+        throw UsageError("missing CHANGE")
+      }
+      if isDryRun, outputPath != nil {
+        throw UsageError("'--dry-run' and '--output' exclude each other")
+      }
+    }
+  }
+
+  private static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal)
+    throws
+  {
+    let (inputs, problems) = PatternInput.find([options.file], formats: formats)
     if let problem = problems.first { throw problem }
     guard inputs.count == 1, let input = inputs.first, !input.isFromFolder else {
-      throw FileError(word, "is a folder; name one file")
+      throw FileError(options.file, "is a folder; name one file")
     }
     let file = try input.readFile()
     let format = try formats.format(of: file)
@@ -76,41 +94,43 @@ enum EditCommand {
       throw FileError(
         input.name,
         """
-        the format '\(format.id)' cannot be edited; 'temblor convert --to ahap' makes a text \
-        that can
+        the format '\(format.id)' cannot be edited; 'temblor convert --to ahap' makes a text that \
+        can
         """
       )
     }
-    let asJSON = arguments.flag("--json")
-    guard !changes.isEmpty else {
+    guard !options.changes.isEmpty else {
       let rows = rows(of: editor.pattern, pointOrder: editor.pointOrder)
       return try terminal.output.write(
-        arguments, json: ["file": input.name, "parts": rows.map(\.fields)],
+        options.printsJSON ? .json : .text,
+        json: ["file": input.name, "parts": rows.map(\.fields)],
         text: TextTable.text(rows.map(\.columns)))
     }
-    let text = try editor.applying(changes).text
+    let text = try editor.applying(options.changes).text
     let patch = LinePatch(from: file.bytes, to: text)
-    if isDry {
-      if !asJSON {
-        return try terminal.output.write(
-          patch.text(name: input.name, escapesControls: terminal.output.isTerminal))
-      }
-    } else {
-      try write(text, to: asked, of: input, isChanged: text != file.bytes, asJSON, terminal)
+    if !options.isDryRun {
+      try write(text, of: input, isChanged: text != file.bytes, options, terminal)
+    } else if !options.printsJSON {
+      return try terminal.output.write(
+        patch.text(name: input.name, escapesControls: terminal.output.isTerminal))
     }
-    if asJSON {
+    try report(patch, of: input, options, terminal)
+  }
+
+  private static func report(
+    _ patch: LinePatch, of input: PatternInput, _ options: Options, _ terminal: Terminal
+  ) throws {
+    let name = options.outputPath ?? input.name
+    if options.printsJSON {
       try terminal.output.write(json: [
-        "file": input.name, "output": isDry ? nil : asked ?? input.name, "changes": changes.count,
-        "removedLines": patch.removedCount, "addedLines": patch.addedCount,
+        "file": input.name, "output": options.isDryRun ? nil : name,
+        "changes": options.changes.count, "removedLines": patch.removedCount,
+        "addedLines": patch.addedCount,
       ])
     } else if terminal.error.isTerminal {
-      let count = changes.count.counted("change")
+      let count = options.changes.count.counted("change")
       terminal.report(
-        """
-        \((asked ?? input.name).printable): \(count), \(patch.removedCount) lines become \
-        \(patch.addedCount)
-        """
-      )
+        "\(name.printable): \(count), \(patch.removedCount) lines become \(patch.addedCount)")
     }
   }
 
@@ -122,22 +142,23 @@ enum EditCommand {
 
   static func parseChanges(_ words: [String]) throws(UsageError) -> [PatternChange] {
     var changes: [PatternChange] = []
-    var rest = words[...]
-    while let verb = rest.popFirst() {
-      func next(_ what: String) throws(UsageError) -> String {
-        guard let word = rest.popFirst() else {
-          throw UsageError("missing \(what) after '\(verb)'")
+    var remaining = words[...]
+    while let keyword = remaining.popFirst() {
+      func next(_ placeholder: String) throws(UsageError) -> String {
+        guard let word = remaining.popFirst() else {
+          throw UsageError("missing \(placeholder) after '\(keyword)'")
         }
         return word
       }
-      func number(_ what: String) throws(UsageError) -> Double {
-        let word = try next(what)
+      func number(_ placeholder: String) throws(UsageError) -> Double {
+        let word = try next(placeholder)
         guard let number = Double(word) else {
-          throw UsageError("'\(verb)' takes a number as \(what), not \(word.inQuotes)")
+          throw UsageError(
+            "'\(keyword)' takes a number as \(placeholder), not \(word.inQuotes)")
         }
         return number
       }
-      switch verb {
+      switch keyword {
       case "set":
         changes.append(.set(try next("PATH"), to: .text(try next("VALUE"))))
       case "remove":
@@ -147,8 +168,8 @@ enum EditCommand {
       case "add":
         let entry = Array(try next("ENTRY").utf8)
         var path: String?
-        if rest.first == "after" {
-          rest.removeFirst()
+        if remaining.first == "after" {
+          remaining.removeFirst()
           path = try next("PATH")
         }
         changes.append(.add(entry, after: path))
@@ -156,18 +177,19 @@ enum EditCommand {
         let path = try next("CURVE")
         changes.append(.addPoint(time: try number("TIME"), value: try number("VALUE"), to: path))
       default:
-        throw UsageError.unknown("change", verb, among: changeKeywords)
+        throw UsageError.unknown("change", keyword, among: changeKeywords)
       }
     }
     return changes
   }
 
   private static func write(
-    _ text: [UInt8], to output: String?, of input: PatternInput, isChanged: Bool, _ asJSON: Bool,
+    _ text: [UInt8], of input: PatternInput, isChanged: Bool, _ options: Options,
     _ terminal: Terminal
   ) throws {
+    let output = options.outputPath
     if output == OutputPaths.standardOutput || output == nil && input.origin == .standardInput {
-      guard !asJSON else {
+      guard !options.printsJSON else {
         throw UsageError("the text and '--json' cannot both go to standard output")
       }
       return try terminal.output.write(text.span)
@@ -182,6 +204,7 @@ enum EditCommand {
     }
   }
 
+  /// A row of the listing.
   private struct Row {
     var path: String
     var time: Double

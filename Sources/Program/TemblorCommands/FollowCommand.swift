@@ -1,3 +1,4 @@
+/// The command `follow`, which turns live sound into vibration.
 enum FollowCommand {
   private static let source = Option(
     "--from", value: "SOURCE",
@@ -6,7 +7,12 @@ enum FollowCommand {
       What is followed: monitor (what the default output plays), a recording device of ALSA, or \
       a sound file.
       """,
-    defaultText: FollowedSource.monitor, completion: .file)
+    defaultText: FollowedSource.monitor, completion: .file
+  ).text().map { $0 ?? FollowedSource.monitor }
+  private static let keepVoices = Option("--keep-voices", help: "Let voices be felt, too.").flag()
+  private static let noRide = Option(
+    "--no-ride", help: "Leave the strength of the source as it is."
+  ).flag()
   private static let style = Option("--style", value: "STYLE", help: "What is made of the sound.")
     .choice(default: FollowingOptions.Style.full)
   private static let minimumFrequency = Option(
@@ -41,11 +47,8 @@ enum FollowCommand {
       t the pace of the output.
       """,
     options: [
-      source, style, minimumFrequency, maximumFrequency,
-      Option("--keep-voices", help: "Let voices be felt, too."),
-      Option("--no-ride", help: "Leave the strength of the source as it is."), delay,
-      LiveOptions.json,
-      LiveOptions.quiet,
+      source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,
+      LiveOptions.json, LiveOptions.quiet,
     ], groups: LiveOptions.groups,
     examples: [
       .init(
@@ -62,70 +65,99 @@ enum FollowCommand {
     }
   }
 
+  struct Options {
+    let live: LiveOptions
+    let source: String
+    let following: FollowingOptions
+    /// The additional delay, in seconds.
+    let delay: Double
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      let band = live.profile.frequency
+      let low = try arguments[minimumFrequency] ?? max(5, min(band.low, band.high))
+      let high = try arguments[maximumFrequency] ?? min(250, max(80, max(band.low, band.high)))
+      guard low < high else {
+        let lowText = low.text(places: 1).inQuotes
+        throw UsageError(
+          "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(lowText)")
+      }
+      following = FollowingOptions(
+        style: try arguments[style], band: low...high, keepsVoices: try arguments[keepVoices],
+        keepsLevel: try arguments[noRide])
+      source = try arguments[FollowCommand.source]
+      delay = try arguments[FollowCommand.delay] / 1_000
+    }
+  }
+
+  /// Opens a recording device.
+  typealias Capture =
+    (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
+
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
-    servers: SoundServers,
-    capture: (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    servers: SoundServers, capture: Capture
   ) throws -> ExitStatus {
-    let options = try LiveOptions(arguments)
-    let band = options.profile.frequency
-    let low = try arguments[minimumFrequency] ?? max(5, min(band.low, band.high))
-    let high = try arguments[maximumFrequency] ?? min(250, max(80, max(band.low, band.high)))
-    guard low < high else {
-      throw UsageError(
-        "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(low.text(places: 1).inQuotes)"
+    let options = try Options(arguments)
+    let name = options.source
+    let isFile = TakeInput.isSoundFile(name) || SoundFileFormat.container(ofName: name) != nil
+    let job = RenderJob(profile: options.live.profile)
+    let file = isFile ? try TakeInput.readSound(name, job: job).signal : nil
+    try options.live.checkOutputs(reading: file == nil ? [] : [name])
+    let source = file == nil ? try FollowedSource(name, on: servers) : nil
+    let session = options.live.makeSession(in: environment, terminal)
+    var activity: FollowActivity?
+    defer { activity?.stopThread() }
+    let (outcome, _) = try options.live.play(in: session, check: { try source?.check($0) }) {
+      engine in
+      let started =
+        if let file {
+          try FollowActivity(
+            file, options.following, delay: options.delay, on: engine, session: session,
+            named: name)
+        } else {
+          try makeActivity(source?.device ?? name, options, on: engine, session, capture)
+        }
+      activity = started
+      return started
+    }
+    let fields: JSONObject = [
+      "source": name, "style": options.following.style.rawValue, "following": activity?.fields,
+    ]
+    return try options.live.report(outcome, fields, terminal)
+  }
+
+  /// Follows a recording device.
+  private static func makeActivity(
+    _ device: String, _ options: Options, on engine: PlaybackEngine, _ session: LiveSession,
+    _ capture: Capture
+  ) throws -> FollowActivity {
+    let request = options.live.device.request
+    let period = Double(request.periodSize) / Double(request.rate)
+    do {
+      let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
+      let feed = try SoundFeed(
+        source, options.following, outputRate: engine.rate, period: period, delay: options.delay)
+      return try FollowActivity(feed, on: engine, session: session, named: options.source)
+    } catch let error as OutputError {
+      guard options.source == FollowedSource.monitor else {
+        throw FileError(options.source, error.description)
+      }
+      throw FileError(
+        options.source,
+        """
+        \(error.description); needs PulseAudio or PipeWire, and the package libasound2-plugins; \
+        or name a device with '--from'
+        """
       )
     }
-    let following = FollowingOptions(
-      style: try arguments[style], band: low...high, keepsVoices: arguments.flag("--keep-voices"),
-      keepsLevel: arguments.flag("--no-ride"))
-    let name = arguments.value("--from") ?? FollowedSource.monitor
-    let delay = try arguments[delay] / 1_000
-    let isFile = TakeInput.isSoundFile(name) || SoundFileFormat.container(ofName: name) != nil
-    let file =
-      isFile ? try TakeInput.readSound(name, job: RenderJob(profile: options.profile)).signal : nil
-    try options.checkOutputs(reading: file == nil ? [] : [name])
-    let source = file == nil ? try FollowedSource(name, on: servers) : nil
-    let session = options.makeSession(in: backend, terminal)
-    var task: FollowActivity?
-    defer { task?.stopThread() }
-    let (outcome, _) = try options.play(in: session, check: { try source?.check($0) }) { engine in
-      let made: FollowActivity
-      if let file {
-        made = try FollowActivity(
-          file, following, delay: delay, on: engine, session: session, named: name)
-      } else {
-        let period = Double(options.device.request.periodSize) / Double(options.device.request.rate)
-        do {
-          let capture = try capture(
-            source?.device ?? name, [Int(engine.rate), 48_000, 44_100], period)
-          made = try FollowActivity(
-            SoundFeed(capture, following, outputRate: engine.rate, period: period, delay: delay),
-            on: engine,
-            session: session, named: name)
-        } catch let error as OutputError {
-          let needs =
-            """
-            needs PulseAudio or PipeWire, and the package libasound2-plugins; or name a device \
-            with '--from'
-            """
-          throw FileError(
-            name,
-            name == FollowedSource.monitor ? "\(error.description); \(needs)" : error.description)
-        }
-      }
-      task = made
-      return made
-    }
-    return try options.report(
-      outcome, ["source": name, "style": following.style.rawValue, "following": task?.fields],
-      terminal)
   }
 }
 
+/// Vibration that follows live sound or a sound file.
 final class FollowActivity: PlaybackActivity {
   private struct SharedState {
-    var figures = SoundFeed.Status()
+    var status = SoundFeed.Status()
     var events: [CaptureEvent] = []
     var isOver = false
   }
@@ -137,14 +169,15 @@ final class FollowActivity: PlaybackActivity {
   private let duration: Double?
   private let sharedState = Locked(SharedState())
   private var thread: BackgroundThread?
-  private var figures = SoundFeed.Status()
+  private var status = SoundFeed.Status()
   private var peakLevel = 0.0
   private var interruptionCount = 0
-  private var currentSilence: (since: Duration, isTold: Bool)?
+  private var currentSilence: (since: Duration, isReported: Bool)?
 
   private static let updateInterval = Duration.milliseconds(100)
   /// The level below which a source is silent.
   private static let silenceThreshold = 1e-4
+  /// The duration of silence after which it is reported.
   private static let silenceReportDelay = Duration.seconds(5)
 
   /// Follows live sound on a separate thread.
@@ -159,19 +192,19 @@ final class FollowActivity: PlaybackActivity {
     try engine.attach(voice)
     let shared = sharedState
     thread = try BackgroundThread {
-      var none: [PollDescriptor] = []
+      var noDescriptors: [PollDescriptor] = []
       while !shared.withLock({ $0.isOver }) {
         let event = feed.runIteration()
         shared.withLock {
-          let level = max($0.figures.level, feed.status.level)
-          $0.figures = feed.status
-          $0.figures.level = level
+          let level = max($0.status.level, feed.status.level)
+          $0.status = feed.status
+          $0.status.level = level
           if let event {
             $0.events.append(event)
           }
         }
         SystemTimeSource().wait(
-          for: &none, timeout: .nanosecondRounded(seconds: feed.iterationSeconds))
+          for: &noDescriptors, timeout: .nanosecondRounded(seconds: feed.iterationSeconds))
       }
     }
   }
@@ -202,32 +235,32 @@ final class FollowActivity: PlaybackActivity {
 
   var title: ActivityTitle? {
     guard duration == nil else { return nil }
-    let gate = figures.gateGain < 0.5 ? "held back" : "open"
+    let gate = status.gateGain < 0.5 ? "held back" : "open"
     let level =
-      figures.level < Self.silenceThreshold
-      ? "silent" : "in \(Decibels.of(amplitude: figures.level).text(places: 0)) dB"
+      status.level < Self.silenceThreshold
+      ? "silent" : "in \(Decibels.of(amplitude: status.level).text(places: 0)) dB"
     return ActivityTitle(
       long: "\(level), gate \(gate)", short: level,
       remarks: [
-        "\((Double(figures.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
-        "\(figures.drift.text(places: 0)) ppm",
+        "\((Double(status.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
+        "\(status.drift.text(places: 0)) ppm",
       ])
   }
 
   func update(at now: Duration) throws -> ActivityStep {
     if let duration {
-      let left = duration + engine.routing.tail(rate: engine.rate) - engine.seconds
-      return left > 0 ? .wait(.nanosecondRounded(seconds: left)) : .finished
+      let remaining = duration + engine.routing.tail(rate: engine.rate) - engine.seconds
+      return remaining > 0 ? .wait(.nanosecondRounded(seconds: remaining)) : .finished
     }
-    let (figures, events) = sharedState.withLock { shared in
+    let (status, events) = sharedState.withLock { shared in
       defer {
-        shared.figures.level = 0
+        shared.status.level = 0
         shared.events = []
       }
-      return (shared.figures, shared.events)
+      return (shared.status, shared.events)
     }
-    self.figures = figures
-    peakLevel = max(peakLevel, figures.level)
+    self.status = status
+    peakLevel = max(peakLevel, status.level)
     for event in events {
       switch event {
       case .interrupted(let reason):
@@ -237,7 +270,7 @@ final class FollowActivity: PlaybackActivity {
         console.error("\(name.printable): follows again after \(after.inSeconds.text(places: 1)) s")
       }
     }
-    checkSilence(level: figures.level, at: now)
+    checkSilence(level: status.level, at: now)
     return .wait(Self.updateInterval)
   }
 
@@ -247,9 +280,9 @@ final class FollowActivity: PlaybackActivity {
       currentSilence = nil
       return
     }
-    let (since, isTold) = currentSilence ?? (now, false)
-    currentSilence = (since, isTold || now - since >= Self.silenceReportDelay)
-    if !isTold, now - since >= Self.silenceReportDelay {
+    let (since, isReported) = currentSilence ?? (now, false)
+    currentSilence = (since, isReported || now - since >= Self.silenceReportDelay)
+    if !isReported, now - since >= Self.silenceReportDelay {
       console.error(
         "\(name.printable) is silent: is its volume at 0, or another source meant by '--from'?")
     }
@@ -266,8 +299,8 @@ final class FollowActivity: PlaybackActivity {
       "peakDecibels": duration == nil ? NumberFormatting.decibels(Float(peakLevel)) : nil,
       "gaps": interruptionCount,
       "missedFrames": duration == nil ? voice.underrunFrameCount : nil,
-      "droppedFrames": figures.droppedFrameCount,
-      "driftPPM": figures.drift,
+      "droppedFrames": status.droppedFrameCount,
+      "driftPPM": status.drift,
     ]
   }
 }

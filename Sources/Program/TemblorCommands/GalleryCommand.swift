@@ -1,5 +1,6 @@
 import Synchronization
 
+/// The command `gallery`, which writes a page of many patterns.
 enum GalleryCommand {
   /// The sample rate of sounds in a gallery, in hertz. Haptics end below 1 kHz; patterns that play
   /// sound files use `fullBandRate`.
@@ -22,9 +23,7 @@ enum GalleryCommand {
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        PageOutput.outputOption(default: defaultOutput),
-        Option("--title", value: "TITLE", help: "Title of the page.", defaultText: defaultTitle),
-        SharedOptions.profile,
+        PageOutput.outputOption(default: defaultOutput), title, SharedOptions.profile,
         PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -33,34 +32,55 @@ enum GalleryCommand {
           "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
           "Write gallery.html for a shaker."),
       ]
-    ) { arguments, terminal in
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let title = Option(
+    "--title", value: "TITLE", help: "Title of the page.", defaultText: "Haptic patterns"
+  ).text().map { $0 ?? "Haptic patterns" }
+
+  struct Options {
+    let patterns: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    let page: PageOptions
+    let title: String
+    let studioAddress: String?
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       var job = try SharedOptions.renderJob(arguments)
       job.rate = soundRate
-      let path = arguments.value("--output") ?? defaultOutput
-      try PageOutput.checkStream(path, arguments, terminal)
-      let (inputs, problems) = PatternInput.find(
-        arguments.values("PATTERN"), formats: formats,
-        soundLookup: try SharedOptions.soundLookup(arguments))
-      try OutputPaths.checkIsNoInput(path, of: inputs.map(TakeInput.pattern))
-      let results = ReviewTake.renderAll(
-        inputs, job: job, on: terminal, isQuiet: arguments.flag("--quiet"))
-      var work = BatchWork(on: terminal, problems: problems)
-      var takes: [ReviewTake] = []
-      for result in results {
-        try work.attempt { _ in takes.append(try result.get()) }
-      }
-      guard !takes.isEmpty else { return work.status }
-      let page = try page(
-        takes, title: arguments.value("--title") ?? defaultTitle,
-        studio: arguments.value("--studio"))
-      try PageOutput.write(
-        page, to: path, saying: takes.count.counted("pattern"), arguments, &work, terminal)
-      return work.status
+      self.job = job
+      page = try PageOptions(arguments, default: defaultOutput)
+      patterns = arguments[SharedOptions.patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      title = try arguments[GalleryCommand.title]
+      studioAddress = try arguments[PageOutput.studioOption]
     }
   }
 
-  private static let defaultTitle = "Haptic patterns"
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    try options.page.checkStream(terminal)
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
+    let results = ReviewTake.renderAll(
+      inputs, job: options.job, on: terminal, isQuiet: options.page.isQuiet)
+    var work = BatchWork(on: terminal, problems: problems)
+    var takes: [ReviewTake] = []
+    for result in results {
+      try work.attempt { _ in takes.append(try result.get()) }
+    }
+    guard !takes.isEmpty else { return work.status }
+    let page = try page(takes, title: options.title, studio: options.studioAddress)
+    try PageOutput.write(
+      page, options.page, state: takes.count.counted("pattern"), &work, terminal)
+    return work.status
+  }
 
+  /// Returns the HTML text of a gallery.
   static func page(_ takes: [ReviewTake], title: String, studio: String? = nil) throws -> [UInt8] {
     let gallery = PatternGallery(
       title: title, generator: "Temblor \(temblorVersion)", studioAddress: studio)
@@ -131,6 +151,7 @@ struct ReviewTake: Sendable {
   }
 }
 
+/// The page that `compare` writes.
 enum ReportOutput {
   /// Writes the page and returns its size in bytes. The levels are matched by loudness if
   /// `levelMatch` is nil or none.

@@ -1,101 +1,120 @@
+/// The command `info`, which shows the contents and levels of patterns and sound files.
 enum InfoCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
       "info", abstract: "Show the contents and levels of patterns and sound files.",
       discussion: SharedOptions.settingsUnusedText,
-      arguments: [
-        Argument(
-          "PATTERN",
-          help:
-            """
-            A sound file, a pattern file of any format, a folder of patterns, the name of a \
-            shipped pattern, or - for standard input.
-            """,
-          completion: .patternsAndSounds(formats), isRepeatable: true)
-      ],
+      arguments: [patternArgument(formats)],
       options: [
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
-        Option(
-          "--weighting", value: "NAME",
-          help:
-            """
-            Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a \
-            handle, or a whole body on a seat.
-            """,
-          defaultText: VibrotactileWeighting.hand.name,
-          choices: VibrotactileWeighting.all.map(\.name)),
-        SharedOptions.json, SharedOptions.csv,
-        Option(
-          "--tracks",
-          help:
-            """
-            Add to --json the corners of intensity and sharpness of each haptic event, before \
-            its envelope.
-            """
-        ),
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, weighting,
+        SharedOptions.json, SharedOptions.csv, tracks,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
         .init("temblor info take.wav", "Measure a recording."),
       ]
-    ) { arguments, terminal in
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static func patternArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      "PATTERN",
+      help: """
+        A sound file, a pattern file of any format, a folder of patterns, the name of a shipped \
+        pattern, or - for standard input.
+        """, completion: .patternsAndSounds(formats), isRepeatable: true
+    ).texts()
+  }
+
+  private static let weighting = Option(
+    "--weighting", value: "NAME",
+    help: """
+      Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or \
+      a whole body on a seat.
+      """, defaultText: VibrotactileWeighting.hand.name,
+    choices: VibrotactileWeighting.all.map(\.name)
+  ).text().map { $0.flatMap(VibrotactileWeighting.named) ?? .hand }
+  private static let tracks = Option(
+    "--tracks",
+    help: """
+      Add to --json the corners of intensity and sharpness of each haptic event, before its \
+      envelope.
+      """
+  ).flag()
+
+  struct Options {
+    let inputs: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    let weighting: VibrotactileWeighting
+    let format: ResultFormat
+    let hasTracks: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
-      let isText = !arguments.flag("--json") && !arguments.flag("--csv")
-      let hasTracks = arguments.flag("--tracks")
-      if hasTracks, !arguments.flag("--json") {
+      format = try ResultFormat(arguments)
+      hasTracks = try arguments[tracks]
+      if hasTracks, format != .json {
         throw UsageError("'--tracks' requires '--json'")
       }
       var job = try SharedOptions.renderJob(arguments)
       job.rate = try arguments[SharedOptions.rate]
-      let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
-      let (inputs, problems) = TakeInput.find(
-        arguments.values("PATTERN"), formats: formats,
-        soundLookup: try SharedOptions.soundLookup(arguments))
-      var work = BatchWork(on: terminal, problems: problems)
-      var fields: [JSONObject] = []
-      for input in inputs {
-        try work.attempt { work in
-          let (text, object, complaints) = try measure(
-            input, job: job, weighting: weighting, hasTracks: hasTracks, terminal: terminal)
-          if isText {
-            try terminal.output.write(text)
-          } else {
-            fields.append(object)
-          }
-          for complaint in complaints {
-            work.fail(complaint, .invalidInput)
-          }
-        }
-      }
-      if arguments.flag("--json") {
-        try terminal.output.write(json: ["takes": fields])
-      }
-      if arguments.flag("--csv") {
-        try terminal.output.write(csv: fields)
-      }
-      return work.status
+      self.job = job
+      weighting = try arguments[InfoCommand.weighting]
+      inputs = arguments[patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
     }
   }
 
-  private static func measure(
-    _ input: TakeInput, job: RenderJob, weighting: VibrotactileWeighting, hasTracks: Bool,
-    terminal: Terminal
-  ) throws -> (text: String, fields: JSONObject, complaints: [String]) {
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = TakeInput.find(
+      options.inputs, formats: formats, soundLookup: options.soundLookup)
+    var work = BatchWork(on: terminal, problems: problems)
+    var fields: [JSONObject] = []
+    for input in inputs {
+      try work.attempt { work in
+        let summary = try summary(of: input, options, terminal)
+        if options.format == .text {
+          try terminal.output.write(summary.text)
+        } else {
+          fields.append(summary.fields)
+        }
+        for problem in summary.problems {
+          work.fail(problem, .invalidInput)
+        }
+      }
+    }
+    switch options.format {
+    case .text: break
+    case .json: try terminal.output.write(json: ["takes": fields])
+    case .csv: try terminal.output.write(csv: fields)
+    }
+    return work.status
+  }
+
+  /// Measures an input.
+  private static func summary(of input: TakeInput, _ options: Options, _ terminal: Terminal) throws
+    -> (text: String, fields: JSONObject, problems: [String])
+  {
     switch input {
     case .pattern(let input):
-      let figures = try PatternSummary(input, job: job)
-      return (figures.text, figures.fields + (hasTracks ? figures.trackFields : nil), [])
+      let summary = try PatternSummary(input, job: options.job)
+      let tracks = options.hasTracks ? summary.trackFields : nil
+      return (summary.text, summary.fields + tracks, [])
     case .sound(let path):
       var line = ProgressLine(on: terminal)
       defer { line.clear() }
-      let figures = try SoundSummary(path, weighting: weighting) { share in
-        line.show("\(path.printable): \(Int(share * 100)) %")
+      let summary = try SoundSummary(path, weighting: options.weighting) { fraction in
+        line.show("\(path.printable): \(Int(fraction * 100)) %")
       }
-      return (figures.text, figures.fields, figures.problems)
+      return (summary.text, summary.fields, summary.problems)
     }
   }
 }
 
+/// The contents and levels of a pattern.
 struct PatternSummary {
   private let name: String
   fileprivate let pattern: LoadedPattern
@@ -228,6 +247,7 @@ struct PatternSummary {
   }
 }
 
+/// The contents and levels of a sound file.
 struct SoundSummary {
   /// The edges of the listed frequency bands, in hertz. The last band is unbounded.
   private static let bandEdges = [0.0, 20, 80, 250, 1_000]

@@ -1,3 +1,4 @@
+/// The command `latency`, which measures output latency.
 enum LatencyCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
     .int(in: 1...100_000, default: 200)
@@ -13,8 +14,7 @@ enum LatencyCommand {
       s not included.
       """,
     options: [
-      count, seed, Option("--audible", help: "Make the taps audible."), LiveOptions.json,
-      LiveOptions.quiet,
+      count, seed, audible, LiveOptions.json, LiveOptions.quiet,
     ],
     groups: LiveOptions.groups,
     examples: [
@@ -23,25 +23,42 @@ enum LatencyCommand {
         "temblor latency --device hw:0 --period-size 64",
         "Measure a card directly, with a small buffer."),
     ]
-  ) { arguments, terminal in
-    let options = try LiveOptions(arguments)
-    try options.checkOutputs(reading: [])
-    let count = try arguments[count]
-    let seed = try arguments[seed]
-    let backend = SystemEnvironment()
-    let session = options.makeSession(in: backend, terminal, wantsBlockTimings: true)
-    let (outcome, probe) = try options.play(in: session, isListened: false) { engine in
-      if !arguments.flag("--audible") {
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let audible = Option("--audible", help: "Make the taps audible.").flag()
+
+  struct Options {
+    let live: LiveOptions
+    let count: Int
+    let seed: Int
+    let isAudible: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      try live.checkOutputs(reading: [])
+      count = try arguments[LatencyCommand.count]
+      seed = try arguments[LatencyCommand.seed]
+      isAudible = try arguments[audible]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    let environment = SystemEnvironment()
+    let session = options.live.makeSession(in: environment, terminal, wantsBlockTimings: true)
+    let (outcome, probe) = try options.live.play(in: session, isListened: false) { engine in
+      if !options.isAudible {
         engine.isMuted = true
       }
-      return try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
+      return try LatencyProbe(
+        options.count, seed: UInt64(options.seed), on: engine, time: environment.time)
     }
     let measurements = probe.measurements
-    if !options.printsJSON {
+    if !options.live.printsJSON {
       try terminal.output.write(text(measurements, outcome, for: terminal.output))
     }
     let seconds: JSONObject = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
-    return try options.report(outcome, ["taps": measurements.count, "seconds": seconds], terminal)
+    return try options.live.report(
+      outcome, ["taps": measurements.count, "seconds": seconds], terminal)
   }
 
   private static func rows(_ all: [LatencyProbe.Measurement]) -> [(
@@ -111,6 +128,7 @@ enum LatencyCommand {
   }
 }
 
+/// Taps at random times, whose latency is measured.
 final class LatencyProbe: PlaybackActivity {
   struct Measurement: Equatable, Sendable {
     /// The time from the call until the first frame is handed to the device, in seconds.

@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 
+/// The command `listen`, which plays patterns on request of other programs.
 enum ListenCommand {
   private static let untilIdle = Option(
     "--until-idle", value: "SECONDS",
@@ -31,18 +32,7 @@ enum ListenCommand {
 
         """ + CommandGrammar.discussion,
       options: [
-        Option(
-          "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
-          completion: .file),
-        Option(
-          "--folder", value: "DIR",
-          help: "Open pattern files in and below this folder only; other names are relative to it.",
-          completion: .file),
-        Option(
-          "--metrics", value: "FILE",
-          help:
-            "Write what stats counts to a file as OpenMetrics text, every \(metricsIntervalSeconds) seconds.",
-          completion: .file, writes: []),
+        socket, folder, metrics,
         untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve,
         LiveOptions.quiet,
       ], groups: LiveOptions.groups,
@@ -65,58 +55,89 @@ enum ListenCommand {
   /// The time without sound before the device is stopped.
   static let idleDelay = Duration.seconds(10)
 
-  static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
-    standard: LineConnection,
-    formats: FormatRegistry = .standard
-  ) throws -> ExitStatus {
-    let options = try LiveOptions(arguments)
-    try options.checkOutputs(reading: [])
-    let listener =
-      try arguments.value("--socket").map { path throws(FileError) in try SocketListener(path) }
-      ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
-    let idleLimit = try arguments[untilIdle].map(Duration.nanosecondRounded)
-    let folder = try arguments.value("--folder").map { path throws(FileError) in
-      guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
-        throw FileError(path, "is not a folder")
+  private static let socket = Option(
+    "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
+    completion: .file
+  ).text()
+  private static let folder = Option(
+    "--folder", value: "DIR",
+    help: "Open pattern files in and below this folder only; other names are relative to it.",
+    completion: .file
+  ).text()
+  private static let metrics = Option(
+    "--metrics", value: "FILE",
+    help: """
+      Write what stats counts to a file as OpenMetrics text, every \(metricsIntervalSeconds) \
+      seconds.
+      """, completion: .file, writes: []
+  ).text()
+
+  struct Options {
+    let live: LiveOptions
+    let socketPath: String?
+    let idleLimit: Duration?
+    /// The folder to which pattern files are restricted.
+    let folder: String?
+    let metricsPath: String?
+    let isQuiet: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      socketPath = try arguments[socket]
+      idleLimit = try arguments[untilIdle].map(Duration.nanosecondRounded)
+      folder = try arguments[ListenCommand.folder].map { path throws(FileError) in
+        guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
+          throw FileError(path, "is not a folder")
+        }
+        return real
       }
-      return real
+      metricsPath = try arguments[metrics]
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
+  }
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    standard: LineConnection, formats: FormatRegistry = .standard
+  ) throws -> ExitStatus {
+    let options = try Options(arguments)
+    try options.live.checkOutputs(reading: [])
+    let listener =
+      try options.socketPath.map { path throws(FileError) in try SocketListener(path) }
+      ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
     let upkeep = ServerMaintenance(
-      file: arguments.value("--metrics"), watchdogLimit: ServiceManager.watchdogLimit,
+      file: options.metricsPath, watchdogLimit: ServiceManager.watchdogLimit,
       notify: ServiceManager.notify
     ) { terminal.report($0) }
-    let backend = FallbackEnvironment(backend, needsDevice: options.device.isExplicit) {
-      terminal.report($0)
-    }
+    let environment = FallbackEnvironment(
+      environment, needsDevice: options.live.device.isExplicit
+    ) { terminal.report($0) }
     let session = LiveSession(
-      in: backend, terminal: terminal,
+      in: environment, terminal: terminal,
       // Status lines would interfere with typed commands.
-      isQuiet: arguments.flag("--quiet") || standard.isTerminal, wantsRecords: false)
-    let (outcome, task) = try options.play(in: session, isListened: false) { engine in
+      isQuiet: options.isQuiet || standard.isTerminal, wantsBlockTimings: false)
+    let (outcome, activity) = try options.live.play(in: session, isListened: false) { engine in
       engine.idleDelay = idleDelay
-      let device = backend.device
+      let device = environment.device
       // A command that just missed a period is executed in the next period.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       ServiceManager.notify("READY=1")
+      let server = CommandSession(
+        engine, device: device?.name ?? "none", array: options.live.routing.array,
+        startTime: time(nil), wake: session.wake, formats: formats, folder: options.folder,
+        loadsInBackground: true, message: Failure.message(_:))
       return ServerActivity(
-        CommandSession(
-          engine, device: device?.name ?? "none", array: options.routing.array,
-          startTime: time(nil),
-          wake: session.wake,
-          formats: formats, folder: folder, loadsInBackground: true, message: Failure.message(_:)),
-        standard: standard,
-        listener: listener, inbox: backend.inbox, time: backend.time,
-        period: .nanosecondRounded(seconds: period),
-        idleLimit: idleLimit,
-        upkeep: upkeep)
+        server, standard: standard, listener: listener, inbox: environment.inbox,
+        time: environment.time, period: .nanosecondRounded(seconds: period),
+        idleLimit: options.idleLimit, upkeep: upkeep)
     }
     ServiceManager.notify("STOPPING=1")
-    task.finish()
+    activity.finish()
     return outcome.status
   }
 }
 
+/// The command server as an activity of a live session.
 final class ServerActivity: PlaybackActivity {
   private let session: CommandSession
   private let standard: LineConnection
@@ -225,13 +246,13 @@ final class ServerActivity: PlaybackActivity {
 
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
     guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
-      let left = session.remainingSeconds()
+      let remaining = session.remainingSeconds()
     else {
       idleSince = nil
       return (false, nil)
     }
     // Sound that has been sent to the device is still to be heard.
-    if left > 0 { return (false, .nanosecondRounded(seconds: left)) }
+    if remaining > 0 { return (false, .nanosecondRounded(seconds: remaining)) }
     let since = idleSince ?? now
     idleSince = since
     return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
@@ -246,14 +267,14 @@ final class ServerActivity: PlaybackActivity {
       isFinishing = session.finishPlaying()
     }
     guard isFinishing else { return .wait(period) }
-    guard let left = session.remainingSeconds() else { return .wait(limit) }
-    return left > 0 ? .wait(.nanosecondRounded(seconds: left)) : .finished
+    guard let remaining = session.remainingSeconds() else { return .wait(limit) }
+    return remaining > 0 ? .wait(.nanosecondRounded(seconds: remaining)) : .finished
   }
 
   private func handleEvents() {
     let now = time.now
-    for case .sinkEvent(let notice) in inbox.drain() {
-      session.record(notice, at: now)
+    for case .sinkEvent(let event) in inbox.drain() {
+      session.record(event, at: now)
     }
     session.reportHeldEvents(at: now)
   }
@@ -277,6 +298,7 @@ final class EventInbox: Sendable {
     wake.raise()
   }
 
+  /// Returns all events and removes them.
   func drain() -> [LivePlayback.Event] {
     wake.lower()
     return events.withLock { events in
@@ -296,10 +318,10 @@ final class FallbackEnvironment: PlaybackEnvironment {
   private let openedDevice = Mutex<DeviceSummary?>(nil)
 
   init(
-    _ backend: any PlaybackEnvironment, needsDevice: Bool,
+    _ environment: any PlaybackEnvironment, needsDevice: Bool,
     report: @escaping @Sendable (String) -> Void
   ) {
-    self.environment = backend
+    self.environment = environment
     self.needsDevice = needsDevice
     self.report = report
   }

@@ -1,23 +1,37 @@
+/// The command `patterns`, which lists or prints the shipped patterns.
 enum PatternsCommand {
   static let definition = Command(
     "patterns", abstract: "List the shipped patterns, or print one.",
-    arguments: [
-      Argument(
-        "NAME", help: "Print the AHAP text of this pattern.",
-        completion: Completion(candidateCommand: "patterns --names"),
-        isOptional: true)
-    ],
-    options: [
-      Option("--names", help: "Print only the names, one per line."), SharedOptions.json,
-      SharedOptions.csv,
-    ],
+    arguments: [nameArgument], options: [names, SharedOptions.json, SharedOptions.csv],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
     ]
-  ) { arguments, terminal in
-    try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
-    if let name = arguments.value("NAME") {
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let nameArgument = Argument(
+    "NAME", help: "Print the AHAP text of this pattern.",
+    completion: Completion(candidateCommand: "patterns --names"), isOptional: true
+  ).optionalText()
+  private static let names = Option(
+    "--names", help: "Print only the names, one per line."
+  ).flag()
+
+  struct Options {
+    let name: String?
+    let printsNames: Bool
+    let format: ResultFormat
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
+      name = arguments[nameArgument]
+      printsNames = try arguments[names]
+      format = try ResultFormat(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    if let name = options.name {
       guard let text = ShippedPatterns.text(named: name) else {
         let question = Suggestion.question(for: name, among: ShippedPatterns.names)
         throw FileError(name, "no shipped pattern has this name\(question)")
@@ -25,22 +39,25 @@ enum PatternsCommand {
       try terminal.output.write(text.span)
       return .done
     }
-    if arguments.flag("--names") {
+    if options.printsNames {
       try terminal.output.write(ShippedPatterns.names.map { $0 + "\n" }.joined())
       return .done
     }
     let rows = try ShippedPatterns.names.map { name in
       let (plan, pattern) = try RenderJob().plan(
         PatternInput(origin: .shipped(name), outputStem: name))
-      return (name, plan.duration, pattern.composition.notes ?? "")
+      return (name: name, duration: plan.duration, notes: pattern.composition.notes ?? "")
     }
-    let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONObject }
-    let lines = rows.map { name, duration, feeling in
-      let length = NumberFormatting.seconds(duration)
-      return [name, String(repeating: " ", count: max(0, 7 - length.count)) + length, feeling]
+    let fields = rows.map { row -> JSONObject in
+      ["name": row.name, "duration": row.duration, "description": row.notes]
+    }
+    let lines = rows.map { row in
+      let length = NumberFormatting.seconds(row.duration)
+      let padding = String(repeating: " ", count: max(0, 7 - length.count))
+      return [row.name, padding + length, row.notes]
     }
     try terminal.output.write(
-      arguments, json: ["patterns": fields], csv: fields, text: TextTable.text(lines))
+      options.format, json: ["patterns": fields], csv: fields, text: TextTable.text(lines))
     return .done
   }
 }
@@ -72,6 +89,7 @@ struct SoundCard: Equatable {
   }
 }
 
+/// The command `devices`, which lists output devices.
 enum DevicesCommand {
   static let definition = Command(
     "devices", abstract: "List output devices.",
@@ -81,18 +99,31 @@ enum DevicesCommand {
       first device is the default. The sinks of PipeWire and PulseAudio are listed with the option\
        that plays on them.
       """,
-    options: [
-      Option("--names", help: "Print only the names, one per line; no device is opened."),
-      SharedOptions.json,
-    ],
+    options: [names, SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
-  ) { arguments, terminal in
-    guard !arguments.flag("--names") else {
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let names = Option(
+    "--names", help: "Print only the names, one per line; no device is opened."
+  ).flag()
+
+  struct Options {
+    let printsNames: Bool
+    let printsJSON: Bool
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      printsNames = try arguments[names]
+      printsJSON = try arguments[SharedOptions.json]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    guard !options.printsNames else {
       let names = OutputRegistry.standard.outputs(probing: false).map(\.name)
       try terminal.output.write(names.map { $0.printable + "\n" }.joined())
       return .done
     }
-    guard !arguments.flag("--json") else {
+    guard !options.printsJSON else {
       try terminal.output.write(json: ["devices": OutputRegistry.standard.outputs().map(fields)])
       return .done
     }

@@ -1,3 +1,4 @@
+/// The command `play`, which plays patterns on a device.
 enum PlayCommand {
   private static let loop = Option(
     "--loop", value: "N",
@@ -43,27 +44,41 @@ enum PlayCommand {
     }
   }
 
+  struct Options {
+    let live: LiveOptions
+    /// The number of passes, or nil to repeat.
+    let passCount: Int?
+    /// The silence between patterns, in seconds.
+    let gap: Double
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      let loop = try arguments[PlayCommand.loop]
+      passCount = loop == 0 ? nil : loop
+      gap = try arguments[PlayCommand.gap]
+    }
+  }
+
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
-    let options = try LiveOptions(arguments)
-    let loop = try arguments[loop]
-    let gap = try arguments[gap]
+    let options = try Options(arguments)
     var patterns = try LivePatterns(arguments, formats, terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
-    try options.checkOutputs(reading: patterns.loaded.flatMap(\.sourcePaths))
-    let session = options.makeSession(in: backend, terminal)
+    try options.live.checkOutputs(reading: patterns.loaded.flatMap(\.sourcePaths))
+    let session = options.live.makeSession(in: environment, terminal)
     let placeCount = patterns.loaded.map(\.composition.bodyLocationCount).max() ?? 0
-    let (outcome, _) = try options.play(in: session, placeCount: placeCount) { engine in
+    let (outcome, _) = try options.live.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
-        patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop,
-        gapSeconds: gap,
-        sendGains: options.routing.sendGains(rate: engine.rate), session: session)
+        patterns.compile(for: engine, terminal), on: engine, passCount: options.passCount,
+        gapSeconds: options.gap,
+        sendGains: options.live.routing.sendGains(rate: engine.rate), session: session)
     }
     return Failure.overall([
-      patterns.status, try options.report(outcome, ["patterns": patterns.fields], terminal),
+      patterns.status,
+      try options.live.report(outcome, ["patterns": patterns.fields], terminal),
     ])
   }
 }
@@ -76,7 +91,7 @@ struct LivePatterns {
   init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
     let reading = try SharedOptions.readingOptions(arguments)
     let (inputs, problems) = PatternInput.find(
-      arguments.values(SharedOptions.patternName), formats: formats,
+      arguments[SharedOptions.patternArgument(formats)], formats: formats,
       soundLookup: try SharedOptions.soundLookup(arguments))
     for problem in problems {
       fail(problem.path, problem, terminal)
@@ -101,22 +116,23 @@ struct LivePatterns {
       + failures.map { ["pattern": $0.name, "error": $0.message] }
   }
 
+  /// Compiles the patterns. Patterns that cannot be compiled are reported and omitted.
   mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [CompiledPattern] {
-    var pieces: [CompiledPattern] = []
-    var left: [LoadedPattern] = []
+    var compiled: [CompiledPattern] = []
+    var playable: [LoadedPattern] = []
     for pattern in loaded {
       do {
-        pieces.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
+        compiled.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
         if let finding = pattern.mergedBodyLocations(on: engine.profiles) {
           terminal.report(finding.description.printable)
         }
-        left.append(pattern)
+        playable.append(pattern)
       } catch {
         fail(pattern.input.name, error, terminal)
       }
     }
-    loaded = left
-    return pieces
+    loaded = playable
+    return compiled
   }
 
   private mutating func fail(_ name: String, _ error: any Error, _ terminal: Terminal) {
@@ -126,6 +142,7 @@ struct LivePatterns {
   }
 }
 
+/// The command `tap`, which plays a transient.
 enum TapCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
     in: 1...10_000, default: 1)
@@ -136,31 +153,52 @@ enum TapCommand {
 
   static let definition = Command(
     "tap", abstract: "Play one transient (a tap).",
-    arguments: [
-      Argument("INTENSITY", help: "Intensity, 0 to 1."),
-      Argument("SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp)."),
-    ], options: [count, gap, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
+    arguments: [intensity, sharpness],
+    options: [count, gap, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
     examples: [
       .init("temblor tap 1 0.5", "Test the output."),
       .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
       .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is the second channel."),
     ]
-  ) { arguments, terminal in
-    let options = try LiveOptions(arguments)
-    try options.checkOutputs(reading: [])
-    let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
-    let sharpness = try arguments.double("SHARPNESS", in: 0...1) ?? 0.5
-    let pattern = tapPattern(
-      count: try arguments[count], gap: try arguments[gap], intensity: Float(intensity),
-      sharpness: Float(sharpness))
-    let session = options.makeSession(in: SystemEnvironment(), terminal)
-    let (outcome, _) = try options.play(in: session) { engine in
-      try Playlist(
-        [CompiledPattern(name: "tap", pattern, for: engine)], on: engine, session: session)
+  ) { arguments, terminal in try run(Options(arguments), terminal, on: SystemEnvironment()) }
+
+  private static let intensity = Argument("INTENSITY", help: "Intensity, 0 to 1.")
+  private static let sharpness = Argument("SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp).")
+
+  struct Options {
+    let live: LiveOptions
+    let pattern: HapticPattern
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      try live.checkOutputs(reading: [])
+      let intensity = try arguments.double(TapCommand.intensity.name, in: 0...1) ?? 1
+      let sharpness = try arguments.double(TapCommand.sharpness.name, in: 0...1) ?? 0.5
+      pattern = tapPattern(
+        count: try arguments[count], gap: try arguments[gap], intensity: Float(intensity),
+        sharpness: Float(sharpness))
     }
-    return try options.report(outcome, [:], terminal)
   }
 
+  static func run(
+    _ options: Options, _ terminal: Terminal, on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
+    let session = options.live.makeSession(in: environment, terminal)
+    let (outcome, _) = try options.live.play(in: session) { engine in
+      try Playlist(
+        [CompiledPattern(name: "tap", options.pattern, for: engine)], on: engine,
+        session: session)
+    }
+    return try options.live.report(outcome, [:], terminal)
+  }
+
+  /// Returns a pattern of equal taps.
+  ///
+  /// - Parameters:
+  ///   - count: The number of taps.
+  ///   - gap: The time from one tap to the next, in seconds.
+  ///   - intensity: The intensity, 0 to 1.
+  ///   - sharpness: The sharpness, 0 to 1.
   static func tapPattern(count: Int, gap: Double, intensity: Float, sharpness: Float)
     -> HapticPattern
   {
@@ -173,6 +211,7 @@ enum TapCommand {
   }
 }
 
+/// The command `watch`, which plays a pattern whenever it is saved.
 enum WatchCommand {
   private static let loop = Option(
     "--loop", value: "N",
@@ -191,9 +230,7 @@ enum WatchCommand {
         version stays loaded. Sound files used by the pattern are watched, too. Keys pause and re\
         peat; ? lists them. q or Ctrl-C quits.
         """,
-      arguments: [
-        Argument("FILE", help: "A pattern file of any format.", completion: .patterns(formats))
-      ],
+      arguments: [fileArgument(formats)],
       options: [loop, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
         + SharedOptions.soundOptions,
       groups: LiveOptions.groups,
@@ -206,37 +243,56 @@ enum WatchCommand {
     }
   }
 
+  private static func fileArgument(_ formats: FormatRegistry) -> TypedArgument<String> {
+    Argument(
+      "FILE", help: "A pattern file of any format.", completion: .patterns(formats)
+    ).text()
+  }
+
+  struct Options {
+    let live: LiveOptions
+    /// The number of passes, or nil to repeat.
+    let passCount: Int?
+    let reading: ReadingOptions
+    let path: String
+    let input: PatternInput
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      live = try LiveOptions(arguments)
+      let loop = try arguments[WatchCommand.loop]
+      passCount = loop == 0 ? nil : loop
+      reading = try SharedOptions.readingOptions(arguments)
+      path = arguments[fileArgument(formats)]
+      guard FileSystem.entry(at: path) == .file else {
+        throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
+      }
+      var input = PatternInput(
+        origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
+      input.soundLookup = try SharedOptions.soundLookup(arguments)
+      self.input = input
+    }
+  }
+
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
-    let options = try LiveOptions(arguments)
-    let loop = try arguments[loop]
-    let reading = try SharedOptions.readingOptions(arguments)
-    let path = arguments.argument("FILE")
-    guard FileSystem.entry(at: path) == .file else {
-      throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
-    }
-    var input = PatternInput(
-      origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
-    input.soundLookup = try SharedOptions.soundLookup(arguments)
-    try options.checkOutputs(reading: input.sourcePaths)
-    let session = options.makeSession(in: backend, terminal)
-    let placeCount =
-      (try? LoadedPattern(input, reading: reading))?.composition.bodyLocationCount ?? 0
-    let (outcome, saved) = try options.play(in: session, placeCount: placeCount) { engine in
+    let options = try Options(arguments, formats)
+    try options.live.checkOutputs(reading: options.input.sourcePaths)
+    let session = options.live.makeSession(in: environment, terminal)
+    let pattern = try? LoadedPattern(options.input, reading: options.reading)
+    let placeCount = pattern?.composition.bodyLocationCount ?? 0
+    let (outcome, activity) = try options.live.play(in: session, placeCount: placeCount) {
+      engine in
       try WatchActivity(
-        input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop,
-        session: session,
-        output: terminal.error)
+        options.input, at: options.path, reading: options.reading, on: engine,
+        passCount: options.passCount, session: session, output: terminal.error)
     }
-    return try options.report(
-      outcome,
-      [
-        "file": path, "goodVersions": saved.validVersionCount,
-        "brokenVersions": saved.invalidVersionCount,
-      ], terminal
-    )
+    let fields: JSONObject = [
+      "file": options.path, "goodVersions": activity.validVersionCount,
+      "brokenVersions": activity.invalidVersionCount,
+    ]
+    return try options.live.report(outcome, fields, terminal)
   }
 }
 

@@ -1,3 +1,4 @@
+/// The command `plot`, which draws patterns and sounds.
 enum PlotCommand {
   private static let format = Option(
     "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
@@ -9,6 +10,7 @@ enum PlotCommand {
   private static let theme = Option(
     "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page"
   ).choice(of: PlotTheme.self)
+
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
       "plot", abstract: "Draw patterns and sounds.",
@@ -29,32 +31,10 @@ enum PlotCommand {
 
         \(SharedOptions.settingsUnusedText)
         """,
-      arguments: [
-        Argument(
-          "FILE",
-          help:
-            """
-            A pattern file of any format, a sound file, a folder of patterns, a shipped \
-            pattern's name, or - for 
-            """
-              + "standard input.", completion: .patternsAndSounds(formats), isRepeatable: true)
-      ],
+      arguments: [fileArgument(formats)],
       options: [
-        OutputPaths.outputOption(for: "pictures"), format, width, theme,
-        Option(
-          "--show", value: "LIST",
-          help:
-            """
-            Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several \
-            separated by commas 
-            """
-              + "between.", defaultText: "all",
-          completion: .candidates(PlotPart.allCases.map(\.rawValue))),
-        Option(
-          "--overlay",
-          help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
-        SharedOptions.startTime, SharedOptions.endTime, SharedOptions.profile,
-        SharedOptions.curveTimes,
+        output, format, width, theme, show, overlay, SharedOptions.startTime,
+        SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
@@ -63,60 +43,111 @@ enum PlotCommand {
         .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
       ]
     ) { arguments, terminal in
-      let job = try SharedOptions.renderJob(arguments)
-      let style = try Style(arguments, on: terminal)
-      let (inputs, problems) = TakeInput.find(
-        arguments.values("FILE"), formats: formats,
-        soundLookup: try SharedOptions.soundLookup(arguments))
-      var groups = inputs.map { [$0] }
-      if arguments.flag("--overlay") {
-        let count = inputs.count + problems.count
-        guard (2...Plot.maximumSubjectCount).contains(count) else {
-          throw UsageError(
-            "'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
-        }
-        groups = problems.isEmpty ? [inputs] : []
-      }
-      let outputs = try arguments.value("--output").map {
-        try PlotOutputs(
-          $0, format: try arguments[format], groups: groups,
-          missingCount: arguments.flag("--overlay") ? 0 : problems.count)
-      }
-      if outputs?.items.first?.path == OutputPaths.standardOutput {
-        try SharedOptions.refuseTerminalOutput(terminal)
-      }
-      var work = BatchWork(on: terminal, problems: problems)
-      for (index, group) in groups.enumerated() {
-        do {
-          if SignalHandling.isInterruptRequested {
-            throw FileError(group[0].name, "interrupted; nothing was written")
-          }
-          let plot = try plot(
-            group, job: job, style: style, hasProfile: arguments.value("--profile") != nil)
-          if let item = outputs?.items[index] {
-            try write(plot, item, style: style, on: terminal)
-          } else {
-            if index > 0 {
-              try terminal.output.writeLine()
-            }
-            try terminal.output.write(plot, width: style.columnCount)
-          }
-        } catch let error as StreamError {
-          throw error
-        } catch {
-          work.fail(message(error, about: group), Failure.status(of: error))
-        }
-      }
-      return work.status
+      try run(Options(arguments, formats, on: terminal), formats, terminal)
     }
+  }
+
+  private static func fileArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      "FILE",
+      help: """
+        A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, \
+        or - for standard input.
+        """, completion: .patternsAndSounds(formats), isRepeatable: true
+    ).texts()
+  }
+
+  private static let output = OutputPaths.outputOption(for: "pictures")
+  private static let show = Option(
+    "--show", value: "LIST",
+    help: """
+      Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by \
+      commas between.
+      """, defaultText: "all", completion: .candidates(PlotPart.allCases.map(\.rawValue))
+  ).text()
+  private static let overlay = Option(
+    "--overlay",
+    help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."
+  ).flag()
+
+  struct Options {
+    let files: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    /// A Boolean value that indicates whether the command line names a profile.
+    let hasProfile: Bool
+    let style: Style
+    let outputPath: String?
+    let format: PlotFormat?
+    let isOverlay: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry, on terminal: Terminal) throws {
+      job = try SharedOptions.renderJob(arguments)
+      style = try Style(arguments, on: terminal)
+      hasProfile = try arguments[SharedOptions.profile.text()] != nil
+      files = arguments[fileArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      outputPath = try arguments[output]
+      format = try arguments[PlotCommand.format]
+      isOverlay = try arguments[overlay]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = TakeInput.find(
+      options.files, formats: formats, soundLookup: options.soundLookup)
+    let groups = try groups(of: inputs, problemCount: problems.count, options)
+    let outputs = try options.outputPath.map { path in
+      try PlotOutputs(
+        path, format: options.format, groups: groups,
+        missingCount: options.isOverlay ? 0 : problems.count)
+    }
+    if outputs?.items.first?.path == OutputPaths.standardOutput {
+      try SharedOptions.refuseTerminalOutput(terminal)
+    }
+    var work = BatchWork(on: terminal, problems: problems)
+    for (index, group) in groups.enumerated() {
+      do {
+        if SignalHandling.isInterruptRequested {
+          throw FileError(group[0].name, "interrupted; nothing was written")
+        }
+        let plot = try plot(group, options)
+        if let item = outputs?.items[index] {
+          try write(plot, item, style: options.style, on: terminal)
+        } else {
+          if index > 0 {
+            try terminal.output.writeLine()
+          }
+          try terminal.output.write(plot, width: options.style.columnCount)
+        }
+      } catch let error as StreamError {
+        throw error
+      } catch {
+        work.fail(message(error, about: group), Failure.status(of: error))
+      }
+    }
+    return work.status
+  }
+
+  /// Returns the inputs of each picture: a single input, or all inputs with `--overlay`.
+  private static func groups(of inputs: [TakeInput], problemCount: Int, _ options: Options)
+    throws(UsageError) -> [[TakeInput]]
+  {
+    guard options.isOverlay else { return inputs.map { [$0] } }
+    let count = inputs.count + problemCount
+    guard (2...Plot.maximumSubjectCount).contains(count) else {
+      throw UsageError("'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+    }
+    return problemCount == 0 ? [inputs] : []
   }
 
   /// The default width of a picture in pixels, which fits a page of text.
   static let standardWidth = 860
 
-  private static func plot(_ inputs: [TakeInput], job: RenderJob, style: Style, hasProfile: Bool)
-    throws -> Plot
-  {
+  private static func plot(_ inputs: [TakeInput], _ options: Options) throws -> Plot {
+    let style = options.style
     // If one of the inputs is a sound, patterns are drawn with their signals, too.
     let isOfPatterns = inputs.allSatisfy { input in
       if case .pattern = input {
@@ -127,10 +158,11 @@ enum PlotCommand {
     }
     let subjects = try inputs.map { input in
       try input.plotSubject(
-        job, needsSignal: style.parts != [.score] || !isOfPatterns, hasProfile: hasProfile)
+        options.job, needsSignal: style.parts != [.score] || !isOfPatterns,
+        hasProfile: options.hasProfile)
     }
     let plot = try Plot(of: subjects, parts: style.parts, timeRange: style.timeRange)
-    if let seconds = style.timeRange, seconds.lowerBound >= plot.duration {
+    if let timeRange = style.timeRange, timeRange.lowerBound >= plot.duration {
       throw FileError(plot.title, "'--from' is after the end (\(plot.duration.text(places: 3)) s)")
     }
     return plot
@@ -155,37 +187,38 @@ enum PlotCommand {
     return Failure.message(error)
   }
 
+  /// The panels, the time range, the size, and the colors of plots.
   struct Style {
-    var parts: Set<PlotPart>
+    let parts: Set<PlotPart>
     /// The theme, or nil for the color scheme of the page that shows an SVG.
-    var theme: PlotTheme?
-    var timeRange: ClosedRange<Double>?
+    let theme: PlotTheme?
+    let timeRange: ClosedRange<Double>?
     /// The width of a picture, in pixels.
-    var width: Int
+    let width: Int
     /// The width of a text plot, in columns.
-    var columnCount: Int
+    let columnCount: Int
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
       theme = try arguments[PlotCommand.theme]
       timeRange = try SharedOptions.timeRange(arguments)
-      let isPicture = arguments.value("--output") != nil
-      let asked = try arguments[
-        PlotCommand.width.int(in: isPicture ? Plot.allowedWidths : 20...1_000)]
-      width = asked ?? PlotCommand.standardWidth
-      columnCount = asked ?? terminal.output.width
-      if !isPicture, arguments.value("--format") != nil {
+      let isPicture = try arguments[output] != nil
+      let widths = isPicture ? Plot.allowedWidths : 20...1_000
+      let width = try arguments[PlotCommand.width.int(in: widths)]
+      self.width = width ?? PlotCommand.standardWidth
+      columnCount = width ?? terminal.output.width
+      if !isPicture, try arguments[PlotCommand.format] != nil {
         throw UsageError("'--format' requires '--output'")
       }
-      parts = try Self.parts(arguments.value("--show"))
+      parts = try Self.parts(arguments[show])
     }
 
     private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
       guard let list else { return Set(PlotPart.allCases) }
       var parts: Set<PlotPart> = []
-      for word in list.split(separator: ",", omittingEmptySubsequences: false) {
-        guard let part = PlotPart(rawValue: String(word)) else {
+      for name in list.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let part = PlotPart(rawValue: String(name)) else {
           throw .invalidChoice(
-            of: "--show", value: String(word), choices: PlotPart.allCases.map(\.rawValue))
+            of: "--show", value: String(name), choices: PlotPart.allCases.map(\.rawValue))
         }
         parts.insert(part)
       }

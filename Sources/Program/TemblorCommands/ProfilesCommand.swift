@@ -1,3 +1,4 @@
+/// The command `profiles`, which lists profiles and has subcommands for single profiles.
 enum ProfilesCommand {
   static let definition = Command(
     "profiles", abstract: "List, show, check and create profiles.",
@@ -9,22 +10,42 @@ enum ProfilesCommand {
 
       The exit status is 2 if a file in these folders is invalid.
       """,
-    options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
-    subcommands: [show, check, ProfilesNewCommand.definition, schema],
+    options: [names, SharedOptions.json],
+    subcommands: [
+      ProfilesShowCommand.definition, ProfilesCheckCommand.definition,
+      ProfilesNewCommand.definition, schema,
+    ],
     examples: [
       .init("temblor profiles", "List the profiles."),
       .init("temblor profiles show phone", "Show a profile."),
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile."),
     ]
-  ) { arguments, terminal in
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let names = Option(
+    "--names", help: "Print only the names, one per line."
+  ).flag()
+
+  struct Options {
+    let printsNames: Bool
+    let format: ResultFormat
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      printsNames = try arguments[names]
+      format = try ResultFormat(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
     let library = ProfileLibrary.fromEnvironment()
-    if arguments.flag("--names") {
+    if options.printsNames {
       try terminal.output.write(library.entries().map { $0.name + "\n" }.joined())
       return .done
     }
     let rows = library.entries().map(ProfileRow.init)
     try terminal.output.write(
-      arguments, json: ["profiles": rows.map(\.fields)], text: TextTable.text(rows.map(\.columns)))
+      options.format, json: ["profiles": rows.map(\.fields)],
+      text: TextTable.text(rows.map(\.columns)))
     var work = BatchWork(on: terminal)
     for error in rows.compactMap(\.error) {
       try work.attempt { _ in throw error }
@@ -35,65 +56,6 @@ enum ProfilesCommand {
         .invalidInput)
     }
     return work.status
-  }
-
-  private static let show = Command(
-    "show", abstract: "Show a profile.",
-    arguments: [
-      Argument(
-        "PROFILE", help: "A profile's name or file, or - for standard input.",
-        completion: SharedOptions.profileCompletion)
-    ], options: [Option("--json", help: "Print the profile file as it stands.")],
-    examples: [
-      .init("temblor profiles show buttkicker-lfe", "Read what one does."),
-      .init("temblor profiles show phone --json", "Print the file of a profile."),
-    ]
-  ) { arguments, terminal in
-    let input = try ProfileInput.find(arguments.argument("PROFILE"), allowsStandardInput: true)
-    let profile = try input.profile()
-    if arguments.flag("--json") {
-      try terminal.output.write(input.text.span)
-      return .done
-    }
-    var origin = input.entry.map { $0.path ?? "Temblor" } ?? input.name
-    if let entry = input.entry, entry.path != nil, ProfileCatalog.names.contains(entry.name) {
-      origin += ", replaces the shipped profile"
-    }
-    let sheet = ProfileSummary(profile: profile, origin: origin)
-    try terminal.output.write(sheet.text(for: terminal.output))
-    return .done
-  }
-
-  private static let check = Command(
-    "check", abstract: "Check profiles for errors.",
-    discussion: """
-      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors pr\
-      event a profile from being used; warnings and notes do not. The exit status is 2 if there \
-      is an error.
-      """,
-    arguments: [
-      Argument(
-        "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
-        completion: SharedOptions.profileCompletion, isRepeatable: true)
-    ], options: [SharedOptions.json],
-    examples: [.init("temblor profiles check mine.json", "Check a profile.")]
-  ) { arguments, terminal in
-    let words = arguments.values("PROFILE")
-    var findings: [Finding] = []
-    var failures: [String] = []
-    for word in words {
-      do {
-        findings += try ProfileInput.find(word, allowsStandardInput: true).findings
-      } catch {
-        failures.append(Failure.message(error))
-      }
-    }
-    try terminal.output.write(
-      arguments, json: ["findings": findings.map(\.fields)],
-      text: CheckCommand.text(findings, for: terminal.output),
-      wraps: false)
-    return CheckCommand.reportSummary(
-      findings, failures: failures, of: words.count, noun: "profile", terminal: terminal)
   }
 
   private static let schema = Command(
@@ -110,6 +72,98 @@ enum ProfilesCommand {
   }
 }
 
+/// The command `profiles show`, which shows a profile.
+enum ProfilesShowCommand {
+  static let definition = Command(
+    "show", abstract: "Show a profile.",
+    arguments: [profileArgument], options: [json],
+    examples: [
+      .init("temblor profiles show buttkicker-lfe", "Read what one does."),
+      .init("temblor profiles show phone --json", "Print the file of a profile."),
+    ]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let profileArgument = Argument(
+    "PROFILE", help: "A profile's name or file, or - for standard input.",
+    completion: SharedOptions.profileCompletion
+  ).text()
+  private static let json = Option("--json", help: "Print the profile file as it stands.").flag()
+
+  struct Options {
+    let profile: String
+    let printsFile: Bool
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      profile = arguments[profileArgument]
+      printsFile = try arguments[json]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    let input = try ProfileInput.find(options.profile, allowsStandardInput: true)
+    let profile = try input.profile()
+    if options.printsFile {
+      try terminal.output.write(input.text.span)
+      return .done
+    }
+    var origin = input.entry.map { $0.path ?? "Temblor" } ?? input.name
+    if let entry = input.entry, entry.path != nil, ProfileCatalog.names.contains(entry.name) {
+      origin += ", replaces the shipped profile"
+    }
+    let summary = ProfileSummary(profile: profile, origin: origin)
+    try terminal.output.write(summary.text(for: terminal.output))
+    return .done
+  }
+}
+
+/// The command `profiles check`, which checks profiles for errors.
+enum ProfilesCheckCommand {
+  static let definition = Command(
+    "check", abstract: "Check profiles for errors.",
+    discussion: """
+      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors \
+      prevent a profile from being used; warnings and notes do not. The exit status is 2 if there \
+      is an error.
+      """,
+    arguments: [profilesArgument], options: [SharedOptions.json],
+    examples: [.init("temblor profiles check mine.json", "Check a profile.")]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let profilesArgument = Argument(
+    "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
+    completion: SharedOptions.profileCompletion, isRepeatable: true
+  ).texts()
+
+  struct Options {
+    let profiles: [String]
+    let format: ResultFormat
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      profiles = arguments[profilesArgument]
+      format = try ResultFormat(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    var findings: [Finding] = []
+    var failures: [String] = []
+    for profile in options.profiles {
+      do {
+        findings += try ProfileInput.find(profile, allowsStandardInput: true).findings
+      } catch {
+        failures.append(Failure.message(error))
+      }
+    }
+    try terminal.output.write(
+      options.format, json: ["findings": findings.map(\.fields)],
+      text: CheckCommand.text(findings, for: terminal.output), wraps: false)
+    return CheckCommand.reportSummary(
+      findings, failures: failures, of: options.profiles.count, noun: "profile",
+      terminal: terminal)
+  }
+}
+
+/// A profile of the library, as a row of the list.
 struct ProfileRow {
   let entry: ProfileEntry
   let result: Result<TransducerProfile, any Error>
@@ -177,6 +231,7 @@ extension ClosedRange<Double> {
   }
 }
 
+/// The command `profiles new`, which creates a profile.
 enum ProfilesNewCommand {
   /// The band of a profile that is not a copy, in which most shakers are felt.
   static let defaultBand = FrequencyMapping(low: 20, high: 80)
@@ -196,87 +251,108 @@ enum ProfilesNewCommand {
       The file is written to the folder of user profiles, where --profile finds it by name, \
       or to --output. An existing file is not replaced unless --force is given.
       """,
-    arguments: [
-      Argument("NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -.")
-    ],
-    options: [
-      Option(
-        "--from", value: "PROFILE",
-        help: "Copy this profile (name or file), including hardware and sources.",
-        completion: SharedOptions.profileCompletion), lowOption, highOption,
-      Option(
-        "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-        completion: .file(withExtension: "json"), writes: ["json"]),
-      Option("--force", help: "Replace an existing file."),
-    ],
+    arguments: [nameArgument], options: [source, lowOption, highOption, output, force],
     examples: [
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
       .init("temblor profiles new chair --from buttkicker-lfe", "Copy a shipped profile."),
     ]
-  ) { arguments, terminal in
-    let text = try text(arguments)
-    if arguments.value("--output") == "-" {
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let nameArgument = Argument(
+    "NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -."
+  ).text()
+  private static let source = Option(
+    "--from", value: "PROFILE",
+    help: "Copy this profile (name or file), including hardware and sources.",
+    completion: SharedOptions.profileCompletion
+  ).text()
+  private static let output = Option(
+    "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
+    completion: .file(withExtension: "json"), writes: ["json"]
+  ).text()
+  private static let force = Option("--force", help: "Replace an existing file.").flag()
+
+  struct Options {
+    let name: String
+    let source: String?
+    let low: Double?
+    let high: Double?
+    let outputPath: String?
+    let replacesFile: Bool
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      name = arguments[nameArgument]
+      guard ProfileName.isValid(name) else {
+        throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
+      }
+      low = try arguments[lowOption]
+      high = try arguments[highOption]
+      source = try arguments[ProfilesNewCommand.source]
+      outputPath = try arguments[output]
+      replacesFile = try arguments[force]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    let text = try text(options)
+    let output = options.outputPath
+    if output == OutputPaths.standardOutput {
       try terminal.output.write(text.span)
       return .done
     }
-    let name = arguments.argument("NAME")
-    let output = arguments.value("--output")
-    guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: name) else {
+    guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: options.name) else {
       throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entry(at: path) != .missing && !arguments.flag("--force") {
+    if FileSystem.entry(at: path) != .missing && !options.replacesFile {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
     if output == nil {
       try FileSystem.makeFolder(FileSystem.folder(of: path))
     }
     try AtomicFileWriter.write(text, to: path)
-    try terminal.output.write(advice(name, path: path, isFound: output == nil))
+    try terminal.output.write(advice(options.name, path: path, isInLibrary: output == nil))
     return .done
   }
 
-  private static func text(_ arguments: ParsedArguments) throws -> [UInt8] {
-    let name = arguments.argument("NAME")
-    guard ProfileName.isValid(name) else {
-      throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
-    }
-    let low = try arguments[lowOption]
-    let high = try arguments[highOption]
+  /// Returns the text of the new profile.
+  private static func text(_ options: Options) throws -> [UInt8] {
     var profile = TransducerProfile(
-      name: name, summary: "A custom transducer.", frequency: defaultBand)
+      name: options.name, summary: "A custom transducer.", frequency: defaultBand)
     var schema: String?
-    if let word = arguments.value("--from") {
-      let input = try ProfileInput.find(word)
+    if let source = options.source {
+      let input = try ProfileInput.find(source)
       profile = try input.profile()
-      profile.name = name
+      profile.name = options.name
       schema = input.check().schema
     }
     // Bursts that follow the band of the profile keep following it.
     let isFollowed = profile.transient.frequency == profile.frequency
-    profile.frequency.low = low ?? profile.frequency.low
-    profile.frequency.high = high ?? profile.frequency.high
+    profile.frequency.low = options.low ?? profile.frequency.low
+    profile.frequency.high = options.high ?? profile.frequency.high
     if isFollowed {
       profile.transient.frequency = profile.frequency
     }
-    guard profile.frequency.low <= profile.frequency.high else {
+    let band = profile.frequency
+    guard band.low <= band.high else {
       throw UsageError(
         """
-        the band runs from \(profile.frequency.low.text(places: 3)) down to \
-        \(profile.frequency.high.text(places: 3)) Hz; set '--low' and '--high'
+        the band runs from \(band.low.text(places: 3)) down to \(band.high.text(places: 3)) Hz; \
+        set '--low' and '--high'
         """
       )
     }
     return ProfileFile.write(profile, schema: schema)
   }
 
-  private static func advice(_ name: String, path: String, isFound: Bool) -> String {
-    let word = isFound ? name : ProfileFile.isPath(path) ? path : "./" + path
+  private static func advice(_ name: String, path: String, isInLibrary: Bool) -> String {
+    let pathArgument = ProfileFile.isPath(path) ? path : "./" + path
+    let argument = isInLibrary ? name : pathArgument
     var text = "\(path.printable): written\n"
-    if isFound, ProfileCatalog.names.contains(name) {
+    if isInLibrary, ProfileCatalog.names.contains(name) {
       text += "It replaces the shipped profile \(name).\n"
     }
-    return text + "Edit it, then: temblor profiles check \(word.printable)\n"
-      + "Hear it with:  temblor play heartbeat --profile \(word.printable)\n"
+    return text + "Edit it, then: temblor profiles check \(argument.printable)\n"
+      + "Hear it with:  temblor play heartbeat --profile \(argument.printable)\n"
   }
 }
 

@@ -1,3 +1,4 @@
+/// The command `render`, which renders patterns to sound files.
 enum RenderCommand {
   private static let sampleFormat = Option(
     "--sample-format", value: "FORMAT", help: "Sample format."
@@ -41,36 +42,12 @@ enum RenderCommand {
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         OutputPaths.outputOption(for: "patterns"), RenderOutputs.containerOption, sampleFormat,
-        SharedOptions.rate,
-        channels,
-        RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
+        SharedOptions.rate, channels, RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
       ],
       groups: [
         OptionGroup(
-          "Sound", SharedOptions.profile, SharedOptions.strength,
-          Option("--normalize", help: "Scale the peak to -1 dBFS."),
-          Option(
-            "--acceleration",
-            help:
-              """
-              Write the simulated acceleration of the profile's transducer instead of the drive \
-              signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range \
-              of the format are clipped. Channels without haptics are unchanged.
-              """
-          ),
-          Option(
-            "--raw",
-            help:
-              """
-              Write the model's signal as it is, without limiter, removal of offsets, hardware \
-              stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF \
-              and HMPG keep their own amplitudes and frequencies. It may click; \
-              '--sample-format float' keeps what is beyond full scale.
-              """
-          ),
-          Option(
-            "--stems",
-            help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio.")),
+          "Sound", SharedOptions.profile, SharedOptions.strength, normalize, acceleration, raw,
+          RenderOutputs.stemsOption),
         OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.group,
       ],
@@ -84,16 +61,77 @@ enum RenderCommand {
           "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
           "Write a channel for each shaker of a seat."),
       ]
-    ) { arguments, terminal in
-      let job = try job(arguments)
-      let (inputs, problems) = PatternInput.find(
-        arguments.values("PATTERN"), formats: formats,
-        soundLookup: try SharedOptions.soundLookup(arguments))
-      let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
-      try outputs.checkFormats(of: job, on: terminal)
-      let batch = RenderBatch(job: job, items: outputs.items)
-      return try RenderReport(batch: batch, problems: problems).run(
-        on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: arguments.flag("--json"))
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let normalize = Option("--normalize", help: "Scale the peak to -1 dBFS.").flag()
+  private static let acceleration = Option(
+    "--acceleration",
+    help: """
+      Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 \
+      is the peak for a full-scale sine at resonance. Values beyond the range of the format are \
+      clipped. Channels without haptics are unchanged.
+      """
+  ).flag()
+  private static let raw = Option(
+    "--raw",
+    help: """
+      Write the model's signal as it is, without limiter, removal of offsets, hardware stage and \
+      edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their \
+      own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond \
+      full scale.
+      """
+  ).flag()
+
+  struct Options {
+    let patterns: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    let outputs: RenderOutputs.Options
+    let isQuiet: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      job = try RenderCommand.job(arguments)
+      patterns = arguments[SharedOptions.patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      outputs = try RenderOutputs.Options(arguments)
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    let outputs = try RenderOutputs(
+      options.outputs, inputs: inputs, problemCount: problems.count)
+    try outputs.checkFormats(of: options.job, on: terminal)
+    let batch = RenderBatch(job: options.job, items: outputs.items)
+    let results = render(batch, on: terminal, isQuiet: options.isQuiet)
+    let report = RenderReport(batch: batch, results: results, problems: problems)
+    report.print(on: terminal, isQuiet: options.isQuiet)
+    if options.outputs.printsJSON {
+      try terminal.output.write(json: ["files": report.fields])
+    }
+    return report.status
+  }
+
+  /// Renders a batch and shows the progress.
+  private static func render(_ batch: RenderBatch, on terminal: Terminal, isQuiet: Bool)
+    -> [RenderBatch.Outcome]
+  {
+    var line = ProgressLine(on: terminal)
+    defer { line.clear() }
+    let items = batch.items
+    let showsProgress = items.count > 1 || terminal.error.isTerminal
+    guard showsProgress else { return batch.run(progress: nil) }
+    return batch.run { done, fraction in
+      guard !isQuiet else { return }
+      line.show(
+        items.count == 1
+          ? "\(items[0].name.printable): \(Int(fraction * 100)) %"
+          : "\(done) of \(items.count) sounds")
     }
   }
 
@@ -104,16 +142,22 @@ enum RenderCommand {
     try job.routing.checkFilters(rate: Double(job.rate))
     job.channelCount = try arguments[channels] ?? job.routing.minimumChannelCount
     job.strength = try arguments[SharedOptions.strength]
-    job.isNormalized = arguments.flag("--normalize")
-    job.rendersAcceleration = arguments.flag("--acceleration")
-    job.isRaw = arguments.flag("--raw")
-    for other in ["--acceleration", "--normalize"] {
-      try SharedOptions.refuseBoth("--raw", other, in: arguments)
+    job.isNormalized = try arguments[normalize]
+    job.rendersAcceleration = try arguments[acceleration]
+    job.isRaw = try arguments[raw]
+    for option in ["--acceleration", "--normalize"] {
+      try SharedOptions.refuseBoth("--raw", option, in: arguments)
     }
     job.passCount = try arguments[loop]
     job.duration = try arguments[duration]
     job.tail = try arguments[tail]
     job.sampleFormat = try arguments[sampleFormat]
+    try check(job)
+    return job
+  }
+
+  /// Throws an error for settings that contradict each other.
+  private static func check(_ job: RenderJob) throws(UsageError) {
     if job.passCount == 0 && job.duration == nil {
       throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
     }
@@ -142,37 +186,21 @@ enum RenderCommand {
         """
       )
     }
-    return job
   }
 }
 
+/// The results of a batch for people and programs.
 struct RenderReport {
   let batch: RenderBatch
+  let results: [RenderBatch.Outcome]
+  /// The inputs that were not found.
   let problems: [FileError]
 
   private static let maximumListedChangeCount = 3
   /// The peak from which the limiter changes a sound by at least 0.1 dB.
   private static let limitedPeakThreshold = Float(Renderer.ceiling) * 1.0116
 
-  func run(on terminal: Terminal, isQuiet: Bool, asJSON: Bool) throws -> ExitStatus {
-    var line = ProgressLine(on: terminal)
-    let items = batch.items
-    let showsProgress = items.count > 1 || terminal.error.isTerminal
-    let results = batch.run(
-      progress: !showsProgress
-        ? nil
-        : { done, fraction in
-          guard !isQuiet else { return }
-          line.show(
-            items.count == 1
-              ? "\(items[0].name.printable): \(Int(fraction * 100)) %"
-              : "\(done) of \(items.count) sounds")
-        })
-    line.clear()
-    report(results, on: terminal, isQuiet: isQuiet)
-    if asJSON {
-      try terminal.output.write(json: ["files": fields(results)])
-    }
+  var status: ExitStatus {
     let statuses: [ExitStatus] = results.map {
       switch $0 {
       case .written: .done
@@ -184,44 +212,30 @@ struct RenderReport {
     return Failure.overall(statuses + problems.map { _ in .failure })
   }
 
-  private func report(_ results: [RenderBatch.Outcome], on terminal: Terminal, isQuiet: Bool) {
+  /// Reports levels, warnings, and errors. In large batches, only sounds that were changed by a
+  /// limiter are listed.
+  func print(on terminal: Terminal, isQuiet: Bool) {
     var failures = problems.map(\.description)
-    var changed: [String] = []
-    var written = 0
+    var changes: [String] = []
+    var writtenCount = 0
     for (item, result) in zip(batch.items, results) {
       switch result {
       case .written(let seconds, let statistics, let warnings):
-        written += 1
+        writtenCount += 1
         guard !isQuiet else { continue }
-        for warning in FindingGrouping.grouped(warnings) {
-          terminal.report(warning.description.printable)
-        }
-        // One of two stems is often silent, and strength 0 is silent on purpose.
-        if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
-          terminal.report(
-            "\(item.name.printable): silent: all events have level 0 or "
-              + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
-        }
-        let level = LevelText(statistics, rate: Double(batch.job.rate))
-        let protection = ProtectionSummary(statistics)
-        let text = level.text + (protection.map { ", \($0.text)" } ?? "")
-        let isFile = if case .file = item.destination { true } else { false }
-        if batch.items.count <= 2, isFile || terminal.error.isTerminal {
-          terminal.report(
-            "\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
-        } else if statistics.peak > Self.limitedPeakThreshold || protection?.cause != nil {
-          changed.append("\(item.name.printable): \(text)")
-        }
+        let change = printResult(
+          of: item, seconds: seconds, statistics, warnings: warnings, on: terminal)
+        changes += change.map { [$0] } ?? []
       case .failed(let error as StreamError) where error.isBrokenPipe:
         continue
       case .failed(let error):
         failures.append(Failure.message(error))
       }
     }
-    for line in changed.prefix(Self.maximumListedChangeCount) {
-      terminal.report(line)
+    for change in changes.prefix(Self.maximumListedChangeCount) {
+      terminal.report(change)
     }
-    let more = changed.count - Self.maximumListedChangeCount
+    let more = changes.count - Self.maximumListedChangeCount
     if more > 0 {
       terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited")
     }
@@ -231,11 +245,41 @@ struct RenderReport {
     let count = batch.items.count + problems.count
     guard count > 2, !failures.isEmpty || !isQuiet else { return }
     terminal.report(
-      "\(written) of \(count) sounds written"
+      "\(writtenCount) of \(count) sounds written"
         + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 
-  private func fields(_ results: [RenderBatch.Outcome]) -> [JSONObject] {
+  /// Reports the warnings and the level of a sound.
+  ///
+  /// - Returns: In large batches, the level of a sound that was changed by a limiter.
+  private func printResult(
+    of item: RenderBatch.Item, seconds: Double, _ statistics: RenderStatistics,
+    warnings: [Finding], on terminal: Terminal
+  ) -> String? {
+    for warning in FindingGrouping.grouped(warnings) {
+      terminal.report(warning.description.printable)
+    }
+    // One of two stems is often silent, and strength 0 is silent on purpose.
+    if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
+      terminal.report(
+        "\(item.name.printable): silent: all events have level 0 or "
+          + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
+    }
+    let level = LevelText(statistics, rate: Double(batch.job.rate))
+    let protection = ProtectionSummary(statistics)
+    let text = level.text + (protection.map { ", \($0.text)" } ?? "")
+    let isFile = if case .file = item.destination { true } else { false }
+    if batch.items.count <= 2, isFile || terminal.error.isTerminal {
+      terminal.report(
+        "\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
+      return nil
+    }
+    let isChanged = statistics.peak > Self.limitedPeakThreshold || protection?.cause != nil
+    return isChanged ? "\(item.name.printable): \(text)" : nil
+  }
+
+  /// The fields of each file for `--json`.
+  var fields: [JSONObject] {
     let files = zip(batch.items, results).map { item, result -> JSONObject in
       let names: JSONObject = ["pattern": item.input.name, "file": item.name]
       switch result {

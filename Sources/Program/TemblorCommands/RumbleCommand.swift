@@ -1,3 +1,4 @@
+/// The command `rumble`, which makes a gamepad whose rumble is felt on a shaker.
 enum RumbleCommand {
   private static let defaultName = "Temblor"
 
@@ -17,11 +18,7 @@ enum RumbleCommand {
        rule 70-temblor-rumble.rules gives the user who is logged in.
       """,
     options: [
-      Option("--name", value: "NAME", help: "Name of the pad.", defaultText: defaultName),
-      Option(
-        "--copy", value: "EVENT",
-        help: "Pass the buttons and axes of a pad through, such as /dev/input/event7.",
-        completion: .file), LiveOptions.json, LiveOptions.quiet,
+      name, copiedPad, LiveOptions.json, LiveOptions.quiet,
     ], groups: LiveOptions.groups,
     examples: [
       .init(
@@ -35,20 +32,45 @@ enum RumbleCommand {
     try run(arguments, terminal, on: SystemEnvironment()) { try UInputPad(name: $0, copying: $1) }
   }
 
+  private static let name = Option(
+    "--name", value: "NAME", help: "Name of the pad.", defaultText: defaultName
+  ).text().map { $0 ?? defaultName }
+  private static let copiedPad = Option(
+    "--copy", value: "EVENT",
+    help: "Pass the buttons and axes of a pad through, such as /dev/input/event7.",
+    completion: .file
+  ).text()
+
+  struct Options {
+    let live: LiveOptions
+    let name: String
+    /// The event file of the pad whose buttons and axes are passed through.
+    let copiedPad: String?
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      name = try arguments[RumbleCommand.name]
+      copiedPad = try arguments[RumbleCommand.copiedPad]
+    }
+  }
+
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
-    pad: (_ name: String, _ copied: String?) throws -> any ForceFeedbackPad
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    pad makePad: (_ name: String, _ copied: String?) throws -> any ForceFeedbackPad
   ) throws -> ExitStatus {
-    let options = try LiveOptions(arguments)
-    try options.checkOutputs(reading: [])
-    let pad = try pad(arguments.value("--name") ?? defaultName, arguments.value("--copy"))
-    let session = options.makeSession(in: backend, terminal)
-    let (outcome, task) = try options.play(in: session) { try RumbleActivity(pad, on: $0) }
-    return try options.report(
-      outcome, ["uploads": task.uploadCount, "plays": task.playCount], terminal)
+    let options = try Options(arguments)
+    try options.live.checkOutputs(reading: [])
+    let pad = try makePad(options.name, options.copiedPad)
+    let session = options.live.makeSession(in: environment, terminal)
+    let (outcome, activity) = try options.live.play(in: session) { engine in
+      try RumbleActivity(pad, on: engine)
+    }
+    return try options.live.report(
+      outcome, ["uploads": activity.uploadCount, "plays": activity.playCount], terminal)
   }
 }
 
+/// The playback of the effects that a game sends to a pad.
 final class RumbleActivity: PlaybackActivity {
   private let engine: PlaybackEngine
   private let pad: any ForceFeedbackPad
@@ -66,8 +88,8 @@ final class RumbleActivity: PlaybackActivity {
   var state: PlaybackStatus.State { mixer.playbacks.isEmpty ? .idle : .playing }
   var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
   var title: ActivityTitle? {
-    let words = "\(mixer.playbacks.count) of \(mixer.effects.count) effects"
-    return ActivityTitle(long: words, short: words)
+    let text = "\(mixer.playbacks.count) of \(mixer.effects.count) effects"
+    return ActivityTitle(long: text, short: text)
   }
 
   func update(at now: Duration) throws -> ActivityStep {
@@ -85,7 +107,7 @@ final class RumbleActivity: PlaybackActivity {
         mixer.gain = gain
       }
     }
-    let rest = try mixer.update(at: now)
-    return .wait(rest.isFinite ? .nanosecondRounded(seconds: rest) : nil)
+    let seconds = try mixer.update(at: now)
+    return .wait(seconds.isFinite ? .nanosecondRounded(seconds: seconds) : nil)
   }
 }

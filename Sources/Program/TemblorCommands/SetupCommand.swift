@@ -1,13 +1,27 @@
+/// The command `setup`, which saves the device, profile, channel, and level for commands that play.
 enum SetupCommand {
   private static let haptics = Option(
     "--haptics", value: "LIST",
-    help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")
+    help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all."
+  ).text()
+  private static let profile = Option(
+    "--profile", value: "WORDS",
+    help: """
+      Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', or \
+      a file.
+      """, completion: SharedOptions.profileCompletion
+  ).text()
+  private static let save = Option(
+    "--save", help: "Save what the options give, without questions; other settings stay."
+  ).flag()
+  private static let show = Option("--show", help: "Show what is saved.").flag()
+  private static let forget = Option("--forget", help: "Remove what is saved.").flag()
   private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
     .double(in: 0...1)
   private static let settingOptionsText =
     "'--device', '--profile', '--haptics', '--channel' or '--strength'"
 
-  static func definition(_ choices: Settings) -> Command {
+  static func definition(_ settings: Settings) -> Command {
     Command(
       "setup", abstract: "Choose device, profile, channel and level once, for all verbs that play.",
       discussion: """
@@ -22,19 +36,7 @@ enum SetupCommand {
         e file. Channels and strength are used on the saved device only.
         """,
       options: [
-        DeviceOptions.device,
-        Option(
-          "--profile", value: "WORDS",
-          help:
-            """
-            Profile of the transducer: a name from 'temblor profiles', words of one such as \
-            'BST-1', or a file.
-            """,
-          completion: SharedOptions.profileCompletion), haptics, RoutingOptions.channel, strength,
-        Option(
-          "--save", help: "Save what the options give, without questions; other settings stay."),
-        Option("--show", help: "Show what is saved."),
-        Option("--forget", help: "Remove what is saved."),
+        DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show, forget,
       ],
       examples: [
         .init("temblor setup", "Answer questions, feel taps, save."),
@@ -51,9 +53,44 @@ enum SetupCommand {
       ]
     ) { arguments, terminal in
       try run(
-        arguments, terminal, settings: choices, on: SystemEnvironment(),
+        arguments, terminal, settings: settings, on: SystemEnvironment(),
         outputs: { OutputRegistry.standard.outputs() },
         readAnswer: { readLine() })
+    }
+  }
+
+  struct Options {
+    let shows: Bool
+    let forgets: Bool
+    let saves: Bool
+    /// The settings on the command line.
+    let settings: SavedSettings
+    /// A Boolean value that indicates whether the command line selects channels.
+    let hasChannels: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+      try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
+      shows = try arguments[show]
+      forgets = try arguments[forget]
+      saves = try arguments[save]
+      guard !shows, !forgets else {
+        settings = SavedSettings()
+        hasChannels = false
+        return
+      }
+      var settings = SavedSettings()
+      settings.device = try DeviceOptions.name(arguments)
+      settings.profile = try arguments[profile].map(profileName)
+      let channels = try arguments[haptics].map(SetupCommand.channels)
+      settings.hapticChannels = channels ?? []
+      let routed = try RoutingOptions.channels(arguments)
+      settings.channelSettings = arguments.values(RoutingOptions.channel.option.key)
+      if !routed.isEmpty {
+        try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments)
+      }
+      settings.strength = try arguments[strength]
+      self.settings = settings
+      hasChannels = channels != nil || !routed.isEmpty
     }
   }
 
@@ -63,91 +100,94 @@ enum SetupCommand {
   ///   - arguments: The arguments of the command.
   ///   - terminal: The streams.
   ///   - settings: The settings to read and save.
-  ///   - backend: The environment that plays taps.
+  ///   - environment: The environment that plays taps.
   ///   - outputs: Returns the available outputs.
-  ///   - answer: Returns a line that the user types, or nil at the end of input.
+  ///   - readAnswer: Returns a line that the user types, or nil at the end of input.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, settings choices: Settings,
-    on backend: any PlaybackEnvironment,
-    outputs: () -> [OutputListing], readAnswer answer: @escaping () -> String?
+    _ arguments: ParsedArguments, _ terminal: Terminal, settings: Settings,
+    on environment: any PlaybackEnvironment, outputs: () -> [OutputListing],
+    readAnswer: @escaping () -> String?
   ) throws -> ExitStatus {
-    try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
-    if arguments.flag("--show") {
-      let saved = try choices.readFile()
-      if let path = choices.path, saved != SavedSettings() {
-        try terminal.output.writeLine("\(path.printable):")
-        try terminal.output.write(saved.text.span)
-      } else {
-        try terminal.output.writeLine("Nothing is saved; 'temblor setup' chooses and saves.")
-      }
+    let options = try Options(arguments)
+    if options.shows {
+      try showFile(of: settings, on: terminal.output)
       return .done
     }
-    if arguments.flag("--forget") {
-      let path = try choices.removeFile()
+    if options.forgets {
+      let path = try settings.removeFile()
       try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "Nothing is saved.")
       return .done
     }
-    var given = SavedSettings()
-    given.device = try DeviceOptions.name(arguments)
-    given.profile = try arguments.value("--profile").map(profileName)
-    let channels = try arguments.value("--haptics").map(channels)
-    given.hapticChannels = channels ?? []
-    let routed = try RoutingOptions.channels(arguments)
-    given.channelSettings = arguments.values("--channel")
-    if !routed.isEmpty {
-      try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments)
-    }
-    given.strength = try arguments[strength]
-    var chosen = try choices.readFile()
-    if arguments.flag("--save") {
-      guard given != SavedSettings() || channels != nil else {
-        throw UsageError("'--save' needs \(settingOptionsText)")
-      }
-      chosen.device = given.device ?? chosen.device
-      chosen.profile = given.profile ?? chosen.profile
-      if channels != nil || !routed.isEmpty {
-        chosen.hapticChannels = given.hapticChannels
-        chosen.channelSettings = given.channelSettings
-      }
-      chosen.strength = given.strength ?? chosen.strength
-      try checkChannels(of: chosen, on: backend)
+    let saved = try settings.readFile()
+    let selected: SavedSettings
+    if options.saves {
+      selected = try merge(options, into: saved)
+      try checkChannels(of: selected, on: environment)
     } else {
-      guard terminal.error.isTerminal, backend.keyboard() != nil else {
+      guard terminal.error.isTerminal, environment.keyboard() != nil else {
         throw UsageError(
           "setup asks at a terminal; without one, use '--save' with \(settingOptionsText)")
       }
-      let questions = SetupQuestions(terminal: terminal, readAnswer: answer)
-      let hasChannels = channels != nil || !routed.isEmpty
-      let found = try questions.askSettings(
-        given, hasChannels: hasChannels, outputs: outputs, on: backend)
-      guard let found, let path = choices.path,
+      let questions = SetupQuestions(terminal: terminal, readAnswer: readAnswer)
+      let answers = try questions.askSettings(
+        options.settings, hasChannels: options.hasChannels, outputs: outputs, on: environment)
+      guard let answers, let path = settings.path,
         questions.confirms("Save these settings in \(path.printable)?")
       else {
         terminal.report("Nothing was saved.")
         return .done
       }
-      chosen = found
+      selected = answers
     }
-    try terminal.output.writeLine("\(try choices.save(chosen).printable): written")
+    try terminal.output.writeLine("\(try settings.save(selected).printable): written")
     return .done
   }
 
-  /// Checks that the device has all channels, without playing. A busy device is accepted.
-  private static func checkChannels(of chosen: SavedSettings, on backend: any PlaybackEnvironment)
-    throws
+  private static func showFile(of settings: Settings, on output: Output) throws {
+    let saved = try settings.readFile()
+    guard let path = settings.path, saved != SavedSettings() else {
+      return try output.writeLine("Nothing is saved; 'temblor setup' chooses and saves.")
+    }
+    try output.writeLine("\(path.printable):")
+    try output.write(saved.text.span)
+  }
+
+  /// Returns the saved settings with those of the command line.
+  private static func merge(_ options: Options, into saved: SavedSettings) throws(UsageError)
+    -> SavedSettings
   {
-    guard let name = chosen.device else { return }
-    let routed = chosen.channelSettings.compactMap { Int($0.prefix { $0 != "=" }) }
-    let count = (chosen.hapticChannels + routed).max() ?? 1
+    let settings = options.settings
+    guard settings != SavedSettings() || options.hasChannels else {
+      throw UsageError("'--save' needs \(settingOptionsText)")
+    }
+    var merged = saved
+    merged.device = settings.device ?? saved.device
+    merged.profile = settings.profile ?? saved.profile
+    if options.hasChannels {
+      merged.hapticChannels = settings.hapticChannels
+      merged.channelSettings = settings.channelSettings
+    }
+    merged.strength = settings.strength ?? saved.strength
+    return merged
+  }
+
+  /// Checks that the device has all channels, without playing. A busy device is accepted.
+  private static func checkChannels(
+    of settings: SavedSettings, on environment: any PlaybackEnvironment
+  ) throws {
+    guard let name = settings.device else { return }
+    let routed = settings.channelSettings.compactMap { Int($0.prefix { $0 != "=" }) }
+    let count = (settings.hapticChannels + routed).max() ?? 1
     let options = DeviceOptions(name, channelCount: count)
     guard options.file == nil else { return }
     do {
-      let output = try backend.open(name, options.request)
-      let device = output.name
-      let has = output.format.channelCount
-      guard has >= count else {
+      let output = try environment.open(name, options.request)
+      let deviceName = output.name
+      let channelCount = output.format.channelCount
+      guard channelCount >= count else {
+        let channels = channelCount.counted("channel")
         throw UsageError(
-          "channel \(count) is routed, and \(device.inQuotes) has \(has.counted("channel"))")
+          "channel \(count) is routed, and \(deviceName.inQuotes) has \(channels)")
       }
     } catch let error as OutputError where error.kind == .busy {}
   }
@@ -163,64 +203,78 @@ enum SetupCommand {
   }
 
   /// Returns the name of the only profile that matches, or the absolute path of a file.
-  static func profileName(_ words: String) throws -> String {
+  static func profileName(_ text: String) throws -> String {
     let library = ProfileLibrary.fromEnvironment()
-    if ProfileFile.isPath(words) {
-      _ = try SharedOptions.profile(named: words)
-      return FileSystem.realPath(words) ?? words
+    if ProfileFile.isPath(text) {
+      _ = try SharedOptions.profile(named: text)
+      return FileSystem.realPath(text) ?? text
     }
-    return try ProfileInput.entry(for: words, in: library).name
+    return try ProfileInput.entry(for: text, in: library).name
   }
 }
 
+/// The questions of `setup` at a terminal.
 struct SetupQuestions {
   let terminal: Terminal
   let readAnswer: () -> String?
 
   /// Asks for the settings that are not given. Returns nil if the user gave up.
+  ///
+  /// - Parameters:
+  ///   - given: The settings on the command line.
+  ///   - hasChannels: A Boolean value that indicates whether the command line selects channels.
+  ///   - outputs: Returns the available outputs.
+  ///   - environment: The environment that plays taps.
   func askSettings(
     _ given: SavedSettings, hasChannels: Bool, outputs: () -> [OutputListing],
-    on backend: any PlaybackEnvironment
-  )
-    throws -> SavedSettings?
-  {
-    var chosen = given
+    on environment: any PlaybackEnvironment
+  ) throws -> SavedSettings? {
+    var settings = given
     var channelCount = 2
-    if chosen.device == nil {
+    if settings.device == nil {
       guard let (name, count) = try askDevice(outputs()) else { return nil }
-      chosen.device = name
+      settings.device = name
       channelCount = count
     }
-    if chosen.profile == nil {
+    if settings.profile == nil {
       guard let name = askProfile() else { return nil }
-      chosen.profile = name
+      settings.profile = name
     }
-    if hasChannels, chosen.strength != nil { return chosen }
+    if hasChannels, settings.strength != nil { return settings }
     guard ask("Turn the amplifier's volume down, and press Enter to start the taps.") != nil else {
       return nil
     }
-    let profile = try SharedOptions.profile(named: chosen.profile ?? TransducerProfile.phone.name)
-    let session = LiveSession(
-      in: backend, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
-    let options = DeviceOptions(
-      chosen.device ?? DeviceOptions.defaultDevice,
-      channelCount: max(channelCount, chosen.hapticChannels.max() ?? 1))
-    let (_, made) = try session.run(options) { granted in
-      let task = try SetupTapActivity(
-        profile, on: granted, channel: chosen.hapticChannels.first, strength: chosen.strength)
-      return (task.engine, task)
-    }
-    guard made.isAccepted else { return nil }
+    let taps = try runTaps(settings, channelCount: channelCount, on: environment)
+    guard taps.isAccepted else { return nil }
     if !hasChannels {
-      chosen.hapticChannels = made.channel.map { [$0] } ?? []
+      settings.hapticChannels = taps.channel.map { [$0] } ?? []
     }
-    chosen.strength = made.savedStrength
-    return chosen
+    settings.strength = taps.savedStrength
+    return settings
+  }
+
+  /// Taps until the user accepts the level or quits.
+  private func runTaps(
+    _ settings: SavedSettings, channelCount: Int, on environment: any PlaybackEnvironment
+  ) throws -> SetupTapActivity {
+    let profile = try SharedOptions.profile(
+      named: settings.profile ?? TransducerProfile.phone.name)
+    let session = LiveSession(
+      in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
+    let options = DeviceOptions(
+      settings.device ?? DeviceOptions.defaultDevice,
+      channelCount: max(channelCount, settings.hapticChannels.max() ?? 1))
+    let (_, taps) = try session.run(options) { device in
+      let taps = try SetupTapActivity(
+        profile, on: device, channel: settings.hapticChannels.first, strength: settings.strength)
+      return (taps.engine, taps)
+    }
+    return taps
   }
 
   func confirms(_ question: String) -> Bool {
-    guard let word = ask("\(question) [Y/n]")?.lowercased() else { return false }
-    return word.isEmpty || word.hasPrefix("y")
+    guard let answer = ask("\(question) [Y/n]")?.lowercased() else { return false }
+    return answer.isEmpty || answer.hasPrefix("y")
   }
 
   private func ask(_ question: String) -> String? {
@@ -228,35 +282,26 @@ struct SetupQuestions {
     return readAnswer().map { String($0.drop { $0 == " " }) }
   }
 
+  /// An output in the list of devices.
+  private typealias DeviceRow = (name: String, description: String, channelCount: Int)
+
   /// Asks for one of the usual outputs: the default device, sound servers, and sound cards.
   private func askDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
-    let usable = outputs.filter { $0.probeError == nil || $0.probeError?.kind == .busy }
-    var rows: [(name: String, words: String, channelCount: Int)] = []
-    for output in usable {
-      if let card = SoundCard(output) {
-        // ALSA's conversion accepts any number of channels.
-        let own = usable.first { $0.name == card.hardwareName }?.capabilities?.channelCounts.max()
-        rows.append((card.deviceName, card.name, min(own ?? 2, 8)))
-      } else if ["default", "pipewire", "pulse", "jack"].contains(output.name)
-        || NamedSink(device: output.name) != nil
-      {
-        rows.append((output.name, output.description.printable, 2))
-      }
-    }
+    let rows = deviceRows(outputs)
     guard !rows.isEmpty else {
       throw OutputError(
         .other, output: DeviceOptions.defaultDevice,
         "no sound card was found; connect one and run setup again")
     }
     terminal.report("Devices:")
-    let lines = rows.enumerated().map {
-      ["  \($0.offset + 1)", $0.element.words, "--device \($0.element.name)"]
+    let lines = rows.enumerated().map { index, row in
+      ["  \(index + 1)", row.description, "--device \(row.name)"]
     }
     for line in TextTable.lines(lines) {
       terminal.report(line)
     }
-    while let word = ask("Number of the device with the transducer (Enter: 1):") {
-      if let number = word.isEmpty ? 1 : Int(word), 1...rows.count ~= number {
+    while let answer = ask("Number of the device with the transducer (Enter: 1):") {
+      if let number = answer.isEmpty ? 1 : Int(answer), 1...rows.count ~= number {
         return (rows[number - 1].name, rows[number - 1].channelCount)
       }
       terminal.report("It is a number from 1 to \(rows.count).")
@@ -264,13 +309,30 @@ struct SetupQuestions {
     return nil
   }
 
+  private func deviceRows(_ outputs: [OutputListing]) -> [DeviceRow] {
+    let usable = outputs.filter { $0.probeError == nil || $0.probeError?.kind == .busy }
+    return usable.compactMap { output -> DeviceRow? in
+      if let card = SoundCard(output) {
+        // ALSA's conversion accepts any number of channels.
+        let hardware = usable.first { $0.name == card.hardwareName }
+        let channelCount = hardware?.capabilities?.channelCounts.max() ?? 2
+        return (card.deviceName, card.name, min(channelCount, 8))
+      }
+      let isServer = ["default", "pipewire", "pulse", "jack"].contains(output.name)
+      guard isServer || NamedSink(device: output.name) != nil else { return nil }
+      return (output.name, output.description.printable, 2)
+    }
+  }
+
   private func askProfile() -> String? {
-    let usual = TransducerProfile.phone.name
-    while let words = ask(
-      "Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(usual)):")
+    let defaultName = TransducerProfile.phone.name
+    while let answer = ask(
+      """
+      Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(defaultName)):
+      """)
     {
       do {
-        let name = try SetupCommand.profileName(words.isEmpty ? usual : words)
+        let name = try SetupCommand.profileName(answer.isEmpty ? defaultName : answer)
         terminal.report("Profile \(name.printable).")
         return name
       } catch {
@@ -283,8 +345,10 @@ struct SetupQuestions {
 
 /// Taps at a steady pace. Keys change the channel and the level until a tap is clearly felt.
 final class SetupTapActivity: PlaybackActivity {
-  /// The initial level and the minimum level, in decibels relative to full strength.
-  static let levels = (start: -30.0, least: -60.0)
+  /// The initial level, in decibels relative to full strength.
+  static let initialLevel = -30.0
+  /// The minimum level, in decibels relative to full strength.
+  static let minimumLevel = -60.0
   private static let tapInterval = Duration.milliseconds(800)
 
   let engine: PlaybackEngine
@@ -331,8 +395,8 @@ final class SetupTapActivity: PlaybackActivity {
     self.engine = engine
     self.channel = min(channel ?? 1, count)
     levelDecibels =
-      strength.map { max(NumberFormatting.decibels(Float($0)), Self.levels.least) }
-      ?? Self.levels.start
+      strength.map { max(NumberFormatting.decibels(Float($0)), Self.minimumLevel) }
+      ?? Self.initialLevel
     applyLevel()
   }
 
@@ -341,8 +405,8 @@ final class SetupTapActivity: PlaybackActivity {
   var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
   var title: ActivityTitle? {
-    let place = channel.map { "channel \($0)" } ?? "all channels"
-    let title = "\(place), \(levelDecibels.text(places: 0)) dB"
+    let location = channel.map { "channel \($0)" } ?? "all channels"
+    let title = "\(location), \(levelDecibels.text(places: 0)) dB"
     return ActivityTitle(long: title, short: title)
   }
 
@@ -394,7 +458,7 @@ final class SetupTapActivity: PlaybackActivity {
       engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
     if step > 0, held > limitedFrameCount { return }
     limitedFrameCount = held
-    levelDecibels = min(max(levelDecibels + step, Self.levels.least), 0)
+    levelDecibels = min(max(levelDecibels + step, Self.minimumLevel), 0)
     applyLevel()
   }
 

@@ -1,3 +1,4 @@
+/// The options and arguments that several commands declare.
 enum SharedOptions {
   static let patternName = "PATTERN"
 
@@ -7,10 +8,13 @@ enum SharedOptions {
     standard input.
     """
 
-  static func patternArgument(_ formats: FormatRegistry, isOptional: Bool = false) -> Argument {
+  static func patternArgument(_ formats: FormatRegistry, isOptional: Bool = false)
+    -> TypedArgument<[String]>
+  {
     Argument(
       patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true,
-      isOptional: isOptional)
+      isOptional: isOptional
+    ).texts()
   }
 
   static let profile = Option(
@@ -34,8 +38,8 @@ enum SharedOptions {
   static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
     .int(in: sampleRates, default: 48_000)
 
-  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(
-    in: 0...1, default: 1)
+  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
+    .double(in: 0...1, default: 1)
 
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
@@ -46,18 +50,20 @@ enum SharedOptions {
       """
   ).choice(default: ReadingOptions.CurveTimes.automatic)
 
-  static let soundOptions: [any OptionDeclaration] = [
-    Option(
-      "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
-      defaultText: "the folder of each pattern", completion: .folder),
-    Option("--without-sounds", help: "Leave out events that play sound files."),
-  ]
+  static let soundFolder = Option(
+    "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
+    defaultText: "the folder of each pattern", completion: .folder
+  ).text()
+  static let withoutSounds = Option(
+    "--without-sounds", help: "Leave out events that play sound files."
+  ).flag()
+  static let soundOptions: [any OptionDeclaration] = [soundFolder, withoutSounds]
 
   static func soundLookup(_ arguments: ParsedArguments) throws(UsageError)
     -> PatternInput.SoundLookup
   {
-    let folder = arguments.value("--sounds")
-    if arguments.flag("--without-sounds") {
+    let folder = try arguments[soundFolder]
+    if try arguments[withoutSounds] {
       guard folder == nil else {
         throw UsageError("'--sounds' and '--without-sounds' exclude each other")
       }
@@ -72,20 +78,20 @@ enum SharedOptions {
 
   static let startTime = Option(
     "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
-  ).double(
-    in: 0...Double.infinity)
+  ).double(in: 0...Double.infinity)
   static let endTime = Option(
     "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
-  ).double(
-    in: 0...Double.infinity)
+  ).double(in: 0...Double.infinity)
 
   /// Returns the time range between `startTime` and `endTime`, or nil for the whole duration.
   static func timeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
-    let from = try arguments[startTime]
-    let to = try arguments[endTime]
-    guard from != nil || to != nil else { return nil }
-    guard from ?? 0 < to ?? .infinity else { throw UsageError("'--from' must be before '--to'") }
-    return (from ?? 0)...(to ?? .infinity)
+    let start = try arguments[startTime]
+    let end = try arguments[endTime]
+    guard start != nil || end != nil else { return nil }
+    guard start ?? 0 < end ?? .infinity else {
+      throw UsageError("'--from' must be before '--to'")
+    }
+    return (start ?? 0)...(end ?? .infinity)
   }
 
   /// The option that marks a command that plays: the command then uses the saved settings.
@@ -105,12 +111,13 @@ enum SharedOptions {
     TEMBLOR_PROFILE are not used.
     """
 
-  static let json = Option("--json", help: "Print the result as JSON.")
+  static let json = Option("--json", help: "Print the result as JSON.").flag()
   static let csv = Option(
-    "--csv", help: "Print the result as CSV: a row of column names, then the rows.")
+    "--csv", help: "Print the result as CSV: a row of column names, then the rows."
+  ).flag()
 
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
-    try arguments.value("--profile").map(profile(named:)) ?? .phone
+    try arguments[profile.text()].map(profile(named:)) ?? .phone
   }
 
   /// Returns the settings for reading and rendering patterns. An interrupt by the user cancels the
@@ -122,33 +129,55 @@ enum SharedOptions {
     return job
   }
 
-  static func profile(named word: String) throws -> TransducerProfile {
-    try ProfileInput.find(word).profile()
+  /// Returns the profile with a name, or the profile in a file.
+  static func profile(named name: String) throws -> TransducerProfile {
+    try ProfileInput.find(name).profile()
   }
 
+  /// Throws an error if standard output is a terminal, because it cannot show sound or pictures.
   static func refuseTerminalOutput(_ terminal: Terminal) throws(UsageError) {
     guard terminal.output.isTerminal else { return }
     throw UsageError("standard output is a terminal; use '--output FILE' or a pipe")
   }
 
-  static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments)
+  /// Throws an error if two options are present that exclude each other.
+  static func refuseBoth(_ first: String, _ second: String, in arguments: ParsedArguments)
     throws(UsageError)
   {
-    guard arguments.flag(one), arguments.flag(other) else { return }
-    throw UsageError("\(one.inQuotes) and \(other.inQuotes) exclude each other")
+    guard arguments.flag(first), arguments.flag(second) else { return }
+    throw UsageError("\(first.inQuotes) and \(second.inQuotes) exclude each other")
   }
 
   /// Throws an error for options that have no effect together with another option.
-  static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments)
+  static func refuse(_ options: [String], with conflictingOption: String, in arguments: ParsedArguments)
     throws(UsageError)
   {
     for option in options where !arguments.values(option).isEmpty {
-      throw UsageError("\(option.inQuotes) cannot be used with \(other.inQuotes)")
+      throw UsageError("\(option.inQuotes) cannot be used with \(conflictingOption.inQuotes)")
     }
   }
 
   static func readingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
     ReadingOptions(curveTimes: try arguments[curveTimes])
+  }
+}
+
+/// The format in which a command prints its result.
+enum ResultFormat {
+  case text
+  case json
+  case csv
+
+  /// Reads `--json` and, if the command declares it, `--csv`.
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    let supportsCSV = arguments.command.option(named: SharedOptions.csv.option.key) != nil
+    if try arguments[SharedOptions.json] {
+      self = .json
+    } else if supportsCSV, try arguments[SharedOptions.csv] {
+      self = .csv
+    } else {
+      self = .text
+    }
   }
 }
 
@@ -164,13 +193,14 @@ extension Completion {
 
   /// Returns a completion for shipped patterns, pattern files, and files with other extensions,
   /// written without the dot.
-  static func patterns(_ formats: FormatRegistry, or endings: String...) -> Completion {
+  static func patterns(_ formats: FormatRegistry, or extensions: String...) -> Completion {
     Completion(
       candidateCommand: "patterns --names",
-      paths: .files(extensions: formats.fileExtensions + endings))
+      paths: .files(extensions: formats.fileExtensions + extensions))
   }
 }
 
+/// The messages and exit statuses of errors.
 enum Failure {
   static func message(_ error: any Error) -> String {
     let message =
@@ -251,15 +281,24 @@ extension Output {
     try write(json.finish().span)
   }
 
-  /// Writes an object with `--json`, rows with `--csv` if the command supports them, or text.
+  /// Writes a result in the requested format.
+  ///
+  /// - Parameters:
+  ///   - format: The requested format.
+  ///   - fields: The fields of the JSON object.
+  ///   - rows: The rows of the CSV table, if the command supports it.
+  ///   - text: The text.
+  ///   - wraps: A Boolean value that indicates whether a terminal wraps the text.
   func write(
-    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONObject,
-    csv rows: [JSONObject]? = nil,
+    _ format: ResultFormat, json fields: @autoclosure () -> JSONObject,
+    csv rows: [JSONObject] = [],
     text: @autoclosure () -> String, wraps: Bool = true
   ) throws {
-    if arguments.flag("--json") { return try write(json: fields()) }
-    if let rows, arguments.flag("--csv") { return try write(csv: rows) }
-    try write(text(), wraps: wraps)
+    switch format {
+    case .text: try write(text(), wraps: wraps)
+    case .json: try write(json: fields())
+    case .csv: try write(csv: rows)
+    }
   }
 
   /// Writes the rows of `--csv`. The columns are the keys in the order of their first appearance,

@@ -1,3 +1,4 @@
+/// The command `trace`, which makes patterns from sounds.
 enum TraceCommand {
   private static let kind = Option(
     "--as", value: "KIND",
@@ -28,8 +29,7 @@ enum TraceCommand {
   ).int(in: 1...1_024)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
-    let writable = formats.formats.filter(\.isWritable)
-    return Command(
+    Command(
       "trace", abstract: "Make patterns from sounds.",
       discussion: """
         A recording of vibration becomes the transients and continuous events whose rendering it \
@@ -50,35 +50,11 @@ enum TraceCommand {
 
         \(SharedOptions.settingsUnusedText)
         """,
-      arguments: [
-        Argument(
-          "SOUND", help: "A sound file, or a folder of them.",
-          completion: Completion(
-            paths: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
-          isRepeatable: true)
-      ],
+      arguments: [soundArgument],
       options: [
-        OutputPaths.outputOption(for: "patterns"),
-        Option(
-          "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
-          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, eventLimit,
-        tolerance, threshold,
-        Option("--taps-only", help: "Write transients (taps) alone."),
-        Option("--hums-only", help: "Write continuous events (hums) alone."),
-        Option(
-          "--with-sound",
-          help: "Let the pattern play the sound, too, and copy it beside the pattern."), channel,
-        SharedOptions.startTime, SharedOptions.endTime,
-        Option(
-          "--profile", value: "PROFILE",
-          help:
-            """
-            Profile that the vibration was made with, or that the pattern is for: a name or a \
-            file.
-            """,
-          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion),
-        Option("--plot", help: "Draw sound and pattern as text."), SharedOptions.json,
-        Option("-q", "--quiet", help: "Do not print what was found."),
+        output, format(formats), kind, style, eventLimit, tolerance, threshold, tapsOnly, humsOnly,
+        withSound, channel, SharedOptions.startTime, SharedOptions.endTime, profile, plot,
+        SharedOptions.json, quiet,
       ],
       examples: [
         .init("temblor trace boom.wav -o boom.ahap", "Make a pattern of an effect."),
@@ -89,92 +65,152 @@ enum TraceCommand {
           "temblor trace sounds --events 20 --format haptic -o clips",
           "Trace a folder, 20 events each."),
       ]
-    ) { arguments, terminal in
-      for (one, other) in [
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let soundArgument = Argument(
+    "SOUND", help: "A sound file, or a folder of them.",
+    completion: Completion(
+      paths: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
+    isRepeatable: true
+  ).texts()
+  private static let output = OutputPaths.outputOption(for: "patterns")
+  private static let tapsOnly = Option(
+    "--taps-only", help: "Write transients (taps) alone."
+  ).flag()
+  private static let humsOnly = Option(
+    "--hums-only", help: "Write continuous events (hums) alone."
+  ).flag()
+  private static let withSound = Option(
+    "--with-sound", help: "Let the pattern play the sound, too, and copy it beside the pattern."
+  ).flag()
+  private static let profile = Option(
+    "--profile", value: "PROFILE",
+    help: """
+      Profile that the vibration was made with, or that the pattern is for: a name or a file.
+      """, defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion)
+  private static let plot = Option("--plot", help: "Draw sound and pattern as text.").flag()
+  private static let quiet = Option("-q", "--quiet", help: "Do not print what was found.").flag()
+
+  private static func format(_ formats: FormatRegistry) -> TypedOption<String?> {
+    Option(
+      "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
+      defaultText: HapticFormat.ahap.id, choices: formats.formats.filter(\.isWritable).map(\.id)
+    ).text()
+  }
+
+  struct Options {
+    let sounds: [String]
+    let outputs: ConvertOutputs.Options
+    let tracing: TracingOptions
+    let profile: TransducerProfile
+    let timeRange: ClosedRange<Double>?
+    /// The channel to trace, from 1, or nil for the mean of all channels.
+    let channel: Int?
+    let copiesSounds: Bool
+    let drawsPlots: Bool
+    let isQuiet: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      try Self.checkCombinations(arguments)
+      sounds = arguments[soundArgument]
+      outputs = ConvertOutputs.Options(
+        path: try arguments[output], formatID: try arguments[format(formats)],
+        printsJSON: try arguments[SharedOptions.json])
+      let onlyContinuous = try arguments[humsOnly]
+      tracing = TracingOptions(
+        kind: try arguments[kind], style: try arguments[style],
+        eventLimit: try arguments[eventLimit], tolerance: try arguments[tolerance],
+        threshold: try arguments[threshold],
+        eventSelection: try arguments[tapsOnly]
+          ? .transients : (onlyContinuous ? .continuous : .all))
+      profile = try SharedOptions.profile(arguments)
+      timeRange = try SharedOptions.timeRange(arguments)
+      channel = try arguments[TraceCommand.channel]
+      copiesSounds = try arguments[withSound]
+      drawsPlots = try arguments[plot]
+      isQuiet = try arguments[quiet]
+    }
+
+    private static func checkCombinations(_ arguments: ParsedArguments) throws(UsageError) {
+      for (first, second) in [
         ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"),
         ("--with-sound", "--to"),
       ] {
-        try SharedOptions.refuseBoth(one, other, in: arguments)
+        try SharedOptions.refuseBoth(first, second, in: arguments)
       }
       if try arguments[kind] == .vibration, arguments.flag("--style") {
         throw UsageError("'--style' is for sounds; of vibration everything is followed")
       }
-      if arguments.value("--output") == OutputPaths.standardOutput {
-        for option in ["--plot", "--with-sound"] where arguments.flag(option) {
-          throw UsageError("'--output -' and \(option.inQuotes) exclude each other")
-        }
+      guard try arguments[output] == OutputPaths.standardOutput else { return }
+      for option in ["--plot", "--with-sound"] where arguments.flag(option) {
+        throw UsageError("'--output -' and \(option.inQuotes) exclude each other")
       }
-      let (paths, isFolder, problems) = sounds(arguments.values("SOUND"))
-      let outputs = try ConvertOutputs(
-        arguments, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count,
-        formats: formats,
-        isFromFolder: isFolder, option: "--format", defaultFormat: .ahap)
-      if outputs.paths.first == OutputPaths.standardOutput {
-        try SharedOptions.refuseTerminalOutput(terminal)
-      }
-      let options = TracingOptions(
-        kind: try arguments[kind], style: try arguments[style],
-        eventLimit: try arguments[eventLimit],
-        tolerance: try arguments[tolerance], threshold: try arguments[threshold],
-        eventSelection: arguments.flag("--taps-only")
-          ? .transients : arguments.flag("--hums-only") ? .continuous : .all)
-      let copies =
-        arguments.flag("--with-sound") ? TracedSoundCopies(of: paths, outputs: outputs) : nil
-      var work = BatchWork(on: terminal, problems: problems)
-      if let copies, !copies.conflicts.isEmpty {
-        for conflict in copies.conflicts {
-          work.fail(conflict.description, .failure)
-        }
-        return work.status
-      }
-      var run = TraceRun(
-        job: RenderJob(profile: try SharedOptions.profile(arguments)), options: options,
-        timeRange: try SharedOptions.timeRange(arguments), channel: try arguments[channel],
-        outputs: outputs,
-        copies: copies?.copies, drawsPlots: arguments.flag("--plot"),
-        isQuiet: arguments.flag("--quiet"),
-        terminal: terminal, work: work)
-      var line = ProgressLine(on: terminal)
-      for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
-        line.show(
-          paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
-        if SignalHandling.isInterruptRequested {
-          run.work.fail("\(path.printable): interrupted; not written", .failure)
-          break
-        }
-        try run.trace(path, to: output) { line.clear() }
-      }
-      line.clear()
-      if arguments.flag("--json") {
-        try terminal.output.write(json: ["sounds": run.fields])
-      }
-      return run.work.status
     }
   }
 
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (paths, isFolder, problems) = sounds(options.sounds)
+    let outputs = try ConvertOutputs(
+      options.outputs, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count,
+      formats: formats, isFromFolder: isFolder, option: "--format", defaultFormat: .ahap)
+    if outputs.paths.first == OutputPaths.standardOutput {
+      try SharedOptions.refuseTerminalOutput(terminal)
+    }
+    let copies = options.copiesSounds ? TracedSoundCopies(of: paths, outputs: outputs) : nil
+    var work = BatchWork(on: terminal, problems: problems)
+    if let copies, !copies.conflicts.isEmpty {
+      for conflict in copies.conflicts {
+        work.fail(conflict.description, .failure)
+      }
+      return work.status
+    }
+    var run = TraceRun(
+      options: options, outputs: outputs, copies: copies?.copies, terminal: terminal, work: work)
+    var line = ProgressLine(on: terminal)
+    for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
+      line.show(
+        paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
+      if SignalHandling.isInterruptRequested {
+        run.work.fail("\(path.printable): interrupted; not written", .failure)
+        break
+      }
+      try run.trace(path, to: output) { line.clear() }
+    }
+    line.clear()
+    if options.outputs.printsJSON {
+      try terminal.output.write(json: ["sounds": run.fields])
+    }
+    return run.work.status
+  }
+
   /// Returns the sound files for the arguments: named files, and the sounds in named folders.
-  private static func sounds(_ words: [String]) -> (
+  private static func sounds(_ arguments: [String]) -> (
     paths: [String], isFolder: Bool, problems: [FileError]
   ) {
     var paths: [String] = []
     var isFolder = false
     var problems: [FileError] = []
-    for word in words {
+    for argument in arguments {
       do throws(FileError) {
-        switch FileSystem.entry(at: word) {
+        switch FileSystem.entry(at: argument) {
         case .folder:
           isFolder = true
-          let found = try FileSystem.names(in: word).sorted().map { FileSystem.join(word, $0) }
-            .filter {
-              FileSystem.entry(at: $0) == .file
-                && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSoundFile($0))
-            }
-          if found.isEmpty { throw FileError(word, "contains no sound files") }
-          paths += found
+          let files = try FileSystem.names(in: argument).sorted().map { name in
+            FileSystem.join(argument, name)
+          }
+          let sounds = files.filter { path in
+            FileSystem.entry(at: path) == .file
+              && (SoundFileFormat.container(ofName: path) != nil || TakeInput.isSoundFile(path))
+          }
+          if sounds.isEmpty { throw FileError(argument, "contains no sound files") }
+          paths += sounds
         case .missing:
-          throw FileError(word, "no such file or folder")
+          throw FileError(argument, "no such file or folder")
         default:
-          paths.append(word)
+          paths.append(argument)
         }
       } catch {
         problems.append(error)
@@ -224,71 +260,52 @@ struct TracedSoundCopies {
   }
 }
 
+/// The tracing of several sounds.
 private struct TraceRun {
-  let job: RenderJob
-  let options: TracingOptions
-  let timeRange: ClosedRange<Double>?
-  let channel: Int?
+  let options: TraceCommand.Options
   let outputs: ConvertOutputs
   /// The copies by the path of the original sound, or nil if the pattern does not play its sound.
   let copies: [String: SoundCopy]?
-  let drawsPlots, isQuiet: Bool
   let terminal: Terminal
   var work: BatchWork
+  /// The fields of each sound for `--json`.
   var fields: [JSONObject] = []
-  mutating func trace(_ path: String, to output: String, _ done: () -> Void) throws {
+
+  /// The settings for reading sounds.
+  private var job: RenderJob { RenderJob(profile: options.profile) }
+
+  /// Traces a sound and writes its pattern.
+  ///
+  /// - Parameters:
+  ///   - path: The sound file.
+  ///   - output: The path of the pattern, or `-` for standard output.
+  ///   - willReport: Called before anything is written or reported.
+  mutating func trace(_ path: String, to output: String, _ willReport: () -> Void) throws {
     do {
       let signal = try signal(of: path)
-      let trace = try SoundTrace(of: signal, profile: job.profile, options: options)
-      var pattern = trace.pattern
-      if copies != nil {
-        pattern.events.append(
-          HapticEvent(
-            kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
-      }
-      let composition = HapticComposition(
-        layers: [.init(pattern)], title: FileSystem.stem(of: path))
+      let trace = try SoundTrace(of: signal, profile: options.profile, options: options.tracing)
+      let composition = composition(of: trace, path)
       let isStream = output == OutputPaths.standardOutput
       let name = FileSystem.name(of: FileSystem.stem(of: isStream ? path : output))
       guard
         let written = try outputs.format.write(composition, options: WritingOptions(baseName: name))
       else { return }
-      done()
-      var files: [String] = []
-      if isStream {
-        let bytes = written.files[0].bytes
-        try terminal.output.write(bytes.span)
-      } else {
-        let copy = copies.flatMap { $0[path] }
-        let planned = PlannedFiles(
-          outputs: outputs.files(written.files, at: output), copies: copy.map { [$0] } ?? [])
-        files = try planned.write(on: terminal)
-      }
-      let losses = written.losses.map {
+      willReport()
+      let files = try write(written, of: path, to: output)
+      let losses = written.losses.map { loss in
         PatternConversion.LocatedLoss(
-          loss: $0, location: $0.location ?? FileLocation(name: isStream ? path : output))
+          loss: loss, location: loss.location ?? FileLocation(name: isStream ? path : output))
       }
       for loss in losses {
         terminal.report(loss.text.printable)
       }
-      if !isQuiet {
+      if !options.isQuiet {
         terminal.report("\(path.printable): \(Self.summary(of: trace))")
       }
-      let subjects = [
-        PlotSubject(name: path, signal: signal),
-        PlotSubject(name: "pattern", composition: composition, profile: job.profile),
-      ]
-      for subject in drawsPlots ? subjects : [] {
-        try terminal.output.write(
-          Plot(of: [subject], parts: [.score], timeRange: nil), width: terminal.output.width)
+      if options.drawsPlots {
+        try draw(signal, composition, of: path)
       }
-      fields.append([
-        "input": path, "files": files, "kind": trace.kind.rawValue,
-        "transients": trace.transientCount,
-        "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount,
-        "omittedEvents": trace.omittedCount, "correlation": trace.agreement.correlation,
-        "decibels": trace.agreement.decibels, "losses": losses.map(\.fields),
-      ])
+      fields.append(Self.fields(of: trace, path, files: files, losses: losses))
     } catch let error as AnalysisError {
       work.fail("\(path.printable): \(error.description)", .invalidInput)
     } catch {
@@ -296,9 +313,59 @@ private struct TraceRun {
     }
   }
 
+  /// Returns the traced pattern, which plays its sound if that was requested.
+  private func composition(of trace: SoundTrace, _ path: String) -> HapticComposition {
+    var pattern = trace.pattern
+    if copies != nil {
+      pattern.events.append(
+        HapticEvent(
+          kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
+    }
+    return HapticComposition(layers: [.init(pattern)], title: FileSystem.stem(of: path))
+  }
+
+  /// Writes a pattern and the copy of its sound, and returns the paths of the files.
+  private func write(_ written: WrittenFiles, of path: String, to output: String) throws
+    -> [String]
+  {
+    guard output != OutputPaths.standardOutput else {
+      let bytes = written.files[0].bytes
+      try terminal.output.write(bytes.span)
+      return []
+    }
+    let copy = copies.flatMap { $0[path] }
+    let planned = PlannedFiles(
+      outputs: outputs.files(written.files, at: output), copies: copy.map { [$0] } ?? [])
+    return try planned.write(on: terminal)
+  }
+
+  private func draw(_ signal: Signal, _ composition: HapticComposition, of path: String) throws {
+    let subjects = [
+      PlotSubject(name: path, signal: signal),
+      PlotSubject(name: "pattern", composition: composition, profile: options.profile),
+    ]
+    for subject in subjects {
+      try terminal.output.write(
+        Plot(of: [subject], parts: [.score], timeRange: nil), width: terminal.output.width)
+    }
+  }
+
+  private static func fields(
+    of trace: SoundTrace, _ path: String, files: [String],
+    losses: [PatternConversion.LocatedLoss]
+  ) -> JSONObject {
+    [
+      "input": path, "files": files, "kind": trace.kind.rawValue,
+      "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
+      "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
+      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels,
+      "losses": losses.map(\.fields),
+    ]
+  }
+
   private func signal(of path: String) throws -> Signal {
     var signal = try TakeInput.readSound(path, job: job).signal
-    if let channel {
+    if let channel = options.channel {
       guard channel <= signal.channels.count else {
         let count = signal.channels.count
         throw AnalysisError(
@@ -306,7 +373,7 @@ private struct TraceRun {
       }
       signal = Signal(signal.channels[channel - 1], rate: signal.rate)
     }
-    guard let timeRange else { return signal }
+    guard let timeRange = options.timeRange else { return signal }
     let first = Int(min(timeRange.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
       throw AnalysisError(
@@ -327,10 +394,8 @@ private struct TraceRun {
     let omitted =
       trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
     return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
-      + """
-      \(trace.continuousCount.counted("continuous event")), \
-      \(trace.pointCount.counted("control point"))\(omitted); 
-      """
+      + "\(trace.continuousCount.counted("continuous event")), "
+      + "\(trace.pointCount.counted("control point"))\(omitted); "
       + "levels of its rendering: correlation \(trace.agreement.correlation.text(places: 3)), "
       + "distance \(trace.agreement.decibels.text(places: 1)) dB"
   }

@@ -1,3 +1,4 @@
+/// The command `studio`, which writes or serves a page that edits patterns and plays them.
 enum StudioCommand {
   private static let defaultOutput = "studio.html"
 
@@ -16,17 +17,10 @@ enum StudioCommand {
 
         \(SharedOptions.settingsUnusedText)
         """,
-      arguments: [
-        Argument(
-          SharedOptions.patternName,
-          help: "One or two pattern files of any format, or names of shipped patterns: A and B.",
-          completion: .patterns(formats), isRepeatable: true, isOptional: true)
-      ],
+      arguments: [patternArgument(formats)],
       options: [
         PageOutput.outputOption(default: defaultOutput),
-        Option("--serve", help: "Serve the page on this machine, and save to the files."),
-        port.option,
-        SharedOptions.profile, PageOutput.openOption, LiveOptions.quiet,
+        serve, port, SharedOptions.profile, PageOutput.openOption, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),
@@ -34,49 +28,75 @@ enum StudioCommand {
           "temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe",
           "Edit two files for a shaker."),
       ]
-    ) { arguments, terminal in
-      let (inputs, problems) = PatternInput.find(
-        arguments.values(SharedOptions.patternName), formats: formats)
-      var work = BatchWork(on: terminal, problems: problems)
-      guard problems.isEmpty else { return work.status }
-      guard inputs.count <= StudioPage.maximumSlotCount else {
-        throw UsageError(
-          """
-          \(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.maximumSlotCount), A \
-          and B
-          """
-        )
-      }
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static func patternArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      SharedOptions.patternName,
+      help: "One or two pattern files of any format, or names of shipped patterns: A and B.",
+      completion: .patterns(formats), isRepeatable: true, isOptional: true
+    ).texts()
+  }
+
+  private static let serve = Option(
+    "--serve", help: "Serve the page on this machine, and save to the files."
+  ).flag()
+  private static let port = Option(
+    "--port", value: "N", help: "Port to serve on; by default one that is free."
+  ).int(in: 1...65_535)
+
+  struct Options {
+    let patterns: [String]
+    let page: PageOptions
+    let profile: String?
+    let serves: Bool
+    let port: Int?
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
+      patterns = arguments[patternArgument(formats)]
       try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
-      let page = try page(arguments)
-      if arguments.flag("--serve") {
-        try serve(inputs, page, arguments, terminal, &work)
-        return work.status
-      }
-      if try arguments[port] != nil {
-        throw UsageError("'--port' requires '--serve'")
-      }
-      let path = arguments.value("--output") ?? defaultOutput
-      try PageOutput.checkStream(path, arguments, terminal)
-      try OutputPaths.checkIsNoInput(path, of: inputs.map(TakeInput.pattern))
-      let html = try page.html(
-        try inputs.map { StudioPage.Slot(name: name(of: $0), bytes: try $0.readFile().bytes) })
-      try PageOutput.write(html, to: path, saying: "written", arguments, &work, terminal)
-      return work.status
+      page = try PageOptions(arguments, default: defaultOutput)
+      profile = try arguments[SharedOptions.profile.text()]
+      serves = try arguments[serve]
+      port = try arguments[StudioCommand.port]
     }
   }
 
-  private static let port = Option(
-    "--port", value: "N", help: "Port to serve on; by default one that is free."
-  )
-  .int(in: 1...65_535)
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
+    var work = BatchWork(on: terminal, problems: problems)
+    guard problems.isEmpty else { return work.status }
+    let maximumCount = StudioPage.maximumSlotCount
+    guard inputs.count <= maximumCount else {
+      throw UsageError(
+        "\(inputs.count) patterns; 'temblor studio' takes at most \(maximumCount), A and B")
+    }
+    let page = try page(options)
+    if options.serves {
+      try serve(inputs, page, options, terminal, &work)
+      return work.status
+    }
+    if options.port != nil {
+      throw UsageError("'--port' requires '--serve'")
+    }
+    try options.page.checkStream(terminal)
+    try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
+    let slots = try inputs.map { input in
+      StudioPage.Slot(name: name(of: input), bytes: try input.readFile().bytes)
+    }
+    try PageOutput.write(page.html(slots), options.page, state: "written", &work, terminal)
+    return work.status
+  }
 
-  private static func page(_ arguments: ParsedArguments) throws -> StudioPage {
+  private static func page(_ options: Options) throws -> StudioPage {
     let generator = "Temblor \(temblorVersion)"
-    guard let word = arguments.value("--profile") else {
+    guard let name = options.profile else {
       return StudioPage(generator: generator, profileName: "phone")
     }
-    let input = try ProfileInput.find(word)
+    let input = try ProfileInput.find(name)
     let profile = try input.profile()
     let isShipped = input.entry.map { $0.path == nil } ?? false
     return StudioPage(
@@ -94,8 +114,7 @@ enum StudioCommand {
   }
 
   private static func serve(
-    _ inputs: [PatternInput], _ page: StudioPage, _ arguments: ParsedArguments,
-    _ terminal: Terminal,
+    _ inputs: [PatternInput], _ page: StudioPage, _ options: Options, _ terminal: Terminal,
     _ work: inout BatchWork
   ) throws {
     for input in inputs {
@@ -108,14 +127,14 @@ enum StudioCommand {
       return path
     }
     let interruption = InterruptSignal()
-    let server = try StudioServer(port: UInt16(clamping: try arguments[port] ?? 0))
+    let server = try StudioServer(port: UInt16(clamping: options.port ?? 0))
     let site = StudioSite(page: page, paths: paths, secret: makeSecret(), port: server.port)
     // A program that starts this command reads the address here.
     try terminal.output.writeLine(site.address)
-    if !arguments.flag("--quiet") {
+    if !options.page.isQuiet {
       terminal.report("Serving this machine's browsers; Ctrl-C ends.")
     }
-    if arguments.flag("--open") {
+    if options.page.opensInBrowser {
       try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is served") }
     }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())

@@ -1,5 +1,6 @@
 import ListeningTests
 
+/// The command `study`, which runs an experiment from a table of stimuli.
 enum StudyCommand {
   private static let procedure = Option(
     "--procedure", value: "NAME",
@@ -46,41 +47,10 @@ enum StudyCommand {
         Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
         time: q stops immediately.
         """,
-      arguments: [
-        Argument(
-          "TABLE", help: "The stimuli; the results of participants with --report.",
-          completion: .file(withExtension: "csv"),
-          isRepeatable: true)
-      ],
+      arguments: [tableArgument],
       options: [
-        procedure, repeats,
-        Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"),
-        ABXOptions.seedOption, breakInterval, AuditionCommand.gap,
-        Option(
-          "--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"
-        ),
-        Option(
-          "--save", value: "FILE", help: "Results file.",
-          defaultText: "study-TABLE-PARTICIPANT.csv; none with --simulate",
-          completion: .file(withExtension: "csv"), writes: ["csv"]),
-        Option(
-          "--render", value: "FOLDER",
-          help:
-            """
-            Write the stimuli as WAV files with their levels, and play nothing. A file that \
-            exists is never replaced.
-            """
-        ),
-        Option(
-          "--simulate", value: "ANSWERS",
-          help:
-            "Simulate the answers without a device: right, wrong, random, or the value from which "
-            + "they are right. "
-            + "Results are written only with --save."),
-        Option("--report", help: "Pool results instead of running a study: several files of one."),
-        Option("--json", help: "Print the report as JSON."),
-        Option("--csv", help: "Print the report as a table."),
-        LiveOptions.quiet,
+        procedure, repeats, participant, ABXOptions.seedOption, breakInterval, AuditionCommand.gap,
+        question, save, render, simulate, report, json, csv, LiveOptions.quiet,
       ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init(
@@ -95,53 +65,114 @@ enum StudyCommand {
     }
   }
 
+  private static let tableArgument = Argument(
+    "TABLE", help: "The stimuli; the results of participants with --report.",
+    completion: .file(withExtension: "csv"), isRepeatable: true
+  ).texts()
+  private static let participant = Option(
+    "--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"
+  ).text().map { $0 ?? "p1" }
+  private static let question = Option(
+    "--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"
+  ).text()
+  private static let save = Option(
+    "--save", value: "FILE", help: "Results file.",
+    defaultText: "study-TABLE-PARTICIPANT.csv; none with --simulate",
+    completion: .file(withExtension: "csv"), writes: ["csv"]
+  ).text()
+  private static let render = Option(
+    "--render", value: "FOLDER",
+    help: """
+      Write the stimuli as WAV files with their levels, and play nothing. A file that exists is \
+      never replaced.
+      """
+  ).text()
+  private static let simulate = Option(
+    "--simulate", value: "ANSWERS",
+    help: """
+      Simulate the answers without a device: right, wrong, random, or the value from which they \
+      are right. Results are written only with --save.
+      """
+  ).text()
+  private static let json = Option("--json", help: "Print the report as JSON.").flag()
+  private static let csv = Option("--csv", help: "Print the report as a table.").flag()
+  private static let report = Option(
+    "--report", help: "Pool results instead of running a study: several files of one."
+  ).flag()
+
+  struct Options {
+    let live: LiveOptions
+    let participant: String
+    let procedure: StudyProcedure
+    let repeats: Int
+    let seed: UInt64?
+    let gap: Double
+    let question: String
+    let breakInterval: Int?
+    let simulation: String?
+    /// The path of `--save`.
+    let savePath: String?
+
+    init(_ arguments: ParsedArguments, table: String) throws {
+      live = try LiveOptions(arguments)
+      try live.checkOutputs(reading: [table])
+      participant = try arguments[StudyCommand.participant]
+      guard !participant.isEmpty, !participant.contains("/") else {
+        throw UsageError("'--participant' takes a name without slashes")
+      }
+      procedure = try arguments[StudyCommand.procedure]
+      repeats = try arguments[StudyCommand.repeats]
+      seed = try arguments[ABXOptions.seedOption].map { UInt64($0) }
+      gap = try arguments[AuditionCommand.gap]
+      question = try arguments[StudyCommand.question] ?? procedure.question
+      breakInterval = try arguments[StudyCommand.breakInterval]
+      simulation = try arguments[simulate]
+      savePath = try arguments[save]
+    }
+
+    /// The path of the results, or nil if they are not saved.
+    func resultsPath(for table: String) -> String? {
+      let defaultPath = "study-\(FileSystem.stem(of: table))-\(participant).csv"
+      return savePath ?? (simulation == nil ? defaultPath : nil)
+    }
+  }
+
+  /// Runs the command.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments of the command.
+  ///   - terminal: The streams.
+  ///   - environment: The environment that plays the stimuli.
+  ///   - formats: The known formats.
+  ///   - seed: Returns the seed of a new study if the command line does not contain it.
+  ///   - now: Returns the current time.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: @escaping () -> CalendarTime
   ) throws -> ExitStatus {
-    if arguments.flag("--report") {
-      return try StudyReport.run(arguments, terminal)
+    let paths = arguments[tableArgument]
+    if try arguments[report] {
+      return try StudyReport.run(paths, ResultFormat(arguments), terminal)
     }
-    let path = arguments.values("TABLE")[0]
-    guard arguments.values("TABLE").count == 1 else { throw UsageError("a study has one table") }
+    guard paths.count == 1 else { throw UsageError("a study has one table") }
+    let path = paths[0]
     let bytes = try FileSystem.read(path)
     let table = try StudyTable(path, bytes: bytes, hash: SHA256.hash(of: bytes), formats: formats)
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
-    if let folder = arguments.value("--render") {
+    if let folder = try arguments[render] {
       job.sampleFormat = .float
       return try renderStimuli(of: table, job, to: folder, terminal)
     }
-    let live = try LiveOptions(arguments)
-    try live.checkOutputs(reading: [path])
-    let participant = arguments.value("--participant") ?? "p1"
-    guard !participant.isEmpty, !participant.contains("/") else {
-      throw UsageError("'--participant' takes a name without slashes")
-    }
-    let kind = try arguments[procedure]
-    let reference = table.stimuli.firstIndex { $0.id == "reference" } ?? 0
-    guard table.stimuli.count > (kind == .magnitude ? 0 : 1) else {
-      throw FileError(path, "needs a reference and another stimulus for '\(kind.rawValue)'")
-    }
-    if kind == .staircase {
-      try table.checkStaircase(reference: reference)
-    }
-    let simulation = arguments.value("--simulate")
-    let defaultPath =
-      simulation == nil ? "study-\(FileSystem.stem(of: path))-\(participant).csv" : nil
-    let save = arguments.value("--save") ?? defaultPath
+    let options = try Options(arguments, table: path)
+    let reference = try checkedReference(of: table, options.procedure)
+    let save = options.resultsPath(for: path)
     let past = try save.flatMap { try pastResults(at: $0, reading: path) }
-    if simulation == nil {
-      try refuseSavedStrength(live.strength, arguments)
+    if options.simulation == nil {
+      try refuseSavedStrength(options.live.strength, arguments)
     }
-    let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
-    let number = try arguments[ABXOptions.seedOption].map { UInt64($0) } ?? known ?? seed()
-    let run = TrialSequence(
-      kind, values: table.stimuli.map(\.value), reference: reference,
-      repeats: try arguments[repeats], seed: number)
-    let conditions = StudyConditions(
-      participant: participant, seed: number, profile: live.profile.name,
-      strength: simulation == nil ? live.strength : nil)
-    var record = StudyRecord(run: run, table: table, conditions: conditions, path: save, now: now)
+    let pastSeed = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
+    let seed = options.seed ?? pastSeed ?? seed()
+    var record = makeRecord(table, reference: reference, options, seed: seed, path: save, now: now)
     if let past, let save {
       try record.resume(past, from: save)
     }
@@ -149,32 +180,67 @@ enum StudyCommand {
       try terminal.output.writeLine("\(record.summary); already complete, nothing was played")
       return .done
     }
-    if let simulation {
+    if let simulation = options.simulation {
       try record.simulate(simulation)
     } else {
-      let session = live.makeSession(in: backend, terminal)
-      guard session.hasKeyboard else {
-        throw FileError(
-          "standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
-      }
-      let (outcome, task) = try live.play(in: session) { engine in
-        var job = job
-        job.rate = Int(engine.rate)
-        let renderings = try table.stimuli.map {
-          try table.rendering(of: $0, for: engine.profiles, job: job)
-        }
-        record.note(device: session.device?.name)
-        return try StudyActivity(
-          record, renderings, on: engine, gap: try arguments[AuditionCommand.gap],
-          question: arguments.value("--question") ?? kind.question,
-          breakInterval: try arguments[breakInterval],
-          console: session.console)
-      }
-      record = task.record
-      if outcome.status != .done { return outcome.status }
+      let (answered, status) = try play(record, of: table, job, options, terminal, on: environment)
+      record = answered
+      if status != .done { return status }
     }
     try terminal.output.writeLine(record.summary)
     return .done
+  }
+
+  /// Returns the index of the reference, and checks that the table suits the procedure.
+  private static func checkedReference(of table: StudyTable, _ procedure: StudyProcedure) throws
+    -> Int
+  {
+    let reference = table.stimuli.firstIndex { $0.id == "reference" } ?? 0
+    guard table.stimuli.count > (procedure == .magnitude ? 0 : 1) else {
+      throw FileError(
+        table.path, "needs a reference and another stimulus for '\(procedure.rawValue)'")
+    }
+    if procedure == .staircase {
+      try table.checkStaircase(reference: reference)
+    }
+    return reference
+  }
+
+  private static func makeRecord(
+    _ table: StudyTable, reference: Int, _ options: Options, seed: UInt64, path: String?,
+    now: @escaping () -> CalendarTime
+  ) -> StudyRecord {
+    let trials = TrialSequence(
+      options.procedure, values: table.stimuli.map(\.value), reference: reference,
+      repeats: options.repeats, seed: seed)
+    let conditions = StudyConditions(
+      participant: options.participant, seed: seed, profile: options.live.profile.name,
+      strength: options.simulation == nil ? options.live.strength : nil)
+    return StudyRecord(
+      trials: trials, table: table, conditions: conditions, path: path, now: now)
+  }
+
+  /// Plays the remaining trials and returns the record with the answers.
+  private static func play(
+    _ record: StudyRecord, of table: StudyTable, _ job: RenderJob, _ options: Options,
+    _ terminal: Terminal, on environment: any PlaybackEnvironment
+  ) throws -> (record: StudyRecord, status: ExitStatus) {
+    let session = options.live.makeSession(in: environment, terminal)
+    guard session.hasKeyboard else {
+      throw FileError(
+        "standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
+    }
+    let (outcome, activity) = try options.live.play(in: session) { engine in
+      var job = job
+      job.rate = Int(engine.rate)
+      let renderings = try table.stimuli.map { stimulus in
+        try table.rendering(of: stimulus, for: engine.profiles, job: job)
+      }
+      var record = record
+      record.setDevice(session.device?.name)
+      return try StudyActivity(record, renderings, options, on: engine, console: session.console)
+    }
+    return (activity.record, outcome.status)
   }
 
   /// Returns the results that a file contains so far, or nil if there is no file.
@@ -284,10 +350,10 @@ struct StudyRecord {
   private var results = StudyResults()
 
   init(
-    run: TrialSequence, table: StudyTable, conditions: StudyConditions, path: String?,
+    trials: TrialSequence, table: StudyTable, conditions: StudyConditions, path: String?,
     now: @escaping () -> CalendarTime
   ) {
-    self.trials = run
+    self.trials = trials
     self.table = table
     self.conditions = conditions
     self.path = path
@@ -340,8 +406,8 @@ struct StudyRecord {
     }
   }
 
-  /// Records the device for the following trials.
-  mutating func note(device: String?) { conditions.device = device }
+  /// Sets the device that plays the following trials.
+  mutating func setDevice(_ device: String?) { conditions.device = device }
 
   mutating func submit(_ answer: Double, after seconds: Double) throws {
     guard let trial = trials.trial else { return }
@@ -359,28 +425,34 @@ struct StudyRecord {
     }
   }
 
-  mutating func simulate(_ word: String) throws {
-    let threshold = Double(word)
-    guard threshold != nil || ["right", "wrong", "random"].contains(word) else {
+  /// Answers all remaining trials.
+  ///
+  /// - Parameter text: `right`, `wrong`, `random`, or the value from which answers are correct.
+  mutating func simulate(_ text: String) throws {
+    let threshold = Double(text)
+    guard threshold != nil || ["right", "wrong", "random"].contains(text) else {
       throw UsageError.invalidValue(
-        of: "--simulate", expected: "right, wrong, random or a number", actual: word)
+        of: "--simulate", expected: "right, wrong, random or a number", actual: text)
     }
-    var chance = SplitMix64(seed: conditions.seed ^ 0x5eed)
+    var generator = SplitMix64(seed: conditions.seed ^ 0x5eed)
     while let trial = trials.trial {
-      guard let right = trial.correctAnswer else {
-        let value = table.stimuli[trial.testedIndex].value ?? 0.5
+      let value = table.stimuli[trial.testedIndex].value
+      guard let correctAnswer = trial.correctAnswer else {
+        let rating = Self.simulatedRating(of: value ?? 0.5)
         try submit(
-          word == "random"
-            ? Double(chance.next() % 100 + 1)
-            : min(100, max(1, 100 * (value > 0 ? value : Decibels.factor(value)))),
-          after: 0)
+          text == "random" ? Double(generator.next() % 100 + 1) : rating, after: 0)
         continue
       }
-      let isRight =
-        threshold.map { (table.stimuli[trial.testedIndex].value ?? 0) >= $0 } ?? (word == "right")
-      let guess = Double(chance.next() >> 63) + 1
-      try submit(isRight ? right : word == "wrong" ? 3 - right : guess, after: 0)
+      let isCorrect = threshold.map { (value ?? 0) >= $0 } ?? (text == "right")
+      let guess = Double(generator.next() >> 63) + 1
+      let incorrectAnswer = text == "wrong" ? 3 - correctAnswer : guess
+      try submit(isCorrect ? correctAnswer : incorrectAnswer, after: 0)
     }
+  }
+
+  /// Returns a rating from 1 to 100 that is proportional to an intensity or to a level in decibels.
+  private static func simulatedRating(of value: Double) -> Double {
+    min(100, max(1, 100 * (value > 0 ? value : Decibels.factor(value))))
   }
 
   /// The number of trials and the result so far, after the file name.
@@ -407,13 +479,12 @@ struct StudyRecord {
   }
 }
 
+/// A running study: it plays trials and records the answers.
 final class StudyActivity: PlaybackActivity {
   private(set) var record: StudyRecord
   private let renderings: [StudyTable.Rendering]
   private let engine: PlaybackEngine
-  private let gap: Double
-  private let question: String
-  private let breakInterval: Int?
+  private let options: StudyCommand.Options
   private let console: LiveConsole
   private var players: [PatternPlayer] = []
   private var endFrame: Int64 = 0
@@ -423,16 +494,13 @@ final class StudyActivity: PlaybackActivity {
   private var announcement: String?
 
   init(
-    _ record: StudyRecord, _ renderings: [StudyTable.Rendering], on engine: PlaybackEngine,
-    gap: Double,
-    question: String, breakInterval breakEvery: Int?, console: LiveConsole
+    _ record: StudyRecord, _ renderings: [StudyTable.Rendering], _ options: StudyCommand.Options,
+    on engine: PlaybackEngine, console: LiveConsole
   ) throws {
     self.record = record
     self.renderings = renderings
     self.engine = engine
-    self.gap = gap
-    self.question = question
-    self.breakInterval = breakEvery
+    self.options = options
     self.console = console
     try begin()
   }
@@ -459,7 +527,7 @@ final class StudyActivity: PlaybackActivity {
 
   /// Plays the next trial and asks the question.
   private func begin() throws {
-    announcement = "Trial \(number): \(question)"
+    announcement = "Trial \(number): \(options.question)"
     try playTrial()
   }
 
@@ -471,14 +539,14 @@ final class StudyActivity: PlaybackActivity {
     players = []
     var frame =
       engine.position + FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
-    for place in trial.intervals {
-      let rendering = renderings[place]
+    for index in trial.intervals {
+      let rendering = renderings[index]
       let length = rendering.plans.map(\.length).max() ?? 0
       let player = try engine.player(for: rendering.plans, duration: Double(length) / engine.rate)
       try player.setGain(rendering.gain, over: 0)
       try player.start(at: .frame(frame))
       players.append(player)
-      frame += length + FrameConversion.frame(seconds: gap, rate: engine.rate)
+      frame += length + FrameConversion.frame(seconds: options.gap, rate: engine.rate)
     }
     endFrame = frame
   }
@@ -527,7 +595,7 @@ final class StudyActivity: PlaybackActivity {
     typedAnswer = ""
     try record.submit(answer, after: Double(engine.position - endFrame) / engine.rate)
     guard record.trials.trial != nil else { return }
-    if let breakInterval, record.trials.answers.count % breakInterval == 0 {
+    if let breakInterval = options.breakInterval, record.trials.answers.count % breakInterval == 0 {
       isOnBreak = true
       announcement = "Break: press any key to continue."
     } else {

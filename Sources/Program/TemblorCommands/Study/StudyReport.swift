@@ -1,6 +1,7 @@
 import Glibc
 import ListeningTests
 
+/// The report of `study`, which pools the results of participants.
 enum StudyReport {
   /// A row of a results file.
   private struct Answer {
@@ -9,8 +10,11 @@ enum StudyReport {
     let fields: [String: String]
   }
 
-  static func run(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> ExitStatus {
-    let answers = try arguments.values("TABLE").flatMap { path in
+  /// Pools the results of several files and prints the report.
+  static func run(_ paths: [String], _ format: ResultFormat, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let answers = try paths.flatMap { path in
       try StudyResults(path, bytes: FileSystem.read(path)).rows.map { row in
         Answer(path: path, line: row.line, fields: row.fields)
       }
@@ -19,32 +23,35 @@ enum StudyReport {
     let procedure = StudyProcedure(rawValue: first.fields["procedure"] ?? "") ?? .abx
     try checkTrials(answers, procedure)
     try checkConditions(answers, terminal)
-    let lines = try summary(answers.map(\.fields), procedure)
+    let results = try summary(answers.map(\.fields), procedure)
     let simulated = first.fields["simulated"] ?? ""
-    if arguments.flag("--json") {
-      let fields: JSONObject = [
+    switch format {
+    case .json:
+      try terminal.output.write(json: [
         "procedure": procedure.rawValue, "simulated": Bool(simulated),
-        "stimuli": lines.map(\.fields),
-      ]
-      try terminal.output.write(json: fields)
-    } else if arguments.flag("--csv") {
-      var table = CSVTable(columns: [
-        "stimulus", "count", "figure", "low", "high", "pValue", "simulated",
+        "stimuli": results.map(\.fields),
       ])
-      for line in lines {
-        let figures = [line.estimate, line.lowerBound, line.upperBound, line.pValue].map {
-          $0.map { "\($0)" } ?? ""
-        }
-        table.append([line.stimulus, "\(line.count)"] + figures + [simulated])
-      }
-      try terminal.output.write(table.text, wraps: false)
-    } else {
+    case .csv:
+      try terminal.output.write(table(of: results, simulated).text, wraps: false)
+    case .text:
       if simulated == "true" {
         try terminal.output.writeLine("Simulated answers:")
       }
-      try terminal.output.write(TextTable.text(lines.map { [$0.stimulus, $0.sentence] }))
+      try terminal.output.write(TextTable.text(results.map { [$0.stimulus, $0.sentence] }))
     }
     return .done
+  }
+
+  private static func table(of results: [StimulusResult], _ simulated: String) -> CSVTable {
+    var table = CSVTable(columns: [
+      "stimulus", "count", "figure", "low", "high", "pValue", "simulated",
+    ])
+    for result in results {
+      let values = [result.estimate, result.lowerBound, result.upperBound, result.pValue]
+      let texts = values.map { value in value.map { "\($0)" } ?? "" }
+      table.append([result.stimulus, "\(result.count)"] + texts + [simulated])
+    }
+    return table
   }
 
   /// Throws an error for answers of different studies, repeated trials, and answers that are
