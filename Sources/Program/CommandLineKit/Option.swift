@@ -244,7 +244,7 @@ package struct Completion: Equatable, Sendable {
     case none
     /// Files with one of these extensions, written without the dot, and the folders that lead to
     /// them. An empty list allows all files.
-    case files(extensions endings: [String])
+    case files(extensions: [String])
     case folders
   }
 

@@ -69,7 +69,7 @@ extension HapticFormat {
         [WrittenFiles.File(VibrationWriter.text(effect))], losses: losses.finish())
     },
     // Comments are kept.
-    canonical: { (file) throws(InputError) in
+    canonicalize: { (file) throws(InputError) in
       VibrationWriter.text(try tree(of: file, keepsComments: true))
     })
 
