@@ -6,9 +6,10 @@ import HapticModel
 import Reading
 
 struct PatternContent: Equatable, Sendable {
-  /// Events, parameters and curves in layers; values within their ranges, control points sorted.
+  /// The events, parameters, and curves in layers. Values are within their ranges, and control
+  /// points are sorted.
   var composition: HapticComposition
-  /// The folder in which the pattern's sound files are, where it was read from a file.
+  /// The folder of the pattern's sound files, if the pattern was read from a file.
   var folder: URL?
 
   init(_ composition: HapticComposition, folder: URL? = nil) {
@@ -16,8 +17,8 @@ struct PatternContent: Equatable, Sendable {
     self.folder = folder
   }
 
-  /// The layers as one pattern that plays the same; nil where they cannot be one. Parameters and
-  /// curves act on their own layer, so that only layers without any are one.
+  /// The layers as one equivalent pattern, or nil if there is none: parameters and curves act only
+  /// on their own layer, so only layers without them can be merged.
   var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
 
   var waveformPaths: [String] {
@@ -61,7 +62,7 @@ struct PatternContent: Equatable, Sendable {
       folder: url.absoluteURL.deletingLastPathComponent())
   }
 
-  /// The pattern as nested dictionaries: events first, then parameters, then curves.
+  /// Returns the pattern as nested dictionaries: events first, then parameters, then curves.
   func exportedDictionary() throws -> [CHHapticPattern.Key: Any] {
     guard let pattern else {
       throw CHHapticError(
@@ -86,7 +87,7 @@ struct PatternContent: Equatable, Sendable {
     return [.version: 1.0, .pattern: entries]
   }
 
-  /// Reads nested dictionaries by writing them as text, so that one reader judges both.
+  /// Reads nested dictionaries by writing them as text, so that one reader validates both.
   init(dictionary: [AnyHashable: Any]) throws {
     var writer = DictionaryJSONWriter()
     try writer.write(dictionary)
@@ -101,7 +102,8 @@ struct PatternContent: Equatable, Sendable {
     }
   }
 
-  /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
+  /// Copies the values of events, parameters, and curves, or throws an error for the first that
+  /// cannot be played.
   init(
     events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [],
     curves: [CHHapticParameterCurve] = []
@@ -140,7 +142,7 @@ extension HapticEvent {
     return event
   }
 
-  /// Takes the values of an event; the place is what errors call it.
+  /// Copies the values of an event. Error messages refer to it by its path.
   init(_ event: CHHapticEvent, path place: String) throws {
     let kind = try Kind(event.type, path: place)
     try Self.checkTime(event.relativeTime, path: "\(place).relativeTime", code: .invalidEventTime)
@@ -174,7 +176,7 @@ extension HapticEvent {
     }
   }
 
-  /// A value moved to the nearest bound of a range; refuses NaN.
+  /// Returns a value clamped to a range. Throws an error for NaN.
   fileprivate static func clamped(_ value: Float, to range: ClosedRange<Float>, path place: String)
     throws -> Float
   {
@@ -221,15 +223,15 @@ extension ParameterCurve {
 }
 
 extension Float {
-  /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
+  /// The number with the fewest digits that converts to this value: 0.8, not 0.800000011920929.
   fileprivate var shortestDouble: Double { Double(description) ?? Double(self) }
 }
 
-// Values are taken at the time a pattern is made; changing an event or parameter later changes no
-// pattern. What is read from AHAP and what is made of values follows the same rules.
+// Values are copied when a pattern is created, so later changes to an event or parameter have no
+// effect. Patterns from AHAP and from values follow the same rules.
 
 extension RawRepresentable<String> {
-  /// What a name of Apple's stands for; the place is what errors call it.
+  /// Creates the value with one of Apple's names. Error messages refer to it by its path.
   fileprivate init(known name: String, _ noun: String, _ place: String?, _ code: CHHapticError.Code)
     throws
   {
@@ -260,8 +262,9 @@ extension DynamicParameterID {
 }
 
 extension CHHapticError {
-  /// Makes the error of a dictionary: the way to the value instead of a line and column. What has
-  /// no place in JSON was written as something else and is named here by what it was.
+  /// Creates the error of a dictionary, with the path to the value instead of a line and column.
+  /// Values that JSON cannot represent were written as placeholders; the message describes the
+  /// original value.
   fileprivate init(_ error: InputError, unrepresentable stranger: String?) {
     let finding = error.finding
     var message = finding.message
@@ -273,23 +276,24 @@ extension CHHapticError {
     let sentence =
       (finding.location.path.isEmpty ? "" : "\(finding.location.path): ") + message
       + (finding.suggestion.map { "; \($0)" } ?? "")
-    // A text of one's own that no reader takes is too large or too deep.
+    // A text that was written here can only be rejected because it is too large or too deep.
     let code = finding.rule == "syntax" ? nil : finding.errorCode.flatMap(Code.init(rawValue:))
     self.init(code ?? .invalidPatternDictionary, sentence)
   }
 }
 
-/// Writes dictionaries as JSON. Truth is 1 or 0, as it is on Apple's systems, where both are an
+/// Writes dictionaries as JSON. Booleans become 1 or 0, as on Apple's systems, where both are an
 /// `NSNumber`.
 private struct DictionaryJSONWriter {
   private static let depthLimit = 64
 
   private(set) var bytes: [UInt8] = []
-  /// What was no plain value, by its path as ``JSONValue/path`` writes it.
+  /// Descriptions of the values that JSON cannot represent, by path in the notation of
+  /// ``JSONValue/path``.
   private(set) var unrepresentableValues: [String: String] = [:]
   private var path: [String] = []
 
-  /// Writes a value, of a member or an element; refuses what is nested too deep.
+  /// Writes a value of an object or of an array. Throws an error if it is nested too deep.
   mutating func write(_ value: Any, isMember: Bool = true) throws {
     if let text = value as? String {
       write(text: text)
@@ -346,13 +350,13 @@ private struct DictionaryJSONWriter {
     bytes += writer.bytes
   }
 
-  /// Writes an object for a member, since null would count as absent.
+  /// Writes an object for a value of an object, because null would count as absent.
   private mutating func writePlaceholder(for stranger: String, isMember: Bool) {
     unrepresentableValues[path.joined()] = stranger
     bytes += (isMember ? "{}" : "null").utf8
   }
 
-  /// The number a value is, of whatever type, truth included.
+  /// Returns the number that a value of any numeric type represents, including Booleans.
   private static func number(of value: Any) -> Double? {
     switch value {
     case let number as Double: number
@@ -377,8 +381,8 @@ private struct DictionaryJSONWriter {
 }
 
 extension CHHapticPattern {
-  /// The sound files at a rate, by the paths that name them. A relative path is looked up in the
-  /// pattern's folder, or, where it has none, among the application's resources, and never outside.
+  /// Returns the sound files by path, resampled to a rate. A relative path is resolved in the
+  /// pattern's folder, or, without a folder, in the application's resources, but never outside.
   func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
     let folder = SoundFolder(
       root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
@@ -411,9 +415,9 @@ extension CHHapticError {
   }
 }
 
-/// The path that stands for a registered sound in a pattern: one that no file can have.
+/// The path of a registered sound in a pattern, which no file can have.
 enum AudioResourcePath {
-  /// File names have no NUL, and readers of AHAP refuse it, so that no text can name a resource.
+  /// File names contain no NUL, and readers of AHAP reject it, so no text can name a resource.
   private static let prefix = "\0resource:"
 
   static func path(for id: CHHapticAudioResourceID) -> String { prefix + String(id) }
@@ -423,16 +427,18 @@ enum AudioResourcePath {
   }
 }
 
-/// A sound registered with an engine; greater than 0.
+/// The number of a sound that is registered with an engine; greater than 0.
 public typealias CHHapticAudioResourceID = Int
 
-/// A key of the options a sound is registered with.
+/// A key of the options for registering a sound.
 public typealias CHHapticAudioResourceKey = NSString
 
-/// Whether a registered sound is ramped in and out: a Boolean, true unless given.
+/// The option for the volume envelope of a registered sound: a Boolean value that indicates whether
+/// it fades in and out. Default: true.
 public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
 
-/// Whether a registered sound repeats as a whole for the event's duration: a Boolean, else false.
+/// The option for looping a registered sound: a Boolean value that indicates whether the whole
+/// sound repeats for the event's duration. Default: false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
 struct AudioResource: Sendable {
@@ -473,7 +479,7 @@ extension EngineBacking {
     }
   }
 
-  /// Forgets a sound file; players that were made with it keep it.
+  /// Removes a sound file. Players that were created with it keep it.
   func unregisterResource(_ number: Int) throws {
     let removed = withState { $0.resources.removeValue(forKey: number) }
     guard removed == nil else { return }

@@ -4,29 +4,30 @@ internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
 
-/// What was played on a device, event by event, in time.
+/// The events that were played on a device, with their times.
 ///
-/// From the renderer's own record of its players: loops, pauses, seeks, rates, mutes, controls of
-/// patterns and controls that were sent count. Envelopes of events do not.
+/// The events come from the renderer's own record of its players. They include loops, pauses,
+/// seeks, rates, mutes, controls of patterns, and controls that were sent, but not the envelopes of
+/// events.
 public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
   CustomStringConvertible
 {
-  /// One event.
+  /// An event.
   public struct Event: Equatable, Sendable, CustomStringConvertible {
-    /// What an event is: a short tap, a hum that lasts, or a sound, which is heard and not felt.
+    /// The kind of an event: a short transient, a continuous vibration, or a sound, which is heard
+    /// but not felt.
     public enum Kind: String, Sendable { case transient, continuous, audio }
 
-    /// How strong and sharp an event is from a moment on; between two, both move along straight
-    /// lines.
+    /// The intensity and sharpness at a time of an event. Both are linear between levels.
     public struct Level: Equatable, Sendable {
-      /// Seconds from the start of the event.
+      /// The time from the start of the event, in seconds.
       public var time: Double
-      /// 0…1, with controls and mutes.
+      /// The intensity, 0…1, including controls and mutes.
       public var intensity: Double
-      /// 0…1, with controls.
+      /// The sharpness, 0…1, including controls.
       public var sharpness: Double
 
-      /// Makes a level.
+      /// Creates a level.
       public init(time: Double, intensity: Double, sharpness: Double) {
         self.time = time
         self.intensity = intensity
@@ -38,29 +39,30 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       }
     }
 
-    /// What it is.
+    /// The kind of the event.
     public var kind: Kind
-    /// Seconds on the device's clock.
+    /// The start on the device's clock, in seconds.
     public var time: Double
-    /// Seconds it lasts, up to now at most; 0 of a transient, and of a sound file that plays to its
-    /// own end.
+    /// The duration so far, in seconds; 0 for a transient, and for a sound file that plays to its
+    /// end.
     public var duration: Double
-    /// By rising time; at least one.
+    /// The levels, sorted by time; at least one.
     public var levels: [Level]
 
-    /// The greatest intensity, 0…1; of a sound, its volume.
+    /// The maximum intensity, 0…1; for a sound, its volume.
     public var intensity: Double { levels.map(\.intensity).max() ?? 0 }
 
-    /// The sharpness where the event is strongest, 0…1.
+    /// The sharpness at the maximum intensity, 0…1.
     public var sharpness: Double {
       let peak = intensity
       return levels.first { $0.intensity == peak }?.sharpness ?? 0
     }
 
-    /// Whether it can be felt: haptic, and not muted all the time.
+    /// A Boolean value that indicates whether the event can be felt: it is haptic, and not muted
+    /// throughout.
     public var isFelt: Bool { kind != .audio && intensity > 0 }
 
-    /// Intensity and sharpness at a time of the event, in seconds from its start.
+    /// Returns the level at a time from the start of the event, in seconds.
     public func level(at time: Double) -> Level {
       guard let next = levels.firstIndex(where: { $0.time > time }) else {
         var last = levels.last ?? Level(time: 0, intensity: 0, sharpness: 0)
@@ -76,7 +78,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         sharpness: from.sharpness + (to.sharpness - from.sharpness) * share)
     }
 
-    /// A transient.
+    /// Returns a transient.
     public static func transient(at time: Double, intensity: Double = 0.75, sharpness: Double = 0.5)
       -> Event
     {
@@ -85,7 +87,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
-    /// A continuous event of one intensity and sharpness.
+    /// Returns a continuous event of constant intensity and sharpness.
     public static func continuous(
       at time: Double, for duration: Double, intensity: Double = 0.6, sharpness: Double = 0.422601
     ) -> Event {
@@ -107,12 +109,12 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 
   var events: [Event]
 
-  /// Events in any order.
+  /// Creates the value from events in any order.
   public init(_ events: [Event]) { self.events = events.sorted { $0.time < $1.time } }
 
   /// The first index, 0.
   public var startIndex: Int { 0 }
-  /// One behind the last index.
+  /// The index after the last index.
   public var endIndex: Int { events.count }
   /// An event by its index.
   public subscript(index: Int) -> Event { events[index] }
@@ -122,15 +124,16 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n")
   }
 
-  /// When transients were felt, in seconds: the times of taps.
+  /// The times of the transients that were felt, in seconds.
   public var transients: Moments {
     Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time))
   }
 
-  /// When events began that were felt, transient and continuous ones, in seconds.
+  /// The start times of the events that were felt, in seconds.
   public var onsets: Moments { Moments(events.filter(\.isFelt).map(\.time)) }
 
-  /// The events that begin in a range of time, with times from its start.
+  /// Returns the events that start in a range of time, with times relative to the start of the
+  /// range.
   public func from(_ start: Double, to end: Double = .infinity) -> PlayedHaptics {
     PlayedHaptics(
       events.filter { $0.time >= start && $0.time < end }.map {
@@ -138,7 +141,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       })
   }
 
-  /// Whether nothing was felt from a time on, up to but without another; in seconds.
+  /// Returns whether nothing was felt in a range of time, in seconds, excluding its end.
   public func isSilent(from start: Double = 0, to end: Double = .infinity) -> Bool {
     !events.contains { event in
       event.isFelt && event.time < end
@@ -147,8 +150,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }
   }
 
-  /// The strongest intensity at a time, to a millionth, so that it equals what was written; a
-  /// transient counts for 30 ms.
+  /// Returns the maximum intensity at a time, rounded to a millionth so that it can be compared
+  /// with a literal. A transient counts for 30 ms.
   public func strength(at time: Double) -> Double {
     events.filter { event in
       event.isFelt && event.time <= time
@@ -156,17 +159,17 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
-  /// Seconds for which a transient is felt.
+  /// The time for which a transient counts as felt, in seconds.
   static let transientDuration = 0.03
 
-  /// The greatest distance between two events that are taken for one, in seconds.
+  /// The maximum distance between two events that can be paired, in seconds.
   private static let maximumPairingDistance = 0.1
 
-  /// What differs from what is expected, one sentence each, in order of time; none where it is the
-  /// same.
+  /// Returns the differences from expected events, one sentence each, in order of time.
   ///
-  /// Continuous events that follow each other without a gap count as one. Sounds, and what was
-  /// muted all the time, are not compared. O(n²) for n events within 0.1 s of each other.
+  /// Adjacent continuous events count as one event. Sounds and muted events are not compared.
+  ///
+  /// - Complexity: O(*n*²) for *n* events within 0.1 s of each other.
   public func differences(
     from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible
   ) -> [String] {
@@ -192,19 +195,18 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       \.element.text)
   }
 
-  /// What a pattern plays from time 0 on.
+  /// Creates the events that a pattern plays from time 0 on.
   public init(_ pattern: CHHapticPattern) { self.init(pattern.composition) }
 
-  /// What an AHAP file plays from time 0 on.
+  /// Creates the events that an AHAP file plays from time 0 on.
   ///
-  /// Throws a `CHHapticError` where the file is not a pattern.
+  /// Throws a `CHHapticError` if the file is not a pattern.
   public init(contentsOf url: URL) throws { self.init(try CHHapticPattern(contentsOf: url)) }
 
-  /// What was felt as AHAP text that plays the same: what a snapshot keeps.
+  /// Returns AHAP text that plays the events that were felt, as stored in a snapshot.
   ///
-  /// Values are rounded to three digits. A continuous event whose intensity or sharpness moves
-  /// becomes a row of events that follow each other without a gap, each within 0.02 of what was
-  /// played.
+  /// Values are rounded to three digits. A continuous event with changing intensity or sharpness
+  /// becomes a series of adjacent events, each within 0.02 of the original.
   public func ahap() throws -> Data {
     var pattern = HapticPattern()
     for event in events where event.isFelt {
@@ -223,7 +225,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     return Data(try AHAPDocument(pattern: pattern).canonicalText())
   }
 
-  /// Expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
+  /// Creates expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
   public init(arrayLiteral elements: Event...) { self.init(elements) }
 }
 
@@ -240,7 +242,7 @@ extension PlayedHaptics.Event {
     "\(kind == .transient ? "transient" : "continuous event") at \(formattedThousandths(time)) s"
   }
 
-  /// The event without what cannot be felt at its start and end.
+  /// The event without the silence at its start and end.
   fileprivate var trimmedToFelt: PlayedHaptics.Event {
     guard kind == .continuous, let first = levels.firstIndex(where: { $0.intensity > 0 }),
       let last = levels.lastIndex(where: { $0.intensity > 0 })
@@ -259,7 +261,7 @@ extension PlayedHaptics.Event {
   fileprivate func differences(
     from expected: PlayedHaptics.Event, within tolerance: HapticTolerance
   ) -> [String] {
-    // Sums of times are a little off, whatever the tolerance.
+    // Sums of times have rounding errors, at any tolerance.
     let grace = 1e-9
     var sentences: [String] = []
     let delay = time - expected.time
@@ -288,8 +290,8 @@ extension PlayedHaptics.Event {
     return sentences
   }
 
-  /// Where a value differs most, and both values; two steps of an event are a hundredth of a second
-  /// apart.
+  /// Returns the time of the maximum difference in a value, and both values. Levels are compared at
+  /// intervals of 10 ms.
   private func maximumDifference(from expected: PlayedHaptics.Event, of value: (Level) -> Double)
     -> (
       time: Double, found: Double, expected: Double
@@ -297,7 +299,7 @@ extension PlayedHaptics.Event {
   {
     let length = kind == .transient ? 0 : min(duration, expected.duration)
     var times = [0.0]
-    // Steps lie between frames; levels are looked at in the middle of hundredths.
+    // Steps are between frames, so levels are compared in the middle of an interval.
     if levels.count > 1 || expected.levels.count > 1 {
       times += stride(from: 0.005, to: min(length, 3_600), by: 0.01)
     }
@@ -308,7 +310,7 @@ extension PlayedHaptics.Event {
   }
 
   private static let snapshotStep = 0.02
-  /// The shortest piece, in seconds.
+  /// The minimum duration of a constant segment, in seconds.
   private static let minimumSegmentDuration = 0.005
 
   var constantSegments: [PlayedHaptics.Event] {
@@ -341,31 +343,31 @@ extension PlayedHaptics.Event {
   }
 }
 
-/// Times that are equal within a millisecond, so that `played.transients == [0, 0.1, 0.2]` can be
-/// written.
+/// Times that are equal if they differ by at most a millisecond, so that a test can be
+/// `played.transients == [0, 0.1, 0.2]`.
 public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
-  /// Seconds, in order.
+  /// The times in seconds, in order.
   public var seconds: [Double]
 
-  /// Times in seconds.
+  /// Creates times from seconds.
   public init(_ seconds: [Double]) { self.seconds = seconds }
 
-  /// Times in seconds.
+  /// Creates times from seconds.
   public init(arrayLiteral elements: Double...) { seconds = elements }
 
-  /// How many there are.
+  /// The number of times.
   public var count: Int { seconds.count }
 
-  /// Whether there are none.
+  /// A Boolean value that indicates whether there are no times.
   public var isEmpty: Bool { seconds.isEmpty }
 
-  /// Whether there are as many, each within a millisecond of the other.
+  /// Returns whether both have the same number of times, which differ by at most a millisecond.
   public static func == (left: Moments, right: Moments) -> Bool {
     left.count == right.count
       && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
   }
 
-  /// The same for times that are computed.
+  /// Returns whether times equal computed times.
   public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
 
   /// The times in a line, such as `[0.000, 0.500] s`.
@@ -377,7 +379,7 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
 private func roundedToThousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
 
 extension [PlayedHaptics.Event] {
-  /// Continuous events that follow each other without a gap as one that moves.
+  /// The events with adjacent continuous events merged into one event with changing levels.
   var joiningAdjacent: [PlayedHaptics.Event] {
     var joined: [PlayedHaptics.Event] = []
     for event in sorted(by: { $0.time < $1.time }) {
@@ -402,26 +404,26 @@ extension [PlayedHaptics.Event] {
   }
 }
 
-/// How far what was played may be from what is expected.
+/// The maximum differences between played and expected events.
 public struct HapticTolerance: Equatable, Sendable {
-  /// Seconds by which onsets and durations may differ.
+  /// The maximum difference in onsets and durations, in seconds.
   public var seconds: Double
-  /// By how much intensities, 0…1, may differ.
+  /// The maximum difference in intensity, 0…1.
   public var intensity: Double
-  /// By how much sharpnesses, 0…1, may differ.
+  /// The maximum difference in sharpness, 0…1.
   public var sharpness: Double
 
-  /// Makes a tolerance.
+  /// Creates a tolerance.
   public init(seconds: Double, intensity: Double, sharpness: Double) {
     self.seconds = seconds
     self.intensity = intensity
     self.sharpness = sharpness
   }
 
-  /// Roundings alone: 1 ms, 0.001, 0.001.
+  /// A tolerance for rounding errors: 1 ms, 0.001, and 0.001.
   public static let exact = HapticTolerance(seconds: 0.001, intensity: 0.001, sharpness: 0.001)
 
-  /// What a hand does not notice: 5 ms, 0.05, 0.1.
+  /// A tolerance below the threshold of perception: 5 ms, 0.05, and 0.1.
   public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
 }
 
@@ -455,7 +457,12 @@ extension PlayedHaptics {
   }
 }
 
-/// Finds the events of a pattern in the changes of its player, and how strong each was.
+/// Reconstructs the events of a pattern, with their levels, from the recorded changes of a player.
+///
+/// 1. Schedule the events of the pattern by onset.
+/// 2. For each change, advance to its frame: start the scheduled events, and extend the levels of
+///    active events by the current state.
+/// 3. Apply the change: seeks, pauses, and loops end the active events or begin others.
 private struct PlayerChangeReader {
   private struct ScheduledEvent {
     var event: HapticEvent
@@ -464,12 +471,12 @@ private struct PlayerChangeReader {
     var length: Int64
   }
 
-  /// An event that sounds, or waits for the end of a pause.
+  /// An event that is sounding, or that waits for the end of a pause.
   private struct ActiveEvent {
     var scheduled: ScheduledEvent
-    /// The position at which its pass began.
+    /// The position at which the event's pass began, in frames.
     var passOrigin: Int64
-    /// What it has played since its start or the last pause; empty while it waits.
+    /// The levels since the start or the last pause; empty during a pause.
     var levels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
     var start: Int64?
   }
@@ -481,14 +488,14 @@ private struct PlayerChangeReader {
   private let rate: Double
   private let playsHaptics: Bool
   private let playsAudio: Bool
-  /// By rising onset.
+  /// The events, sorted by onset.
   private let events: [ScheduledEvent]
   private let controls: [[DynamicParameterID: ControlTimeline]]
   private var state = PlayerChange()
   private var frame: Int64 = 0
   private var nextEvent = 0
   private var activeEvents: [ActiveEvent] = []
-  /// Times count from frame 0.
+  /// The events so far, with times from frame 0.
   private var playedEvents: [PlayedHaptics.Event] = []
 
   init(
@@ -553,7 +560,7 @@ private struct PlayerChangeReader {
     }
   }
 
-  /// What was played up to a frame; the origin is added to all times.
+  /// Returns the events up to a frame. The origin is added to all times.
   mutating func finish(at end: Int64, origin: Double) -> [PlayedHaptics.Event] {
     advance(to: end)
     endActiveEvents()
@@ -565,7 +572,8 @@ private struct PlayerChangeReader {
     }
   }
 
-  /// Plays on as before up to a frame; to the end of a pass where the next one begins there.
+  /// Advances to a frame with the current state, or to the end of the pass if the next pass begins
+  /// at the frame.
   private mutating func advance(to end: Int64, passLength: Int64? = nil) {
     defer { frame = max(frame, end) }
     guard state.phase == .playing else { return }
@@ -595,7 +603,7 @@ private struct PlayerChangeReader {
     activeEvents = kept
   }
 
-  /// Adds the corners of an event's levels up to a frame.
+  /// Adds the breakpoints of an event's levels up to a frame.
   private func appendLevels(to event: inout ActiveEvent, until end: Int64) {
     guard let start = event.start else { return }
     let from = event.levels.last.map { max($0.frame, frame) } ?? start
@@ -612,7 +620,7 @@ private struct PlayerChangeReader {
     let corners = frames.sorted()
     for (frame, next) in zip(corners, corners.dropFirst() + [end]) {
       appendLevel(at: frame, to: &event)
-      // The line ends where the next one starts, from the left.
+      // The segment ends just before the next one begins.
       if next - 1 > frame {
         appendLevel(at: next - 1, to: &event)
       }
@@ -621,7 +629,7 @@ private struct PlayerChangeReader {
 
   private func appendLevel(at frame: Int64, to event: inout ActiveEvent) {
     let (intensity, sharpness) = level(of: event, at: frame)
-    // Three points of one height are a line of two.
+    // Three equal points in series are replaced by two.
     let last = event.levels.suffix(2)
     if last.count == 2, last.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness })
     {
@@ -631,7 +639,7 @@ private struct PlayerChangeReader {
     }
   }
 
-  /// Intensity, or volume, and sharpness of an event at a frame.
+  /// Returns the intensity or volume and the sharpness of an event at a frame.
   private func level(of open: ActiveEvent, at frame: Int64) -> (Double, Double) {
     let position = state.position(at: frame) - open.passOrigin
     func control(_ id: DynamicParameterID) -> Double {
@@ -646,7 +654,7 @@ private struct PlayerChangeReader {
       }
       return segment.value(at: Double(position))
     }
-    // Without the digits that `Float` adds: 0.32, not 0.3199999928.
+    // Rounding removes the digits that `Float` adds: 0.32 instead of 0.3199999928.
     func unit(_ value: Double) -> Double { (min(max(value, 0), 1) * 1e6).rounded() / 1e6 }
     let event = open.scheduled.event
     guard event.kind.isHaptic else {
@@ -675,7 +683,7 @@ private struct PlayerChangeReader {
         }))
   }
 
-  /// Lets what sounds end now; it may go on after a pause.
+  /// Ends the segments of all active events, which may continue after a pause.
   private mutating func endActiveEvents() {
     for index in activeEvents.indices {
       record(activeEvents[index], end: frame)
@@ -685,21 +693,27 @@ private struct PlayerChangeReader {
   }
 }
 
-/// What a test played, kept as AHAP beside the test, and compared with what it plays now.
+/// Snapshots of the haptics of a test, stored as AHAP next to the test and compared with later
+/// runs.
 ///
-/// The file is `__Haptics__/TESTFILE/NAME.ahap` in the folder of the test. The environment decides
-/// whether it is written:
-/// `TEMBLOR_RECORD=all` writes always, `missing` where there is none (the default on a desk),
-/// `never` not at all (the default where `CI` is set).
+/// The file is `__Haptics__/TESTFILE/NAME.ahap` in the folder of the test. The environment variable
+/// `TEMBLOR_RECORD` determines whether it is written: `all` writes every snapshot, `missing` writes
+/// missing snapshots (the default), and `never` writes none (the default if `CI` is set).
 public enum HapticSnapshot {
   private static let maximumListedCount = 12
 
-  /// Compares what was played with its snapshot, or writes it; the name is that of the file without
-  /// extension.
+  /// Compares haptics with a snapshot, or writes the snapshot.
   ///
-  /// A snapshot that was just written is a failure too, once: nothing was compared.
+  /// A snapshot that was just written is also reported once as a failure, because nothing was
+  /// compared.
   ///
-  /// - Returns: Why the test fails, in a sentence for each difference, or nil where it does not.
+  /// - Parameters:
+  ///   - played: The haptics of the test.
+  ///   - name: The name of the file without extension.
+  ///   - tolerance: The maximum differences.
+  ///   - path: The path of the test file.
+  ///   - environment: The environment variables.
+  /// - Returns: The reason for a failure, with one sentence for each difference, or nil.
   public static func failure(
     of played: PlayedHaptics, named name: String = #function,
     within tolerance: HapticTolerance = .perceptible,

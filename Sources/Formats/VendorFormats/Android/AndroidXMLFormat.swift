@@ -7,15 +7,14 @@ internal import Reading
 #endif
 
 extension HapticFormat {
-  /// Android's vibration effects up to API 36, a text in XML, checked against every rule of
+  /// Android's vibration effects up to API 36: an XML text that is checked against every rule of
   /// Android's parser.
   ///
-  /// What the device plays by name, primitives and predefined effects, is approximated by one
-  /// table.
+  /// Primitives and predefined effects, which devices play by name, are approximated by
+  /// ``VibrationPrimitives``.
   ///
-  /// A composition is written as one effect, in whole milliseconds: `basic-envelope`, which holds
-  /// intensity and sharpness, `waveform-envelope`, `waveform`, or `primitives`, which holds
-  /// transients alone.
+  /// A composition is written as one effect, in whole milliseconds: `basic-envelope` (intensity and
+  /// sharpness), `waveform-envelope`, `waveform`, or `primitives` (only transients).
   public static let androidXML = HapticFormat(
     "android-xml", title: "Android vibration XML", fileExtensions: ["xml"],
     sharesFileExtensions: true,
@@ -91,14 +90,16 @@ extension HapticFormat {
 
 // MARK: - Reading
 
-/// Makes the elements of vibration XML into effects, and notes what it finds. Source: the parsers
-/// of aosp-mirror/platform_frameworks_base (`com.android.internal.vibrator.persistence`, 02d3e65),
-/// which accept nothing but what is here.
+/// Converts the elements of vibration XML into effects, and logs findings.
+///
+/// Source: the parsers of aosp-mirror/platform_frameworks_base
+/// (`com.android.internal.vibrator.persistence`, 02d3e65), which accept only the elements and
+/// attributes that are accepted here.
 private struct VibrationDecoder {
   typealias Element = XMLTree.Element
 
   var log = FindingLog()
-  /// The effects of the file; several where the device chooses one.
+  /// The effects of the file; several if the device chooses one.
   private(set) var effects: [VibrationEffect] = []
   private(set) var firstEffectOffset = 0
   private var tree: XMLTree?
@@ -153,10 +154,12 @@ private struct VibrationDecoder {
     }
   }
 
-  /// The one effect that an element holds.
+  /// Returns the effect that an element contains.
   ///
-  /// - Parameter bareEntries: Whether entries of a waveform stand by themselves, as in the parts of
-  ///   a repeating effect, where in turn nothing repeats.
+  /// - Parameters:
+  ///   - element: The element.
+  ///   - bareEntries: A Boolean value that indicates whether waveform entries have no enclosing
+  ///     element, as within a repeating effect, in which nothing else repeats.
   private mutating func decodeContent(of element: Element, bareEntries: Bool) -> VibrationEffect? {
     guard let first = element.children.first else {
       add(.androidEmpty, at: element, "\(element.name) is empty")
@@ -327,7 +330,8 @@ private struct VibrationDecoder {
         ? nil : JSONNameList(Self.elementNames).suggestion(for: name))
   }
 
-  /// Notes attributes that an element must not have, and what is in an element that must be empty.
+  /// Reports unexpected attributes of an element, and the children of an element that must be
+  /// empty.
   private mutating func checkEmptyElement(_ element: Element, attributes names: [String]) {
     checkAttributes(of: element, allowed: names)
     for child in element.children {
@@ -392,7 +396,7 @@ private struct VibrationDecoder {
     attribute(
       name, of: element, isOptional: isOptional,
       parse: { text in
-        // Digits with a sign, a point and an exponent, not what else Swift reads.
+        // Digits, a sign, a point, and an exponent; Swift accepts other notations, too.
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) }) else {
           return nil
         }
@@ -532,7 +536,7 @@ private struct VibrationWriter {
     return text
   }
 
-  /// The order in which attributes are written, apart from entries, where the duration is first.
+  /// The order in which attributes are written, except in entries, where the duration is first.
   private static let attributeOrder = [
     "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude",
     "frequencyHz", "scale",
@@ -559,15 +563,15 @@ private struct VibrationWriter {
   }
 }
 
-/// The elements of an XML text. Read by libexpat, which opens no files. Declarations of document
-/// types are refused, so there are no entities but those of XML itself.
+/// The elements of an XML text, read by libexpat without opening other files. Document type
+/// declarations are rejected, so there are only the predefined entities.
 struct XMLTree: Sendable {
-  /// An element; a comment, where comments are kept, has its text with the brackets for a name.
+  /// An element. The name of a comment, if comments are kept, is its text including the delimiters.
   struct Element: Sendable {
     var name: String
     var attributes: [(name: String, value: String)] = []
     var children: [Element] = []
-    /// The byte of its `<`.
+    /// The offset of its `<`, in bytes.
     var offset: Int
 
     var isComment: Bool { name.hasPrefix("<") }
@@ -579,11 +583,11 @@ struct XMLTree: Sendable {
     var suggestion: String?
   }
 
-  /// Bytes of the largest text, and how deep elements are nested at most.
+  /// The maximum size of a text in bytes, and the maximum nesting depth of elements.
   private static let limits = (bytes: 10_000_000, depth: 32)
 
   let text: [UInt8]
-  /// The root, with the comments before and behind it.
+  /// The root, with the comments before and after it.
   let topLevel: [Element]
 
   var root: Element? { topLevel.first { !$0.isComment } }
@@ -593,7 +597,7 @@ struct XMLTree: Sendable {
       throw ParseError(
         offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
     }
-    // The parser would read it, but places and names are those of bytes.
+    // libexpat would decode it, but offsets and names refer to bytes.
     if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
       throw ParseError(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
     }
@@ -606,7 +610,7 @@ struct XMLTree: Sendable {
     #endif
   }
 
-  /// The byte at which an attribute of an element begins.
+  /// Returns the offset of an attribute in bytes.
   func offset(ofAttribute index: Int, in element: Element) -> Int {
     var position = element.offset + 1 + element.name.utf8.count
     func skip(to isEnd: (UInt8) -> Bool) {
@@ -630,7 +634,7 @@ struct XMLTree: Sendable {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  /// The way from the root to the element at a byte, as
+  /// Returns the path from the root to the element at an offset, such as
   /// `vibration-effect.waveform-effect.waveform-entry[2]`.
   func path(to place: Int) -> String {
     guard var element = root else { return "" }
@@ -645,11 +649,11 @@ struct XMLTree: Sendable {
   }
 
   #if SoundOutput
-    /// The state of one reading, which the functions that libexpat calls change.
+    /// The state of a parser, which the callbacks of libexpat change.
     @safe private struct ExpatReader {
       let text: [UInt8]
       private var parser: XML_Parser?
-      /// What holds the root, and the open elements.
+      /// The open elements, after a placeholder that contains the root.
       private var openElements = [Element(name: "", offset: 0)]
       private var parseError: ParseError?
 
@@ -758,8 +762,8 @@ struct XMLTree: Sendable {
     }
   #endif
 
-  /// The name of the first element, found by a quick look, empty where there is none; nil where the
-  /// text is not XML.
+  /// Returns the name of the first element without parsing the text, empty if there is no element,
+  /// or nil if the text is not XML.
   static func rootName(of text: Span<UInt8>) -> String? {
     var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
     while true {

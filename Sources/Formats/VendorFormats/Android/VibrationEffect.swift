@@ -1,48 +1,49 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// What an Android vibration holds.
+/// An Android vibration.
 indirect enum VibrationEffect: Equatable, Sendable {
-  /// A vibration of the device by name.
+  /// A device vibration with a name.
   case predefined(String)
-  /// Vibrations of the device one after the other.
+  /// A sequence of device vibrations.
   case primitives([Primitive])
-  /// Levels that step; from an entry on they repeat, where there is one.
+  /// A staircase of levels, repeated from an index unless it is nil.
   case waveform([Step], repeatIndex: Int?)
-  /// Level and tone along straight lines from level 0 on: in a basic envelope intensity and
-  /// sharpness, else amplitude and hertz.
+  /// A level and a tone that are linear between control points, from level 0 on: intensity and
+  /// sharpness in a basic envelope, amplitude and hertz in a waveform envelope.
   case envelope(isBasic: Bool, initial: Float?, [ControlPoint])
-  /// One effect, and another that repeats behind it.
+  /// An effect that is followed by a repeating effect.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
 
   struct Primitive: Equatable, Sendable {
     var name: String
-    /// The factor on its strength, 0…1.
+    /// The factor on the strength, 0…1.
     var scale: Float = 1
-    /// Milliseconds it waits.
+    /// The delay in milliseconds.
     var delay = 0
-    /// Whether it waits from the start of the one before, rather than from its end.
+    /// A Boolean value that indicates whether the delay starts at the start of the preceding
+    /// primitive, rather than at its end.
     var delaysFromPreviousStart = false
   }
 
   struct Step: Equatable, Sendable {
-    /// Milliseconds.
+    /// The duration in milliseconds.
     var duration: Int
-    /// 0…255, or nil for what the device takes where none is given.
+    /// The amplitude, 0…255, or nil for the default amplitude of the device.
     var amplitude: Int?
   }
 
   /// The end of one line of an envelope.
   struct ControlPoint: Equatable, Sendable {
-    /// 0…1.
+    /// The level, 0…1.
     var level: Float
-    /// Sharpness 0…1, or hertz.
+    /// The sharpness, 0…1, or the frequency in hertz.
     var tone: Float
-    /// Milliseconds of the line that ends here.
+    /// The duration of the line that ends here, in milliseconds.
     var duration: Int
   }
 
-  /// What vibration XML calls an envelope and its parts.
+  /// Returns the names of an envelope and its attributes in vibration XML.
   static func xmlNames(isBasic: Bool) -> (
     element: String, initial: String, level: String, tone: String
   ) {
@@ -54,14 +55,14 @@ indirect enum VibrationEffect: Equatable, Sendable {
   static let fullAmplitude = 255
 }
 
-/// What stands in for the vibrations that every device has its own recordings of. Android names
-/// them and publishes no waveforms; the events here are approximations by their descriptions, and
-/// the lengths are guesses. This is the one table of them.
+/// Approximations of the vibrations that devices play from their own recordings. Android publishes
+/// names and descriptions of them, but no waveforms; the events follow the descriptions, and the
+/// durations are estimates.
 enum VibrationPrimitives {
-  /// What a vibration is made of: transients behind so many milliseconds, and a continuous event of
-  /// intensities along straight lines.
+  /// An approximation: transients with delays in milliseconds, and a continuous event whose
+  /// intensity is linear between points.
   struct Approximation: Sendable {
-    /// Milliseconds after which the next can begin.
+    /// The time after which the next vibration can begin, in milliseconds.
     var durationMilliseconds: Int
     var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
     var intensityPoints: [(time: Int, intensity: Float)] = []
@@ -74,8 +75,7 @@ enum VibrationPrimitives {
     }
   }
 
-  /// Vibrations that can follow each other, and those that are whole effects, with the names of
-  /// vibration XML.
+  /// The names of primitives, which can be composed, in vibration XML.
   static let primitiveNames = [
     "low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud",
   ]
@@ -102,8 +102,8 @@ enum VibrationPrimitives {
     approximations[name] ?? Approximation(durationMilliseconds: 0)
   }
 
-  /// The primitive that stands for a transient, with the factor on its strength, and how far both
-  /// are from the transient at most.
+  /// Returns the primitive that is closest to a transient, with its scale and the maximum
+  /// difference in intensity and sharpness.
   static func nearest(intensity: Double, sharpness: Double) -> (
     primitive: String, scale: Float, error: Double
   ) {
@@ -119,7 +119,7 @@ enum VibrationPrimitives {
   }
 }
 
-/// Makes an effect into layers.
+/// Converts an effect into layers.
 struct VibrationReader {
   private(set) var composition = HapticComposition(layers: [.init(HapticPattern())])
   private(set) var losses = LossLog()
@@ -130,23 +130,24 @@ struct VibrationReader {
   private let intensitiesByAmplitude: [Float]
   private let scale = SharpnessScale.phone
   private var builder = LayerBuilder()
-  /// Losses of events, by their numbers in the builder.
+  /// The losses of events, by their indices in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
   private let wantsLosses: Bool
-  /// Milliseconds of what was added.
+  /// The duration of the added effects, in milliseconds.
   private var elapsedMilliseconds = 0
-  /// Milliseconds at which the last event ends.
+  /// The end of the last event, in milliseconds.
   private var lastEventEnd = 0
   private var loop: HapticComposition.LoopPoints?
-  /// Whether curves of sharpness are in use, so that every event with curves needs one.
+  /// A Boolean value that indicates whether any event has a sharpness curve, so that every event
+  /// with curves needs one.
   private let needsSharpnessCurves: Bool
 
-  /// How far the sharpness of a line between two frequencies may be from the exact one.
+  /// The maximum error of the sharpness on a line between two frequencies.
   private static let sharpnessTolerance = 0.002
-  /// Milliseconds of a transient, for where it ends.
+  /// The duration of a transient, in milliseconds, which determines its end.
   private static let transientMilliseconds = 12
 
-  /// The layers of an effect; nil is an effect without content.
+  /// Creates the layers of an effect; nil is an effect without content.
   init(_ effect: VibrationEffect?, options: ReadingOptions) {
     let law = options.amplitudeMapping
     self.mapping = law
@@ -276,8 +277,7 @@ struct VibrationReader {
     }
   }
 
-  /// Adds levels that follow each other without silence as one event: each has a point at its start
-  /// and one at its end.
+  /// Adds contiguous levels as one event. Each level has a point at its start and one at its end.
   private mutating func addRun(_ run: inout Points, duration length: inout Int) {
     guard let first = run.first else { return }
     if run.count == 2 {
@@ -288,7 +288,7 @@ struct VibrationReader {
           parameters: [.hapticIntensity: first.value]))
       lastEventEnd = max(lastEventEnd, elapsedMilliseconds + length)
     } else {
-      // A copy has no room to spare, and the run keeps its memory.
+      // A copy has no spare capacity, and the run keeps its memory.
       add(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
     }
     elapsedMilliseconds += length
@@ -325,8 +325,8 @@ struct VibrationReader {
     var place = 0
     for point in points {
       let next = Double(point.tone)
-      // The chord of a logarithm is off by an eighth of the square of the step at most, and an
-      // octave and a half is less than a unit of sharpness in natural logarithms.
+      // The error of a chord of the natural logarithm is at most an eighth of the squared relative
+      // step. The scale divides by ln(230/80) > 1, so the error of the sharpness is smaller still.
       let bend =
         abs(next - hertz) / min(max(min(next, hertz), scale.minimumHertz), scale.maximumHertz)
       let wanted = (bend / (8 * Self.sharpnessTolerance).squareRoot()).rounded(.up)
@@ -403,20 +403,21 @@ extension VibrationEffect {
   }
 }
 
-/// Makes a composition into levels that step, as devices without envelopes play.
+/// Converts a composition into a staircase of levels, for devices without envelopes.
 struct VibrationSteps {
   private(set) var steps: [VibrationEffect.Step] = []
-  /// The number of the level from which on they repeat, or nil.
+  /// The index of the level from which the levels repeat, or nil.
   private(set) var repeatIndex: Int?
   private(set) var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// How Meta's waveforms for Android are rendered. Source: facebook/meta-haptics-sdk, 41c9dcb,
-  /// `android_waveform.rs`: an emphasis is added to the envelope, which is ducked meanwhile, and
-  /// lasts from 36.4 ms (dull) to 12.1 ms (sharp).
+  /// The rendering of Meta's waveforms for Android: an emphasis ducks the envelope and is added to
+  /// it. It lasts from 36.4 ms (dull) to 12.1 ms (sharp).
+  ///
+  /// Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`.
   private enum MetaWaveform {
     static let interval = 0.01
-    /// The most samples; longer compositions are sampled less often.
+    /// The maximum number of samples. Longer compositions are sampled less often.
     static let maximumCount = 500_000.0
     static let ducking = 0.5
     static let dullDuration = 0.0364
@@ -432,12 +433,15 @@ struct VibrationSteps {
   private var emphases: [Emphasis] = []
   private var points: [EnvelopePoint] = []
 
-  /// The levels of a composition.
+  /// Creates the levels of a composition. Levels that are constant between jumps are written as
+  /// they are; other levels are sampled.
   ///
-  /// Levels that are constant between jumps are written as they are; others are sampled.
-  ///
-  /// - Parameter isContinuous: Whether no level is 0, as in the files of Haptics Studio: a motor
-  ///   that stops takes time to start.
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - options: The writing options.
+  ///   - isContinuous: A Boolean value that indicates whether no level is 0, as in files of Haptics
+  ///     Studio: a motor that stops needs time to restart.
+  ///   - losses: The losses so far.
   init(
     _ composition: HapticComposition, options: WritingOptions, isContinuous: Bool,
     losses known: LossLog = LossLog()
@@ -504,7 +508,7 @@ struct VibrationSteps {
       guard finish > begin else { continue }
       let level = self.level(at: isFlat && !isContinuous ? (from + to) / 2 : from, cursor: &cursor)
       let exact = min(level, 1) * Double(VibrationEffect.fullAmplitude)
-      // Truncated as Meta does, but not where rounding left a whole number just below itself.
+      // Truncated as in Meta's renderer, except if rounding left a whole number slightly too small.
       let amplitudes = 0...VibrationEffect.fullAmplitude
       var amplitude = FrameConversion.integer(
         isFlat && !isContinuous ? exact : (exact + 1e-4).rounded(.down), in: amplitudes)
@@ -537,7 +541,7 @@ struct VibrationSteps {
     }
   }
 
-  /// The amplitude at a time not before that of the last call.
+  /// Returns the amplitude at a time that is not before that of the preceding call.
   private func level(at time: Double, cursor: inout (point: Int, emphasis: Int)) -> Double {
     var level = points.point(at: time, cursor: &cursor.point)?.level ?? 0
     while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time {

@@ -2,32 +2,33 @@ internal import CMath
 internal import HapticFormats
 package import HapticModel
 
-/// How frequency in hertz and sharpness follow from each other in formats that hold hertz.
+/// A mapping between sharpness and frequency, for formats that store frequencies in hertz.
 public struct SharpnessScale: Equatable, Sendable {
-  /// Hertz at sharpness 0.
+  /// The frequency of sharpness 0, in hertz.
   public var minimumHertz: Double
-  /// Hertz at sharpness 1.
+  /// The frequency of sharpness 1, in hertz.
   public var maximumHertz: Double
-  /// Whether equal steps of sharpness are equal intervals, rather than equal differences.
+  /// A Boolean value that indicates whether equal steps of sharpness are equal frequency ratios
+  /// instead of equal frequency differences.
   public var isLogarithmic: Bool
 
-  /// 80–230 Hz in equal intervals, as the profile `phone`: the one for formats that say nothing
-  /// else.
+  /// The scale of the profile `phone`, 80–230 Hz in equal ratios. The default for formats without a
+  /// scale of their own.
   public static let phone = SharpnessScale(minimumHertz: 80, maximumHertz: 230, isLogarithmic: true)
-  /// 65–300 Hz in equal differences.
+  /// The scale of MPEG-I haptics, 65–300 Hz in equal differences.
   ///
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   public static let mpeg = SharpnessScale(minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
 
-  /// The hertz of a sharpness, which is not clamped.
+  /// Returns the frequency of a sharpness, in hertz, without clamping.
   public func hertz(ofSharpness sharpness: Double) -> Double {
     isLogarithmic
       ? minimumHertz * pow(maximumHertz / minimumHertz, sharpness)
       : minimumHertz + (maximumHertz - minimumHertz) * sharpness
   }
 
-  /// The sharpness of a positive frequency, not clamped: outside 0…1 where the scale does not
-  /// reach.
+  /// Returns the sharpness of a positive frequency, without clamping: values outside 0…1 are beyond
+  /// the scale.
   public func sharpness(ofHertz hertz: Double) -> Double {
     isLogarithmic
       ? log(hertz / minimumHertz) / log(maximumHertz / minimumHertz)
@@ -35,25 +36,27 @@ public struct SharpnessScale: Equatable, Sendable {
   }
 }
 
-/// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the
-/// square root of frequency. Source: as ``AmplitudeMapping/root``. The frequency of an emphasis is its
-/// sharpness.
+/// The mapping between sharpness and the frequency envelope of `.haptic` files: sharpness is the
+/// square root of frequency. The frequency of an emphasis equals its sharpness.
+///
+/// Source: as for ``AmplitudeMapping/root``.
 enum ClipFrequencyMapping {
   static func sharpness(ofFrequency frequency: Double) -> Double { frequency.squareRoot() }
   static func frequency(ofSharpness sharpness: Double) -> Double { sharpness * sharpness }
 }
 
-/// Levels in percent.
+/// Conversions between fractions and percent.
 enum PercentScale {
   static func fraction(ofPercent percent: Double) -> Double { percent / 100 }
   static func percent(ofFraction share: Double) -> Double { share * 100 }
 }
 
 struct Quantizer {
-  /// What rounding of floating-point numbers may do without being a loss.
+  /// The maximum rounding error of floating-point numbers that is not reported as a loss.
   static let roundingTolerance = 1e-6
 
-  /// In milliseconds, and of full scale.
+  /// The maximum rounding errors of times, in milliseconds, and of levels, as a fraction of full
+  /// scale.
   private var maximumErrors = (time: 0.0, level: 0.0)
 
   mutating func milliseconds(_ seconds: Double) -> Int {
@@ -93,14 +96,14 @@ extension LossLog {
   }
 }
 
-/// A corner of a level and a sharpness that move along straight lines; two corners at one time are
-/// a jump.
+/// A breakpoint of a level and a sharpness that are linear between breakpoints. Two points with the
+/// same time are a jump.
 struct EnvelopePoint: Equatable {
-  /// Seconds from the start of the composition.
+  /// The time from the start of the composition, in seconds.
   var time: Double
-  /// Intensity or amplitude, 0…1.
+  /// The level, 0…1: an intensity or an amplitude.
   var level: Double
-  /// 0…1.
+  /// The sharpness, 0…1.
   var sharpness: Double
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
@@ -115,7 +118,7 @@ struct EnvelopePoint: Equatable {
 }
 
 extension EnvelopePoint {
-  /// The points that divide the line to another into equal parts, without its ends.
+  /// Returns the points that divide the line to another point into equal parts, without its ends.
   func subdivided(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
     (1..<max(count, 1)).map {
       .interpolated(from: self, to: end, at: time + (end.time - time) * Double($0) / Double(count))
@@ -124,8 +127,12 @@ extension EnvelopePoint {
 }
 
 extension [EnvelopePoint] {
-  /// The point at a time not before that of the last call; nil before the first and from the last
-  /// on.
+  /// Returns the interpolated point at a time, or nil before the first point and from the last
+  /// point on.
+  ///
+  /// - Parameters:
+  ///   - time: The time, in seconds; not before that of the preceding call.
+  ///   - cursor: The index of the segment; start with 0, and pass the same variable to every call.
   func point(at time: Double, cursor: inout Int) -> EnvelopePoint? {
     guard let first, time >= first.time else { return nil }
     while cursor + 1 < count, self[cursor + 1].time <= time {
@@ -136,16 +143,16 @@ extension [EnvelopePoint] {
   }
 }
 
-/// What one haptic event is over its time, with everything that acts on it: its envelope times, the
-/// parameters and the curves of its layer.
+/// The level and sharpness of one haptic event over time, including its envelope times and the
+/// parameters and curves of its layer.
 struct EventEnvelope {
   var event: EventReference
   var kind: HapticEvent.Kind
-  /// The corners by rising time; one for a transient, at least two for a continuous event.
+  /// The breakpoints, sorted by time: one for a transient, at least two for a continuous event.
   var points: [EnvelopePoint]
 
   var start: Double { points[0].time }
-  /// The second at which it is over; the onset of a transient.
+  /// The end of the event, in seconds; the onset of a transient.
   var end: Double { points[points.count - 1].time }
 }
 
@@ -155,7 +162,7 @@ struct EnvelopeScale: Equatable {
   var quantity: Quantity
   var mapping: AmplitudeMapping
 
-  /// The level of an event whose intensity is changed by a factor on amplitude.
+  /// Returns the level of an event whose amplitude is multiplied by a gain.
   func level(intensity: Double, gain: Double) -> Double {
     switch quantity {
     case .intensity: intensity * (gain == 1 ? 1 : mapping.intensity(ofAmplitude: gain))
@@ -171,18 +178,21 @@ struct EnvelopeScale: Equatable {
     quantity == .amplitude ? amplitude : mapping.intensity(ofAmplitude: amplitude)
   }
 
-  /// Whether the level is linear where intensity is.
+  /// A Boolean value that indicates whether the level is a linear function of intensity.
   var isLinearInIntensity: Bool { quantity == .intensity || mapping == .linear }
 }
 
-/// Turns the haptic events of a composition into envelopes by the laws of the model. Every corner
-/// that controls and envelope times have is a corner of the result; where the exact level is not
-/// linear between two, points are added until it is within the tolerance.
+/// Converts the haptic events of a composition into piecewise linear envelopes.
+///
+/// 1. Collect the breakpoints of the envelope times and controls that act on an event.
+/// 2. Add the times at which the sharpness reaches or leaves its range.
+/// 3. Compute the exact level at these times. Between two of them, if the level is not linear, add
+///    points by bisection until the lines are within the tolerance.
 struct EnvelopeSampler {
   let scale: EnvelopeScale
   let tolerance: Double
 
-  /// The most halvings of the time between two corners.
+  /// The maximum number of bisections between two breakpoints.
   private static let maximumDepth = 14
 
   init(
@@ -193,9 +203,10 @@ struct EnvelopeSampler {
     self.tolerance = max(tolerance, 1e-6)
   }
 
-  /// The envelopes of all haptic events by rising start, those of one start in their order.
-  /// Continuous events that last no time are left out. Takes time in proportion to the corners, and
-  /// to the logarithm of the events.
+  /// Returns the envelopes of all haptic events, sorted by start; events that start together keep
+  /// their order. Continuous events without a duration are omitted.
+  ///
+  /// - Complexity: O(*p* + *n* log *n*) for *p* breakpoints and *n* events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var all: [EventEnvelope] = []
     for (layer, each) in composition.layers.enumerated() {
@@ -212,7 +223,8 @@ struct EnvelopeSampler {
     return all.indices.sorted { (all[$0].start, $0) < (all[$1].start, $1) }.map { all[$0] }
   }
 
-  /// The same without those that end more than a day after the start, which no reader takes.
+  /// Returns the envelopes without those that end more than a day after the start, which no reader
+  /// accepts.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
     let all = Dictionary(grouping: envelopes(of: composition)) {
       $0.end <= FrameConversion.maximumSeconds
@@ -288,7 +300,8 @@ struct EnvelopeSampler {
       _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
       let line = controls.intensity.segments[cursors.intensity]
       let toneLine = controls.sharpness.segments[cursors.sharpness]
-      // Inside the interval everything is on one line each, so ends are taken from the inside.
+      // Each control is a single line within the interval, so the values at its ends are taken from
+      // this line.
       let gains = (
         Self.gain(of: shape, at: from - event.time, isLineStart: true),
         Self.gain(of: shape, at: to - event.time, isLineStart: false)
@@ -316,7 +329,9 @@ struct EnvelopeSampler {
     return points
   }
 
-  /// The factor on amplitude at a time from the onset, on the line that starts or ends there.
+  /// Returns the amplitude gain at a time after the onset. At a breakpoint, the gain belongs to the
+  /// segment that starts there if `startsSegment` is true, otherwise to the segment that ends
+  /// there.
   private static func gain(of shape: EnvelopeShape, at time: Double, isLineStart starts: Bool)
     -> Double
   {
@@ -333,7 +348,7 @@ struct EnvelopeSampler {
     return span > 0 ? max(shape.releaseLevel * (shape.end - time) / span, 0) : shape.releaseLevel
   }
 
-  /// When a sharpness that is added to a control leaves or enters its range.
+  /// Returns the times at which the sum of a control and an offset enters or leaves 0…1.
   private func clampingTimes(
     of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>
   )
@@ -357,7 +372,15 @@ struct EnvelopeSampler {
     return times
   }
 
-  /// Adds points between two until straight lines are within the tolerance of the exact level.
+  /// Adds points between two points until straight lines are within the tolerance of the exact
+  /// level.
+  ///
+  /// - Parameters:
+  ///   - first: The start of the line.
+  ///   - last: The end of the line.
+  ///   - depth: The number of bisections so far.
+  ///   - exact: Returns the exact point at a time.
+  ///   - append: Receives the added points, in order.
   func subdivide(
     from first: EnvelopePoint, to last: EnvelopePoint, depth: Int = 0,
     _ exact: (Double) -> EnvelopePoint,
@@ -378,21 +401,21 @@ struct EnvelopeSampler {
   }
 }
 
-/// Envelopes of continuous events that sound together, as one: amplitudes add up to 1 at most, and
-/// sharpness is their mean, weighted by amplitude.
+/// The sum of overlapping continuous events as one envelope: amplitudes add up to 1 at most, and
+/// sharpness is the mean, weighted by amplitude.
 struct MergedEnvelope {
-  /// The corners by rising time, from the first start to the last end; the level is 0 between
-  /// events.
+  /// The breakpoints, sorted by time, from the start of the first event to the end of the last. The
+  /// level is 0 between events.
   private(set) var points: [EnvelopePoint] = []
   private(set) var overlappingEvents: Set<EventReference> = []
   private(set) var droppedEvents: [EventReference] = []
 
-  /// The most events that sound at once; more are left out.
+  /// The maximum number of overlapping events. Additional events are dropped.
   static let maximumOverlapCount = 256
 
   private let sampler: EnvelopeSampler
 
-  /// Merges the continuous events among envelopes that are sorted by their start.
+  /// Merges the continuous events of envelopes that are sorted by start.
   init(_ envelopes: [EventEnvelope], sampler: EnvelopeSampler) {
     self.sampler = sampler
     let events = envelopes.filter { $0.kind == .hapticContinuous }
@@ -430,7 +453,7 @@ struct MergedEnvelope {
     var index = 0
 
     var isFinished: Bool { index + 1 >= envelope.points.count }
-    /// Where the line ends; infinite behind the last corner.
+    /// The end of the current segment, in seconds; infinite after the last point.
     var segmentEnd: Double { isFinished ? .infinity : envelope.points[index + 1].time }
 
     mutating func advance(to time: Double) {
@@ -494,23 +517,29 @@ struct MergedEnvelope {
   }
 }
 
-/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the
-/// corner farthest from its chord is kept. Source: D. Douglas, T. Peucker, Algorithms for the
-/// reduction of the number of points required to represent a digitized line, 1973; distances are
-/// those of values at a time.
+/// A simplified curve by the Ramer–Douglas–Peucker algorithm: a segment is divided at the point
+/// farthest from its chord for as long as the distance exceeds the tolerance. Distances are
+/// measured between values at the same time.
+///
+/// Source: D. Douglas, T. Peucker, *Algorithms for the reduction of the number of points required
+/// to represent a digitized line*, 1973.
 struct PointReduction {
-  /// The corners that are kept; the first and the last are always.
+  /// The remaining points, including the first and the last.
   private(set) var points: [EnvelopePoint]
-  /// How far the curve is from the given one at most.
+  /// The maximum distance between the simplified curve and the original.
   private(set) var maximumError: Double
 
-  /// Corners of one block are compared with all others of it at worst, so that work is bounded.
+  /// The number of points that are simplified together. It bounds the worst case, which is
+  /// quadratic.
   private static let blockLength = 2048
 
-  /// Keeps as few corners as a tolerance allows.
+  /// Removes as many points as a tolerance allows.
   ///
-  /// - Parameter sharpnessWeight: What differences of sharpness count beside those of level; 0 for
-  ///   curves of one value.
+  /// - Parameters:
+  ///   - original: The points, sorted by time.
+  ///   - tolerance: The maximum distance.
+  ///   - sharpnessWeight: The weight of sharpness differences relative to level differences; 0 for
+  ///     curves with one value.
   init(_ given: [EnvelopePoint], tolerance: Double, sharpnessWeight: Double = 1) {
     var kept: [Int] = []
     var worst = 0.0
@@ -538,8 +567,13 @@ struct PointReduction {
     maximumError = worst
   }
 
-  /// Keeps the most important corners up to a count of at least two, and no more than a tolerance
-  /// needs.
+  /// Keeps the most important points.
+  ///
+  /// - Parameters:
+  ///   - original: The points, sorted by time.
+  ///   - maximumCount: The maximum number of points, at least 2.
+  ///   - tolerance: The distance at which no more points are added.
+  ///   - sharpnessWeight: The weight of sharpness differences relative to level differences.
   init(
     _ given: [EnvelopePoint], maximumCount count: Int, tolerance: Double = 0,
     sharpnessWeight: Double = 1
@@ -568,7 +602,7 @@ struct PointReduction {
     maximumError = segments.map { $0.error }.max() ?? 0
   }
 
-  /// The corner between two that is farthest from their chord, and how far it is.
+  /// Returns the point between two points that is farthest from their chord, and its distance.
   private static func farthestPoint(
     in points: [EnvelopePoint], from: Int, to: Int, sharpnessWeight weight: Double
   )
@@ -592,10 +626,11 @@ struct PointReduction {
   }
 }
 
-/// Puts events that bring curves of their own into the fewest layers, so that no curve acts on an
-/// event that is not its own. Events without curves share the first layer. Those with curves are
-/// assigned like intervals to colours: each to the layer that is free the longest, a new one where
-/// none is.
+/// Distributes events among as few layers as possible, so that no curve acts on an event that it
+/// doesn't belong to.
+///
+/// All events without curves share the first layer. The others are assigned by greedy interval
+/// partitioning: each goes to the layer that became free first, or to a new layer if none is free.
 struct LayerBuilder {
   private struct CurvedEvent {
     var event: HapticEvent
@@ -605,19 +640,28 @@ struct LayerBuilder {
 
   private var plainEvents: [HapticEvent] = []
   private var curvedEvents: [CurvedEvent] = []
-  /// Of each added event: layer 0 and its number in `plain`, or layer 1 and its number in `curved`.
+  /// For each added event: layer 0 and its index in `plainEvents`, or layer 1 and its index in
+  /// `curvedEvents`.
   private var references: [EventReference] = []
 
-  /// Adds an event that no curve acts on; its number among all that are added.
+  /// Adds an event without curves.
+  ///
+  /// - Returns: The index of the event in the order of addition.
   @discardableResult mutating func add(_ event: HapticEvent) -> Int {
     references.append(EventReference(layer: 0, event: plainEvents.count))
     plainEvents.append(event)
     return references.count - 1
   }
 
-  /// Adds an event with the curves that act on it alone; its number among all that are added. Each
-  /// curve must start no later than the event. Curves of other events may follow from the end on,
-  /// so `end` covers the release.
+  /// Adds an event with the curves that act only on it. Each curve must start no later than the
+  /// event.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - curves: The curves of the event.
+  ///   - end: The end of the event's release, in seconds; curves of other events may follow from
+  ///     then on.
+  /// - Returns: The index of the event in the order of addition.
   @discardableResult mutating func add(
     _ event: HapticEvent, curves: [ParameterCurve], until end: Double
   ) -> Int {
@@ -627,7 +671,7 @@ struct LayerBuilder {
     return references.count - 1
   }
 
-  /// The layers, at least one, and the place of each added event in them.
+  /// Returns the layers, at least one, and the position of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     var order = Array(curvedEvents.indices)
     let isSorted = zip(order, order.dropFirst()).allSatisfy {
@@ -639,7 +683,7 @@ struct LayerBuilder {
     let first = plainEvents.isEmpty ? 0 : 1
     var places = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
     var counts: [Int] = []
-    // Layers by the time at which they are free.
+    // The end time of each free layer, in descending order.
     var free: [(end: Double, layer: Int)] = []
     for index in order {
       var layer = counts.count
@@ -649,7 +693,8 @@ struct LayerBuilder {
       } else {
         counts.append(0)
       }
-      // The first to be free is the last of the list, the lowest of several.
+      // The layer that becomes free first is the last of the list; of several, the one with the
+      // lowest index.
       let entry = (end: curvedEvents[index].end, layer: layer)
       var low = 0
       var high = free.count
@@ -685,36 +730,38 @@ struct LayerBuilder {
   }
 }
 
-/// How far two compositions are from each other where they are felt: as a share of full scale.
-/// Compared are the summed amplitude of continuous events in windows of 20 ms, their sharpness
-/// where both sound, and transients one by one. Phases, and how events and layers are cut, do not
-/// count.
+/// The perceived difference between two compositions, as a fraction of full scale.
+///
+/// Continuous events are compared by their summed amplitude in windows of 20 ms, and by their
+/// sharpness where both compositions are audible. Transients are compared one by one. Phases, and
+/// the division into events and layers, make no difference.
 package struct CompositionDifference: Equatable, Sendable {
-  /// Of the amplitude of continuous events.
+  /// The maximum difference in the amplitude of continuous events.
   package private(set) var levelError = 0.0
   package private(set) var sharpnessError = 0.0
-  /// Of amplitude and sharpness of transients; a missing one counts with its amplitude.
+  /// The maximum difference in the amplitude or sharpness of transients. A missing transient counts
+  /// with its amplitude.
   package private(set) var transientError = 0.0
-  /// Whether audio events or sampled signals differ.
+  /// A Boolean value that indicates whether audio events or sampled signals differ.
   package private(set) var differsInSound = false
 
-  /// The largest of all; 1 where sound differs.
+  /// The maximum of all differences; 1 if sound differs.
   package var maximum: Double {
     max(levelError, sharpnessError, transientError, differsInSound ? 1 : 0)
   }
 
-  /// Seconds of a window.
+  /// The length of a window, in seconds.
   private static let windowDuration = 0.02
   private static let stepsPerWindow = 10
-  /// Where in a step is looked: on no whole millisecond, where many formats jump.
+  /// The offset of a sample within its step. It avoids whole milliseconds, where many formats jump.
   private static let stepOffset = 0.37
-  /// The most windows that are looked at.
+  /// The maximum number of windows that are compared.
   private static let maximumWindowCount = 100_000
   private static let timeTolerance = 0.003
-  /// The amplitude from which sharpness counts.
+  /// The amplitude above which sharpness is compared.
   private static let minimumAmplitude = 0.05
 
-  /// Compares two compositions, by the square law of amplitude.
+  /// Compares two compositions, with amplitude as the square of intensity.
   package init(_ one: HapticComposition, _ other: HapticComposition) {
     let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
     let left = sampler.envelopes(of: one)

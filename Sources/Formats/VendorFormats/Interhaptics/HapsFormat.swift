@@ -3,12 +3,12 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic materials of Interhaptics, as Haptic Composer, its engines and ReaHaptic write
-  /// them, version 5, a text in JSON.
+  /// The haptic materials of Interhaptics, version 5, as written by Haptic Composer, its engines,
+  /// and ReaHaptic: a JSON text.
   ///
-  /// Its maker has published no description. What is read and written follows from the keys and
-  /// numbers of public files, and from the headers of the engine
-  /// (Interhaptics/InterhapticsEngine_CoreSDK), of which nothing is used.
+  /// Interhaptics has not published a description. This implementation follows the keys and numbers
+  /// of public files and the headers of the engine (Interhaptics/InterhapticsEngine_CoreSDK), of
+  /// which no code is used.
   public static let haps = json(
     "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps,
     matches: { $0.hasRootKey("m_vibration") },
@@ -45,22 +45,23 @@ extension HapticFormat {
     }, shape: { HapsDecoder.file.schema })
 }
 
-/// What a file holds of vibration: notes in melodies that sound together.
+/// The vibration content of a file: melodies that sound together, and their notes.
 struct HapsDocument: Equatable, Sendable {
   struct Keyframe: Equatable, Sendable {
-    /// Seconds from the start of the note.
+    /// The time from the start of the note, in seconds.
     var time = 0.0
-    /// Amplitude 0…1, or hertz.
+    /// The amplitude, 0…1, or the frequency in hertz.
     var value = 0.0
-    /// Slopes a second of a cubic segment; without them it is a line.
+    /// The slope per second at the end of the preceding cubic segment; a segment without slopes is
+    /// a line.
     var inSlope: Double?
     var outSlope: Double?
   }
 
   struct Note: Equatable, Sendable {
-    /// Seconds from the start of the file.
+    /// The start, in seconds from the start of the file.
     var start = 0.0
-    /// Seconds; without it the note ends with its last key.
+    /// The length in seconds, or nil to end with the last key frame.
     var length: Double?
     var gain = 1.0
     var isTransient = false
@@ -75,7 +76,7 @@ struct HapsDocument: Equatable, Sendable {
     var notes: [Note] = []
   }
 
-  /// Seconds of a transient. Source: all those of public files.
+  /// The duration of a transient, in seconds. Source: all transients of public files.
   static let transientDuration = 0.022
 
   var version = ""
@@ -95,7 +96,7 @@ struct HapsDecoder: JSONSchemaReader {
   let rules = JSONSchemaRules(
     missingKey: .hapsStructure, wrongType: .wrongType, outOfRange: .hapsRange, nullHandling: .absent
   )
-  /// The numbers and names of signals over space that have notes.
+  /// The indices of the JSON values of spatial signals with notes, and their names.
   private(set) var spatialSignals: [(value: Int, noun: String)] = []
 
   private static let gainType = JSONType.number(0...1_000)
@@ -237,18 +238,18 @@ extension Rule {
   static let hapsVersion = warning(
     "version", "compatibility", "The version should be 5, the one that is known.")
 
-  /// The rules of haptic materials, in the order in which they are listed.
+  /// The rules of haptic materials, in listing order.
   static let haps: [Rule] = [.syntax, .hapsStructure, .wrongType, .hapsRange, .hapsVersion]
 }
 
 struct HapsReader {
   private typealias Breakpoints = [(time: Double, value: Double)]
 
-  /// The most of sharpness between two points of a line of hertz.
+  /// The maximum change in sharpness along a line of hertz.
   static let maximumSharpnessStep = 0.02
   private static let cubicStepCount = 16
 
-  /// How many lines of hertz join two sharpnesses.
+  /// Returns the number of lines of hertz between two sharpnesses.
   static func stepCount(from one: Double, to other: Double) -> Int {
     max(1, FrameConversion.integer((abs(one - other) / maximumSharpnessStep).rounded(.up)))
   }
@@ -306,7 +307,7 @@ struct HapsReader {
       event.parameters[.hapticIntensity] = Float(amplitudeMapping.intensity(ofAmplitude: level))
       event.parameters[.hapticSharpness] = Float(tone)
     } else {
-      // The last value of a curve holds, so all events of a layer need both.
+      // The last value of a curve holds, so every event of the layer needs both curves.
       curves = [
         Self.curve(
           .hapticIntensityControl, start: note.start, breakpoints: levels,
@@ -342,8 +343,8 @@ struct HapsReader {
       interpolation: interpolation)
   }
 
-  /// The corners of keys from 0 to a time, cubic segments as lines; the first and the last value
-  /// hold.
+  /// Returns the breakpoints from 0 to a time. Cubic segments become lines; the first and the last
+  /// value hold.
   private static func breakpoints(of keys: [HapsDocument.Keyframe], until length: Double)
     -> Breakpoints
   {
@@ -384,7 +385,7 @@ struct HapsReader {
     return Array(line[..<max(cut, 1)])
   }
 
-  /// Lines of hertz as lines of sharpness.
+  /// Returns breakpoints of sharpness for breakpoints of frequency in hertz.
   private mutating func sharpnessBreakpoints(of line: Breakpoints) -> Breakpoints {
     func sharpness(_ hertz: Double) -> Double {
       SharpnessScale.phone.sharpness(ofHertz: max(hertz, 1))
@@ -416,8 +417,8 @@ struct HapsReader {
 }
 
 extension HapsDocument {
-  /// The document of a composition: transients in one melody, continuous events in as many as sound
-  /// at once.
+  /// Creates the document of a composition: transients share one melody, and continuous events use
+  /// as many melodies as events overlap.
   init(of given: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.addNonHapticLosses(of: given)
     let composition = given.unrolled(passCount: options.loopCount, losses: &losses)

@@ -5,11 +5,12 @@ internal import Reading
 extension HapticFormat {
   /// The text of MPEG-I haptics, ISO/IEC 23090-31, and of its drafts.
   ///
-  /// Each channel becomes layers: transients and sines are events, everything else sampled signals.
+  /// Each channel becomes layers: transients and sine waves become events, everything else sampled
+  /// signals.
   ///
-  /// A composition is written with 48,000 ticks a second: events as transients and vectorial waves,
-  /// with everything that acts on them as key frames, sampled signals as linear curves. Audio
-  /// events are dropped; frequencies are rounded to whole hertz.
+  /// Compositions are written with 48,000 ticks per second. Events become transients and vectorial
+  /// waves whose key frames include everything that acts on the events. Sampled signals become
+  /// linear curves. Audio events are dropped, and frequencies are rounded to whole hertz.
   public static let hjif = json(
     "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
     matches: { $0.hasRootKey("perceptions") },
@@ -39,7 +40,7 @@ extension HapticFormat {
 
 // MARK: - Tables
 
-/// The grammar of the text, by the schema of ISO/IEC 23090-31 and its drafts.
+/// Reads the text by the schema of ISO/IEC 23090-31 and its drafts.
 struct HJIFReader: JSONSchemaReader {
   static var writesShortNumbers: Bool { true }
 
@@ -51,7 +52,7 @@ struct HJIFReader: JSONSchemaReader {
   let wantsFindings: Bool
   var log = FindingLog()
 
-  /// Bands and effects of unknown types are errors.
+  /// Reports an unknown name. Unknown types of bands and effects are errors.
   mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
@@ -60,7 +61,7 @@ struct HJIFReader: JSONSchemaReader {
       "unknown \(key.name) \(text.quoted())", suggestion: names.suggestion(for: text))
   }
 
-  /// The document of a text; what cannot be read is in the log as an error.
+  /// Returns the document of a text. Content that cannot be read is logged as an error.
   mutating func document(from json: JSONDocument) -> MPEGDocument {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
@@ -91,7 +92,7 @@ struct HJIFReader: JSONSchemaReader {
     return document
   }
 
-  /// The bits of a wavelet stream: six a character, the most significant first.
+  /// Returns the bits of a wavelet stream: six bits per character, most significant first.
   mutating func waveletBits(of value: JSONValue) -> [UInt8]? {
     guard expectKind(.string, of: value, as: value.key ?? ""), let text = value.string else {
       return nil
@@ -129,7 +130,7 @@ struct HJIFReader: JSONSchemaReader {
   }
 }
 
-/// The objects of the text, keys in the order in which they are written.
+/// The objects of the text, with keys in the order in which they are written.
 private enum HJIFSchema {
   typealias Table<Owner> = JSONObjectSchema<Owner, HJIFReader>
   typealias Field<Owner> = JSONProperty<Owner, HJIFReader>
@@ -138,7 +139,7 @@ private enum HJIFSchema {
   private static let idType = JSONType.integer(0...Int(Int32.max))
   private static let unsignedType = JSONType.integer(0...Int(clamping: UInt32.max))
   private static let magnitudeType = JSONType.number(0...10_000)
-  /// The latest tick of an effect is a day at a million ticks a second.
+  /// The range of positions. The maximum is a day at a million ticks per second.
   private static let tickType = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
   private static func recordingSourceIndex<Owner>(
@@ -267,7 +268,7 @@ private enum HJIFSchema {
     "a band",
     [
       .enumeration("band_type", is: .required) { $1(&$0.kind) },
-      // The reference software writes this one name otherwise than the schema.
+      // The reference software spells this name differently from the schema.
       Field(curveTypeKey) { value, band, reader in
         if value.string == "Bspline" {
           band.curveKind = .bSpline
@@ -280,7 +281,7 @@ private enum HJIFSchema {
           object.member("curve_type", band.curveKind.jsonName)
         }
       },
-      // Drafts give each band a block length, 0 where it has no blocks.
+      // Drafts give each band a block length, which is 0 for bands without blocks.
       .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockLength) }.only {
         $0.kind == .wavelet
       },
@@ -321,7 +322,7 @@ private enum HJIFSchema {
       },
     ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
-  /// Lends a number that is NaN where there is none.
+  /// Passes a number to a closure as an optional: NaN becomes nil, and nil becomes NaN.
   private static func withOptional(_ number: inout Float, _ body: (inout Float?) -> Void) {
     var value = number.isNaN ? nil : number
     body(&value)
@@ -341,7 +342,7 @@ private enum HJIFSchema {
 }
 
 extension Rule {
-  /// The rules of the text, in the order in which they are listed.
+  /// The rules of the text, in listing order.
   static let hjif: [Rule] =
     [
       .syntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey, .hjifStructure,
@@ -444,17 +445,19 @@ extension Rule {
     "There should be as many perceptions, channels and bands as the file announces.")
 }
 
-/// Makes a document of a composition: one perception with a channel for each place, transients in
-/// one band, continuous events in as many vectorial bands as sound at once, sampled signals as
-/// linear curves.
+/// Converts a composition into a document with one perception and one channel for each body
+/// location.
+///
+/// Transients share one band. Continuous events use as many vectorial bands as events overlap.
+/// Sampled signals become linear curves.
 struct MPEGEncoder {
-  /// Ticks per second.
+  /// The number of ticks per second.
   private static let timescale = 48_000
-  /// Ticks from the start of an effect to its last key.
+  /// The maximum position of a key frame within its effect, in ticks.
   private static let maximumEffectTicks = Int(Int32.max)
-  /// The most effects, key frames, bands of a channel and channels that are written.
+  /// The maximum numbers of effects, key frames, bands per channel, and channels that are written.
   private static let limits = (effects: 4_000_000, keys: 8_000_000, bands: 1_000, channels: 64)
-  /// How far lines of a signal may be from its samples, of full scale.
+  /// The maximum distance between a signal's lines and its samples, as a fraction of full scale.
   private static let signalTolerance = 1.0 / 8_192
 
   private(set) var document = MPEGDocument()
@@ -462,7 +465,7 @@ struct MPEGEncoder {
   private var effectCount = 0
   private var keyframeCount = 0
   private var bands: [MPEGDocument.Band] = []
-  /// For each band the tick from which on it is free.
+  /// For each band, the tick from which it is free.
   private var bandEndTicks: [Int] = []
 
   init(_ composition: HapticComposition, options: WritingOptions) {
@@ -470,7 +473,7 @@ struct MPEGEncoder {
     self.losses.addNonHapticLosses(of: composition, keepsBodyLocations: true)
     document.timescale = Self.timescale
     document.level = 1
-    // The schema requires a date; one that is always the same keeps equal files equal.
+    // The schema requires a date. A constant date gives identical files for identical compositions.
     document.date = "2023-01-01T00:00:00Z"
     document.description = [composition.title, composition.notes].compactMap { $0 }.joined(
       separator: ": ")
@@ -479,7 +482,7 @@ struct MPEGEncoder {
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
     for place in 1...max(1, min(composition.bodyLocationCount, Self.limits.channels)) {
-      // What is felt everywhere is in every channel.
+      // A layer without a body location plays in every channel.
       let felt = composition.layers.indices.filter {
         (composition.layers[$0].bodyLocation?.number ?? place) == place
       }
@@ -519,7 +522,7 @@ struct MPEGEncoder {
     return band
   }
 
-  /// The nearest tick of a time; the difference is a loss.
+  /// Returns the nearest tick to a time, and records the rounding error as a loss.
   private mutating func ticks(ofSeconds seconds: Double, element: CompositionElement) -> Int {
     let exact = seconds * Double(Self.timescale)
     let rounded = exact.rounded()
@@ -573,7 +576,7 @@ struct MPEGEncoder {
         }
         guard reserveEffect(keyframeCount: 1, for: .event(envelope.event)) else { break }
         effect = MPEGDocument.Effect()
-        // The first one starts with the file, as those of the reference software do.
+        // The first effect starts with the file, as in files of the reference software.
         effect.position = band.effects.isEmpty && position <= Self.maximumEffectTicks ? 0 : position
       } else {
         keyframeCount += 1
@@ -604,7 +607,7 @@ struct MPEGEncoder {
         at: ticks(ofSeconds: point.time, element: element) - start,
         amplitude: point.level * MPEGReader.continuousAmplitude,
         sharpness: point.sharpness)
-      // Two keys at one tick are a jump; what is between them cannot be told apart.
+      // Two key frames at one tick are a jump; key frames between them have no effect.
       if keys.count > 1, keys[keys.count - 2].position == next.position {
         keys.removeLast()
       }

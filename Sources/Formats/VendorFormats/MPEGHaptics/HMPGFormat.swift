@@ -2,13 +2,14 @@ public import HapticFormats
 internal import Reading
 
 extension HapticFormat {
-  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31; places are bytes and their bits.
+  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31. Locations are bytes and their bits.
   ///
   /// It becomes the same layers as the text, ``hjif``, and is only read.
   public static let hmpg = HapticFormat(
     "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpg,
     recognize: { bytes in
-      // An initialization unit that begins with its timing, of 113 bits.
+      // The file starts with an initialization unit, and the unit with its timing packet of 113
+      // bits.
       guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0,
         bytes[11] == 15 << 1
       else {
@@ -57,29 +58,30 @@ struct HMPGDecoder {
   }
 
   private static let depthLimit = 32
-  /// The greatest phase: a turn.
+  /// The maximum phase, in radians: a full turn in the precision of the format.
   private static let maximumPhase: Float = 6.28318
 
   private let bytes: [UInt8]
   private(set) var log = FindingLog()
   private(set) var document = MPEGDocument()
-  /// Ticks from the start at the unit that is read.
+  /// The start of the current unit, in ticks.
   private var unitTicks = 0
   private var isSpatialUnit = false
-  /// The indices of perceptions, their channels and the bands of those, by the ids of what they are
-  /// in and their own.
+  /// The indices of perceptions, channels, and bands in their parents, by the path of ids from the
+  /// perception to the element.
   private var indices: [[Int]: Int] = [:]
-  /// How many parts were announced for the file, a perception, a channel or a band, by its ids, and
-  /// where.
+  /// The announced number of children of the file (empty path), a perception, a channel, or a band,
+  /// by its path of ids, with the location of the announcement.
   private var announcedCounts: [[Int]: (count: Int, place: Int)] = [[]: (0, 0)]
-  /// The indices of the effects of a band that may go on, by its ids and their own.
+  /// The indices of a band's effects that may continue in later packets, by the band's path of ids
+  /// and the effect's id.
   private var openEffects: [[Int]: [Int: Int]] = [:]
-  /// The bytes of the packets since the last checksum.
+  /// The byte ranges of the packets since the last checksum.
   private var uncheckedPackets: [Range<Int>] = []
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads everything up to the first fault, which is in the log as an error.
+  /// Decodes the file up to the first error, which is logged.
   mutating func decode() {
     do throws(BitReadError) {
       try decodeUnits()
@@ -102,7 +104,7 @@ struct HMPGDecoder {
     while reader.remaining > 0 {
       let start = reader.position
       let type = try reader.read(6)
-      // Two bits of synchronisation and four of a layer say nothing about the content.
+      // Two bits of synchronization and four bits of the layer don't affect the content.
       try reader.skip(6)
       let duration = try reader.read(24)
       let length = try reader.read(32)
@@ -185,13 +187,14 @@ struct HMPGDecoder {
     }
     document.timescale = timescale
     document.syncCount += 1
-    // Nominal duration, its deviation, and whether units overlap.
+    // The nominal duration, its deviation, and a flag for overlapping units.
     try reader.skip(49)
   }
 
-  /// A checksum of the packet before it, or of as many as it says. Source:
-  /// MPEGGroup/HapticReferenceSoftware, 2de9ff1, for the polynomials; division without a start
-  /// value, the most significant bit first.
+  /// Verifies a checksum of the preceding packet, or of as many packets as a global checksum
+  /// announces.
+  ///
+  /// Source of the polynomials: MPEGGroup/HapticReferenceSoftware, 2de9ff1.
   private mutating func verifyChecksum(
     _ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int
   ) throws(BitReadError) {
@@ -220,7 +223,8 @@ struct HMPGDecoder {
     )
   }
 
-  /// The remainder of bytes by the polynomial of 16 or 32 bits.
+  /// Returns the cyclic redundancy check of bytes: the remainder of the division by a polynomial of
+  /// 16 or 32 bits, most significant bit first, with an initial value of 0.
   static func checksum(of bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
     let polynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
     var value: UInt64 = 0
@@ -249,8 +253,8 @@ struct HMPGDecoder {
     return Value.allCases[code]
   }
 
-  /// The ids by which a packet names a perception, one of its channels and one of its bands, so
-  /// many of them.
+  /// Reads the ids of a perception, of one of its channels, and of one of its bands, up to a count.
+  /// Throws if an element has not been described.
   private func describedIDs(count: Int, from reader: inout BitReader) throws(BitReadError) -> [Int]
   {
     var ids: [Int] = []
@@ -300,7 +304,7 @@ struct HMPGDecoder {
       var avatar = MPEGDocument.Avatar(sourceIndex: reader.position)
       avatar.id = try reader.read(8)
       try reader.skip(8)
-      // Only bodies of no listed kind have a mesh.
+      // Only bodies of an unlisted kind have a mesh.
       if try reader.read(8) == 0 {
         _ = try reader.readText()
       }
@@ -308,7 +312,8 @@ struct HMPGDecoder {
     }
   }
 
-  // Packets of metadata are sent again, for those who joined later: contents and places stay.
+  // Metadata packets are repeated for receivers that join later. A repeated description keeps the
+  // content and the location of its element.
 
   private mutating func decodePerception(_ reader: inout BitReader) throws(BitReadError) {
     var perception = MPEGDocument.Perception(sourceIndex: reader.position)
@@ -317,7 +322,7 @@ struct HMPGDecoder {
     perception.description = try reader.readText()
     perception.modality = try code(
       bits: 8, noun: "perception", from: &reader, count: MPEGModality.binaryCodeCount)
-    // The avatar, and how many effects the library has.
+    // The avatar, and the number of library effects.
     try reader.skip(24)
     if try reader.readFlag() {
       perception.semanticScheme = try reader.readText()
@@ -344,7 +349,7 @@ struct HMPGDecoder {
     }
   }
 
-  /// The name of a device; its data are passed.
+  /// Returns the name of a device, and skips its other fields.
   private mutating func decodeDeviceName(_ reader: inout BitReader) throws(BitReadError) -> String {
     try reader.skip(8)
     let name = try reader.readText()
@@ -496,9 +501,9 @@ struct HMPGDecoder {
     effect.baseSignal = try code(bits: 4, noun: "base signal", from: &reader)
   }
 
-  /// Effects of a band, or parts of them.
+  /// Decodes effects of a band, or continuations of effects.
   private mutating func decodeData(_ reader: inout BitReader) throws(BitReadError) {
-    // Whether the packet can be understood without those before it.
+    // A flag that indicates whether the packet can be decoded without the preceding packets.
     try reader.skip(1)
     let ids = try describedIDs(count: 3, from: &reader)
     let kind = self[band: ids].kind
@@ -517,7 +522,7 @@ struct HMPGDecoder {
         ? try decodeSpatialEffect(of: kind, from: &reader)
         : try decodeTemporalEffect(of: kind, from: &reader)
       if !isSpatialUnit, effect.kind == .basis, let id = effect.id {
-        // The id repeats where an effect goes on.
+        // An effect that continues repeats its id.
         if kind != .wavelet, let known = open[id] {
           effects[known].keyframes += effect.keyframes
           continue
@@ -581,7 +586,7 @@ struct HMPGDecoder {
     return effect
   }
 
-  /// A position by the clock of the unit; none lies before the start.
+  /// Decodes a position relative to the unit. Positions before the start of the document become 0.
   private func decodePosition(_ reader: inout BitReader) throws(BitReadError) -> Int {
     max(unitTicks + (try reader.readSigned(25)), 0)
   }
@@ -636,7 +641,7 @@ struct HMPGDecoder {
         case 2: self[channel: ids].bands.count
         default: self[band: ids].effects.count
         }
-      // Composite effects are sent as what they consist of.
+      // A composite effect is transmitted as its components.
       guard found < expected.count || (found > expected.count && ids.count < 3) else { continue }
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
       report(
@@ -645,13 +650,13 @@ struct HMPGDecoder {
     }
   }
 
-  /// Finds the length of wavelet blocks, of which the file has the lowest eight bits.
+  /// Restores the lengths of wavelet blocks, of which the file contains only the lowest eight bits.
   private mutating func restoreBlockLengths() {
     for (ids, _) in announcedCounts where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
       let low = band.blockLength
       if band.effects.count > 1 {
-        // Blocks follow each other.
+        // Blocks are contiguous.
         let distance = band.effects[1].position - band.effects[0].position
         if distance > 0, distance % 256 == low {
           band.blockLength = distance
@@ -668,10 +673,10 @@ struct HMPGDecoder {
   }
 }
 
-/// Why bits cannot be read, and at which.
+/// An error while reading bits: the violated rule, the location, and a message.
 struct BitReadError: Error {
   var rule: Rule
-  /// From the start of the file.
+  /// The offset of the bit from the start of the file.
   var bit: Int
   var message: String
 
@@ -682,12 +687,12 @@ struct BitReadError: Error {
   }
 }
 
-/// Reads numbers of any length, the most significant bit first, within a part of a file.
+/// Reads numbers with any number of bits, most significant bit first, within a range of a file.
 struct BitReader {
   private let contents: [UInt8]
-  /// The next bit, from the start of the file.
+  /// The offset of the next bit from the start of the file.
   private(set) var position = 0
-  /// The bit behind the last that may be read.
+  /// The offset after the last readable bit.
   private var endPosition: Int
   private var subject: String
 
@@ -699,7 +704,7 @@ struct BitReader {
 
   var remaining: Int { endPosition - position }
 
-  /// A fault unless so many bits are left; the message goes on behind the subject.
+  /// Throws an error unless a number of bits remain. The message is the predicate for the subject.
   private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitReadError) {
     guard remaining < bits else { return }
     throw BitReadError(.hmpgTruncated, atBit: endPosition, "\(subject) \(message())")
@@ -709,12 +714,12 @@ struct BitReader {
     "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)")
   }
 
-  /// A number of at most 32 bits; the greatest that an `Int` holds where it is greater.
+  /// Reads an unsigned number of at most 32 bits, clamped to the maximum `Int`.
   mutating func read(_ count: Int) throws(BitReadError) -> Int {
     Int(clamping: try readWord(count))
   }
 
-  /// A number of at most 32 bits.
+  /// Reads an unsigned number of at most 32 bits.
   mutating func readWord(_ count: Int) throws(BitReadError) -> UInt32 {
     try require(count, "ends inside a field of \(count) bits that begins at \(positionText)")
     var value: UInt32 = 0
@@ -733,13 +738,14 @@ struct BitReader {
 
   mutating func readFlag() throws(BitReadError) -> Bool { try read(1) == 1 }
 
-  /// A number in two's complement.
+  /// Reads a number in two's complement.
   mutating func readSigned(_ count: Int) throws(BitReadError) -> Int {
     let value = try read(count)
     return value >> (count - 1) == 1 ? value - 1 << count : value
   }
 
-  /// A number between two bounds, in as many steps as bits allow; in the precision of the standard.
+  /// Reads a number that is scaled to a range, in as many steps as its bits allow, in the single
+  /// precision of the standard.
   mutating func readScaled(_ count: Int, from low: Float, to high: Float) throws(BitReadError)
     -> Float
   {
@@ -754,7 +760,7 @@ struct BitReader {
     return bytes
   }
 
-  /// A text with its length in bytes before it; bytes that are not UTF-8 are replaced.
+  /// Reads a text that is preceded by its length in bytes. Invalid UTF-8 is replaced.
   mutating func readText() throws(BitReadError) -> String {
     String(decoding: try readBytes(read(8)), as: UTF8.self)
   }
@@ -764,12 +770,13 @@ struct BitReader {
     position += count
   }
 
-  /// Makes sure that a list of fields can be there, before memory is reserved for it.
+  /// Throws an error if a list of fields would exceed the remaining bits, before memory is reserved
+  /// for it.
   func require(_ count: Int, ofBits size: Int, _ noun: String) throws(BitReadError) {
     try require(count * size, "announces \(count) \(noun) at \(positionText) and ends before them")
   }
 
-  /// A reader of the next bytes, which this one then has passed.
+  /// Returns a reader of the next bytes, and skips them.
   mutating func subreader(bytes count: Int, subject: String) throws(BitReadError) -> BitReader {
     try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(positionText)")
     var part = self
@@ -779,7 +786,7 @@ struct BitReader {
     return part
   }
 
-  /// Whether all bits that are left are 0.
+  /// A Boolean value that indicates whether all remaining bits are 0.
   var isPadding: Bool {
     var left = self
     while left.remaining > 0 {

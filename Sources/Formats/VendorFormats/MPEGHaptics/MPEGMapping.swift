@@ -3,13 +3,15 @@ internal import HapticFormats
 import Reading
 import HapticModel
 
-/// What a document of either file becomes.
 extension ReadResult {
-  /// What a document of either file becomes.
+  /// Creates the result of reading a document, from a text or from a binary file.
   ///
   /// - Parameters:
-  ///   - offset: Where a part is in the file, for the order of findings.
-  ///   - place: The place of a part, or of an offset in it.
+  ///   - document: The document.
+  ///   - log: The findings so far.
+  ///   - options: The reading options.
+  ///   - offset: Returns the location of an element in the file, for the order of findings.
+  ///   - location: Returns the location of an element, or of an offset in it.
   init(
     of document: MPEGDocument, log: FindingLog, options: ReadingOptions,
     offset: @escaping (Int) -> Int,
@@ -22,7 +24,8 @@ extension ReadResult {
     mapping.read()
     let log = mapping.resolver.log
     let losses = mapping.losses.finish()
-    // What is clamped alone has a size; it sounds otherwise than the file says.
+    // Clamping is reported both as a loss and as a finding, because the result sounds different
+    // from the file. Only losses by clamping have a size.
     let clamped = losses.filter { $0.size != nil }.map {
       Finding(.mpegClamped, location: $0.location ?? place(0, nil), $0.message)
     }
@@ -55,21 +58,23 @@ extension MPEGDocument {
   }
 }
 
-/// Turns the channels of a document into layers: waves and transients into events where events say
-/// the same, everything else into sampled signals.
+/// Converts the channels of a document into layers: waves and transients become events if events
+/// can represent them exactly, everything else becomes sampled signals.
 struct MPEGReader {
-  /// The amplitude of a continuous event of intensity 1, and of a transient. Source:
-  /// MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
+  /// The amplitude of a continuous event of intensity 1.
+  ///
+  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   static let continuousAmplitude = 0.6138
   static let transientAmplitude = 0.792
-  /// Seconds of a transient: two cycles of 90.9 Hz. Source: as above.
+  /// The duration of a transient, in seconds: two cycles of 90.9 Hz. Source: as for
+  /// ``continuousAmplitude``.
   private static let transientDuration = 0.022
-  /// Samples per second of curves and waves that become signals, for those of a minute at most and
-  /// for longer ones, so that a small file cannot take much memory.
+  /// The sample rates of curves and waves that become signals, up to a minute and for longer
+  /// signals. The lower rate bounds the memory that a small file can claim.
   private static let signalRates = (short: 48_000.0, long: 8_000.0)
-  /// The most samples of all signals together.
+  /// The maximum number of samples in all signals together.
   private static let maximumSampleCount = 1 << 24
-  /// An amplitude of 0 as the binary file holds it: half a step below.
+  /// An amplitude of 0 as quantized by the binary file: half a step below 0.
   static let quantizedZero: Float = -1 / 255 - 1e-6
 
   let document: MPEGDocument
@@ -81,8 +86,8 @@ struct MPEGReader {
   fileprivate var sampleCount = 0
   fileprivate var signalSeconds = 0.0
   fileprivate let sourceLocation: (Int) -> FileLocation
-  /// The rate at which channels become one signal each, or nil for events wherever they say the
-  /// same.
+  /// The sample rate of a single signal for each channel, or nil to use events wherever they are
+  /// exact.
   var signalRate: Double?
 
   mutating func read() {
@@ -161,7 +166,7 @@ struct MPEGReader {
     var (made, references) = builder.build()
     var eventPlaces = places.isEmpty ? [[]] : [[Int]](places, at: references)
     if !signals.isEmpty, !(made[0].pattern.curves.isEmpty) {
-      // Signals are with the events that no curve acts on.
+      // Signals are in the layer of the events without curves.
       made.insert(HapticComposition.Layer(HapticPattern()), at: 0)
       eventPlaces.insert([], at: 0)
     }
@@ -186,7 +191,7 @@ struct MPEGReader {
     for key in effect.keyframes {
       let amplitude = abs(Double(key.amplitude)) * gain
       let intensity = amplitude / Self.transientAmplitude
-      // Without a frequency it is that of the burst, which is always the same.
+      // A transient without a frequency has the constant frequency of the burst.
       let hertz = key.frequency.isNaN ? 2 / Self.transientDuration : Double(key.frequency)
       let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: hertz)
       reportClamping(
@@ -202,7 +207,7 @@ struct MPEGReader {
     }
   }
 
-  /// The event of a wave, or nothing and a loss where it lasts no time.
+  /// Returns the event of a wave, or nil if the wave has no duration, which is reported as a loss.
   private mutating func event(of wave: WaveEvent, effect: MPEGDocument.Effect) -> HapticEvent? {
     if let amplitude = wave.maximumAmplitude, amplitude > Self.continuousAmplitude {
       reportClamping(
@@ -240,7 +245,7 @@ struct MPEGReader {
 
   // MARK: - Signals
 
-  /// Whether some more samples fit; an error where they do not.
+  /// Counts samples toward the limits, and logs an error if they exceed a limit.
   private mutating func reserveSamples(seconds: Double, rate: Double, at place: Int) -> Bool {
     let count = seconds * rate + 1
     guard signalSeconds + seconds <= SampledSignal.maximumTotalDuration,
@@ -256,7 +261,7 @@ struct MPEGReader {
     return true
   }
 
-  /// The samples of a curve, or of a wave that no event describes.
+  /// Returns the samples of a curve, or of a wave that no event represents.
   private mutating func sampledSignal(
     of effect: MPEGDocument.Effect, band: MPEGDocument.Band, gain: Double
   )
@@ -302,10 +307,9 @@ struct MPEGReader {
       samples: samples.map { Float($0) })
   }
 
-  /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is
-  /// clamped. As in the reference software, effects have both their first and their last frame,
-  /// waves sound from the position of their effect, and the frame at the end of the channel is left
-  /// out.
+  /// Returns the exact sum of a channel's transients, waves, and curves, without clamping. As in
+  /// the reference software, effects include both their first and their last frame, waves start at
+  /// the position of their effect, and the frame at the end of the channel is omitted.
   private mutating func channelSum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal?
   {
     let perTick = rate / Double(document.timescale)
@@ -439,9 +443,9 @@ struct MPEGReader {
   }
 }
 
-/// A vectorial wave as a continuous event with curves of its own.
+/// A vectorial wave as a continuous event with its own curves.
 struct WaveEvent {
-  /// The event, or nothing for a wave that lasts no time.
+  /// The event, or nil for a wave without a duration.
   private(set) var event: HapticEvent?
   private(set) var curves: [ParameterCurve] = []
   private(set) var maximumAmplitude: Double?
@@ -449,8 +453,8 @@ struct WaveEvent {
 
   private typealias Breakpoints = [(time: Double, value: Double)]
 
-  /// Nothing for a wave that no event describes: another shape than a sine, a phase, or amplitudes
-  /// that turn it over.
+  /// Returns nil for a wave that no event represents: one with another waveform than a sine, an
+  /// initial phase, or negative amplitudes.
   init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
     guard effect.baseSignal == .sine, effect.phase == 0, gain >= 0,
       effect.keyframes.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGReader.quantizedZero }
@@ -507,14 +511,16 @@ struct WaveEvent {
       id: id, time: time, controlPoints: line.map { .init(time: $0.time, value: Float($0.value)) })
   }
 
-  /// A line with corners where it leaves or enters 0…1, and clamped to that.
+  /// Returns breakpoints clamped to 0…1, with additional breakpoints where the line crosses a
+  /// bound.
   private static func clamped(_ line: Breakpoints) -> Breakpoints {
     if line.allSatisfy({ 0...1 ~= $0.value }) { return line }
     var clamped: Breakpoints = []
     for (index, point) in line.enumerated() {
       if index > 0 {
         let last = line[index - 1]
-        // A jump from one key to another of its position passes a bound without a time of its own.
+        // A jump between two key frames at the same position crosses a bound without a time of its
+        // own.
         var crossings: Breakpoints = []
         for bound in [0.0, 1.0] where (last.value - bound) * (point.value - bound) < 0 {
           let share = (bound - last.value) / (point.value - last.value)
@@ -528,8 +534,8 @@ struct WaveEvent {
   }
 }
 
-/// The channels of a document as they are played: references replaced by what they name, effects
-/// and keys sorted, what cannot sound left out and noted.
+/// The channels of a document in playable form: references are replaced by library effects, effects
+/// and key frames are sorted, and silent content is removed and reported.
 struct MPEGResolver {
   struct Channel {
     var name: String
@@ -541,17 +547,17 @@ struct MPEGResolver {
 
   struct Band {
     var description: MPEGDocument.Band
-    /// Basis effects by rising position, from the start of the document.
+    /// The basis effects, sorted by position from the start of the document.
     var effects: [MPEGDocument.Effect]
   }
 
-  /// The most key frames that are played, those of each reference counted.
+  /// The maximum number of key frames, counting those of every reference.
   static let maximumKeyframeCount = 4_000_000
-  /// The most effects that are played.
+  /// The maximum number of effects.
   static let maximumEffectCount = 2_000_000
   private static let maximumDepth = 16
 
-  /// Where a part is in the file, for the order of findings.
+  /// Returns the location of an element in the file, for the order of findings.
   let offset: (Int) -> Int
   var log: FindingLog
   private(set) var channels: [Channel] = []
@@ -669,7 +675,7 @@ struct MPEGResolver {
     }
   }
 
-  /// An effect with its keys sorted, or nothing where it is silent.
+  /// Returns an effect with sorted key frames, or nil if the effect is silent.
   private mutating func resolvedBasis(
     _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band
   ) -> MPEGDocument

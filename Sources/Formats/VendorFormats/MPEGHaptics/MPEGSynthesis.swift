@@ -2,11 +2,11 @@ internal import HapticModel
 internal import HapticFormats
 internal import CMath
 
-/// A vectorial wave at its own times: amplitude and frequency are lines between the keys that have
-/// them.
+/// The waveform of a vectorial wave at ascending positions. Amplitude and frequency are linear
+/// between the key frames that have them; the phase is the integral of the frequency.
 struct VectorialWave {
   private let amplitudes: [(position: Double, value: Double)]
-  /// Frequencies with the phase at each, in radians.
+  /// The frequencies, with the phase at each key frame, in radians.
   private let frequencies: [(position: Double, hertz: Double, phase: Double)]
   private let initialPhase: Double
   private let baseSignal: MPEGBaseSignal
@@ -37,8 +37,8 @@ struct VectorialWave {
     baseSignal = effect.baseSignal
   }
 
-  /// The value at a position in ticks from the start of the effect, not before that of the last
-  /// call.
+  /// Returns the value at a position in ticks from the start of the effect; not before that of the
+  /// preceding call.
   mutating func value(at position: Double) -> Double {
     while nextAmplitudeIndex < amplitudes.count, amplitudes[nextAmplitudeIndex].position < position
     {
@@ -93,18 +93,19 @@ struct VectorialWave {
   }
 }
 
-/// The samples of a curve effect: its amplitude is the signal.
+/// The samples of a curve effect, whose amplitude is the signal.
 struct CurveInterpolator {
-  /// A key, its place in samples from the start.
+  /// A key frame, with its position in samples from the start.
   struct Point: Equatable {
     var position: Double
     var value: Double
   }
 
-  /// Sorted by place.
+  /// The key frames, sorted by position.
   let points: [Point]
 
-  /// Curves of one place have one value there, the last given, unless they jump along lines.
+  /// The key frames without duplicate positions; the last of them remains. Linear and cubic curves
+  /// use all key frames, because they may jump.
   private var distinctPoints: [Point] {
     var distinct: [Point] = []
     for point in points {
@@ -116,7 +117,7 @@ struct CurveInterpolator {
     return distinct
   }
 
-  /// The samples from 0 to the last key.
+  /// Returns the samples from 0 to the last key frame.
   func samples(of kind: MPEGCurveKind) -> [Double] {
     guard points.count > 1, let last = points.last, last.position >= 0 else { return [] }
     var samples = [Double](repeating: 0, count: Int(last.position) + 1)
@@ -134,7 +135,11 @@ struct CurveInterpolator {
     return samples
   }
 
-  /// Between two keys each, with a law of how far the curve is at a share of the time.
+  /// Adds the samples between successive key frames.
+  ///
+  /// - Parameters:
+  ///   - samples: The output.
+  ///   - easing: Maps the fraction of the elapsed time to the fraction of the change in value.
   private func addSegments(to samples: inout [Double], easing law: (Double) -> Double) {
     for (from, to) in zip(points, points.dropFirst()) where to.position > from.position {
       for index in Self.sampleIndices(from: from.position, to: to.position, in: samples) {
@@ -144,7 +149,7 @@ struct CurveInterpolator {
     }
   }
 
-  /// The samples from one place to another, both included.
+  /// Returns the indices of the samples from one position to another, including both.
   private static func sampleIndices(from: Double, to: Double, in samples: [Double]) -> ClosedRange<
     Int
   > {
@@ -152,8 +157,11 @@ struct CurveInterpolator {
     return first...max(first, FrameConversion.integer(to.rounded(.down), in: 0...samples.count - 1))
   }
 
-  /// Source: H. Akima, A new method of interpolation and smooth curve fitting based on local
-  /// procedures, 1970; two slopes are extrapolated at each end.
+  /// Adds a piecewise cubic curve whose slope at a key frame is a weighted mean of the adjacent
+  /// slopes. Two slopes are extrapolated at each end.
+  ///
+  /// Source: H. Akima, *A new method of interpolation and smooth curve fitting based on local
+  /// procedures*, 1970.
   private func addAkima(_ points: [Point], to samples: inout [Double]) {
     guard points.count > 2 else {
       return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
@@ -188,7 +196,7 @@ struct CurveInterpolator {
     }
   }
 
-  /// Quadratic curves, every second key a control point.
+  /// Adds quadratic Bézier curves, in which every second key frame is a control point.
   private func addBezier(_ points: [Point], to samples: inout [Double]) {
     var index = 0
     while index + 2 < points.count {
@@ -200,7 +208,8 @@ struct CurveInterpolator {
     }
   }
 
-  /// A quadratic Bézier curve, at the places of the samples.
+  /// Adds the samples of a quadratic Bézier curve. The parameter *t* at each sample solves the
+  /// quadratic equation for its position.
   private static func addArc(
     _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
   ) {
@@ -220,7 +229,8 @@ struct CurveInterpolator {
     }
   }
 
-  /// A quadratic B-spline with uniform knots, clamped: arcs that meet in the middle between keys.
+  /// Adds a clamped quadratic B-spline with uniform knots: arcs that meet halfway between key
+  /// frames.
   private func addBSpline(_ points: [Point], to samples: inout [Double]) {
     guard points.count > 2 else {
       return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
@@ -240,28 +250,36 @@ struct CurveInterpolator {
   }
 }
 
-/// How many samples a block of a wavelet band has.
+/// The block length of a wavelet band, in samples.
 struct WaveletBlock {
-  /// A power of two from 16 to 65536, or nil where the band has no such blocks.
+  /// The number of samples, a power of two from 16 to 65,536, or nil if the band has an invalid
+  /// block length.
   let sampleCount: Int?
 
-  /// The upper limit of the band is the rate of its samples.
+  /// Computes the block length. The upper frequency limit of a wavelet band is its sample rate.
   init(_ band: MPEGDocument.Band, timescale: Int) {
     let samples = Double(band.blockLength) / Double(timescale) * band.upperHertz
-    // A length in ticks rarely is a whole number of samples.
+    // A length in ticks is rarely a whole number of samples.
     let whole = FrameConversion.integer((samples + 1e-6).rounded(.down), in: 0...1_000_000)
     sampleCount = whole >= 16 && whole <= 65_536 && whole.nonzeroBitCount == 1 ? whole : nil
   }
 }
 
-/// Decodes the blocks of a wavelet band: arithmetic code, SPIHT, inverse 9/7 transform. Source: A.
-/// Said, W. Pearlman, A new, fast, and efficient image codec based on set partitioning in
-/// hierarchical trees, 1996, in one dimension; A. Cohen, I. Daubechies, J. Feauveau, Biorthogonal
-/// bases of compactly supported wavelets, 1992, for the filters.
+/// Decodes the blocks of a wavelet band.
+///
+/// 1. Decode the bits of each decision with an adaptive arithmetic decoder.
+/// 2. Decode the quantized coefficients plane by plane with SPIHT, in one dimension.
+/// 3. Reconstruct the samples with the inverse 9/7 wavelet transform.
+///
+/// Sources: A. Said, W. Pearlman, *A new, fast, and efficient image codec based on set partitioning
+/// in hierarchical trees*, 1996; A. Cohen, I. Daubechies, J. Feauveau, *Biorthogonal bases of
+/// compactly supported wavelets*, 1992, for the filters.
 enum WaveletDecoder {
-  /// The samples of one block, from the bits of its stream; bits behind its end count as 0.
+  /// Returns the samples of one block.
   ///
-  /// - Parameter count: Samples, a power of two from 16 on.
+  /// - Parameters:
+  ///   - stream: The bits of the block; bits after its end count as 0.
+  ///   - count: The number of samples, a power of two of at least 16.
   static func samples(of stream: [UInt8], count: Int) -> [Double] {
     var spiht = SPIHTDecoder(stream, count: count)
     let (coefficients, scale) = spiht.decode()
@@ -274,17 +292,18 @@ enum WaveletDecoder {
     return samples
   }
 
-  /// The low-pass of the synthesis, from the middle outwards.
+  /// The low-pass synthesis filter, from the center outward. The filter is symmetric.
   private static let lowPassTaps = [
     0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938,
   ]
-  /// The high-pass of the synthesis, from the middle outwards.
+  /// The high-pass synthesis filter, from the center outward. The filter is symmetric.
   private static let highPassTaps = [
     -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380,
     -0.037828455506995,
   ]
 
-  /// Joins the lower and the upper half of the first coefficients to samples of twice the rate.
+  /// Merges the low-pass and high-pass halves of the first coefficients into samples of twice the
+  /// rate.
   private static func reconstruct(_ values: inout [Double], count: Int) {
     var lows = [Double](repeating: 0, count: count)
     var highs = lows
@@ -299,8 +318,8 @@ enum WaveletDecoder {
     }
   }
 
-  /// A symmetric filter at one place; beyond its ends the signal is mirrored without repeating
-  /// them.
+  /// Returns the output of a symmetric filter at one index. The signal is mirrored at its ends
+  /// without repeating the end samples.
   private static func convolved(_ values: [Double], at index: Int, with filter: [Double]) -> Double
   {
     let last = values.count - 1
@@ -317,16 +336,19 @@ enum WaveletDecoder {
   }
 }
 
-/// Reads the coefficients of a block plane by plane, from sets of them that are not significant.
+/// Decodes the coefficients of a block by set partitioning in hierarchical trees (SPIHT), one bit
+/// plane at a time. Coefficient *i* has the children 2*i* and 2*i* + 1; a set contains the
+/// descendants of its root.
 private struct SPIHTDecoder {
-  /// What a decision is about: each kind has a probability of its own.
+  /// The kinds of decisions. Each kind has its own probability.
   private enum Context: Int {
     case header, sign, coefficient, descendants, child, indirectDescendants, refinement
   }
 
   private struct CoefficientSet {
     var root: Int
-    /// Whether the set is that of the grandchildren and further descendants alone.
+    /// A Boolean value that indicates whether the set contains only descendants beyond the
+    /// children.
     var excludesChildren: Bool
   }
 
@@ -345,7 +367,7 @@ private struct SPIHTDecoder {
     insignificantSets = (4..<8).map { CoefficientSet(root: $0, excludesChildren: false) }
   }
 
-  /// The coefficients as whole numbers, and what they are multiplied by.
+  /// Returns the quantized coefficients and their scale.
   mutating func decode() -> ([Int], Double) {
     let planes = nextNumber(bits: 4)
     let isAboveOne = nextBit(.header)
@@ -365,7 +387,7 @@ private struct SPIHTDecoder {
     decoder.next(context: context.rawValue)
   }
 
-  /// A number whose least significant bit comes first.
+  /// Decodes a number, least significant bit first.
   private mutating func nextNumber(bits count: Int) -> Int {
     var number = 0
     for place in 0..<count where nextBit(.header) {
@@ -391,7 +413,7 @@ private struct SPIHTDecoder {
     insignificantCoefficients = stillIsolated
     var kept: [CoefficientSet] = []
     var place = 0
-    // Sets that are split go on in the same pass.
+    // Sets that are divided are processed in the same pass.
     while place < insignificantSets.count {
       let entry = insignificantSets[place]
       place += 1
@@ -425,8 +447,9 @@ private struct SPIHTDecoder {
   }
 }
 
-/// A binary arithmetic decoder with adaptive probabilities, on ten bits. Source: I. Witten, R.
-/// Neal, J. Cleary, Arithmetic coding for data compression, 1987.
+/// A binary arithmetic decoder with adaptive probabilities, with a code range of ten bits.
+///
+/// Source: I. Witten, R. Neal, J. Cleary, *Arithmetic coding for data compression*, 1987.
 private struct ArithmeticDecoder {
   private static let codeRange = 1024
 
@@ -435,7 +458,7 @@ private struct ArithmeticDecoder {
   private var codeWindow = 0
   private var low = 0
   private var high = codeRange
-  /// How often 0 came in a context, and how often anything.
+  /// For each context, the number of zeros and of all symbols so far.
   private var symbolCounts: [(zeros: Int, all: Int)]
 
   init(_ stream: [UInt8], contextCount: Int) {

@@ -1,40 +1,43 @@
 internal import HapticFormats
 import HapticModel
 
-/// What a `.haptic` file holds: an envelope of amplitude, taps on its points, and an envelope of
-/// frequency.
+/// The content of a `.haptic` file: an amplitude envelope, emphases on its points, and a frequency
+/// envelope.
 struct HapticClip: Equatable {
-  /// A tap that stands out of the envelope.
+  /// A transient that stands out of the amplitude envelope.
   struct Emphasis: Equatable {
-    /// 0…1, not below the envelope.
+    /// The amplitude, 0…1; at least that of the envelope point.
     var amplitude: Float
-    /// From dull, 0, to sharp, 1.
+    /// The frequency, from dull (0) to sharp (1).
     var frequency: Float
   }
 
   struct AmplitudePoint: Equatable {
-    /// Seconds from the start of the clip.
+    /// The time from the start of the clip, in seconds.
     var time: Double
-    /// 0…1.
+    /// The amplitude, 0…1.
     var amplitude: Float
-    /// The tap at the point, or nil.
+    /// The transient at this point, or nil.
     var emphasis: Emphasis?
   }
 
   struct FrequencyPoint: Equatable {
-    /// Seconds from the start of the clip.
+    /// The time from the start of the clip, in seconds.
     var time: Double
-    /// From the lowest, 0, to the highest, 1.
+    /// The frequency, from the lowest (0) to the highest (1).
     var frequency: Float
   }
 
-  /// By rising time; two at one time are a jump.
+  /// The points of the amplitude envelope, sorted by time. Two points with the same time are a
+  /// jump.
   var amplitudePoints: [AmplitudePoint] = []
-  /// By rising time, empty where the file has an empty list, or nil where it has none.
+  /// The points of the frequency envelope, sorted by time. Empty if the file has an empty list, nil
+  /// if it has no list.
   var frequencyPoints: [FrequencyPoint]?
 
-  /// The frequency of a clip without a frequency envelope. Source: facebook/meta-haptics-sdk,
-  /// 41c9dcb, `renderer_c`.
+  /// The frequency of a clip that has no frequency envelope.
+  ///
+  /// Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
   static let defaultFrequency: Float = 0.5
 
   static let layerNames = (continuous: "continuous", transients: "transients")
@@ -47,8 +50,8 @@ struct HapticClip: Equatable {
 // MARK: - As a composition
 
 extension HapticClip {
-  /// Whether nothing but emphases is felt, and the envelope ends with them: an envelope must be
-  /// there.
+  /// A Boolean value that indicates whether only emphases can be felt. The format requires an
+  /// envelope, so that it lasts slightly longer than the last emphasis.
   var hasOnlyEmphases: Bool {
     guard let last = amplitudePoints.last,
       let tap = amplitudePoints.last(where: { $0.emphasis != nil })
@@ -59,9 +62,9 @@ extension HapticClip {
       && last.time - tap.time <= 2 * Self.trailingDuration
   }
 
-  /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are
-  /// emphases, a layer of transients that no curve acts on. Control points hold the numbers of the
-  /// file.
+  /// Returns the clip as layers: one continuous event with the envelopes as its curves, and the
+  /// emphases as transients in a layer without curves. Clips with only emphases have no continuous
+  /// event. Control points keep the values of the file.
   func layers(mapping law: AmplitudeMapping) -> [HapticComposition.Layer] {
     guard let first = amplitudePoints.first, let last = amplitudePoints.last else { return [] }
     let hasFrequency = frequencyPoints?.isEmpty == false
@@ -104,8 +107,8 @@ extension HapticClip {
     return layers
   }
 
-  /// The clip that a composition was read from, number by number, or nil where it has what no clip
-  /// has.
+  /// Creates the clip that a composition was read from, value by value, or returns nil if the
+  /// composition has anything that a clip cannot hold.
   init?(exactly composition: HapticComposition, mapping law: AmplitudeMapping) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
       composition.layers.allSatisfy({
@@ -162,8 +165,8 @@ extension HapticClip {
     }
   }
 
-  /// Of the amplitudes that a law turns into an intensity, the one with the fewest digits: most
-  /// likely the one it came from.
+  /// Returns the amplitude that maps to an intensity. Several neighboring values do; the one with
+  /// the fewest digits is most likely the original.
   private static func shortestAmplitude(of intensity: Float, mapping law: AmplitudeMapping)
     -> Float?
   {
@@ -190,11 +193,11 @@ extension HapticClip {
 }
 
 extension HapticClip {
-  /// Seconds that the envelope lasts behind the last tap where nothing else does.
+  /// The silence after the last emphasis of a clip without other haptics, in seconds.
   static let trailingDuration = 0.02
   private static let timeTolerance = 1e-6
 
-  /// A clip that is as near to a composition as the format allows, with what it does not.
+  /// Creates the clip that is closest to a composition, and records each loss.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
   {
     losses.addNonHapticLosses(of: composition)
@@ -213,7 +216,7 @@ extension HapticClip {
       tolerance: options.tolerance / 2,
       sharpnessWeight: 0)
     frequencyPoints = tones.points.map { FrequencyPoint(time: $0.time, frequency: Float($0.level)) }
-    // Where levels and sharpnesses only jump, the lines are exact.
+    // Straight lines are exact if levels and sharpnesses only jump.
     let isExact = zip(corners, corners.dropFirst()).allSatisfy {
       $0.time == $1.time || ($0.level == $1.level && $0.sharpness == $1.sharpness)
     }
@@ -226,7 +229,8 @@ extension HapticClip {
     insertEmphases(of: taps, mapping: options.amplitudeMapping, losses: &losses)
   }
 
-  /// Corners from 0 to behind all taps: silence where nothing sounds.
+  /// Returns envelope points that start at time 0 and extend past the last transient, padded with
+  /// silence.
   private static func padded(_ points: [EnvelopePoint], through taps: [Double]) -> [EnvelopePoint] {
     var points = points
     let sharpness = points.first?.sharpness ?? 0.5
@@ -254,7 +258,8 @@ extension HapticClip {
     return points
   }
 
-  /// The frequency envelope: the square of a sharpness that moves along straight lines.
+  /// Returns the frequency envelope: the square of a sharpness that is linear between points. The
+  /// square is approximated by lines.
   private static func squaredSharpness(of points: [EnvelopePoint], tolerance: Double)
     -> [EnvelopePoint]
   {
@@ -268,7 +273,7 @@ extension HapticClip {
     }
     for (index, point) in points.enumerated() {
       if index > 0, points[index - 1].time < point.time {
-        // A chord of a parabola is a quarter of the squared difference from it at most.
+        // The maximum distance of a parabola from its chord is a quarter of the squared width.
         let last = points[index - 1]
         let steps = (abs(point.sharpness - last.sharpness) / (2 * tolerance.squareRoot())).rounded(
           .up)
@@ -301,7 +306,8 @@ extension HapticClip {
         points.append(amplitudePoints[next])
         next += 1
       }
-      // Of the points at one time the lowest bears the tap, so that its amplitude need not change.
+      // Of several points at the same time, the lowest carries the emphasis, so that its amplitude
+      // needs the least change.
       var chosen: Int?
       while next < amplitudePoints.count, amplitudePoints[next].time <= time + Self.timeTolerance {
         points.append(amplitudePoints[next])

@@ -3,16 +3,19 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic clip of the Meta Haptics SDK, Haptics Studio, Lofelt Studio and Nice Vibrations, a
-  /// text in JSON, checked as the SDK's readers do; points of frequency behind the end are
-  /// accepted, as by its older readers.
+  /// The haptic clip of the Meta Haptics SDK, Haptics Studio, Lofelt Studio, and Nice Vibrations: a
+  /// JSON text.
   ///
-  /// A file is read as two layers: a continuous event with the envelopes of the file as its curves,
-  /// and the emphases as transients that no curve acts on. Amplitudes are squares of intensities,
-  /// frequencies of envelopes squares of sharpnesses.
+  /// Files are checked by the rules of the SDK's readers. Frequency points after the end of the
+  /// amplitude envelope are accepted, as in the older readers.
   ///
-  /// What was read from a clip is written number by number. Else overlapping events are added up,
-  /// levels sampled to the tolerance, and transients put on points of the envelope.
+  /// A file becomes two layers: a continuous event whose curves are the envelopes of the file, and
+  /// the emphases as transients in a layer without curves. Intensities are square roots of
+  /// amplitudes, and sharpnesses are square roots of frequencies of the frequency envelope.
+  ///
+  /// A composition that was read from a clip is written value by value. In any other composition,
+  /// overlapping events are summed, levels are sampled within the tolerance, and transients are
+  /// placed on envelope points.
   public static let hapticClip = json(
     "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.hapticClip,
     matches: { $0.hasRootKey("signals") },
@@ -54,7 +57,8 @@ extension HapticFormat {
 }
 
 extension HapticClip {
-  /// Where the parts of its layers stand, by the values that they were read from.
+  /// Returns the source locations of the layers, events, and curves of the clip, from the indices
+  /// of the JSON values that they were read from.
   fileprivate func sourceLocations(
     in json: JSONDocument, amplitude: Int, frequency: Int?, emphases: [Int]
   )
@@ -75,13 +79,13 @@ extension HapticClip {
 }
 
 struct HapticClipFile: Sendable {
-  /// The keys of metadata in their order.
+  /// The keys of the metadata, in the order in which they are written.
   static let metadataKeys = ["editor", "author", "source", "project", "tags", "description"]
 
   var clip = HapticClip()
-  /// Major, minor and patch; empty where the file has none.
+  /// The major, minor, and patch version; empty if the file has no version.
   var version: [Int] = []
-  /// Texts in their order.
+  /// The metadata texts, in file order.
   var metadata: [(name: String, value: String)] = []
 
   subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
@@ -95,11 +99,11 @@ struct HapticClipDecoder: JSONSchemaReader {
   let rules = JSONSchemaRules(
     missingKey: .clipStructure, wrongType: .clipStructure, outOfRange: .clipRange,
     nullHandling: .absent)
-  /// The numbers of the values that layers, curves and emphases were read from.
+  /// The index of the JSON value of the amplitude envelope.
   private(set) var amplitudeValueIndex: Int?
   private(set) var frequencyValueIndex: Int?
   private(set) var emphasisValueIndices: [Int] = []
-  /// The times of the last point and emphasis, in the precision of the format.
+  /// The time of the last envelope point, in the precision of the format.
   private var lastTime = -Float.infinity
   private var lastEmphasisTime = -Float.infinity
 
@@ -237,7 +241,8 @@ struct HapticClipDecoder: JSONSchemaReader {
       },
     ])
 
-  /// A time that is not before the last one, by the precision of the format.
+  /// Returns the field of a time that must not be before the preceding time, in the precision of
+  /// the format.
   private static func time<Owner>(_ place: @escaping Field<Owner>.Accessor<Double>) -> Field<Owner>
   {
     let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
@@ -310,11 +315,11 @@ struct HapticClipDecoder: JSONSchemaReader {
 }
 
 extension HapticFormat {
-  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model, a text in JSON; only
-  /// read.
+  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model: a JSON text that is
+  /// only read.
   ///
-  /// It is read into the clip that the maker's own upgrade makes of it: a value behind the last
-  /// point holds until the duration, and transients stand on points of the amplitude envelope.
+  /// It is read into the clip that Lofelt's own upgrade produces: the last value holds until the
+  /// duration, and transients are placed on points of the amplitude envelope.
   ///
   /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
   public static let lofeltVoices = json(
@@ -383,7 +388,7 @@ private struct LofeltVoicesDecoder {
     return clip
   }
 
-  /// The last value repeated at the duration, where that is later.
+  /// Returns the points with the last value repeated at the duration, if the duration is later.
   private func extended(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
     guard var last = points.last, Float(duration) > Float(last.time) else { return points }
     last.time = duration
@@ -471,7 +476,7 @@ extension EnvelopePoint {
 
 /// The rules of `.haptic` files and of their predecessor.
 ///
-/// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs` and `renderer_c`.
+/// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs`, and `renderer_c`.
 extension Rule {
   static let clipStrictJSON = warning(
     "strict-json", "syntax",
@@ -509,7 +514,7 @@ extension Rule {
     "same-time-emphasis", "compatibility",
     "Only one emphasis should be at a time; Meta's C++ player refuses more.")
 
-  /// The rules of `.haptic` files, in the order in which they are listed.
+  /// The rules of `.haptic` files, in listing order.
   static let hapticClip: [Rule] = [
     .syntax, .clipStrictJSON, .clipStructure, .clipVersion, .clipPointCount, .clipNoLength,
     .clipRange,

@@ -2,8 +2,9 @@ internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// Makes a document into layers: one of events without curves for each vibrator, and as few as
-/// possible for those with curves, which bend all events of their layer.
+/// Converts a document into layers. For each vibrator, all events without curves share one layer,
+/// and events with curves use as few layers as possible, because a curve acts on all events of its
+/// layer.
 struct RichTapComposition {
   let composition: HapticComposition
   private(set) var references: [[EventReference]]
@@ -85,7 +86,8 @@ struct RichTapComposition {
         id: id, time: start,
         controlPoints: event.curve.map { .init(time: Double($0.time) / 1000, value: value($0)) })
     }
-    // The last value of a curve holds, so where one event has offsets all need them.
+    // The last value of a curve holds, so if one event has frequency offsets, every event with
+    // curves needs them.
     var curves = [curve(.hapticIntensityControl) { $0.gain }]
     if hasOffsets {
       curves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffset) / 100 })
@@ -94,8 +96,9 @@ struct RichTapComposition {
   }
 }
 
-/// Makes a composition into a document that a dialect can hold. Events whose curves a file can hold
-/// are written as they are; others as the envelope that everything that acts on them makes.
+/// Converts a composition into a document of a dialect. Events whose curves fit the format are
+/// written as they are. Other events are written as their envelope, which includes everything that
+/// acts on them.
 struct RichTapBuilder {
   private let dialect: RichTapDialect
   private let tolerance: Double
@@ -103,8 +106,9 @@ struct RichTapBuilder {
   var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// Milliseconds without an event after which a new pattern begins. Source: OpenHarmony's
-  /// converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
+  /// The maximum pause within a pattern, in milliseconds.
+  ///
+  /// Source: OpenHarmony's converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
   private static let maximumGapMilliseconds = 1_000
 
   init(
@@ -137,12 +141,12 @@ struct RichTapBuilder {
     quantizer.reportErrors(to: &losses)
   }
 
-  /// The events by time.
+  /// The events, sorted by time.
   private var sortedEvents: [RichTapDocument.Event] {
     events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }.map { events[$0] }
   }
 
-  /// Whether the event fits the format's longest duration.
+  /// Returns whether an event does not exceed the maximum duration of the format.
   private func fitsMaximumDuration(_ event: HapticEvent) -> Bool {
     (event.duration ?? 0) * 1000 < Double(dialect.durationRange.upperBound) + 0.5
   }
@@ -177,7 +181,7 @@ struct RichTapBuilder {
     append(made, curve: points, of: reference)
   }
 
-  /// Adds what an envelope is, as events of at most the greatest duration.
+  /// Adds an envelope as one event, or as adjacent events of at most the maximum duration.
   private mutating func addEnvelope(_ envelope: EventEnvelope, vibrator: RichTapDocument.Vibrator) {
     let start = quantizer.milliseconds(envelope.start)
     let end = quantizer.milliseconds(envelope.end)
@@ -227,7 +231,7 @@ struct RichTapBuilder {
   ) {
     guard let loudest = points.max(by: { $0.level < $1.level }) else { return }
     let intensity = quantizer.percent(loudest.level)
-    // A level that rounds to nothing is still written, as silence.
+    // A level that rounds to 0 is still written, as silence.
     let base = Double(intensity) / 100
     var made = RichTapDocument.Event(
       kind: .continuous, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
@@ -258,7 +262,8 @@ struct RichTapBuilder {
       size: error)
   }
 
-  /// How many points of an envelope a curve has place for, the corners at its ends apart.
+  /// The maximum number of envelope points in a curve, without the ramps that HE requires at its
+  /// ends.
   private var maximumPointCount: Int {
     RichTapDialect.curvePointCountRange.upperBound - (dialect == .he ? 2 : 0)
   }
@@ -300,7 +305,7 @@ struct RichTapBuilder {
 
   // MARK: HE
 
-  /// The text of version 2: events in patterns of at most 16.
+  /// Returns the text of version 2, in patterns of at most 16 events.
   mutating func patternListText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
     let events = sortedEvents
@@ -360,7 +365,8 @@ struct RichTapBuilder {
     let used = RichTapDocument.Vibrator.allCases.filter { vibrator in
       events.contains { $0.vibrator == vibrator }
     }
-    // A file has two channels at most: what both play is written for each where each plays more.
+    // A file has at most two channels. If each vibrator also plays on its own, events for both are
+    // written to both channels.
     let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
     for vibrator in channels {
       var own = events.filter { $0.vibrator == vibrator || !channels.contains($0.vibrator) }
@@ -394,26 +400,26 @@ struct RichTapBuilder {
   }
 }
 
-/// The curves of one layer, as those that each bend one event alone.
+/// The curves of one layer, if each curve acts on only one event.
 struct IndividualCurves {
-  /// A corner: seconds from the start of the event, the factor on intensity, what is added to
-  /// sharpness.
+  /// A breakpoint: the time from the start of the event in seconds, the intensity gain, and the
+  /// sharpness offset.
   struct Point: Equatable {
     var time: Double
     var gain: Double
     var sharpnessOffset: Double
   }
 
-  /// The curves and steps of one control by rising start.
+  /// The curves and parameters of one control, sorted by start.
   private struct ControlTrack {
     var starts: [Double] = []
     var curves: [ParameterCurve?] = []
 
-    /// The only curve active in a range, without points where there is none; nil if there are
-    /// several, or one that began before.
+    /// Returns the only curve that is active in a range, without control points if no curve is
+    /// active. Returns nil if several curves are active, or if the curve began before the range.
     func onlyCurve(in range: ClosedRange<Double>, of id: DynamicParameterID) -> ParameterCurve? {
       let onset = range.lowerBound
-      // The first that starts at or after the onset.
+      // Find the first curve that starts at or after the onset.
       var low = 0
       var high = starts.count
       while low < high {
@@ -455,8 +461,8 @@ struct IndividualCurves {
     return ControlTrack(starts: order.map { all[$0].start }, curves: order.map { all[$0].curve })
   }
 
-  /// The corners that bend an event and nothing else: empty where nothing does, nil where the event
-  /// is not one of a file.
+  /// Returns the breakpoints of the curves that act only on an event. The result is empty if no
+  /// curve does, and nil if the format cannot hold the event.
   func curve(of event: HapticEvent) -> [Point]? {
     guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
@@ -496,12 +502,13 @@ extension EventParameterID {
 struct RichTapCurveFitter {
   var points: [RichTapDocument.CurvePoint]
   let duration: Int
-  /// How far the curve is from the points at most.
+  /// The maximum distance between the fitted curve and the given points.
   private(set) var maximumError = 0.0
 
   var isFlat: Bool { points.allSatisfy { $0.gain == 1 && $0.frequencyOffset == 0 } }
 
-  /// Makes the curve begin and end with nothing; whether it did not.
+  /// Adds ramps from and to a gain of 0, and returns whether the curve started or ended at another
+  /// gain.
   mutating func rampEndsToZero() -> Bool {
     guard let first = points.first, let last = points.last else { return false }
     var isChanged = false
@@ -523,7 +530,7 @@ struct RichTapCurveFitter {
     return isChanged
   }
 
-  /// The curve, with as many points as are allowed, at rising times within the event.
+  /// Returns the curve with an allowed number of points, at ascending times within the event.
   mutating func fittedPoints() -> [RichTapDocument.CurvePoint] {
     reduceToMaximum()
     separateEqualTimes()
@@ -549,7 +556,7 @@ struct RichTapCurveFitter {
     }
   }
 
-  /// Moves points of one time, such as those of jumps, one millisecond apart.
+  /// Moves points with equal times, such as those of jumps, one millisecond apart.
   private mutating func separateEqualTimes() {
     for index in points.indices.dropFirst() where points[index].time <= points[index - 1].time {
       points[index].time = points[index - 1].time + 1
@@ -573,7 +580,7 @@ struct RichTapCurveFitter {
         }
       }
       guard let index = longest else {
-        // No place between: hold the last value, or the first.
+        // There is no space between points: hold the last value, or the first.
         if last.time < duration {
           points.append(
             .init(time: last.time + 1, gain: last.gain, frequencyOffset: last.frequencyOffset))

@@ -3,26 +3,26 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// RichTap's haptic effects, versions 1 and 2, a text in JSON; read with the limits of the
-  /// decoder of HarmonyOS.
+  /// RichTap haptic effects, versions 1 and 2: a JSON text that is checked against the limits of
+  /// the HarmonyOS decoder.
   ///
-  /// Events without curves are one layer, those with curves as few as possible; what only one of
-  /// two vibrators plays is in layers named `left` and `right`. Written in whole milliseconds and
-  /// percent.
+  /// Events without curves become one layer, and events with curves as few layers as possible.
+  /// Events for one of two vibrators go to layers named `left` and `right`. Times are written in
+  /// whole milliseconds, and values in whole percent.
   public static let he = richTap(
     .he, id: "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]
   ) { outline in
     guard outline.hasRootKey("Metadata") else { return false }
-    // AHAP has the same outermost keys.
+    // AHAP has the same root keys.
     return outline.hasRootKey("PatternList")
       || outline.hasRootKey("Pattern") && outline.nestedKeys.contains("Type")
         && !outline.nestedKeys.contains("EventType")
   }
 
-  /// The haptic files of HarmonyOS and OpenHarmony, a text in JSON.
+  /// The haptic files of HarmonyOS and OpenHarmony: a JSON text.
   ///
-  /// Layers are those of ``he``. Files of other names than `oh.json` are recognised by their
-  /// content.
+  /// They become the same layers as ``he``. Files whose names don't end in `oh.json` are recognized
+  /// by their content.
   public static let oh = richTap(
     .oh, id: "oh", title: "HarmonyOS haptic JSON", endings: ["oh.json"]
   ) {
@@ -75,18 +75,18 @@ extension HapticFormat {
   }
 }
 
-/// What a RichTap HE file and a HarmonyOS haptic file hold alike: events in whole milliseconds and
-/// percent, in groups.
+/// The common content of a RichTap HE file and a HarmonyOS haptic file: groups of events, in whole
+/// milliseconds and percent.
 struct RichTapDocument: Equatable, Sendable {
-  /// Events that count their times from one time: a pattern of HE, a channel of HarmonyOS.
+  /// Events with times relative to a common start: a pattern of HE, or a channel of HarmonyOS.
   struct Group: Equatable, Sendable {
-    /// Milliseconds from the start of the file; 0 for a channel.
+    /// The start of the group, in milliseconds from the start of the file; 0 for a channel.
     var time = 0
-    /// The vibrator of a channel; patterns of HE name it with each event.
+    /// The vibrator of a channel. Patterns of HE name a vibrator with each event.
     var vibrator = Vibrator.both
     var events: [Event] = []
 
-    /// The events with their times from the start of the file and their vibrator.
+    /// The events with times from the start of the file, and with their vibrator.
     var absoluteEvents: [Event] {
       events.map { event in
         var event = event
@@ -99,36 +99,36 @@ struct RichTapDocument: Equatable, Sendable {
     }
   }
 
-  /// One vibration.
+  /// A vibration.
   struct Event: Equatable, Sendable {
     enum Kind: String, JSONEnumeration { case transient, continuous }
 
     var kind: Kind
-    /// Milliseconds from the time of the group.
+    /// The start of the event, in milliseconds from the start of the group.
     var time: Int
-    /// Milliseconds; of no meaning for a transient.
+    /// The duration in milliseconds; ignored for a transient.
     var duration = 0
     var vibrator = Vibrator.both
-    /// Percent, 0…100.
+    /// The intensity in percent, 0…100.
     var intensity: Int
-    /// From dull, 0, to sharp, 100; a transient of HE may have −50…150.
+    /// The frequency, from dull (0) to sharp (100). A transient of HE may have −50…150.
     var frequency: Int
-    /// What bends a continuous event; empty for nothing.
+    /// The curve of a continuous event; empty for a constant event.
     var curve: [CurvePoint] = []
 
     var isTransient: Bool { kind == .transient }
   }
 
   struct CurvePoint: Equatable, Sendable {
-    /// Milliseconds from the start of the event.
+    /// The time from the start of the event, in milliseconds.
     var time: Int
-    /// What the event's intensity is multiplied by, 0…1.
+    /// The factor on the intensity of the event, 0…1.
     var gain: Float
-    /// What is added to the event's frequency, −100…100.
+    /// The offset that is added to the frequency of the event, −100…100.
     var frequencyOffset: Int
   }
 
-  /// The vibrator that plays, by its `Index`; the raw value names the layer it becomes.
+  /// The vibrator that plays, in the order of its `Index`. The raw value is the name of its layers.
   enum Vibrator: String, CaseIterable, Sendable {
     case both = ""
     case left
@@ -136,41 +136,42 @@ struct RichTapDocument: Equatable, Sendable {
 
     var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// The place of its layers; nil for both.
+    /// The body location of the vibrator's layers; nil for both vibrators.
     var bodyLocation: HapticComposition.BodyLocation? {
       self == .both ? nil : .init(number, of: 2, name: rawValue)
     }
 
-    /// The vibrator with a number in files, or nil.
+    /// Creates a vibrator from its `Index` in files, or returns nil for an unknown index.
     init?(number index: Int) {
       guard Self.allCases.indices.contains(index) else { return nil }
       self = Self.allCases[index]
     }
   }
 
-  /// Of HE, 1 for one pattern and 2 for a list; 0 where it is not known.
+  /// The version of HE, 1 for a single pattern and 2 for a list of patterns; 0 if unknown.
   var version = 0
   var channelCount = 0
-  /// The date or the author's name, as the file gives it.
+  /// The date or the author's name, as in the file.
   var creationText: String?
   var notes: String?
   var groups: [Group] = []
 
 }
 
-/// The two spellings of a ``RichTapDocument``, with the limits of their decoders. Source of the
-/// limits: the decoders of HarmonyOS, which plays both (openharmony/sensors_miscdevice, 9394f74,
-/// utils/haptic_decoder).
+/// The two notations of a ``RichTapDocument``, with the limits of their decoders.
+///
+/// Source of the limits: the decoders of HarmonyOS, which plays both
+/// (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
 enum RichTapDialect: Sendable {
   case he, oh
 
   var maximumEventCount: Int { self == .he ? 16 : 128 }
-  /// Milliseconds at which an event may start.
+  /// The range of event starts, in milliseconds.
   var timeRange: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
-  /// Milliseconds of a continuous event.
+  /// The range of durations of a continuous event, in milliseconds.
   var durationRange: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
   static let curvePointCountRange = 4...16
-  /// Bytes of a file.
+  /// The maximum file size, in bytes.
   var maximumFileSize: Int { self == .he ? .max : 64 * 1024 }
   static let intensityRange = 0...100
   static let frequencyOffsetRange = -100...100
@@ -179,13 +180,13 @@ enum RichTapDialect: Sendable {
     self == .he && isTransient ? -50...150 : 0...100
   }
 
-  /// Milliseconds that a transient takes.
+  /// The duration of a transient, in milliseconds.
   static let transientMilliseconds = 48
 
-  /// Milliseconds of the ramps at the ends of an event, which HE requires and others do without.
+  /// The length of the ramps that HE requires at the ends of an event, in milliseconds.
   static let rampMilliseconds = 1
 
-  /// The curve of HE for an event that has none.
+  /// Returns the curve that HE requires for an event of constant intensity.
   static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
     [
       .init(time: 0, gain: 0, frequencyOffset: 0),
@@ -197,23 +198,24 @@ enum RichTapDialect: Sendable {
 }
 
 struct RichTapDecoder: JSONSchemaReader {
-  /// Whole factors of curves have no point.
+  /// Factors of curves that are whole numbers are written without a decimal point.
   static let writesShortNumbers = true
 
   let json: JSONDocument
   let dialect: RichTapDialect
   var log = FindingLog()
   var document = RichTapDocument()
-  /// The numbers of the values the events were read from, group by group.
+  /// The indices of the JSON values that the events were read from, by group.
   var eventValueIndices: [[Int]] = []
   var details: [(name: String, value: String)] = []
-  /// Whether the file is of OpenHarmony's converter, for which some rules are only warnings.
+  /// A Boolean value that indicates whether the file was written by OpenHarmony's converter, for
+  /// which some rules are only warnings.
   private var isFromConverter = false
-  /// Whether the intensities of curves are percent.
+  /// A Boolean value that indicates whether the intensities of curves are in percent.
   private var usesPercentCurves = false
   private var unwrappedEvents: (first: Int, count: Int)?
   private var percentCurveValue: JSONValue?
-  /// The time of the pattern before, and the duration of the event whose curve is read.
+  /// The start of the preceding pattern, in milliseconds.
   fileprivate var previousPatternTime = -1
   fileprivate var currentEventDuration = 0
 
@@ -332,7 +334,7 @@ struct RichTapDecoder: JSONSchemaReader {
       log.add(.heCurvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
     }
     guard dialect == .he else {
-      // Those of one time keep their order.
+      // Points with equal times keep their order.
       let points = event.curve
       event.curve = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
         points[$0]
@@ -349,7 +351,8 @@ struct RichTapDecoder: JSONSchemaReader {
         + "must go from 0 at 0 to 0 at \(currentEventDuration)")
   }
 
-  /// The factor of a point; the decoder drops what is beyond hundredths before it checks the range.
+  /// Returns the gain of a curve point. The decoder of HarmonyOS truncates to hundredths before it
+  /// checks the range.
   fileprivate mutating func curveGain(_ value: JSONValue, key: JSONKey) -> Float? {
     guard var number: Double = readScalar(value, key: key) else { return nil }
     if usesPercentCurves {
@@ -384,7 +387,7 @@ struct RichTapDecoder: JSONSchemaReader {
       events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
     }
     events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
-    // When the left and the right vibrator are free again.
+    // The times at which the left and the right vibrator become free.
     var free = [0, 0]
     var found: (value: Int, count: Int)?
     for (event, value) in events {
@@ -407,7 +410,7 @@ struct RichTapDecoder: JSONSchemaReader {
   }
 }
 
-/// The keys of one spelling: a row for each, which reads, checks, orders and writes it.
+/// The keys of one notation. Each property reads, checks, orders, and writes one key.
 struct RichTapSchema: Sendable {
   typealias Table<Owner> = JSONObjectSchema<Owner, RichTapDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, RichTapDecoder>
@@ -420,8 +423,8 @@ struct RichTapSchema: Sendable {
   let file: Table<RichTapDocument>
   let event: Table<RichTapDocument.Event>
   let curvePoint: Table<RichTapDocument.CurvePoint>
-  /// An entry of `Pattern`: `Event`, or the keys of an event as OpenHarmony's converter writes
-  /// them.
+  /// An entry of `Pattern`: an object with the key `Event`, or the event itself, as OpenHarmony's
+  /// converter writes it.
   let patternEntry: JSONSchema
 
   static func schema(of dialect: RichTapDialect) -> RichTapSchema { dialect == .he ? he : oh }
@@ -522,7 +525,7 @@ struct RichTapSchema: Sendable {
 
   private static func metadataSchema(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
     let version = JSONKey("Version", .anyNumber, is: .required)
-    // Values of other kinds are ignored.
+    // Values of other types are ignored.
     func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Accessor<String?>) -> Field<
       RichTapDocument
     > {
@@ -608,7 +611,7 @@ struct RichTapSchema: Sendable {
           .heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
       }
       guard !event.isTransient, object["Frequency"] == nil else { return true }
-      // Of a transient it is expected alone.
+      // For a transient, the key is only recommended.
       if dialect == .oh {
         reader.reportMissing(
           frequency, isRequired: true, of: object, schema: JSONSchema("Parameters", []))
@@ -691,7 +694,7 @@ struct RichTapSchema: Sendable {
 }
 
 extension RichTapDialect {
-  /// The rules of the spelling, in the order in which they are listed.
+  /// The rules of the notation, in listing order.
   var rules: [Rule] {
     switch self {
     case .he:
@@ -720,8 +723,8 @@ extension RichTapDialect {
   }
 }
 
-/// The rules of both spellings under `he`; those under `oh` are of HarmonyOS alone, or say the same
-/// with its words.
+/// The rules of RichTap files. Names with `he` apply to both notations; names with `oh` are
+/// specific to HarmonyOS, or state the same rule in its terms.
 extension Rule {
   static let heDuplicateKey = warning(
     "duplicate-key", "syntax", "A key should appear only once in an object; the last one is used.")
