@@ -97,10 +97,10 @@ extension Publisher {
   /// Omits the first values.
   public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
-      var left = count
+      var remaining = count
       return sink {
-        if left > 0 {
-          left -= 1
+        if remaining > 0 {
+          remaining -= 1
         } else {
           receive($0)
         }

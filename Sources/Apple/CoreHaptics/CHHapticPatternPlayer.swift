@@ -150,12 +150,12 @@ final class PlayerBacking: @unchecked Sendable {
   /// Changes the settings, immediately if the player is in a session.
   func change(_ body: (inout Settings) -> Void) {
     lock.withLock {
-      let before = storedSettings
+      let previous = storedSettings
       body(&storedSettings)
-      logChanges(from: before)
+      logChanges(from: previous)
       guard let player else { return }
       // If the command queue is full, the next start applies the settings.
-      try? applySettings(to: player, previous: before)
+      try? applySettings(to: player, previous: previous)
     }
   }
 
@@ -204,9 +204,9 @@ final class PlayerBacking: @unchecked Sendable {
     _ = try pattern.samples(at: 48_000, resources: engine.withState { $0.resources })
     let events = pattern.composition.layers.flatMap(\.pattern.events)
     log(.playerMade(eventCount: events.count))
-    let longest = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
-    if longest > HapticEvent.defaultDuration {
-      log(.violation(.longEvent(seconds: longest)))
+    let maximumDuration = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
+    if maximumDuration > HapticEvent.defaultDuration {
+      log(.violation(.longEvent(seconds: maximumDuration)))
     }
   }
 
@@ -292,14 +292,14 @@ final class PlayerBacking: @unchecked Sendable {
         for: session.engine, resources: engine.withState { $0.resources })
       return try translatingErrors {
         let recorder = session as? VirtualSession
-        let made = try session.engine.player(
+        let newPlayer = try session.engine.player(
           for: plans, duration: pattern.duration, recordsChanges: recorder != nil)
-        recorder?.record(made, of: pattern.composition)
-        try applySettings(to: made, previous: Settings())
+        recorder?.record(newPlayer, of: pattern.composition)
+        try applySettings(to: newPlayer, previous: Settings())
         self.session = session
-        player = made
+        player = newPlayer
         reportedEndCount = 0
-        return made
+        return newPlayer
       }
     }
   }

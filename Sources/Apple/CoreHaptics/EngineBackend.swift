@@ -44,8 +44,8 @@ package enum EngineBackends {
   private static let installedBackend = Locked<(any EngineBackend)?>(nil)
   private static let runningTests = Locked<[VirtualBackend]>([])
   private static let environment: any EngineBackend = {
-    let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
-    guard asked.output == nil else { return LiveBackend(asked) }
+    let configuration = OutputConfiguration(ProcessInfo.processInfo.environment)
+    guard configuration.output == nil else { return LiveBackend(configuration) }
     MediaTime.setVirtualTime { virtual?.now }
     return VirtualBackend.shared
   }()
@@ -102,13 +102,13 @@ package enum EngineBackends {
   /// environment.
   package static func use(_ backend: (any EngineBackend)?) {
     _ = mediaTimeSetup
-    let old = installedBackend.withLock { installed in
-      let old = installed
+    let previous = installedBackend.withLock { installed in
+      let previous = installed
       installed = backend
-      return old
+      return previous
     }
-    if old !== backend {
-      (old as? VirtualBackend)?.releaseSharedObjects()
+    if previous !== backend {
+      (previous as? VirtualBackend)?.releaseSharedObjects()
     }
   }
 

@@ -404,12 +404,12 @@ final class EngineBacking: @unchecked Sendable {
   /// Reports the players that have ended since the last call: [handler queue].
   private func reportEnds() {
     for player in withState({ Array($0.activePlayers.values) }) {
-      let seen = withState { $0.activityNumber }
-      let ends = player.drainEndCount()
+      let previousActivity = withState { $0.activityNumber }
+      let endCount = player.drainEndCount()
       if !player.isActive {
         withState { state in
           // A player was started in the meantime, perhaps this one; its update will be reported.
-          guard state.activityNumber == seen else { return }
+          guard state.activityNumber == previousActivity else { return }
           state.activePlayers[ObjectIdentifier(player)] = nil
           state.activityNumber += 1
           if state.activePlayers.isEmpty {
@@ -417,7 +417,7 @@ final class EngineBacking: @unchecked Sendable {
           }
         }
       }
-      for _ in 0..<ends {
+      for _ in 0..<endCount {
         player.callCompletionHandler(nil)
       }
     }
@@ -454,14 +454,14 @@ package enum IsolationMonitor {
   /// A Boolean value that indicates whether the runtime has the hook. The hook is installed on
   /// first use.
   package static let isAvailable: Bool = {
-    guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
+    guard let address = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
     else { return false }
     let hook: Hook = { executor, original in
       if !IsolationMonitor.recordViolation() {
         unsafe original(executor)
       }
     }
-    unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
+    unsafe address.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
   }()
 

@@ -143,24 +143,24 @@ extension HapticEvent {
   }
 
   /// Copies the values of an event. Error messages refer to it by its path.
-  init(_ event: CHHapticEvent, path place: String) throws {
-    let kind = try Kind(event.type, path: place)
-    try Self.checkTime(event.relativeTime, path: "\(place).relativeTime", code: .invalidEventTime)
+  init(_ event: CHHapticEvent, path: String) throws {
+    let kind = try Kind(event.type, path: path)
+    try Self.checkTime(event.relativeTime, path: "\(path).relativeTime", code: .invalidEventTime)
     if let duration = event.explicitDuration {
-      try Self.checkTime(duration, path: "\(place).duration", code: .invalidEventDuration)
+      try Self.checkTime(duration, path: "\(path).duration", code: .invalidEventDuration)
     }
     var waveform: AudioWaveform?
     if let id = event.audioResourceID {
       waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
     } else if kind.playsFile {
       throw CHHapticError(
-        .invalidAudioResource, "\(place): an \(kind.rawValue) event requires an audioResourceID")
+        .invalidAudioResource, "\(path): an \(kind.rawValue) event requires an audioResourceID")
     }
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {
-      let place = "\(place).eventParameters[\(index)]"
-      let id = try EventParameterID(parameter.parameterID, path: place)
-      parameters[id] = try Self.clamped(parameter.value, to: id.range, path: "\(place).value")
+      let path = "\(path).eventParameters[\(index)]"
+      let id = try EventParameterID(parameter.parameterID, path: path)
+      parameters[id] = try Self.clamped(parameter.value, to: id.range, path: "\(path).value")
     }
     self.init(
       kind: kind, time: event.relativeTime, duration: event.explicitDuration,
@@ -168,19 +168,19 @@ extension HapticEvent {
       waveform: waveform)
   }
 
-  fileprivate static func checkTime(_ seconds: Double, path place: String, code: CHHapticError.Code)
+  fileprivate static func checkTime(_ seconds: Double, path: String, code: CHHapticError.Code)
     throws
   {
     guard seconds.isFinite, seconds >= 0 else {
-      throw CHHapticError(code, "\(place) is \(seconds); it must be 0 s or later")
+      throw CHHapticError(code, "\(path) is \(seconds); it must be 0 s or later")
     }
   }
 
   /// Returns a value clamped to a range. Throws an error for NaN.
-  fileprivate static func clamped(_ value: Float, to range: ClosedRange<Float>, path place: String)
+  fileprivate static func clamped(_ value: Float, to range: ClosedRange<Float>, path: String)
     throws -> Float
   {
-    guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is NaN") }
+    guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(path) is NaN") }
     return min(max(value, range.lowerBound), range.upperBound)
   }
 }
@@ -190,11 +190,11 @@ extension DynamicParameter {
     [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortestDouble]
   }
 
-  init(_ parameter: CHHapticDynamicParameter, path place: String) throws {
-    let id = try DynamicParameterID(parameter.parameterID, path: place)
+  init(_ parameter: CHHapticDynamicParameter, path: String) throws {
+    let id = try DynamicParameterID(parameter.parameterID, path: path)
     try HapticEvent.checkTime(
-      parameter.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
-    let value = try HapticEvent.clamped(parameter.value, to: id.range, path: "\(place).value")
+      parameter.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
+    let value = try HapticEvent.clamped(parameter.value, to: id.range, path: "\(path).value")
     self.init(id: id, value: value, time: parameter.relativeTime)
   }
 }
@@ -207,16 +207,16 @@ extension ParameterCurve {
     return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
   }
 
-  init(_ curve: CHHapticParameterCurve, path place: String) throws {
-    let id = try DynamicParameterID(curve.parameterID, path: place)
-    try HapticEvent.checkTime(curve.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
+  init(_ curve: CHHapticParameterCurve, path: String) throws {
+    let id = try DynamicParameterID(curve.parameterID, path: path)
+    try HapticEvent.checkTime(curve.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
     let points = try curve.controlPoints.enumerated().map { index, point in
-      let place = "\(place).controlPoints[\(index)]"
+      let path = "\(path).controlPoints[\(index)]"
       try HapticEvent.checkTime(
-        point.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
+        point.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
       return ControlPoint(
         time: point.relativeTime,
-        value: try HapticEvent.clamped(point.value, to: id.range, path: "\(place).value"))
+        value: try HapticEvent.clamped(point.value, to: id.range, path: "\(path).value"))
     }
     self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
   }
@@ -232,32 +232,32 @@ extension Float {
 
 extension RawRepresentable<String> {
   /// Creates the value with one of Apple's names. Error messages refer to it by its path.
-  fileprivate init(known name: String, _ noun: String, _ place: String?, _ code: CHHapticError.Code)
+  fileprivate init(known name: String, _ noun: String, _ path: String?, _ code: CHHapticError.Code)
     throws
   {
-    guard let known = Self(rawValue: name) else {
+    guard let value = Self(rawValue: name) else {
       throw CHHapticError(
-        code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
+        code, (path.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
     }
-    self = known
+    self = value
   }
 }
 
 extension HapticEvent.Kind {
-  init(_ type: CHHapticEvent.EventType, path place: String? = nil) throws {
-    try self.init(known: type.rawValue, "event type", place, .invalidEventType)
+  init(_ type: CHHapticEvent.EventType, path: String? = nil) throws {
+    try self.init(known: type.rawValue, "event type", path, .invalidEventType)
   }
 }
 
 extension EventParameterID {
-  init(_ id: CHHapticEvent.ParameterID, path place: String? = nil) throws {
-    try self.init(known: id.rawValue, "event parameter", place, .invalidParameterType)
+  init(_ id: CHHapticEvent.ParameterID, path: String? = nil) throws {
+    try self.init(known: id.rawValue, "event parameter", path, .invalidParameterType)
   }
 }
 
 extension DynamicParameterID {
-  init(_ id: CHHapticDynamicParameter.ID, path place: String? = nil) throws {
-    try self.init(known: id.rawValue, "dynamic parameter", place, .invalidParameterType)
+  init(_ id: CHHapticDynamicParameter.ID, path: String? = nil) throws {
+    try self.init(known: id.rawValue, "dynamic parameter", path, .invalidParameterType)
   }
 }
 
@@ -265,12 +265,12 @@ extension CHHapticError {
   /// Creates the error of a dictionary, with the path to the value instead of a line and column.
   /// Values that JSON cannot represent were written as placeholders; the message describes the
   /// original value.
-  fileprivate init(_ error: InputError, unrepresentable stranger: String?) {
+  fileprivate init(_ error: InputError, unrepresentable: String?) {
     let finding = error.finding
     var message = finding.message
     for written in ["an object", "null"] where message.hasSuffix(written) {
-      if let stranger {
-        message = message.dropLast(written.count) + stranger
+      if let unrepresentable {
+        message = message.dropLast(written.count) + unrepresentable
       }
     }
     let sentence =
@@ -351,8 +351,8 @@ private struct DictionaryJSONWriter {
   }
 
   /// Writes an object for a value of an object, because null would count as absent.
-  private mutating func writePlaceholder(for stranger: String, isMember: Bool) {
-    unrepresentableValues[path.joined()] = stranger
+  private mutating func writePlaceholder(for description: String, isMember: Bool) {
+    unrepresentableValues[path.joined()] = description
     bytes += (isMember ? "{}" : "null").utf8
   }
 

@@ -85,9 +85,9 @@ package enum WorkOwner {
   private static func withMark<Result>(_ mark: UnsafeMutableRawPointer?, perform body: () -> Result)
     -> Result
   {
-    let before = unsafe pthread_getspecific(key)
+    let previous = unsafe pthread_getspecific(key)
     unsafe pthread_setspecific(key, mark)
-    defer { unsafe pthread_setspecific(key, before) }
+    defer { unsafe pthread_setspecific(key, previous) }
     return body()
   }
 }

@@ -272,9 +272,8 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
     case .handlerOffMainActor(let handler):
       """
       the \(handler.rawValue) handler belongs to the main actor and was called off it, which \
-      traps on a 
+      traps on a phone; write { @Sendable … in Task { @MainActor in … } }
       """
-        + "phone; write { @Sendable … in Task { @MainActor in … } }"
     case .noResetHandler:
       "an engine was started without a reset handler; set one before the first start"
     case .engineReleased:

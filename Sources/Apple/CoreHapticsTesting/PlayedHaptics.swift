@@ -72,10 +72,10 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       guard next > 0 else { return levels[0] }
       let from = levels[next - 1]
       let to = levels[next]
-      let share = to.time > from.time ? (time - from.time) / (to.time - from.time) : 1
+      let fraction = to.time > from.time ? (time - from.time) / (to.time - from.time) : 1
       return Level(
-        time: time, intensity: from.intensity + (to.intensity - from.intensity) * share,
-        sharpness: from.sharpness + (to.sharpness - from.sharpness) * share)
+        time: time, intensity: from.intensity + (to.intensity - from.intensity) * fraction,
+        sharpness: from.sharpness + (to.sharpness - from.sharpness) * fraction)
     }
 
     /// Returns a transient.
@@ -98,11 +98,11 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 
     /// One line, such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
     public var description: String {
-      """
-      \(formattedThousandths(time)) s  \(kind)\(kind == .transient ? "" : " for \(formattedThousandths(duration)) s")
-      """
-        + ", \(kind == .audio ? "volume" : "intensity") \(formattedThousandths(intensity))"
-        + (kind == .audio ? "" : ", sharpness \(formattedThousandths(sharpness))")
+      let lengthText = kind == .transient ? "" : " for \(formattedThousandths(duration)) s"
+      let quantity = kind == .audio ? "volume" : "intensity"
+      let sharpnessText = kind == .audio ? "" : ", sharpness \(formattedThousandths(sharpness))"
+      return "\(formattedThousandths(time)) s  \(kind)\(lengthText), "
+        + "\(quantity) \(formattedThousandths(intensity))\(sharpnessText)"
         + (levels.count > 1 ? ", moving" : "")
     }
   }
@@ -173,22 +173,22 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func differences(
     from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible
   ) -> [String] {
-    var left = events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt)
+    var unmatched = events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt)
     var sentences: [(time: Double, text: String)] = []
     for event in expected.events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt) {
-      let near = left.indices.filter {
-        left[$0].kind == event.kind
-          && abs(left[$0].time - event.time) <= Self.maximumPairingDistance
+      let near = unmatched.indices.filter {
+        unmatched[$0].kind == event.kind
+          && abs(unmatched[$0].time - event.time) <= Self.maximumPairingDistance
       }
-      .min { abs(left[$0].time - event.time) < abs(left[$1].time - event.time) }
+      .min { abs(unmatched[$0].time - event.time) < abs(unmatched[$1].time - event.time) }
       guard let near else {
         sentences.append((event.time, "The \(event.displayName) is missing."))
         continue
       }
-      let found = left.remove(at: near)
-      sentences += found.differences(from: event, within: tolerance).map { (event.time, $0) }
+      let match = unmatched.remove(at: near)
+      sentences += match.differences(from: event, within: tolerance).map { (event.time, $0) }
     }
-    sentences += left.map { ($0.time, "The \($0.displayName) was not expected.") }
+    sentences += unmatched.map { ($0.time, "The \($0.displayName) was not expected.") }
     return sentences.enumerated().sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map(
@@ -210,15 +210,15 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func ahap() throws -> Data {
     var pattern = HapticPattern()
     for event in events where event.isFelt {
-      for piece in event.constantSegments {
+      for segment in event.constantSegments {
         pattern.events.append(
           HapticEvent(
-            kind: piece.kind == .transient ? .hapticTransient : .hapticContinuous,
-            time: roundedToThousandth(piece.time),
-            duration: piece.kind == .transient ? nil : roundedToThousandth(piece.duration),
+            kind: segment.kind == .transient ? .hapticTransient : .hapticContinuous,
+            time: roundedToThousandth(segment.time),
+            duration: segment.kind == .transient ? nil : roundedToThousandth(segment.duration),
             parameters: [
-              .hapticIntensity: Float(roundedToThousandth(piece.intensity)),
-              .hapticSharpness: Float(roundedToThousandth(piece.sharpness)),
+              .hapticIntensity: Float(roundedToThousandth(segment.intensity)),
+              .hapticSharpness: Float(roundedToThousandth(segment.sharpness)),
             ]))
       }
     }
@@ -266,9 +266,9 @@ extension PlayedHaptics.Event {
     var sentences: [String] = []
     let delay = time - expected.time
     if abs(delay) > tolerance.seconds + grace {
+      let direction = delay > 0 ? "late" : "early"
       sentences.append(
-        "The \(expected.displayName) is \(formattedMilliseconds(abs(delay))) \(delay > 0 ? "late" : "early")."
-      )
+        "The \(expected.displayName) is \(formattedMilliseconds(abs(delay))) \(direction).")
     }
     if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + grace {
       sentences.append(
@@ -279,11 +279,11 @@ extension PlayedHaptics.Event {
       guard let (time, found, wanted) = maximumDifference(from: expected, of: value),
         abs(found - wanted) > limit + grace
       else { return }
-      let place =
+      let timeText =
         kind == .transient || time == 0 ? "" : " \(formattedThousandths(time)) s after its start"
       sentences.append(
         "The \(expected.displayName) has \(quality) \(formattedThousandths(found)) instead of "
-          + "\(formattedThousandths(wanted))\(place).")
+          + "\(formattedThousandths(wanted))\(timeText).")
     }
     compare("intensity", tolerance.intensity, \.intensity)
     compare("sharpness", tolerance.sharpness, \.sharpness)
@@ -315,15 +315,16 @@ extension PlayedHaptics.Event {
 
   var constantSegments: [PlayedHaptics.Event] {
     guard kind == .continuous, levels.count > 1 else { return [self] }
-    var pieces: [PlayedHaptics.Event] = []
+    var segments: [PlayedHaptics.Event] = []
     var start = 0.0
     var level = level(at: 0)
     func close(at end: Double) {
       guard end > start else { return }
-      var middle = self.level(at: (start + end) / 2)
-      middle.time = 0
-      pieces.append(
-        PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle])
+      var midpoint = self.level(at: (start + end) / 2)
+      midpoint.time = 0
+      segments.append(
+        PlayedHaptics.Event(
+          kind: kind, time: time + start, duration: end - start, levels: [midpoint])
       )
     }
     var next = Self.minimumSegmentDuration
@@ -339,7 +340,7 @@ extension PlayedHaptics.Event {
       next += Self.minimumSegmentDuration
     }
     close(at: duration)
-    return pieces
+    return segments
   }
 }
 
@@ -454,314 +455,5 @@ extension PlayedHaptics {
     self.init(
       reader.finish(
         at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
-  }
-}
-
-/// Reconstructs the events of a pattern, with their levels, from the recorded changes of a player.
-///
-/// 1. Schedule the events of the pattern by onset.
-/// 2. For each change, advance to its frame: start the scheduled events, and extend the levels of
-///    active events by the current state.
-/// 3. Apply the change: seeks, pauses, and loops end the active events or begin others.
-private struct PlayerChangeReader {
-  private struct ScheduledEvent {
-    var event: HapticEvent
-    var layer: Int
-    var onset: Int64
-    var length: Int64
-  }
-
-  /// An event that is sounding, or that waits for the end of a pause.
-  private struct ActiveEvent {
-    var scheduled: ScheduledEvent
-    /// The position at which the event's pass began, in frames.
-    var passOrigin: Int64
-    /// The levels since the start or the last pause; empty during a pause.
-    var levels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
-    var start: Int64?
-  }
-
-  private static let controlIDs: [DynamicParameterID] = [
-    .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl,
-  ]
-
-  private let rate: Double
-  private let playsHaptics: Bool
-  private let playsAudio: Bool
-  /// The events, sorted by onset.
-  private let events: [ScheduledEvent]
-  private let controls: [[DynamicParameterID: ControlTimeline]]
-  private var state = PlayerChange()
-  private var frame: Int64 = 0
-  private var nextEvent = 0
-  private var activeEvents: [ActiveEvent] = []
-  /// The events so far, with times from frame 0.
-  private var playedEvents: [PlayedHaptics.Event] = []
-
-  init(
-    _ composition: HapticComposition, rate: Double, playsHaptics hearsHaptics: Bool = true,
-    playsAudio hearsAudio: Bool = true
-  ) {
-    self.rate = rate
-    self.playsHaptics = hearsHaptics
-    self.playsAudio = hearsAudio
-    var events: [ScheduledEvent] = []
-    for (layer, content) in composition.layers.enumerated() {
-      for event in content.pattern.events where !event.kind.isContinuous || event.holdDuration != 0
-      {
-        events.append(
-          ScheduledEvent(
-            event: event, layer: layer,
-            onset: FrameConversion.frame(seconds: event.time, rate: rate),
-            length: FrameConversion.frame(seconds: event.holdDuration ?? 0, rate: rate)))
-      }
-    }
-    self.events = events.enumerated().sorted {
-      ($0.element.onset, $0.offset) < ($1.element.onset, $1.offset)
-    }.map(
-      \.element)
-    controls = composition.layers.map { layer in
-      Dictionary(
-        uniqueKeysWithValues: Self.controlIDs.map {
-          ($0, ControlTimeline(of: $0, in: layer.pattern, grid: .frames(rate: rate)))
-        })
-    }
-    state.phase = .idle
-  }
-
-  mutating func apply(_ change: PlayerChange) {
-    let isNextPass =
-      change.overlapCount != state.overlapCount && change.jumpCount == state.jumpCount
-    advance(to: change.frame, passLength: isNextPass ? change.passOrigin - state.passOrigin : nil)
-    let before = state
-    let isEntered = change.jumpCount != state.jumpCount
-    state = change
-    if isEntered || change.phase != .playing {
-      endActiveEvents()
-    }
-    if change.phase == .idle {
-      activeEvents = []
-    }
-    if isNextPass {
-      nextEvent = 0
-    }
-    if isEntered {
-      nextEvent = events.firstIndex { $0.onset >= change.jumpFrame } ?? events.count
-      activeEvents = events[..<nextEvent].filter {
-        $0.length > 0 && $0.onset + $0.length > change.jumpFrame
-      }.map {
-        ActiveEvent(scheduled: $0, passOrigin: change.passOrigin)
-      }
-    }
-    if change.phase == .playing, isEntered || before.phase == .paused {
-      for index in activeEvents.indices {
-        activeEvents[index].start = frame
-      }
-    }
-  }
-
-  /// Returns the events up to a frame. The origin is added to all times.
-  mutating func finish(at end: Int64, origin: Double) -> [PlayedHaptics.Event] {
-    advance(to: end)
-    endActiveEvents()
-    return playedEvents.map {
-      PlayedHaptics.Event(
-        kind: $0.kind, time: roundedToNanosecond($0.time + origin),
-        duration: roundedToNanosecond($0.duration),
-        levels: $0.levels)
-    }
-  }
-
-  /// Advances to a frame with the current state, or to the end of the pass if the next pass begins
-  /// at the frame.
-  private mutating func advance(to end: Int64, passLength: Int64? = nil) {
-    defer { frame = max(frame, end) }
-    guard state.phase == .playing else { return }
-    while nextEvent < events.count, events[nextEvent].onset < passLength ?? .max {
-      let planned = events[nextEvent]
-      let start = max(frame, state.frame(at: state.passOrigin + planned.onset))
-      guard start < end || passLength != nil else { break }
-      nextEvent += 1
-      var event = ActiveEvent(scheduled: planned, passOrigin: state.passOrigin, start: start)
-      if planned.length > 0 {
-        activeEvents.append(event)
-      } else {
-        appendLevel(at: start, to: &event)
-        record(event, end: start)
-      }
-    }
-    var kept: [ActiveEvent] = []
-    for var event in activeEvents {
-      let last = state.frame(at: event.passOrigin + event.scheduled.onset + event.scheduled.length)
-      appendLevels(to: &event, until: min(end, last))
-      if last > end {
-        kept.append(event)
-      } else {
-        record(event, end: last)
-      }
-    }
-    activeEvents = kept
-  }
-
-  /// Adds the breakpoints of an event's levels up to a frame.
-  private func appendLevels(to event: inout ActiveEvent, until end: Int64) {
-    guard let start = event.start else { return }
-    let from = event.levels.last.map { max($0.frame, frame) } ?? start
-    guard end > from else { return }
-    var frames: Set<Int64> = [from]
-    let low = state.position(at: from) - event.passOrigin
-    let high = state.position(at: end) - event.passOrigin
-    for control in controls[event.scheduled.layer].values {
-      for segment in control.segments[(control.index(at: Double(low)) + 1)...]
-      where segment.start < Double(high) {
-        frames.insert(state.frame(at: event.passOrigin + Int64(segment.start)))
-      }
-    }
-    let corners = frames.sorted()
-    for (frame, next) in zip(corners, corners.dropFirst() + [end]) {
-      appendLevel(at: frame, to: &event)
-      // The segment ends just before the next one begins.
-      if next - 1 > frame {
-        appendLevel(at: next - 1, to: &event)
-      }
-    }
-  }
-
-  private func appendLevel(at frame: Int64, to event: inout ActiveEvent) {
-    let (intensity, sharpness) = level(of: event, at: frame)
-    // Three equal points in series are replaced by two.
-    let last = event.levels.suffix(2)
-    if last.count == 2, last.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness })
-    {
-      event.levels[event.levels.count - 1].frame = frame
-    } else {
-      event.levels.append((frame, intensity, sharpness))
-    }
-  }
-
-  /// Returns the intensity or volume and the sharpness of an event at a frame.
-  private func level(of open: ActiveEvent, at frame: Int64) -> (Double, Double) {
-    let position = state.position(at: frame) - open.passOrigin
-    func control(_ id: DynamicParameterID) -> Double {
-      guard let timeline = controls[open.scheduled.layer][id] else {
-        return Double(id.neutralValue)
-      }
-      let segment = timeline.segments[timeline.index(at: Double(position))]
-      if let sent = state.liveValue(of: id, at: frame),
-        segment.sourceStart.map({ open.passOrigin + Int64($0) <= sent.position }) ?? true
-      {
-        return sent.value
-      }
-      return segment.value(at: Double(position))
-    }
-    // Rounding removes the digits that `Float` adds: 0.32 instead of 0.3199999928.
-    func unit(_ value: Double) -> Double { (min(max(value, 0), 1) * 1e6).rounded() / 1e6 }
-    let event = open.scheduled.event
-    guard event.kind.isHaptic else {
-      let volume = Double(event.value(of: .audioVolume)) * control(.audioVolumeControl)
-      return (state.playsAudio && playsAudio ? unit(volume) : 0, 0)
-    }
-    let intensity = Double(event.value(of: .hapticIntensity)) * control(.hapticIntensityControl)
-    let sharpness = Double(event.value(of: .hapticSharpness)) + control(.hapticSharpnessControl)
-    return (state.playsHaptics && playsHaptics ? unit(intensity) : 0, unit(sharpness))
-  }
-
-  private mutating func record(_ event: ActiveEvent, end: Int64) {
-    guard let start = event.start, let first = event.levels.first else { return }
-    let isSteady = event.levels.allSatisfy {
-      $0.intensity == first.intensity && $0.sharpness == first.sharpness
-    }
-    let kind = event.scheduled.event.kind
-    playedEvents.append(
-      PlayedHaptics.Event(
-        kind: kind.isHaptic ? (kind.isTransient ? .transient : .continuous) : .audio,
-        time: Double(start) / rate,
-        duration: Double(max(0, end - start)) / rate,
-        levels: (isSteady ? [first] : event.levels).map {
-          PlayedHaptics.Event.Level(
-            time: Double($0.frame - start) / rate, intensity: $0.intensity, sharpness: $0.sharpness)
-        }))
-  }
-
-  /// Ends the segments of all active events, which may continue after a pause.
-  private mutating func endActiveEvents() {
-    for index in activeEvents.indices {
-      record(activeEvents[index], end: frame)
-      activeEvents[index].levels = []
-      activeEvents[index].start = nil
-    }
-  }
-}
-
-/// Snapshots of the haptics of a test, stored as AHAP next to the test and compared with later
-/// runs.
-///
-/// The file is `__Haptics__/TESTFILE/NAME.ahap` in the folder of the test. The environment variable
-/// `TEMBLOR_RECORD` determines whether it is written: `all` writes every snapshot, `missing` writes
-/// missing snapshots (the default), and `never` writes none (the default if `CI` is set).
-public enum HapticSnapshot {
-  private static let maximumListedCount = 12
-
-  /// Compares haptics with a snapshot, or writes the snapshot.
-  ///
-  /// A snapshot that was just written is also reported once as a failure, because nothing was
-  /// compared.
-  ///
-  /// - Parameters:
-  ///   - played: The haptics of the test.
-  ///   - name: The name of the file without extension.
-  ///   - tolerance: The maximum differences.
-  ///   - path: The path of the test file.
-  ///   - environment: The environment variables.
-  /// - Returns: The reason for a failure, with one sentence for each difference, or nil.
-  public static func failure(
-    of played: PlayedHaptics, named name: String = #function,
-    within tolerance: HapticTolerance = .perceptible,
-    filePath path: String = #filePath,
-    environment: [String: String] = ProcessInfo.processInfo.environment
-  ) -> String? {
-    let test = URL(filePath: path)
-    let folder = test.deletingLastPathComponent().appending(path: "__Haptics__").appending(
-      path: test.deletingPathExtension().lastPathComponent)
-    let file = folder.appending(path: fileName(name) + ".ahap")
-    let exists = FileManager.default.fileExists(atPath: file.path)
-    let mode = environment["TEMBLOR_RECORD"] ?? (environment["CI"] == nil ? "missing" : "never")
-    guard ["all", "missing", "never"].contains(mode) else {
-      return
-        """
-        The snapshot \(file.path) cannot be written or read: TEMBLOR_RECORD is '\(mode)'; it \
-        must be all, missing 
-        """
-          + "or never"
-    }
-    do {
-      if mode == "all" || mode == "missing" && !exists {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try played.ahap().write(to: file, options: .atomic)
-        return "A snapshot was written to \(file.path); run again to compare with it."
-      }
-      guard exists else {
-        return "There is no snapshot \(file.path); run with TEMBLOR_RECORD=missing to write it."
-      }
-      let differences = played.differences(
-        from: try PlayedHaptics(contentsOf: file), within: tolerance)
-      if differences.isEmpty { return nil }
-      return
-        (["What was played differs from \(file.path):"] + differences.prefix(maximumListedCount)
-        + (differences.count > maximumListedCount
-          ? ["… and \(differences.count - maximumListedCount) more."] : []))
-        .joined(
-          separator: "\n  ")
-    } catch let error as CHHapticError {
-      return "The snapshot cannot be read: \(error.localizedDescription)"
-    } catch {
-      return "The snapshot \(file.path) cannot be written or read: \(error)"
-    }
-  }
-
-  private static func fileName(_ name: String) -> String {
-    String(
-      name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" }
-    )
   }
 }

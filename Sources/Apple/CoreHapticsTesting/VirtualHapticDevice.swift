@@ -224,9 +224,9 @@ public struct EngineState: Equatable, Sendable, CustomStringConvertible {
 func formattedThousandths(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())
-  let rest = String(abs(scaled) % 1_000)
+  let fractionDigits = String(abs(scaled) % 1_000)
   return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)."
-    + String(repeating: "0", count: 3 - rest.count) + rest
+    + String(repeating: "0", count: 3 - fractionDigits.count) + fractionDigits
 }
 
 /// A clock that follows a virtual device.

@@ -61,14 +61,14 @@ public import Observation
   }
 
   private init(
-    lifecycle life: EngineLifecycle, patterns: ParsedPatternCache, store: any HapticSettingStore,
+    lifecycle: EngineLifecycle, patterns: ParsedPatternCache, store: any HapticSettingStore,
     isEnabledByDefault isEnabledAtFirst: Bool
   ) {
-    self.lifecycle = life
+    self.lifecycle = lifecycle
     self.patterns = patterns
     self.store = store
     isEnabled = store.isOn(Self.settingKey) ?? isEnabledAtFirst
-    life.setHandlers(reset: { patterns.reload() }) { [weak self] in
+    lifecycle.setHandlers(reset: { patterns.reload() }) { [weak self] in
       Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
     }
   }
@@ -117,11 +117,11 @@ public import Observation
   /// Plays patterns as one, each at its own time, exact to the frame. Unknown names are skipped.
   func play(_ steps: [(name: String, time: TimeInterval)], at time: TimeInterval = 0) {
     guard isEnabled else { return }
-    let found = steps.compactMap { step in
+    let resolvedSteps = steps.compactMap { step in
       patterns.pattern(named: step.name).map { (pattern: $0, time: step.time) }
     }
-    guard !found.isEmpty else { return }
-    play(at: time) { try .sequence(found) }
+    guard !resolvedSteps.isEmpty else { return }
+    play(at: time) { try .sequence(resolvedSteps) }
   }
 
   private func play(at time: TimeInterval = 0, _ make: () throws -> CHHapticPattern) {
@@ -294,70 +294,5 @@ extension CHHapticPattern {
               parameterID: .hapticSharpness, value: sharpness.isNaN ? 0 : sharpness),
           ], relativeTime: 0)
       ], parameters: [])
-  }
-}
-
-/// The meaning of a game event, with a gentle and brief haptic that never punishes.
-public enum SemanticEvent: String, CaseIterable, Sendable {
-  /// A button was touched: a light tap.
-  case buttonTap
-  /// An answer was correct: two rising taps.
-  case correctAnswer
-  /// A coin was earned: a firm tap.
-  case coinEarned
-  /// A wrong answer: two calm, falling taps.
-  case softFeedback
-  /// A great success: two heavy taps.
-  case celebration
-  /// A selection changed: the faintest tick.
-  case selectionChanged
-
-  /// The name of the pattern that is played.
-  public var patternName: String { "bennie-" + rawValue.hyphenated }
-}
-
-/// The kinds of feedback in an educational application.
-public enum FeedbackType: String, CaseIterable, Sendable {
-  /// A light tap.
-  case light
-  /// A firm tap.
-  case medium
-  /// A heavy tap, for important feedback.
-  case heavy
-  /// The faintest tick.
-  case selection
-  /// Two rising taps.
-  case success
-  /// Two falling taps.
-  case warning
-  /// Four uneven taps.
-  case error
-  /// Two quick bright taps.
-  case correctAnswer
-  /// A dull knock that sags.
-  case wrongAnswer
-  /// Three rising taps and a swelling fourth.
-  case levelUp
-  /// A rocket and its sparks.
-  case celebration
-  /// One tick of a clock.
-  case countdown
-  /// A tap that sinks.
-  case swipeDown
-  /// A brush that rises to a tap.
-  case swipeUp
-  /// A drag and a heavy stop.
-  case swipeHeavy
-
-  /// The name of the pattern that is played.
-  public var patternName: String {
-    (self == .correctAnswer || self == .wrongAnswer ? "feedback-" : "") + rawValue.hyphenated
-  }
-}
-
-extension String {
-  /// The name with hyphens: `level-up` for `levelUp`.
-  fileprivate var hyphenated: String {
-    map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
   }
 }

@@ -24,11 +24,11 @@ public struct PatternResolver: Sendable {
   /// Creates a resolver.
   public init(
     names: [String], formats: FormatRegistry = .apple,
-    source place: @escaping @Sendable (_ name: String) throws -> Source?
+    source: @escaping @Sendable (_ name: String) throws -> Source?
   ) {
     self.names = names
     self.formats = formats
-    self.source = place
+    self.source = source
   }
 
   /// The patterns that are shipped with Temblor.

@@ -60,8 +60,8 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     if let problem = device.ruleProblem {
       Issue.record("\(problem).", severity: .warning, sourceLocation: location)
     }
-    for other in mistakes.foreignEngineOwners {
-      fail(Self.foreignEngineMessage(test: other))
+    for owner in mistakes.foreignEngineOwners {
+      fail(Self.foreignEngineMessage(test: owner))
     }
     if sharing == .parallel,
       device.log.contains(where: {

@@ -134,15 +134,15 @@ public struct SensoryFeedback: Equatable, Sendable {
   /// Evaluates the view again, and calls the observers of values that have changed since the last
   /// evaluation, innermost first.
   public func update() {
-    var found = ObserverCollector()
-    found.visit(content())
-    let before = observersByPath
-    observersByPath = Dictionary(found.observers) { $1 }
-    for (place, watch) in found.observers {
-      if let old = before[place] {
-        watch.onUpdate(old.trigger)
+    var collector = ObserverCollector()
+    collector.visit(content())
+    let previous = observersByPath
+    observersByPath = Dictionary(collector.observers) { $1 }
+    for (path, observer) in collector.observers {
+      if let previousObserver = previous[path] {
+        observer.onUpdate(previousObserver.trigger)
       } else {
-        watch.onAppear()
+        observer.onAppear()
       }
     }
   }
@@ -156,10 +156,10 @@ public struct SensoryFeedback: Equatable, Sendable {
   let onUpdate: (Any) -> Void
 
   init<T: Equatable>(
-    trigger: T, onAppear appears: @escaping () -> Void, _ action: @escaping (T, T) -> Void
+    trigger: T, onAppear: @escaping () -> Void, _ action: @escaping (T, T) -> Void
   ) {
     self.trigger = trigger
-    self.onAppear = appears
+    self.onAppear = onAppear
     onUpdate = { old in
       if let old = old as? T, old != trigger {
         action(old, trigger)
@@ -173,19 +173,19 @@ public struct SensoryFeedback: Equatable, Sendable {
   private(set) var observers: [(String, ValueObserver)] = []
   private var path = ""
 
-  mutating func append(_ watch: ValueObserver) {
-    observers.append(("\(path)#\(observers.count)", watch))
+  mutating func append(_ observer: ValueObserver) {
+    observers.append(("\(path)#\(observers.count)", observer))
   }
 
   mutating func visit(_ view: any View, at step: String = "") {
-    let outer = path
+    let outerPath = path
     path += "/\(type(of: view))\(step)"
     if let view = view as? any ObservableView {
       view.collectObservers(into: &self)
     } else {
       visit(body(of: view))
     }
-    path = outer
+    path = outerPath
   }
 
   private func body(of view: some View) -> any View { view.body }

@@ -31,9 +31,9 @@ public struct AnyView: View, ObservableView {
   /// Erases a view's type.
   public init(_ view: any View) { self.view = view }
 
-  init(_ view: any View, _ watch: ValueObserver) {
+  init(_ view: any View, _ observer: ValueObserver) {
     self.view = view
-    self.observer = watch
+    self.observer = observer
   }
 
   /// The view.

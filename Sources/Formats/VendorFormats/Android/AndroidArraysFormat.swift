@@ -58,11 +58,11 @@ extension HapticFormat {
         let steps = VibrationSteps(
           composition, options: options, isContinuous: options.dialect == "studio")
         var losses = steps.losses
-        var words = composition
+        var described = composition
         if keys.track != nil {
-          words.title = nil
+          described.title = nil
         }
-        losses.addTextLosses(of: words)
+        losses.addTextLosses(of: described)
         var writer = JSONWriter()
         writer.object { file in
           if let project = keys.project, let track = keys.track {
@@ -185,16 +185,25 @@ extension ReadResult {
   fileprivate init(
     of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions
   ) {
-    let made = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
+    let reader = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
     self.init(
-      made?.composition, of: json, log: log, options: options, losses: made?.losses.finish() ?? [],
+      reader?.composition, of: json, log: log, options: options,
+      losses: reader?.losses.finish() ?? [],
       sourceMap: SourceMap { _ in json.root.location })
   }
 }
 
+/// The names of the keys of a format with timings and amplitudes.
 private struct TimingArrayKeys: Sendable {
-  var timings, amplitudes, repeatIndex: String
+  /// The key of the durations.
+  var timings: String
+  /// The key of the amplitudes.
+  var amplitudes: String
+  /// The key of the repeat index.
+  var repeatIndex: String
+  /// The key of the project's name, or nil if the format has no projects.
   var project: String?
+  /// The key of the track's name, or nil if the format has no tracks.
   var track: String?
 }
 

@@ -48,8 +48,8 @@ struct VibrationBuilder {
           sharpness: scale.sharpness(ofHertz: last.sharpness * scale.maximumHertz))
         let count = FrameConversion.integer(
           (abs(point.sharpness - from.sharpness) * Self.linesPerSharpnessUnit).rounded(.up))
-        for middle in from.subdivided(to: point, count: count) {
-          append(middle)
+        for intermediate in from.subdivided(to: point, count: count) {
+          append(intermediate)
         }
       }
       append(point)
@@ -77,17 +77,18 @@ struct VibrationBuilder {
         }
       }
     }
-    var kept: [EnvelopePoint] = []
+    var remainingPoints: [EnvelopePoint] = []
     var run: [EnvelopePoint] = []
     for point in points {
       run.append(point)
       guard anchors.contains((point.time * 1e6).rounded()) else { continue }
-      kept += PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(
-        kept.isEmpty ? 0 : 1)
+      remainingPoints += PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(
+        remainingPoints.isEmpty ? 0 : 1)
       run = [point]
     }
-    return kept
-      + PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(kept.isEmpty ? 0 : 1)
+    return remainingPoints
+      + PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(
+        remainingPoints.isEmpty ? 0 : 1)
   }
 
   /// Returns everything as one line of levels and sharpness.
@@ -189,14 +190,14 @@ struct VibrationBuilder {
   private mutating func lines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
     sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
   ) {
-    var ends: [(point: EnvelopePoint, duration: Int)] = []
+    var lineEnds: [(point: EnvelopePoint, duration: Int)] = []
     var time = start
     for (index, point) in points.enumerated() {
       var target = quantizer.milliseconds(point.time)
       if index == 0, target > time {
         var silence = point
         silence.level = 0
-        ends.append((silence, target - time))
+        lineEnds.append((silence, target - time))
         time = target
       }
       let isJump = index == 0 ? point.level != 0 : points[index - 1].time == point.time
@@ -207,26 +208,26 @@ struct VibrationBuilder {
         reportRamp()
       }
       if target > time {
-        ends.append((point, target - time))
+        lineEnds.append((point, target - time))
         time = target
-      } else if !ends.isEmpty {
-        ends[ends.count - 1].point = point
+      } else if !lineEnds.isEmpty {
+        lineEnds[lineEnds.count - 1].point = point
       }
     }
-    if var last = ends.last?.point, last.level != 0 {
+    if var last = lineEnds.last?.point, last.level != 0 {
       last.level = 0
-      ends.append((last, 1))
+      lineEnds.append((last, 1))
       time += 1
     }
-    if let end, end > time || ends.isEmpty {
-      var last = ends.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
+    if let end, end > time || lineEnds.isEmpty {
+      var last = lineEnds.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
       last.level = 0
-      ends.append((last, max(end - time, 1)))
+      lineEnds.append((last, max(end - time, 1)))
     }
-    if ends.isEmpty {
-      ends = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)]
+    if lineEnds.isEmpty {
+      lineEnds = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)]
     }
-    return (points.first?.sharpness ?? ends[0].point.sharpness, ends)
+    return (points.first?.sharpness ?? lineEnds[0].point.sharpness, lineEnds)
   }
 
   private mutating func envelope(

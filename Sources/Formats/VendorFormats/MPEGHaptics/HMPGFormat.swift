@@ -26,18 +26,18 @@ extension HapticFormat {
       var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
       let name = file.name
-      @Sendable func place(_ bit: Int) -> FileLocation {
+      @Sendable func location(_ bit: Int) -> FileLocation {
         FileLocation(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
       }
       return ReadResult(of: decoder.document, log: decoder.log, options: options, offset: { $0 }) {
-        place($1 ?? $0)
+        location($1 ?? $0)
       }
     })
 }
 
 struct HMPGDecoder {
   typealias Effect = MPEGDocument.Effect
-  typealias Key = MPEGDocument.Keyframe
+  typealias Keyframe = MPEGDocument.Keyframe
 
   enum Packet: Int {
     case timing, haptics, perception, channel, band, data, library
@@ -72,7 +72,7 @@ struct HMPGDecoder {
   private var indices: [[Int]: Int] = [:]
   /// The announced number of children of the file (empty path), a perception, a channel, or a band,
   /// by its path of ids, with the location of the announcement.
-  private var announcedCounts: [[Int]: (count: Int, place: Int)] = [[]: (0, 0)]
+  private var announcedCounts: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
   /// The indices of a band's effects that may continue in later packets, by the band's path of ids
   /// and the effect's id.
   private var openEffects: [[Int]: [Int: Int]] = [:]
@@ -175,14 +175,14 @@ struct HMPGDecoder {
 
   private mutating func decodeInitialTiming(_ reader: inout BitReader) throws(BitReadError) {
     unitTicks = try reader.read(32)
-    let place = reader.position
+    let timescaleBit = reader.position
     let timescale = try reader.read(32)
     guard timescale > 0 else {
-      throw BitReadError(.hmpgStructure, atBit: place, "the timescale is 0 ticks a second")
+      throw BitReadError(.hmpgStructure, atBit: timescaleBit, "the timescale is 0 ticks a second")
     }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
       throw BitReadError(
-        .hmpgStructure, atBit: place,
+        .hmpgStructure, atBit: timescaleBit,
         "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
@@ -196,13 +196,13 @@ struct HMPGDecoder {
   ///
   /// Source of the polynomials: MPEGGroup/HapticReferenceSoftware, 2de9ff1.
   private mutating func verifyChecksum(
-    _ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int
+    _ reader: inout BitReader, bits: Int, isGlobal: Bool, at bit: Int
   ) throws(BitReadError) {
     let count = isGlobal ? try reader.read(8) : 1
     let expected = try reader.readWord(bits)
     guard count > 0, count <= uncheckedPackets.count else {
       return report(
-        .hmpgChecksum, atBit: place,
+        .hmpgChecksum, atBit: bit,
         """
         the checksum covers \(count) packets, but only \(uncheckedPackets.count) \
         \(uncheckedPackets.count == 1 ? "precedes" : "precede") it
@@ -212,13 +212,13 @@ struct HMPGDecoder {
     let range =
       uncheckedPackets[uncheckedPackets.count - count]
       .lowerBound..<uncheckedPackets[uncheckedPackets.count - 1].upperBound
-    let found = Self.checksum(of: bytes[range], bits: bits)
-    guard found != expected else { return }
+    let actual = Self.checksum(of: bytes[range], bits: bits)
+    guard actual != expected else { return }
     report(
-      .hmpgChecksum, atBit: place,
+      .hmpgChecksum, atBit: bit,
       """
       the checksum is \(String(expected, radix: 16)), that of the packets \
-      \(String(found, radix: 16))
+      \(String(actual, radix: 16))
       """
     )
   }
@@ -245,10 +245,10 @@ struct HMPGDecoder {
   )
     throws(BitReadError) -> Value where Value.AllCases == [Value]
   {
-    let place = reader.position
+    let codeBit = reader.position
     let code = try reader.read(bits)
     guard code < min(count, Value.allCases.count) else {
-      throw BitReadError(.hmpgUnknownCode, atBit: place, "unknown \(noun) code \(code)")
+      throw BitReadError(.hmpgUnknownCode, atBit: codeBit, "unknown \(noun) code \(code)")
     }
     return Value.allCases[code]
   }
@@ -259,7 +259,7 @@ struct HMPGDecoder {
   {
     var ids: [Int] = []
     while ids.count < count {
-      let place = reader.position
+      let idBit = reader.position
       let id = try reader.read(ids.count == 1 ? 16 : 8)
       ids.append(id)
       guard indices[ids] == nil else { continue }
@@ -269,7 +269,7 @@ struct HMPGDecoder {
         case 2: "perception \(ids[0]) has no channel with id \(id)"
         default: "channel \(ids[1]) has no band with id \(id)"
         }
-      throw BitReadError(.hmpgUnknownID, atBit: place, message)
+      throw BitReadError(.hmpgUnknownID, atBit: idBit, message)
     }
     return ids
   }
@@ -335,13 +335,13 @@ struct HMPGDecoder {
     }
     let ids = [perception.id]
     announcedCounts[ids] = (
-      try reader.read(16), announcedCounts[ids]?.place ?? perception.sourceIndex
+      try reader.read(16), announcedCounts[ids]?.bit ?? perception.sourceIndex
     )
     if indices[ids] != nil {
-      let known = self[perception: ids]
-      perception.channels = known.channels
-      perception.effectLibrary = known.effectLibrary
-      perception.sourceIndex = known.sourceIndex
+      let existing = self[perception: ids]
+      perception.channels = existing.channels
+      perception.effectLibrary = existing.effectLibrary
+      perception.sourceIndex = existing.sourceIndex
       self[perception: ids] = perception
     } else {
       indices[ids] = document.perceptions.count
@@ -391,7 +391,7 @@ struct HMPGDecoder {
       channel.namesBodyLocation = true
     }
     try reader.skip(vertices * 32)
-    announcedCounts[ids] = (try reader.read(8), announcedCounts[ids]?.place ?? channel.sourceIndex)
+    announcedCounts[ids] = (try reader.read(8), announcedCounts[ids]?.bit ?? channel.sourceIndex)
     if indices[ids] != nil {
       channel.bands = self[channel: ids].bands
       channel.sourceIndex = self[channel: ids].sourceIndex
@@ -407,7 +407,7 @@ struct HMPGDecoder {
     let number = try reader.read(8)
     let ids = try describedIDs(count: 2, from: &reader) + [number]
     try reader.skip(8)
-    let place = reader.position
+    let typeBit = reader.position
     band.kind = try code(bits: 3, noun: "band", from: &reader)
     if band.kind == .curve {
       let code = try reader.read(4)
@@ -424,11 +424,11 @@ struct HMPGDecoder {
       self[channel: ids].bands.append(band)
       return
     }
-    let known = self[band: ids]
-    band.effects = known.effects
-    band.sourceIndex = known.sourceIndex
-    guard band.kind == known.kind || band.effects.isEmpty else {
-      throw BitReadError(.hmpgStructure, atBit: place, "band \(number) changes its type")
+    let existing = self[band: ids]
+    band.effects = existing.effects
+    band.sourceIndex = existing.sourceIndex
+    guard band.kind == existing.kind || band.effects.isEmpty else {
+      throw BitReadError(.hmpgStructure, atBit: typeBit, "band \(number) changes its type")
     }
     self[band: ids] = band
   }
@@ -462,21 +462,21 @@ struct HMPGDecoder {
     if effect.kind == .basis {
       try decodeWaveShape(of: &effect, from: &reader)
     }
-    let keys = try reader.read(16)
-    try reader.require(keys, ofBits: 3, "key frames")
-    for _ in 0..<keys {
-      var key = Key(sourceIndex: UInt32(clamping: reader.position))
+    let keyframeCount = try reader.read(16)
+    try reader.require(keyframeCount, ofBits: 3, "key frames")
+    for _ in 0..<keyframeCount {
+      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.position))
       let mask = try reader.read(3)
       if mask & 1 != 0 {
-        key.position = Int32(try reader.read(16))
+        keyframe.position = Int32(try reader.read(16))
       }
       if mask & 2 != 0 {
-        key.amplitude = try reader.readScaled(8, from: -1, to: 1)
+        keyframe.amplitude = try reader.readScaled(8, from: -1, to: 1)
       }
       if mask & 4 != 0 {
-        key.frequency = Float(try reader.read(16))
+        keyframe.frequency = Float(try reader.read(16))
       }
-      effect.keyframes.append(key)
+      effect.keyframes.append(keyframe)
     }
     let children = try reader.read(16)
     try reader.require(children, ofBits: 76, "effects")
@@ -523,8 +523,8 @@ struct HMPGDecoder {
         : try decodeTemporalEffect(of: kind, from: &reader)
       if !isSpatialUnit, effect.kind == .basis, let id = effect.id {
         // An effect that continues repeats its id.
-        if kind != .wavelet, let known = open[id] {
-          effects[known].keyframes += effect.keyframes
+        if kind != .wavelet, let effectIndex = open[id] {
+          effects[effectIndex].keyframes += effect.keyframes
           continue
         }
         open[id] = effects.count
@@ -601,12 +601,12 @@ struct HMPGDecoder {
     _ count: Int, of kind: MPEGBandKind, maskBits: Int, from reader: inout BitReader
   )
     throws(BitReadError)
-    -> [Key]
+    -> [Keyframe]
   {
     try reader.require(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
-    var keys: [Key] = []
+    var keyframes: [Keyframe] = []
     for _ in 0..<count {
-      var key = Key(sourceIndex: UInt32(clamping: reader.position))
+      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.position))
       let mask =
         switch kind {
         case .transient: 3
@@ -614,15 +614,15 @@ struct HMPGDecoder {
         case .vectorial, .wavelet: try reader.read(maskBits)
         }
       if mask & 1 != 0 {
-        key.amplitude = try reader.readScaled(8, from: -1, to: 1)
+        keyframe.amplitude = try reader.readScaled(8, from: -1, to: 1)
       }
-      key.position = Int32(try reader.read(16))
+      keyframe.position = Int32(try reader.read(16))
       if mask & 2 != 0 {
-        key.frequency = Float(try reader.read(16))
+        keyframe.frequency = Float(try reader.read(16))
       }
-      keys.append(key)
+      keyframes.append(keyframe)
     }
-    return keys
+    return keyframes
   }
 
   // MARK: - Afterwards
@@ -632,9 +632,9 @@ struct HMPGDecoder {
       return report(.hmpgStructure, atBit: 0, "the file describes no perception")
     }
     for (ids, expected) in announcedCounts.sorted(by: {
-      ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place)
+      ($0.key.count, $0.value.bit) < ($1.key.count, $1.value.bit)
     }) {
-      let found =
+      let actualCount =
         switch ids.count {
         case 0: document.perceptions.count
         case 1: self[perception: ids].channels.count
@@ -642,11 +642,13 @@ struct HMPGDecoder {
         default: self[band: ids].effects.count
         }
       // A composite effect is transmitted as its components.
-      guard found < expected.count || (found > expected.count && ids.count < 3) else { continue }
+      guard actualCount < expected.count || (actualCount > expected.count && ids.count < 3) else {
+        continue
+      }
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
       report(
-        .hmpgCount, atBit: expected.place,
-        "the file announces \(expected.count) \(noun) and has \(found)")
+        .hmpgCount, atBit: expected.bit,
+        "the file announces \(expected.count) \(noun) and has \(actualCount)")
     }
   }
 
@@ -654,15 +656,15 @@ struct HMPGDecoder {
   private mutating func restoreBlockLengths() {
     for (ids, _) in announcedCounts where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
-      let low = band.blockLength
+      let lowByte = band.blockLength
       if band.effects.count > 1 {
         // Blocks are contiguous.
         let distance = band.effects[1].position - band.effects[0].position
-        if distance > 0, distance % 256 == low {
+        if distance > 0, distance % 256 == lowByte {
           band.blockLength = distance
         }
       }
-      var lengths = stride(from: low, through: 65_536, by: 256).makeIterator()
+      var lengths = stride(from: lowByte, through: 65_536, by: 256).makeIterator()
       while WaveletBlock(band, timescale: document.timescale).sampleCount == nil,
         let length = lengths.next()
       {
@@ -673,125 +675,32 @@ struct HMPGDecoder {
   }
 }
 
-/// An error while reading bits: the violated rule, the location, and a message.
-struct BitReadError: Error {
-  var rule: Rule
-  /// The offset of the bit from the start of the file.
-  var bit: Int
-  var message: String
+extension Rule {
+  /// The rules of the binary file, in listing order.
+  static let hmpg: [Rule] =
+    [
+      .hmpgTruncated, .hmpgStructure, .hmpgUnknownPacket, .hmpgTrailingBits, .hmpgChecksum,
+      .hmpgUnknownID,
+      .hmpgUnknownCode,
+      .hmpgCount,
+    ] + mpeg
 
-  init(_ rule: Rule, atBit bit: Int, _ message: String) {
-    self.rule = rule
-    self.bit = bit
-    self.message = message
-  }
-}
-
-/// Reads numbers with any number of bits, most significant bit first, within a range of a file.
-struct BitReader {
-  private let contents: [UInt8]
-  /// The offset of the next bit from the start of the file.
-  private(set) var position = 0
-  /// The offset after the last readable bit.
-  private var endPosition: Int
-  private var subject: String
-
-  init(_ bytes: [UInt8], subject: String) {
-    contents = bytes
-    endPosition = bytes.count * 8
-    self.subject = subject
-  }
-
-  var remaining: Int { endPosition - position }
-
-  /// Throws an error unless a number of bits remain. The message is the predicate for the subject.
-  private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitReadError) {
-    guard remaining < bits else { return }
-    throw BitReadError(.hmpgTruncated, atBit: endPosition, "\(subject) \(message())")
-  }
-
-  private var positionText: String {
-    "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)")
-  }
-
-  /// Reads an unsigned number of at most 32 bits, clamped to the maximum `Int`.
-  mutating func read(_ count: Int) throws(BitReadError) -> Int {
-    Int(clamping: try readWord(count))
-  }
-
-  /// Reads an unsigned number of at most 32 bits.
-  mutating func readWord(_ count: Int) throws(BitReadError) -> UInt32 {
-    try require(count, "ends inside a field of \(count) bits that begins at \(positionText)")
-    var value: UInt32 = 0
-    var left = count
-    while left > 0 {
-      let free = 8 - position % 8
-      let taken = min(free, left)
-      value =
-        value << UInt32(taken) | (UInt32(contents[position / 8]) >> UInt32(free - taken))
-        & (1 << UInt32(taken) - 1)
-      position += taken
-      left -= taken
-    }
-    return value
-  }
-
-  mutating func readFlag() throws(BitReadError) -> Bool { try read(1) == 1 }
-
-  /// Reads a number in two's complement.
-  mutating func readSigned(_ count: Int) throws(BitReadError) -> Int {
-    let value = try read(count)
-    return value >> (count - 1) == 1 ? value - 1 << count : value
-  }
-
-  /// Reads a number that is scaled to a range, in as many steps as its bits allow, in the single
-  /// precision of the standard.
-  mutating func readScaled(_ count: Int, from low: Float, to high: Float) throws(BitReadError)
-    -> Float
-  {
-    min(Float(try read(count)) / Float(1 << count - 1), 1) * (high - low) + low
-  }
-
-  mutating func readBytes(_ count: Int) throws(BitReadError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for _ in 0..<count {
-      bytes.append(UInt8(truncatingIfNeeded: try read(8)))
-    }
-    return bytes
-  }
-
-  /// Reads a text that is preceded by its length in bytes. Invalid UTF-8 is replaced.
-  mutating func readText() throws(BitReadError) -> String {
-    String(decoding: try readBytes(read(8)), as: UTF8.self)
-  }
-
-  mutating func skip(_ count: Int) throws(BitReadError) {
-    try require(count, "ends inside \(count) bits that begin at \(positionText)")
-    position += count
-  }
-
-  /// Throws an error if a list of fields would exceed the remaining bits, before memory is reserved
-  /// for it.
-  func require(_ count: Int, ofBits size: Int, _ noun: String) throws(BitReadError) {
-    try require(count * size, "announces \(count) \(noun) at \(positionText) and ends before them")
-  }
-
-  /// Returns a reader of the next bytes, and skips them.
-  mutating func subreader(bytes count: Int, subject: String) throws(BitReadError) -> BitReader {
-    try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(positionText)")
-    var part = self
-    part.endPosition = position + count * 8
-    part.subject = subject
-    position += count * 8
-    return part
-  }
-
-  /// A Boolean value that indicates whether all remaining bits are 0.
-  var isPadding: Bool {
-    var left = self
-    while left.remaining > 0 {
-      guard let bit = try? left.read(1), bit == 0 else { return false }
-    }
-    return true
-  }
+  static let hmpgTruncated = error(
+    "truncated", "syntax", "Units, packets and their fields must be complete.")
+  static let hmpgStructure = error(
+    "structure", "syntax",
+    "The file must be units of packets, an initialization unit with its timing first.")
+  static let hmpgUnknownPacket = warning(
+    "unknown-packet", "syntax", "Packets of unknown types are skipped.")
+  static let hmpgTrailingBits = note(
+    "left-over", "syntax", "A packet should end with its last field and zero bits.")
+  static let hmpgChecksum = warning(
+    "crc", "syntax", "Checksums should be those of the packets before them.")
+  static let hmpgUnknownID = error(
+    "unknown-id", "grammar",
+    "Packets must name perceptions, channels and bands that were described before.")
+  static let hmpgUnknownCode = error("unknown-code", "grammar", "Codes of types must be known.")
+  static let hmpgCount = warning(
+    "count", "grammar",
+    "There should be as many perceptions, channels and bands as the file announces.")
 }

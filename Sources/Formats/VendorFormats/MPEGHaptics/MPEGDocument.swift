@@ -1,4 +1,4 @@
-public import HapticFormats
+internal import HapticFormats
 internal import HapticModel
 internal import Reading
 

@@ -192,15 +192,15 @@ struct HapticClipDecoder: JSONSchemaReader {
           reader.frequencyValueIndex = value.index
           reader.lastTime = -.infinity
           let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
-          guard let tones = reader.readElements(of: value, frequency, frequencyPoint, new) else {
+          guard let points = reader.readElements(of: value, frequency, frequencyPoint, new) else {
             return false
           }
-          file.clip.frequencyPoints = tones
-          reader.checkTimes(of: tones, list: value, within: file.clip.amplitudePoints)
+          file.clip.frequencyPoints = points
+          reader.checkTimes(of: points, list: value, within: file.clip.amplitudePoints)
           return true
         } write: { file, _, object in
-          if let tones = file.clip.frequencyPoints {
-            frequencyPoint.write(tones, as: "frequency", layout: .singleLine, to: &object)
+          if let points = file.clip.frequencyPoints {
+            frequencyPoint.write(points, as: "frequency", layout: .singleLine, to: &object)
           }
         },
       ])
@@ -243,8 +243,9 @@ struct HapticClipDecoder: JSONSchemaReader {
 
   /// Returns the field of a time that must not be before the preceding time, in the precision of
   /// the format.
-  private static func time<Owner>(_ place: @escaping Field<Owner>.Accessor<Double>) -> Field<Owner>
-  {
+  private static func time<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Double>) -> Field<
+    Owner
+  > {
     let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
     return Field(key) { value, owner, reader in
       guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
@@ -254,10 +255,10 @@ struct HapticClipDecoder: JSONSchemaReader {
         return false
       }
       reader.lastTime = Float(seconds)
-      place(&owner) { $0 = seconds }
+      accessor(&owner) { $0 = seconds }
       return true
     } write: { owner, _, object in
-      object.member("time", Field<Owner>.value(place, of: owner) ?? 0)
+      object.member("time", Field<Owner>.value(accessor, of: owner) ?? 0)
     }
   }
 
@@ -300,16 +301,16 @@ struct HapticClipDecoder: JSONSchemaReader {
   }
 
   private mutating func checkTimes(
-    of tones: [HapticClip.FrequencyPoint], list: JSONValue,
-    within points: [HapticClip.AmplitudePoint]
+    of frequencyPoints: [HapticClip.FrequencyPoint], list: JSONValue,
+    within amplitudePoints: [HapticClip.AmplitudePoint]
   ) {
-    let start = points.first?.time ?? 0
-    let end = points.last?.time ?? .infinity
-    for (tone, value) in zip(tones, list.elements)
-    where Float(tone.time) < Float(start) || Float(tone.time) > Float(end) {
+    let start = amplitudePoints.first?.time ?? 0
+    let end = amplitudePoints.last?.time ?? .infinity
+    for (point, value) in zip(frequencyPoints, list.elements)
+    where Float(point.time) < Float(start) || Float(point.time) > Float(end) {
       log.add(
         .clipFrequencyOutsideEnvelope, at: value["time"] ?? value,
-        "\(tone.time) s is outside the amplitude envelope, \(start) s to \(end) s")
+        "\(point.time) s is outside the amplitude envelope, \(start) s to \(end) s")
     }
   }
 }
@@ -397,14 +398,14 @@ private struct LofeltVoicesDecoder {
 
   private mutating func points(of list: JSONValue, until duration: Double?) -> [TimedLevel] {
     var points: [TimedLevel] = []
-    var before = 0.0
+    var previousTime = 0.0
     for value in list.elements {
       guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
         log.add(
           .voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
         continue
       }
-      guard time >= before, (0...1).contains(Float(level)),
+      guard time >= previousTime, (0...1).contains(Float(level)),
         Float(time) <= Float(duration ?? .infinity),
         Float(time).isFinite
       else {
@@ -413,7 +414,7 @@ private struct LofeltVoicesDecoder {
           "time \(time) or amplitude \(level) is out of range, out of order or behind the duration")
         continue
       }
-      before = time
+      previousTime = time
       points.append((time, Float(level) == 0 ? 0 : Float(level), value))
     }
     return points
@@ -427,17 +428,17 @@ private struct LofeltVoicesDecoder {
       return log.add(
         .voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
     }
-    let levels = points(of: lists[0], until: nil)
-    let tones = points(of: lists[1], until: nil)
+    let amplitudes = points(of: lists[0], until: nil)
+    let frequencies = points(of: lists[1], until: nil)
     guard log.errorCount == 0 else { return }
-    guard levels.count == tones.count else {
+    guard amplitudes.count == frequencies.count else {
       return log.add(
         .voicesPairs, at: lists[1],
-        "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
+        "\(amplitudes.count) amplitudes of transients have \(frequencies.count) frequencies")
     }
     var points: [HapticClip.AmplitudePoint] = []
     var next = 0
-    for (level, tone) in zip(levels, tones) {
+    for (level, tone) in zip(amplitudes, frequencies) {
       guard level.time == tone.time else {
         return log.add(
           .voicesPairs, at: tone.value,
@@ -533,9 +534,8 @@ extension Rule {
     "out-of-range", "range",
     """
     Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and \
-    no 
-    """
-      + "time may be behind the duration.")
+    no time may be behind the duration.
+    """)
 
   static let lofeltVoices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]
 }

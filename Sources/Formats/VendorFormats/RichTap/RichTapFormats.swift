@@ -46,13 +46,15 @@ extension HapticFormat {
         if let created = decoder.document.creationText {
           details.append(("created", created))
         }
-        let made = RichTapComposition(
+        let converted = RichTapReader(
           decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
-        let places = [[Int]](
-          decoder.eventValueIndices.flatMap { $0 }, at: made.references.flatMap { $0 })
+        let sourceIndices = [[Int]](
+          decoder.eventValueIndices.flatMap { $0 }, at: converted.references.flatMap { $0 })
         return ReadResult(
-          made.composition, of: json, log: decoder.log, options: options, losses: made.losses,
-          sourceMap: SourceMap(events: places) { json.location(ofValue: $0) }, details: details)
+          converted.composition, of: json, log: decoder.log, options: options,
+          losses: converted.losses,
+          sourceMap: SourceMap(events: sourceIndices) { json.location(ofValue: $0) },
+          details: details)
       },
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.heIntensity)
@@ -72,128 +74,6 @@ extension HapticFormat {
           }
         return WrittenFiles([WrittenFiles.File(bytes)], losses: builder.losses.finish())
       }, shape: { RichTapSchema.schema(of: dialect).file.schema })
-  }
-}
-
-/// The common content of a RichTap HE file and a HarmonyOS haptic file: groups of events, in whole
-/// milliseconds and percent.
-struct RichTapDocument: Equatable, Sendable {
-  /// Events with times relative to a common start: a pattern of HE, or a channel of HarmonyOS.
-  struct Group: Equatable, Sendable {
-    /// The start of the group, in milliseconds from the start of the file; 0 for a channel.
-    var time = 0
-    /// The vibrator of a channel. Patterns of HE name a vibrator with each event.
-    var vibrator = Vibrator.both
-    var events: [Event] = []
-
-    /// The events with times from the start of the file, and with their vibrator.
-    var absoluteEvents: [Event] {
-      events.map { event in
-        var event = event
-        event.time += time
-        if vibrator != .both {
-          event.vibrator = vibrator
-        }
-        return event
-      }
-    }
-  }
-
-  /// A vibration.
-  struct Event: Equatable, Sendable {
-    enum Kind: String, JSONEnumeration { case transient, continuous }
-
-    var kind: Kind
-    /// The start of the event, in milliseconds from the start of the group.
-    var time: Int
-    /// The duration in milliseconds; ignored for a transient.
-    var duration = 0
-    var vibrator = Vibrator.both
-    /// The intensity in percent, 0…100.
-    var intensity: Int
-    /// The frequency, from dull (0) to sharp (100). A transient of HE may have −50…150.
-    var frequency: Int
-    /// The curve of a continuous event; empty for a constant event.
-    var curve: [CurvePoint] = []
-
-    var isTransient: Bool { kind == .transient }
-  }
-
-  struct CurvePoint: Equatable, Sendable {
-    /// The time from the start of the event, in milliseconds.
-    var time: Int
-    /// The factor on the intensity of the event, 0…1.
-    var gain: Float
-    /// The offset that is added to the frequency of the event, −100…100.
-    var frequencyOffset: Int
-  }
-
-  /// The vibrator that plays, in the order of its `Index`. The raw value is the name of its layers.
-  enum Vibrator: String, CaseIterable, Sendable {
-    case both = ""
-    case left
-    case right
-
-    var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-
-    /// The body location of the vibrator's layers; nil for both vibrators.
-    var bodyLocation: HapticComposition.BodyLocation? {
-      self == .both ? nil : .init(number, of: 2, name: rawValue)
-    }
-
-    /// Creates a vibrator from its `Index` in files, or returns nil for an unknown index.
-    init?(number index: Int) {
-      guard Self.allCases.indices.contains(index) else { return nil }
-      self = Self.allCases[index]
-    }
-  }
-
-  /// The version of HE, 1 for a single pattern and 2 for a list of patterns; 0 if unknown.
-  var version = 0
-  var channelCount = 0
-  /// The date or the author's name, as in the file.
-  var creationText: String?
-  var notes: String?
-  var groups: [Group] = []
-
-}
-
-/// The two notations of a ``RichTapDocument``, with the limits of their decoders.
-///
-/// Source of the limits: the decoders of HarmonyOS, which plays both
-/// (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
-enum RichTapDialect: Sendable {
-  case he, oh
-
-  var maximumEventCount: Int { self == .he ? 16 : 128 }
-  /// The range of event starts, in milliseconds.
-  var timeRange: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
-  /// The range of durations of a continuous event, in milliseconds.
-  var durationRange: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
-  static let curvePointCountRange = 4...16
-  /// The maximum file size, in bytes.
-  var maximumFileSize: Int { self == .he ? .max : 64 * 1024 }
-  static let intensityRange = 0...100
-  static let frequencyOffsetRange = -100...100
-
-  func frequencyRange(isTransient: Bool) -> ClosedRange<Int> {
-    self == .he && isTransient ? -50...150 : 0...100
-  }
-
-  /// The duration of a transient, in milliseconds.
-  static let transientMilliseconds = 48
-
-  /// The length of the ramps that HE requires at the ends of an event, in milliseconds.
-  static let rampMilliseconds = 1
-
-  /// Returns the curve that HE requires for an event of constant intensity.
-  static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
-    [
-      .init(time: 0, gain: 0, frequencyOffset: 0),
-      .init(time: rampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(time: duration - rampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(time: duration, gain: 0, frequencyOffset: 0),
-    ]
   }
 }
 
@@ -388,23 +268,23 @@ struct RichTapDecoder: JSONSchemaReader {
     }
     events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
     // The times at which the left and the right vibrator become free.
-    var free = [0, 0]
-    var found: (value: Int, count: Int)?
+    var freeTimes = [0, 0]
+    var overlap: (value: Int, count: Int)?
     for (event, value) in events {
       let used = event.vibrator == .left ? 0...0 : event.vibrator == .right ? 1...1 : 0...1
-      if used.contains(where: { event.time < free[$0] }) {
-        found = (found?.value ?? value, (found?.count ?? 0) + 1)
+      if used.contains(where: { event.time < freeTimes[$0] }) {
+        overlap = (overlap?.value ?? value, (overlap?.count ?? 0) + 1)
       }
       let end =
         event.time + (event.isTransient ? RichTapDialect.transientMilliseconds : event.duration)
       for vibrator in used {
-        free[vibrator] = max(free[vibrator], end)
+        freeTimes[vibrator] = max(freeTimes[vibrator], end)
       }
     }
-    guard let found else { return }
-    let count = found.count
+    guard let overlap else { return }
+    let count = overlap.count
     log.add(
-      .heOverlap, at: JSONValue(document: json, index: found.value),
+      .heOverlap, at: JSONValue(document: json, index: overlap.value),
       (count == 1 ? "an event begins" : "\(count) events begin")
         + " while another plays on the same vibrator; both sound, but hardware may play one")
   }
@@ -435,16 +315,16 @@ struct RichTapSchema: Sendable {
     let event = Self.eventSchema(dialect, curvePoint: point)
     let entry = JSONSchema(
       "an entry of Pattern", [JSONKey("Event", .object { event.schema })] + event.schema.keys)
-    func pattern<Owner>(_ place: @escaping Field<Owner>.Accessor<Group>) -> Field<Owner> {
+    func pattern<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Group>) -> Field<Owner> {
       Field(JSONKey("Pattern", .array(.object { entry }), is: .required)) { value, owner, reader in
         guard reader.expectKind(.array, of: value, as: "Pattern") else { return false }
-        place(&owner) { reader.readEvents(of: value, into: &$0) }
+        accessor(&owner) { reader.readEvents(of: value, into: &$0) }
         return true
       } write: { owner, _, object in
-        let events = Field<Owner>.value(place, of: owner)?.events ?? []
+        let events = Field<Owner>.value(accessor, of: owner)?.events ?? []
         object.array("Pattern") { list in
-          for one in events {
-            list.object { $0.object("Event") { event.write(one, to: &$0) } }
+          for patternEvent in events {
+            list.object { $0.object("Event") { event.write(patternEvent, to: &$0) } }
           }
         }
       }
@@ -512,11 +392,11 @@ struct RichTapSchema: Sendable {
           list.kind == .array,
           document.channelCount > 0
         else { return true }
-        let found = list.elements.reduce(0) { count, _ in count + 1 }
-        if document.channelCount != found {
+        let actualCount = list.elements.reduce(0) { count, _ in count + 1 }
+        if document.channelCount != actualCount {
           reader.log.add(
             .ohChannelCount, at: value,
-            "ChannelNumber is \(document.channelCount); Channels has \(found)")
+            "ChannelNumber is \(document.channelCount); Channels has \(actualCount)")
         }
         return true
       }
@@ -526,14 +406,16 @@ struct RichTapSchema: Sendable {
   private static func metadataSchema(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
     let version = JSONKey("Version", .anyNumber, is: .required)
     // Values of other types are ignored.
-    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Accessor<String?>) -> Field<
-      RichTapDocument
-    > {
+    func text(_ name: String, _ accessor: @escaping Field<RichTapDocument>.Accessor<String?>)
+      -> Field<
+        RichTapDocument
+      >
+    {
       Field(JSONKey(name, .string())) { value, document, _ in
-        place(&document) { $0 = value.string }
+        accessor(&document) { $0 = value.string }
         return true
       } write: { document, _, object in
-        if let text = Field.value(place, of: document) ?? nil {
+        if let text = Field.value(accessor, of: document) ?? nil {
           object.member(name, text)
         }
       }
@@ -541,8 +423,8 @@ struct RichTapSchema: Sendable {
     var rows: [Field<RichTapDocument>] = [
       Field(version) { value, document, reader in
         guard let number: Double = reader.readScalar(value, key: version) else { return false }
-        let known = dialect == .he ? [1.0, 2] : [1]
-        if known.contains(dialect == .he ? number.rounded(.towardZero) : number) {
+        let supportedVersions = dialect == .he ? [1.0, 2] : [1]
+        if supportedVersions.contains(dialect == .he ? number.rounded(.towardZero) : number) {
           document.version = Int(number)
           reader.details.append(
             ("version", dialect == .he ? "\(Int(number))" : value.truncatedLexeme))
@@ -574,7 +456,7 @@ struct RichTapSchema: Sendable {
   }
 
   private static func eventSchema(
-    _ dialect: RichTapDialect, curvePoint point: Table<RichTapDocument.CurvePoint>
+    _ dialect: RichTapDialect, curvePoint: Table<RichTapDocument.CurvePoint>
   )
     -> Table<Event>
   {
@@ -595,14 +477,14 @@ struct RichTapSchema: Sendable {
         } place: {
           $1(&$0.frequency)
         },
-        Field(JSONKey("Curve", .array(.object { point.schema }), layout: .singleLine)) {
+        Field(JSONKey("Curve", .array(.object { curvePoint.schema }), layout: .singleLine)) {
           value, event, reader in
           guard reader.expectKind(.array, of: value, as: "Curve") else { return false }
           reader.readCurve(value, into: &event)
           return true
         } write: { event, _, object in
           if event.curve.isEmpty { return }
-          point.write(event.curve, as: "Curve", layout: .singleLine, to: &object)
+          curvePoint.write(event.curve, as: "Curve", layout: .singleLine, to: &object)
         }.only { !$0.isTransient },
       ]
     ) { object, event, reader in
@@ -640,16 +522,16 @@ struct RichTapSchema: Sendable {
 
   private static func vibratorField<Owner>(
     presence: JSONKey.Presence,
-    location place: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
+    location: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
   ) -> JSONProperty<Owner, RichTapDecoder> {
     let key = JSONKey("Index", .integer(0...2), is: presence, rule: .heIndex)
     return JSONProperty(key) { value, owner, reader in
       guard let number: Int = reader.readScalar(value, key: key) else { return false }
-      place(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
+      location(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
       return true
     } write: { owner, _, object in
       object.member(
-        "Index", (JSONProperty<Owner, RichTapDecoder>.value(place, of: owner) ?? .both).number)
+        "Index", (JSONProperty<Owner, RichTapDecoder>.value(location, of: owner) ?? .both).number)
     }
   }
 
@@ -691,129 +573,4 @@ struct RichTapSchema: Sendable {
       return false
     }
   }
-}
-
-extension RichTapDialect {
-  /// The rules of the notation, in listing order.
-  var rules: [Rule] {
-    switch self {
-    case .he:
-      [
-        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .heStructure, .heVersion,
-        .heMissingKey,
-        .wrongType, .heEventType, .heNoEventWrapper, .heEventCount, .heAbsoluteTime,
-        .heRelativeTime,
-        .heDuration, .heIndex,
-        .heIntensity, .heFrequency, .heFraction, .heCurveRequired, .heCurvePointCount, .heCurveTime,
-        .heCurveEnds,
-        .heCurveRange, .hePercentCurve, .heOverlap,
-      ]
-    case .oh:
-      [
-        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .ohFileSize, .ohStructure,
-        .ohVersion,
-        .heMissingKey, .wrongType, .heEventType, .ohChannelNumber, .ohChannelCount,
-        .heNoEventWrapper, .ohEventCount,
-        .ohStartTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction,
-        .heCurvePointCount,
-        .ohCurveTime,
-        .heCurveRange, .hePercentCurve, .ohPartialKeys, .heOverlap,
-      ]
-    }
-  }
-}
-
-/// The rules of RichTap files. Names with `he` apply to both notations; names with `oh` are
-/// specific to HarmonyOS, or state the same rule in its terms.
-extension Rule {
-  static let heDuplicateKey = warning(
-    "duplicate-key", "syntax", "A key should appear only once in an object; the last one is used.")
-  static let heTrailingComma = warning(
-    "trailing-comma", "syntax",
-    "A comma before a closing bracket is not valid JSON; devices refuse it.")
-  static let heByteOrderMark = note(
-    "byte-order-mark", "syntax", "The text should not start with a byte-order mark.")
-  static let ohFileSize = error(
-    "file-size", "syntax", "The file must not be larger than 64 KiB; HarmonyOS refuses larger ones."
-  )
-
-  static let heStructure = error(
-    "structure", "grammar",
-    "The file must be an object with Metadata and Pattern (version 1) or PatternList (version 2).")
-  static let ohStructure = error(
-    "structure", "grammar",
-    "The file must be an object with MetaData and Channels, each with Parameters and Pattern.")
-  static let heVersion = error("version", "grammar", "Metadata.Version must be 1 or 2.")
-  static let ohVersion = error("version", "grammar", "MetaData.Version must be 1.0.")
-  static let heMissingKey = error(
-    "missing-key", "grammar", "Events and points of curves must have their required keys.")
-  static let heEventType = error("event-type", "grammar", "Type must be transient or continuous.")
-  static let ohChannelNumber = error(
-    "channel-number", "grammar", "MetaData.ChannelNumber must be 1 or 2.")
-  static let ohChannelCount = error(
-    "channel-count", "grammar", "There must be as many Channels as MetaData.ChannelNumber says.")
-
-  static let heEventCount = warning(
-    "event-count", "range", "A Pattern should have 1 to 16 events; HarmonyOS refuses others.")
-  static let ohEventCount = error(
-    "event-count", "range", "A Pattern must not have more than 128 events.")
-  static let heAbsoluteTime = error(
-    "absolute-time", "range",
-    "AbsoluteTime must not be negative, and must rise from pattern to pattern.")
-  static let heRelativeTime = error(
-    "relative-time", "range",
-    "RelativeTime must not be negative, and must not fall from event to event.")
-  static let ohStartTime = error("start-time", "range", "StartTime must be 0 to 1800000 ms.")
-  static let heDuration = error(
-    "duration", "range", "The Duration of a continuous event must be 1 to 5000 ms.")
-  static let ohDuration = error(
-    "duration", "range", "The Duration of a continuous event must be 0 to 5000 ms.")
-  static let heIndex = error(
-    "index", "range", "Index must be 0 (both vibrators), 1 (left) or 2 (right).")
-  static let heIntensity = error("intensity", "range", "Intensity must be 0 to 100.")
-  static let heFrequency = error(
-    "frequency", "range", "Frequency must be 0 to 100, that of a transient -50 to 150.")
-  static let ohFrequency = error("frequency", "range", "Frequency must be 0 to 100.")
-  static let heFraction = warning(
-    "fraction", "range",
-    "Values other than the Intensity of a curve should be whole numbers; devices drop fractions.")
-  static let heCurveRequired = error(
-    "curve-required", "range", "A continuous event must have a Curve.")
-  static let heCurvePointCount = error(
-    "curve-point-count", "range", "A Curve must have 4 to 16 points.")
-  static let heCurveTime = error(
-    "curve-time", "range",
-    "Times of a Curve must rise from point to point, from 0 to the Duration of the event.")
-  static let ohCurveTime = error(
-    "curve-time", "range", "Times of a Curve must be 0 to the Duration of the event.")
-  static let heCurveEnds = error(
-    "curve-ends", "range",
-    "A Curve must begin at Time 0 and end at the Duration of the event, both with Intensity 0.")
-  static let heCurveRange = error(
-    "curve-range", "range", "The Intensity of a point must be 0 to 1, its Frequency -100 to 100.")
-
-  static let heNoEventWrapper = warning(
-    "no-event-wrapper", "compatibility",
-    """
-    An entry of Pattern should hold its event under the key Event; devices refuse others, which \
-    OpenHarmony's converter writes.
-    """
-  )
-  static let hePercentCurve = warning(
-    "percent-curve", "compatibility",
-    """
-    The Intensity of a Curve should be 0 to 1; devices refuse percent, which OpenHarmony's \
-    converter writes.
-    """
-  )
-  static let ohPartialKeys = warning(
-    "partial-keys", "compatibility",
-    """
-    Transients should have a Frequency, points of a Curve an Intensity and a Frequency; devices \
-    refuse others, which OpenHarmony's schema allows.
-    """
-  )
-  static let heOverlap = note(
-    "overlap", "compatibility",
-    "Events should not overlap on one vibrator; hardware may play one at a time.")
 }

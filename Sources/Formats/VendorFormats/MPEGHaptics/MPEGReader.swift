@@ -15,11 +15,11 @@ extension ReadResult {
   init(
     of document: MPEGDocument, log: FindingLog, options: ReadingOptions,
     offset: @escaping (Int) -> Int,
-    location place: @escaping @Sendable (_ part: Int, _ offset: Int?) -> FileLocation
+    location: @escaping @Sendable (_ part: Int, _ offset: Int?) -> FileLocation
   ) {
     let resolver = MPEGResolver(document, log: log, offset: offset)
     var mapping = MPEGReader(
-      document: document, resolver: resolver, sourceLocation: { place($0, nil) },
+      document: document, resolver: resolver, sourceLocation: { location($0, nil) },
       signalRate: options.signalRate)
     mapping.read()
     let log = mapping.resolver.log
@@ -27,7 +27,7 @@ extension ReadResult {
     // Clamping is reported both as a loss and as a finding, because the result sounds different
     // from the file. Only losses by clamping have a size.
     let clamped = losses.filter { $0.size != nil }.map {
-      Finding(.mpegClamped, location: $0.location ?? place(0, nil), $0.message)
+      Finding(.mpegClamped, location: $0.location ?? location(0, nil), $0.message)
     }
     var composition = HapticComposition(layers: mapping.layers)
     if !document.description.isEmpty {
@@ -35,10 +35,11 @@ extension ReadResult {
     }
     self.init(
       composition: log.errorCount == 0 ? composition : nil,
-      findings: log.findings(for: options) { place($0, $1) } + clamped, errorCount: log.errorCount,
+      findings: log.findings(for: options) { location($0, $1) } + clamped,
+      errorCount: log.errorCount,
       losses: log.errorCount == 0 && options.wantsFindings ? losses : [],
       sourceMap: SourceMap(layers: mapping.layerSourceIndices, events: mapping.eventSourceIndices) {
-        place($0, nil)
+        location($0, nil)
       },
       details: document.details)
   }
@@ -106,15 +107,15 @@ struct MPEGReader {
   }
 
   private mutating func reportLoss(
-    _ kind: Loss.Kind, at place: Int, _ message: String, size: Double? = nil
+    _ kind: Loss.Kind, at sourceIndex: Int, _ message: String, size: Double? = nil
   ) {
-    losses.add(kind, .composition, at: sourceLocation(place), message, size: size)
+    losses.add(kind, .composition, at: sourceLocation(sourceIndex), message, size: size)
   }
 
   // MARK: - Channels
 
   private mutating func read(
-    _ channel: MPEGResolver.Channel, at felt: HapticComposition.BodyLocation?
+    _ channel: MPEGResolver.Channel, at bodyLocation: HapticComposition.BodyLocation?
   ) {
     switch channel.modality.playability {
     case .unchanged:
@@ -129,18 +130,18 @@ struct MPEGReader {
         "\(channel.modality.jsonName) cannot be played as vibration over time")
     }
     var builder = LayerBuilder()
-    var places: [Int] = []
+    var sourceIndices: [Int] = []
     var signals: [SampledSignal] = []
     for band in channel.bands {
       for effect in band.effects where signalRate == nil {
         switch band.description.kind {
         case .transient:
-          addTransients(of: effect, gain: channel.gain, to: &builder, sourceIndices: &places)
+          addTransients(of: effect, gain: channel.gain, to: &builder, sourceIndices: &sourceIndices)
         case .vectorial:
           if let wave = WaveEvent(effect, timescale: document.timescale, gain: channel.gain) {
             guard let event = event(of: wave, effect: effect) else { continue }
             builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
-            places.append(effect.sourceIndex)
+            sourceIndices.append(effect.sourceIndex)
           } else if let signal = sampledSignal(
             of: effect, band: band.description, gain: channel.gain)
           {
@@ -163,17 +164,17 @@ struct MPEGReader {
     if let signalRate, let sum = channelSum(of: channel, rate: signalRate) {
       signals.append(sum)
     }
-    var (made, references) = builder.build()
-    var eventPlaces = places.isEmpty ? [[]] : [[Int]](places, at: references)
-    if !signals.isEmpty, !(made[0].pattern.curves.isEmpty) {
+    var (builtLayers, references) = builder.build()
+    var eventPlaces = sourceIndices.isEmpty ? [[]] : [[Int]](sourceIndices, at: references)
+    if !signals.isEmpty, !(builtLayers[0].pattern.curves.isEmpty) {
       // Signals are in the layer of the events without curves.
-      made.insert(HapticComposition.Layer(HapticPattern()), at: 0)
+      builtLayers.insert(HapticComposition.Layer(HapticPattern()), at: 0)
       eventPlaces.insert([], at: 0)
     }
-    made[0].signals = signals
-    for (var layer, events) in zip(made, eventPlaces) where !layer.isEmpty {
+    builtLayers[0].signals = signals
+    for (var layer, events) in zip(builtLayers, eventPlaces) where !layer.isEmpty {
       layer.name = channel.name
-      layer.bodyLocation = felt
+      layer.bodyLocation = bodyLocation
       layers.append(layer)
       layerSourceIndices.append(channel.sourceIndex)
       self.eventSourceIndices.append(events)
@@ -186,13 +187,13 @@ struct MPEGReader {
 
   private mutating func addTransients(
     of effect: MPEGDocument.Effect, gain: Double, to builder: inout LayerBuilder,
-    sourceIndices places: inout [Int]
+    sourceIndices: inout [Int]
   ) {
-    for key in effect.keyframes {
-      let amplitude = abs(Double(key.amplitude)) * gain
+    for keyframe in effect.keyframes {
+      let amplitude = abs(Double(keyframe.amplitude)) * gain
       let intensity = amplitude / Self.transientAmplitude
       // A transient without a frequency has the constant frequency of the burst.
-      let hertz = key.frequency.isNaN ? 2 / Self.transientDuration : Double(key.frequency)
+      let hertz = keyframe.frequency.isNaN ? 2 / Self.transientDuration : Double(keyframe.frequency)
       let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: hertz)
       reportClamping(
         intensity: intensity, sharpness: sharpness, amplitude: amplitude, hertz: hertz, of: effect)
@@ -201,9 +202,10 @@ struct MPEGReader {
       parameters[.hapticSharpness] = Float(min(max(sharpness, 0), 1))
       builder.add(
         HapticEvent(
-          kind: .hapticTransient, time: seconds(ofTicks: effect.position + Int(key.position)),
+          kind: .hapticTransient, time: seconds(ofTicks: effect.position + Int(keyframe.position)),
           parameters: parameters))
-      places.append(Int(key.sourceIndex) == 0 ? effect.sourceIndex : Int(key.sourceIndex))
+      sourceIndices.append(
+        Int(keyframe.sourceIndex) == 0 ? effect.sourceIndex : Int(keyframe.sourceIndex))
     }
   }
 
@@ -246,13 +248,13 @@ struct MPEGReader {
   // MARK: - Signals
 
   /// Counts samples toward the limits, and logs an error if they exceed a limit.
-  private mutating func reserveSamples(seconds: Double, rate: Double, at place: Int) -> Bool {
+  private mutating func reserveSamples(seconds: Double, rate: Double, at sourceIndex: Int) -> Bool {
     let count = seconds * rate + 1
     guard signalSeconds + seconds <= SampledSignal.maximumTotalDuration,
       Double(sampleCount) + count <= Double(Self.maximumSampleCount)
     else {
       resolver.log.add(
-        .mpegTooLarge, valueIndex: place, offset: resolver.offset(place),
+        .mpegTooLarge, valueIndex: sourceIndex, offset: resolver.offset(sourceIndex),
         "curves, wavelets and waves last too long to be played as samples")
       return false
     }
@@ -341,10 +343,10 @@ struct MPEGReader {
         let start = Double(effect.position)
         switch band.description.kind {
         case .transient:
-          for key in effect.keyframes {
-            let onset = start + Double(key.position)
+          for keyframe in effect.keyframes {
+            let onset = start + Double(keyframe.position)
             add(from: onset, to: onset + burst) {
-              sin(4 * .pi * ($0 - onset) / burst) * Double(key.amplitude)
+              sin(4 * .pi * ($0 - onset) / burst) * Double(keyframe.amplitude)
             }
           }
         case .vectorial:
@@ -353,12 +355,12 @@ struct MPEGReader {
             wave.value(at: $0 - start)
           }
         case .curve:
-          let keys = effect.keyframes.map {
+          let keyframes = effect.keyframes.map {
             (frame: (start + Double($0.position)) * perTick, value: Double($0.amplitude))
           }
-          guard let first = keys.first?.frame.rounded(.down) else { continue }
+          guard let first = keyframes.first?.frame.rounded(.down) else { continue }
           let curve = CurveInterpolator(
-            points: keys.map { .init(position: $0.frame - first, value: $0.value) })
+            points: keyframes.map { .init(position: $0.frame - first, value: $0.value) })
           for (index, value) in curve.samples(of: band.description.curveKind).enumerated() {
             let frame = FrameConversion.integer(first) + index
             if frame < count {
@@ -441,294 +443,4 @@ struct MPEGReader {
       }
     }
   }
-}
-
-/// A vectorial wave as a continuous event with its own curves.
-struct WaveEvent {
-  /// The event, or nil for a wave without a duration.
-  private(set) var event: HapticEvent?
-  private(set) var curves: [ParameterCurve] = []
-  private(set) var maximumAmplitude: Double?
-  private(set) var frequencyExtremes: [Double] = []
-
-  private typealias Breakpoints = [(time: Double, value: Double)]
-
-  /// Returns nil for a wave that no event represents: one with another waveform than a sine, an
-  /// initial phase, or negative amplitudes.
-  init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
-    guard effect.baseSignal == .sine, effect.phase == 0, gain >= 0,
-      effect.keyframes.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGReader.quantizedZero }
-      ),
-      let first = effect.keyframes.first, let last = effect.keyframes.last
-    else { return nil }
-    let start = first.position
-    func seconds(_ position: Int32) -> Double { Double(position - start) / Double(timescale) }
-    let duration = seconds(last.position)
-    var amplitudes: Breakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
-      (seconds($0.position), max(Double($0.amplitude), 0) * gain)
-    }
-    if amplitudes.isEmpty {
-      amplitudes = [(0, gain)]
-    }
-    let hertz: Breakpoints = effect.keyframes.filter { !$0.frequency.isNaN }.map {
-      (seconds($0.position), Double($0.frequency))
-    }
-    maximumAmplitude = amplitudes.map { $0.value }.max()
-    frequencyExtremes = [hertz.map { $0.value }.min(), hertz.map { $0.value }.max()].compactMap {
-      $0
-    }
-    guard duration > 0 else { return }
-    let intensity = Self.clamped(
-      amplitudes.map { ($0.time, $0.value / MPEGReader.continuousAmplitude) })
-    let sharpness = Self.clamped(
-      hertz.map { ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: $0.value)) })
-    let peak = intensity.map { $0.value }.max() ?? 0
-    let begin = sharpness.first?.value ?? 0
-    let time = (Double(effect.position) + Double(start)) / Double(timescale)
-    event = HapticEvent(
-      kind: .hapticContinuous, time: time, duration: duration,
-      parameters: [.hapticIntensity: Float(peak), .hapticSharpness: Float(begin)])
-    let isMoving =
-      intensity.contains { abs($0.value - peak) > 1e-6 }
-      || sharpness.contains { abs($0.value - begin) > 1e-6 }
-    guard isMoving else { return }
-    curves = [
-      Self.curve(
-        .hapticIntensityControl, at: time,
-        breakpoints: intensity.map { ($0.time, peak > 0 ? $0.value / peak : 1) }),
-      Self.curve(
-        .hapticSharpnessControl, at: time,
-        breakpoints: sharpness.map { ($0.time, $0.value - begin) }),
-    ]
-  }
-
-  private static func curve(
-    _ id: DynamicParameterID, at time: Double, breakpoints line: Breakpoints
-  )
-    -> ParameterCurve
-  {
-    ParameterCurve(
-      id: id, time: time, controlPoints: line.map { .init(time: $0.time, value: Float($0.value)) })
-  }
-
-  /// Returns breakpoints clamped to 0…1, with additional breakpoints where the line crosses a
-  /// bound.
-  private static func clamped(_ line: Breakpoints) -> Breakpoints {
-    if line.allSatisfy({ 0...1 ~= $0.value }) { return line }
-    var clamped: Breakpoints = []
-    for (index, point) in line.enumerated() {
-      if index > 0 {
-        let last = line[index - 1]
-        // A jump between two key frames at the same position crosses a bound without a time of its
-        // own.
-        var crossings: Breakpoints = []
-        for bound in [0.0, 1.0] where (last.value - bound) * (point.value - bound) < 0 {
-          let share = (bound - last.value) / (point.value - last.value)
-          crossings.append((last.time + (point.time - last.time) * share, bound))
-        }
-        clamped += last.value < point.value ? crossings : crossings.reversed()
-      }
-      clamped.append(point)
-    }
-    return clamped.map { ($0.time, min(max($0.value, 0), 1)) }
-  }
-}
-
-/// The channels of a document in playable form: references are replaced by library effects, effects
-/// and key frames are sorted, and silent content is removed and reported.
-struct MPEGResolver {
-  struct Channel {
-    var name: String
-    var modality: MPEGModality
-    var gain: Double
-    var bands: [Band]
-    var sourceIndex: Int
-  }
-
-  struct Band {
-    var description: MPEGDocument.Band
-    /// The basis effects, sorted by position from the start of the document.
-    var effects: [MPEGDocument.Effect]
-  }
-
-  /// The maximum number of key frames, counting those of every reference.
-  static let maximumKeyframeCount = 4_000_000
-  /// The maximum number of effects.
-  static let maximumEffectCount = 2_000_000
-  private static let maximumDepth = 16
-
-  /// Returns the location of an element in the file, for the order of findings.
-  let offset: (Int) -> Int
-  var log: FindingLog
-  private(set) var channels: [Channel] = []
-  private var keyframeCount = 0
-  private var effectCount = 0
-
-  init(_ document: MPEGDocument, log: FindingLog, offset: @escaping (Int) -> Int) {
-    self.log = log
-    self.offset = offset
-    for perception in document.perceptions {
-      var library: [Int: MPEGDocument.Effect] = [:]
-      for effect in perception.effectLibrary {
-        guard let id = effect.id else { continue }
-        if library[id] == nil {
-          library[id] = effect
-        } else {
-          report(
-            .mpegDuplicateID, at: effect.sourceIndex, "the library has another effect with id \(id)"
-          )
-        }
-      }
-      for channel in perception.channels {
-        channels.append(
-          Channel(
-            name: channel.description.isEmpty ? perception.description : channel.description,
-            modality: perception.modality, gain: channel.gain * powerOfTen(perception.unitExponent),
-            bands: channel.bands.map {
-              resolved($0, timescale: document.timescale, library: library)
-            },
-            sourceIndex: channel.sourceIndex))
-      }
-    }
-  }
-
-  private mutating func report(_ rule: Rule, at place: Int, _ message: @autoclosure () -> String) {
-    log.add(rule, valueIndex: place, offset: offset(place), message())
-  }
-
-  private mutating func resolved(
-    _ band: MPEGDocument.Band, timescale: Int, library: [Int: MPEGDocument.Effect]
-  )
-    -> Band
-  {
-    var description = band
-    description.effects = []
-    var effects: [MPEGDocument.Effect] = []
-    if band.kind == .wavelet {
-      let block = WaveletBlock(band, timescale: timescale)
-      if block.sampleCount == nil {
-        report(
-          .mpegBlockLength, at: band.sourceIndex,
-          """
-          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a power \
-          of two 
-          """
-            + "from 16 to 65536 samples; the band is silent")
-        return Band(description: description, effects: [])
-      }
-    }
-    for effect in band.effects {
-      append(effect, at: 0, of: band, library: library, depth: 0, to: &effects)
-    }
-    let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.position <= $1.position }
-    if !isSorted, band.kind != .wavelet {
-      let order = effects.indices.sorted { (effects[$0].position, $0) < (effects[$1].position, $1) }
-      effects = order.map { effects[$0] }
-    }
-    return Band(description: description, effects: effects)
-  }
-
-  private mutating func append(
-    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band,
-    library: [Int: MPEGDocument.Effect],
-    depth: Int, to effects: inout [MPEGDocument.Effect]
-  ) {
-    guard depth <= Self.maximumDepth else {
-      return report(
-        .mpegTooLarge, at: effect.sourceIndex, "effects refer to effects more than 16 deep")
-    }
-    effectCount += 1
-    guard effectCount <= Self.maximumEffectCount, keyframeCount <= Self.maximumKeyframeCount else {
-      if effectCount == Self.maximumEffectCount + 1 || keyframeCount > Self.maximumKeyframeCount {
-        report(
-          .mpegTooLarge, at: effect.sourceIndex,
-          "there are more than \(Self.maximumEffectCount) effects or \(Self.maximumKeyframeCount) key frames to play"
-        )
-        keyframeCount = Self.maximumKeyframeCount
-        effectCount = Self.maximumEffectCount + 2
-      }
-      return
-    }
-    switch effect.kind {
-    case .basis:
-      if let basis = resolvedBasis(effect, at: start, of: band) {
-        effects.append(basis)
-      }
-    case .reference:
-      guard let id = effect.id, let named = library[id] else {
-        let id = effect.id.map { "\($0)" } ?? "none"
-        return report(
-          .mpegUnknownReference, at: effect.sourceIndex,
-          "the library has no effect with the id of this reference, \(id)")
-      }
-      var copy = named
-      copy.sourceIndex = effect.sourceIndex
-      append(
-        copy, at: start + effect.position, of: band, library: library, depth: depth + 1,
-        to: &effects)
-    case .composite:
-      for child in effect.children {
-        append(
-          child, at: start + effect.position, of: band, library: library, depth: depth + 1,
-          to: &effects)
-      }
-    }
-  }
-
-  /// Returns an effect with sorted key frames, or nil if the effect is silent.
-  private mutating func resolvedBasis(
-    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band
-  ) -> MPEGDocument
-    .Effect?
-  {
-    var effect = effect
-    effect.position += start
-    if band.kind == .wavelet { return effect }
-    keyframeCount += effect.keyframes.count
-    let keys = effect.keyframes
-    if !zip(keys, keys.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
-      report(.mpegKeyOrder, at: effect.sourceIndex, "key frames are not sorted by position")
-      let order = keys.indices.sorted { (keys[$0].position, $0) < (keys[$1].position, $1) }
-      effect.keyframes = order.map { keys[$0] }
-    }
-    if band.kind != .vectorial, keys.contains(where: { $0.amplitude.isNaN }) {
-      report(
-        .mpegMissingAmplitude, at: effect.sourceIndex, "a key frame has no amplitude and is ignored"
-      )
-      effect.keyframes.removeAll { $0.amplitude.isNaN }
-    }
-    guard !effect.keyframes.isEmpty else {
-      report(.mpegMissingKeys, at: effect.sourceIndex, "the effect has no key frames and is silent")
-      return nil
-    }
-    guard band.kind == .vectorial else { return effect }
-    if !keys.contains(where: { !$0.frequency.isNaN }) {
-      report(
-        .mpegMissingFrequency, at: effect.sourceIndex, "the wave has no frequency and is silent")
-      return nil
-    }
-    if band.lowerHertz < band.upperHertz,
-      let outside = keys.first(where: {
-        Double($0.frequency) < band.lowerHertz || Double($0.frequency) > band.upperHertz
-      })
-    {
-      report(
-        .mpegFrequencyOutsideBand, at: effect.sourceIndex,
-        "\(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \(band.upperHertz) Hz"
-      )
-      for index in effect.keyframes.indices where !effect.keyframes[index].frequency.isNaN {
-        effect.keyframes[index].frequency = min(
-          max(effect.keyframes[index].frequency, Float(band.lowerHertz)), Float(band.upperHertz))
-      }
-    }
-    return effect
-  }
-}
-
-func powerOfTen(_ exponent: Int) -> Double {
-  var value = 1.0
-  for _ in 0..<abs(exponent) {
-    value *= 10
-  }
-  return exponent < 0 ? 1 / value : value
 }

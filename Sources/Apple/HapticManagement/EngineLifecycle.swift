@@ -236,8 +236,8 @@ package final class EngineLifecycle: @unchecked Sendable {
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
     EngineBackends.virtualForCall()?.append(.generator(.init(name: name, intensity: intensity)))
-    guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
-      let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
+    guard let shippedPattern = ParsedPatternCache.shipped.pattern(named: pattern),
+      let scaled = intensity < 1 ? try? shippedPattern.scaled(by: Float(intensity)) : shippedPattern
     else { return }
     play(scaled)
   }

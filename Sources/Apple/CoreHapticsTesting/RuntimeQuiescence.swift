@@ -49,11 +49,11 @@ package enum RuntimeQuiescence {
   /// A Boolean value that indicates whether jobs are counted, which requires a hook of the runtime.
   /// The hook is installed on first use.
   package static let countsJobs: Bool = {
-    guard let place = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else {
+    guard let address = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else {
       return false
     }
     let hook: Hook = { job, _ in RuntimeQuiescence.run(job) }
-    unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
+    unsafe address.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
   }()
 
@@ -88,8 +88,8 @@ package enum RuntimeQuiescence {
     private var startedCount: Int { work.reduce(0) { $0 + $1.startedCount } }
     private var isIdle: Bool { work.allSatisfy(\.isIdle) }
 
-    func poll(quietRounds quiet: Int, round: Int) {
-      let before = startedCount
+    func poll(quietRounds: Int, round: Int) {
+      let previousCount = startedCount
       traverseQueues([.userInteractive, .userInitiated, .default, .utility, .background]) {
         guard countsJobs else {
           if round + 1 == uncountedRounds {
@@ -97,13 +97,13 @@ package enum RuntimeQuiescence {
           }
           return poll(quietRounds: 0, round: round + 1)
         }
-        var looks = 0
-        while !isIdle, looks < 50 {
+        var attempts = 0
+        while !isIdle, attempts < 50 {
           usleep(20)
-          looks += 1
+          attempts += 1
         }
-        let isQuiet = isIdle && startedCount == before
-        if isQuiet, quiet > 0 {
+        let isQuiet = isIdle && startedCount == previousCount
+        if isQuiet, quietRounds > 0 {
           return continuation.resume(returning: work.allSatisfy(\.isComplete))
         }
         let time = ContinuousClock.now - start
@@ -115,20 +115,20 @@ package enum RuntimeQuiescence {
           }
           return continuation.resume(returning: false)
         }
-        poll(quietRounds: isQuiet ? quiet + 1 : 0, round: round + 1)
+        poll(quietRounds: isQuiet ? quietRounds + 1 : 0, round: round + 1)
       }
     }
 
     /// Passes through the global queue of each class, and through the main queue after each of
     /// them.
     private func traverseQueues(
-      _ classes: [DispatchQoS.QoSClass], then end: @escaping @Sendable () -> Void
+      _ classes: [DispatchQoS.QoSClass], then completion: @escaping @Sendable () -> Void
     ) {
       guard let first = classes.first else {
-        return RuntimeQuiescence.dispatchUncounted(.userInitiated, end)
+        return RuntimeQuiescence.dispatchUncounted(.userInitiated, completion)
       }
       RuntimeQuiescence.dispatchUncounted(first) {
-        DispatchQueue.main.async { traverseQueues(Array(classes.dropFirst()), then: end) }
+        DispatchQueue.main.async { traverseQueues(Array(classes.dropFirst()), then: completion) }
       }
     }
   }
