@@ -16,7 +16,7 @@ struct ProfileChecker: JSONSchemaReader {
   /// none.
   var profileSource: ProfileSource?
 
-  typealias ProfileSource = @Sendable (String) throws(Refusal) -> TransducerProfile
+  typealias ProfileSource = @Sendable (String) throws(SourceError) -> TransducerProfile
 
   /// Why a profile cannot be used, and what to do.
   struct SourceError: Error {

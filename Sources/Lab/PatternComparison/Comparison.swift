@@ -40,7 +40,7 @@ public struct Comparison: Sendable {
     /// Every sample is the same.
     case identical
     /// No difference was found but a residue, in dBFS, and one of level, in decibels.
-    case approximate(residualDecibels noise: Double?, levelDecibels decibels: Double)
+    case approximate(residualDecibels: Double?, levelDecibels: Double)
     /// Differences were found.
     case different
   }

@@ -181,7 +181,7 @@ package struct Completion: Equatable, Sendable {
     case none
     /// Files whose names end in one of these (no dots), and folders in between; all files when
     /// empty.
-    case files(extensions endings: [String])
+    case files(extensions: [String])
     case folders
   }
 

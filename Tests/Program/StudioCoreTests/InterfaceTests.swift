@@ -85,7 +85,7 @@ import Testing
     #expect(unsafe with("{}") { unsafe temblorAddProfile(host, $0, $1) } == -1)
   }
 
-  @Test("A rendering that fails is told from one without samples by its output")
+  @Test("A rendering that fails differs from one without samples by its output")
   func renderingFailsWithAReason() throws {
     let text = String(
       decoding: try #require(ShippedPatterns.text(named: "heartbeat")), as: UTF8.self)

@@ -14,7 +14,7 @@ struct RecordingResponse: Equatable, Sendable {
     case resonance([Mode])
     /// Reflections that fall by e in some seconds, beside 8 ms of any shape that they are a share
     /// of.
-    case room(decaySeconds seconds: Double, reflectionGain share: Double)
+    case room(decaySeconds: Double, reflectionGain: Double)
     /// 44 ms of any shape: all that finds a place.
     case unconstrained
   }

@@ -166,7 +166,7 @@ private struct ResponsePlotPainter {
     var lines: [[PlotPoint]] = []
     var last: PlotPoint?
     for point in plot.points {
-      let here = point(frequency: point.hertz, level: level(point))
+      let here = self.point(frequency: point.hertz, level: level(point))
       if let last, (last.y > box.bottom) != (here.y > box.bottom) {
         let share = (box.bottom - last.y) / (here.y - last.y)
         let edge = PlotPoint(last.x + (here.x - last.x) * share, box.bottom)

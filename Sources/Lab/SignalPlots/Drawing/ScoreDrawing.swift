@@ -479,7 +479,7 @@ extension PlotPainter {
   ) {
     for (take, point) in group.enumerated() {
       guard let point else { continue }
-      let place = point(atTime: point.time, value: value(point))
+      let place = self.point(atTime: point.time, value: value(point))
       let paint = transientPaint(point, take: take, isShared: areEqual)
       if let radius {
         drawTransientHead(at: place, take: areEqual ? 0 : take, paint: paint, radius: radius)

@@ -14,7 +14,7 @@ struct PlotPanel: Sendable {
     /// One sound, or one of each take over one another.
     case waveform([SoundTrace])
     /// The frequencies of one take among all that are shown, or of two over one another.
-    case spectrogram([SpectrogramTrace], shownTakes shown: [Int])
+    case spectrogram([SpectrogramTrace], shownTakes: [Int])
   }
 
   enum LegendEntry: Equatable, Sendable {

@@ -34,7 +34,7 @@ internal import Glibc
         """
       )
     }
-    functions = functions
+    self.functions = functions
   }
 }
 

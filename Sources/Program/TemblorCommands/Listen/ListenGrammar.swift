@@ -180,7 +180,7 @@ struct CommandSyntax: Sendable {
   let action: Action
 
   typealias Action =
-    @Sendable (CommandSession) -> (ServerCommand) throws(ListenError) -> [CommandReply.Field]
+    @Sendable (CommandSession) -> (ServerCommand) throws(CommandError) -> [CommandReply.Field]
 
   /// - Parameter syntax: `play PATTERN [loop] [at TIME]`: what is in capitals is one of
   ///   `ListenGrammar.kinds`.
@@ -354,7 +354,7 @@ extension CommandGrammar {
     var rest = line.unicodeScalars.drop(while: CommandWord.isBlank)
     guard let start = rest.first, start != "#" else { return nil }
     var tag: String?
-    do throws(ListenError) {
+    do throws(CommandError) {
       if start == "@" {
         let word = rest.prefix { !CommandWord.isBlank($0) }
         guard (2...maximumTagLength + 1).contains(Substring(word).utf8.count), !word.contains("\"")

@@ -62,7 +62,7 @@ package final class CommandSession {
     loadedPattern = piece
     isCommandLate = false
     defer { loadedPattern = nil }
-    do throws(ListenError) {
+    do throws(CommandError) {
       let command = try request.command.get()
       let fields = try command.syntax.action(self)(command)
       if isCommandLate {
@@ -228,7 +228,7 @@ package final class CommandSession {
 
   package func record(_ event: SinkEvent, at now: Duration) {
     for report in sinkEvents.add(event, at: now) {
-      report(report)
+      self.report(report)
     }
   }
 
@@ -238,7 +238,7 @@ package final class CommandSession {
   /// Reports what was held back and is due; all of it without a time.
   package func reportHeldEvents(at now: Duration?) {
     for report in sinkEvents.drainDueReports(at: now) {
-      report(report)
+      self.report(report)
     }
   }
 
@@ -250,9 +250,9 @@ package final class CommandSession {
     let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
     let count = CommandReply.Field.count("count", report.count)
     if event.kind == .underrun {
-      return report(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
+      return self.report(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
     }
-    report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
+    self.report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
 
   func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
@@ -310,7 +310,7 @@ package final class CommandSession {
     while let frame = scheduledTaps.firstFrame, isImminent(frame),
       let tap = scheduledTaps.pop(before: .max)
     {
-      do throws(ListenError) {
+      do throws(CommandError) {
         try start(tap, at: (.frame(tap.frame), tap.frame))
       } catch {
         // There is space for it a period later.

@@ -216,7 +216,7 @@ package struct CommandQueue {
         guard let line = lines.popFirst() else { return nil }
         guard let read = CommandGrammar.read(line) else { continue }
         request = read
-        do throws(ListenError) {
+        do throws(CommandError) {
           if let job = try session.load(for: request) {
             loadingRequest = (request, job)
             continue

@@ -88,7 +88,7 @@ enum CheckCommand {
       }
       for input in inputs {
         do {
-          findings += try findings(in: input, for: profile)
+          findings += try Self.findings(in: input, for: profile)
         } catch {
           failures.append(Failure.message(error))
         }

@@ -92,7 +92,7 @@ enum ListenCommand {
     let session = LiveSession(
       in: backend, terminal: terminal,
       // Where lines are typed, no other is to be in their way.
-      isQuiet: arguments.flag("--quiet") || standard.isTerminal, wantsRecords: false)
+      isQuiet: arguments.flag("--quiet") || standard.isTerminal, wantsBlockTimings: false)
     let (outcome, task) = try options.play(in: session, isListened: false) { engine in
       engine.idleDelay = idleDelay
       let device = backend.device

@@ -40,7 +40,7 @@ import Testing
   @Test func theTransducersHeatAndGainAreShown() {
     var figures = PlaybackStatus(position: 1, peaks: [])
     figures.protection = ProtectionSummary(
-      excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, leastGain: 1, temperatureRise: 0.63)
+      excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, minimumGain: 1, temperatureRise: 0.63)
     #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 underruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
     figures.protection?.powerLimitedFrameCount = 32
@@ -54,7 +54,7 @@ import Testing
   private static var held: PlaybackStatus {
     var figures = stereo
     figures.protection = ProtectionSummary(
-      excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, leastGain: 0, temperatureRise: 1)
+      excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, minimumGain: 0, temperatureRise: 1)
     return figures
   }
 

@@ -47,7 +47,7 @@ import Testing
   private func rotation(refusals: Int = 0, held: Held = Held()) -> LiveRecording.Rotation {
     LiveRecording.Rotation(
       seconds: 0.25,
-      freeShare: { folder in
+      freeFraction: { folder in
         let paths = ((try? FileSystem.names(in: "/proc/self/fd")) ?? []).compactMap { name in
           try? FileSystem.destination(of: "/proc/self/fd/" + name)
         }

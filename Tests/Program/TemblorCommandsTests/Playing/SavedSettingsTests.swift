@@ -12,7 +12,7 @@ import Testing
   private let place: Scratch
 
   /// Saved settings that change level, band and channel of whatever uses them.
-  private var choices: Settings { Settings(path: place("config.json"), variables: [:]) }
+  private var choices: Settings { Settings(path: place("config.json"), environmentVariables: [:]) }
 
   init() throws {
     place = try Scratch()
@@ -87,7 +87,7 @@ import Testing
     #expect(expected.status == .done)
     #expect(try clean(try run(line, writing: file, with: choices)) == expected)
 
-    let variables = Settings(path: place("config.json"), variables: Self.variables)
+    let variables = Settings(path: place("config.json"), environmentVariables: Self.variables)
     #expect(try clean(try run(line, writing: file, with: variables)) == expected)
 
     // On a terminal, progress differs from run to run.

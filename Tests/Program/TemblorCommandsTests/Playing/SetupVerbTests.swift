@@ -13,7 +13,7 @@ import TransducerProfiles
 @Suite struct SetupVerbTests {
   private let place: Scratch
   private var choices: Settings {
-    Settings(path: place("config/temblor/config.json"), variables: [:])
+    Settings(path: place("config/temblor/config.json"), environmentVariables: [:])
   }
 
   init() throws { place = try Scratch() }
@@ -313,13 +313,14 @@ import TransducerProfiles
   /// The values of options, and the notice, of a command line with the file above and some
   /// variables.
   private func completed(
-    _ command: Command, _ words: [String], variables: [String: String] = [:]
+    _ command: Command, _ words: [String], environmentVariables: [String: String] = [:]
   ) throws -> (values: [String?], notice: String) {
     try place.write(Self.file, to: "config.json")
     let recorded = RecordedTerminal(isTerminal: true, width: 200)
     var arguments = try command.parse(words)
-    try Settings(path: place("config.json"), variables: variables).applyDefaults(
-      to: &arguments, on: recorded.terminal)
+    try Settings(path: place("config.json"), environmentVariables: environmentVariables)
+      .applyDefaults(
+        to: &arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in
       command.option(named: option) == nil ? nil : arguments.value(option)
     }
@@ -343,11 +344,13 @@ import TransducerProfiles
       (["--no-config"], ["TEMBLOR_PROFILE": "speaker"], [nil, "speaker", nil, nil]),
       (["--profile", "phone"], ["TEMBLOR_PROFILE": "speaker"], ["hw:1", "phone", "2", "0.5"]),
     ] as [([String], [String: String], [String?])]) func anOptionOutranksAVariableAndThatTheFile(
-      words: [String], variables: [String: String], values: [String?]
+      words: [String], environmentVariables: [String: String], values: [String?]
     ) throws
   {
     #expect(
-      try completed(PlayCommand.definition(), ["light"] + words, variables: variables).values
+      try completed(
+        PlayCommand.definition(), ["light"] + words, environmentVariables: environmentVariables
+      ).values
         == values)
   }
 
@@ -367,7 +370,8 @@ import TransducerProfiles
 
   @Test func aVariableThatNamesNoProfileIsNamed() throws {
     let error = #expect(throws: UsageError.self) {
-      try completed(PlayCommand.definition(), ["light"], variables: ["TEMBLOR_PROFILE": "zither"])
+      try completed(
+        PlayCommand.definition(), ["light"], environmentVariables: ["TEMBLOR_PROFILE": "zither"])
     }
     #expect(
       error?.description

@@ -31,7 +31,7 @@ import Testing
       fields["if-match"] = "\"\(tag)\""
     }
     return site.response(
-      to: HTTPRequest(method: method, path: path, fields: fields, body: Array(body.utf8)))
+      to: HTTPRequest(method: method, path: path, headers: fields, body: Array(body.utf8)))
   }
 
   private func tag(_ text: String) -> String { StudioPage.Slot.entityTag(of: Array(text.utf8)) }
@@ -133,7 +133,7 @@ import Testing
     #expect(
       HTTPRequest.parse(bytes)
         == .complete(
-          HTTPRequest(method: "PUT", path: "/5ec2e7/0", fields: fields, body: Array("abc".utf8))))
+          HTTPRequest(method: "PUT", path: "/5ec2e7/0", headers: fields, body: Array("abc".utf8))))
   }
 
   @Test(
