@@ -1,6 +1,7 @@
 import Reading
 import Foundation
 import HapticModel
+import TestSupport
 import Testing
 
 @testable import HapticFormats

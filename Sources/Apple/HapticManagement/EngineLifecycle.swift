@@ -1,13 +1,13 @@
 public import CoreHaptics
 package import Foundation
 
-/// One engine through its whole life: made once, started when first needed, restarted, replaced. No
-/// call waits for the output, and none fails: what cannot be played is not played. The output is
-/// opened on the engine's own queue; what is asked for meanwhile plays as soon as it is open. Any
-/// thread may call.
+/// An engine through its entire life: created once, started on demand, restarted, and replaced.
+///
+/// No call waits for the output, and no call fails: a pattern that cannot be played is dropped. The
+/// output is opened on the engine's own queue. Patterns that are played in the meantime wait until
+/// it is open. Any thread may call.
 package final class EngineLifecycle: @unchecked Sendable {
-  /// The engine that everything in this process shares unless it brings its own; of each virtual
-  /// device another.
+  /// The engine that the process shares. Each virtual device has its own.
   package static var shared: EngineLifecycle {
     guard let device = EngineBackends.virtual else { return live }
     return device.sharedObject(EngineLifecycle.self) {
@@ -24,7 +24,7 @@ package final class EngineLifecycle: @unchecked Sendable {
 
   private static let live = EngineLifecycle(.hardware)
 
-  /// Playbacks that wait at most for an engine that starts; those beyond are dropped.
+  /// The maximum number of playbacks that wait for the engine to start. Others are dropped.
   static let maximumWaitingCount = 16
 
   private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
@@ -32,9 +32,9 @@ package final class EngineLifecycle: @unchecked Sendable {
   private let provider: EngineProvider
   private let lock = NSRecursiveLock()
   private var engine: CHHapticEngine?
-  /// Grows with every engine, so that handlers of an older one can be distinguished.
+  /// The number of the current engine, which identifies handlers of earlier engines.
   private var engineNumber = 0
-  /// Grows whenever an earlier start no longer counts.
+  /// The number of the current start, which identifies starts that no longer count.
   private var startNumber = 0
   private var isRunning = false
   private var isStarting = false
@@ -49,8 +49,11 @@ package final class EngineLifecycle: @unchecked Sendable {
     storedIsAvailable = source.supportsHaptics()
   }
 
-  /// Sets what is called after a reset, before the new engine starts, and when availability has
-  /// changed.
+  /// Sets the handlers.
+  ///
+  /// - Parameters:
+  ///   - reset: Called after a reset, before the new engine starts.
+  ///   - availability: Called when the availability has changed.
   package func setHandlers(
     reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void
   ) {
@@ -62,10 +65,10 @@ package final class EngineLifecycle: @unchecked Sendable {
 
   package var isAvailable: Bool { lock.withLock { storedIsAvailable } }
 
-  /// Seconds on the engine's clock, which stops while the engine is stopped.
+  /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
   package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
 
-  /// Plays a pattern once, at a time of the engine's clock; times that have passed mean now.
+  /// Plays a pattern once at a time of the engine's clock. Times in the past mean now.
   package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
     let playback = (pattern: pattern, time: time)
     let running: CHHapticEngine? = lock.withLock {
@@ -92,10 +95,10 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  /// Ends at once whatever plays or waits; the next playback starts the engine again.
+  /// Ends all playbacks immediately. The next playback starts the engine again.
   package func stopAll() {
     let engine = lock.withLock {
-      // A start that is under way comes before the stop, so it no longer counts.
+      // A pending start precedes the stop, so it no longer counts.
       startNumber += 1
       isStarting = false
       isRunning = false
@@ -118,14 +121,14 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  /// Numbers a start, after which earlier ones no longer count: [lock].
+  /// Returns the number of a new start, and invalidates earlier starts: [lock].
   private func nextStart() -> Int {
     isStarting = true
     startNumber += 1
     return startNumber
   }
 
-  /// Notes how a start ended, and plays what has waited for it.
+  /// Records the result of a start, and plays the waiting playbacks.
   private func endStart(_ number: Int, _ error: (any Error)?) {
     let (engine, due): (CHHapticEngine?, [Playback]) = lock.withLock {
       guard number == startNumber, isStarting else { return (nil, []) }
@@ -141,7 +144,7 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  /// Makes the engine and registers handlers with it: [lock].
+  /// Creates the engine and sets its handlers: [lock].
   private func makeEngine() throws -> CHHapticEngine {
     let engine = try provider.makeEngine()
     engineNumber += 1
@@ -165,13 +168,13 @@ package final class EngineLifecycle: @unchecked Sendable {
         lock.withLock { isRunning = false }
         setAvailable(false)
       default:
-        // The engine is full, or cannot play this pattern: the next may be heard.
+        // The engine is full, or cannot play this pattern; the next pattern may succeed.
         break
       }
     } catch {}
   }
 
-  /// One attempt to go on, except where the engine merely rests: [the engine's queue].
+  /// Restarts the engine once, unless it was only idle: [the engine's queue].
   private func engineStopped(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
     let engine: CHHapticEngine? = lock.withLock {
       guard number == engineNumber else { return nil }
@@ -186,7 +189,8 @@ package final class EngineLifecycle: @unchecked Sendable {
     start(engine, lock.withLock { nextStart() })
   }
 
-  /// A new engine, handlers registered again, patterns cached again, started: [the engine's queue].
+  /// Creates and starts a new engine, with its handlers and with reloaded patterns: [the engine's
+  /// queue].
   private func engineWasReset(_ number: Int) {
     let restart: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
@@ -204,7 +208,7 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  /// Starts here and now: [the engine's queue], where waiting keeps nobody else.
+  /// Starts the engine synchronously: [the engine's queue], where nothing else waits.
   private func start(_ engine: CHHapticEngine, _ number: Int) {
     do {
       try engine.start()
@@ -223,20 +227,24 @@ package final class EngineLifecycle: @unchecked Sendable {
     watcher?()
   }
 
-  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down by a name
-  /// where there is a record; values outside are moved to the nearest bound, NaN is 0.
+  /// Plays a shipped pattern, and logs the call on a virtual device.
+  ///
+  /// - Parameters:
+  ///   - pattern: The name of the pattern.
+  ///   - name: The name in the log.
+  ///   - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
     EngineBackends.virtualForCall()?.append(.generator(.init(name: name, intensity: intensity)))
-    guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
-      let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
+    guard let shippedPattern = ParsedPatternCache.shipped.pattern(named: pattern),
+      let scaled = intensity < 1 ? try? shippedPattern.scaled(by: Float(intensity)) : shippedPattern
     else { return }
     play(scaled)
   }
 }
 
 extension CHHapticPattern {
-  /// The same pattern with the intensity of every event multiplied, as a control from its start on.
+  /// Returns the pattern with the intensity of every event multiplied by a factor.
   fileprivate func scaled(by factor: Float) throws -> CHHapticPattern {
     var dictionary = try exportDictionary()
     let control: [Key: Any] = [
@@ -250,19 +258,19 @@ extension CHHapticPattern {
   }
 }
 
-/// Where a manager gets its engine from, so that a test can give it one in virtual time.
+/// A source of engines, so that a test can provide one in virtual time.
 public struct EngineProvider: Sendable {
-  /// Seconds between two attempts at a device that is not there.
+  /// The minimum interval between two attempts to start an engine without a device, in seconds.
   public static let retryInterval = 1.0
 
-  /// Whether haptics can be felt at all; asked once, before anything else.
+  /// Returns whether haptics can be felt; called once, before anything else.
   public var supportsHaptics: @Sendable () -> Bool
-  /// Makes an engine; called for the first, and again after every reset.
+  /// Creates an engine; called for the first engine, and after every reset.
   public var makeEngine: @Sendable () throws -> CHHapticEngine
-  /// Seconds on a clock that only goes forward; attempts at an absent device are spaced by it.
+  /// Returns the seconds on a monotonic clock, which determine the interval between attempts.
   public var now: @Sendable () -> Double
 
-  /// A source of engines.
+  /// Creates a provider of engines.
   public init(
     supportsHaptics: @escaping @Sendable () -> Bool = { true },
     now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
@@ -273,7 +281,7 @@ public struct EngineProvider: Sendable {
     self.makeEngine = makeEngine
   }
 
-  /// Engines on the output that the process has.
+  /// The engines on the output of the process.
   public static let hardware = EngineProvider(supportsHaptics: {
     CHHapticEngine.capabilitiesForHardware().supportsHaptics
   }) { try CHHapticEngine() }

@@ -2,21 +2,22 @@ internal import CoreHaptics
 internal import Dispatch
 internal import Glibc
 
-/// Waits until what was handed on to tasks, actors and queues has run. Jobs of the concurrency
-/// runtime are counted from their enqueuing to their end, in place of its global executor, and keep
-/// the device of the work that handed them on. Once the count is in place it stays: taken away
-/// while jobs are under way, it would lose their ends.
+/// Waits until work that was dispatched to tasks, actors, and queues has finished.
+///
+/// A hook replaces the global executor of the concurrency runtime. It counts jobs from their
+/// enqueuing to their end, and each job keeps the device of the work that enqueued it. Once
+/// installed, the hook remains: removing it while jobs are pending would lose their ends.
 package enum RuntimeQuiescence {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-  /// How often what runs is looked at before it is waited for no longer: 2 s on an idle machine. A
-  /// busy one, or another test on the main queue, lengthens each round and what runs alike.
+  /// The maximum number of polls: 2 s on an idle machine. A busy machine, or another test on the
+  /// main queue, delays polls and work alike.
   private static let maximumRounds = 500
-  /// What runs all the time hands on this many jobs in `loopTime`.
+  /// The number of jobs within `endlessJobTime` from which work counts as endless.
   private static let endlessJobCount = 2_000
   private static let endlessJobTime = Duration.milliseconds(100)
-  /// Rounds through the queues where jobs cannot be counted.
+  /// The number of rounds through the queues if jobs cannot be counted.
   private static let uncountedRounds = 4
 
   private static let unattributedWork = VirtualWork()
@@ -38,27 +39,26 @@ package enum RuntimeQuiescence {
     }
   }
 
-  /// Hands work on that no device counts.
+  /// Dispatches work that no device counts.
   private static func dispatchUncounted(
     _ quality: DispatchQoS.QoSClass, _ body: @escaping @Sendable () -> Void
   ) {
     WorkOwner.withoutDevice { DispatchQueue.global(qos: quality).async(execute: body) }
   }
 
-  /// Whether jobs are counted: the runtime has the hook that this needs, which is in place from
-  /// then on.
+  /// A Boolean value that indicates whether jobs are counted, which requires a hook of the runtime.
+  /// The hook is installed on first use.
   package static let countsJobs: Bool = {
-    guard let place = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else {
+    guard let address = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else {
       return false
     }
     let hook: Hook = { job, _ in RuntimeQuiescence.run(job) }
-    unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
+    unsafe address.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
   }()
 
-  /// Returns when nothing of a device's work waits or runs; false where something ran all the time.
-  /// The watch is not a task itself, which would count its own jobs, but goes round through the
-  /// queues.
+  /// Waits until no work of a device is pending, and returns false if some work is endless. The
+  /// poll is not a task, whose own jobs would be counted, but passes through the queues.
   static func settle(_ device: VirtualBackend) async -> Bool {
     let watched =
       EngineBackends.hasConcurrentTests ? [device.work] : [device.work, unattributedWork]
@@ -88,8 +88,8 @@ package enum RuntimeQuiescence {
     private var startedCount: Int { work.reduce(0) { $0 + $1.startedCount } }
     private var isIdle: Bool { work.allSatisfy(\.isIdle) }
 
-    func poll(quietRounds quiet: Int, round: Int) {
-      let before = startedCount
+    func poll(quietRounds: Int, round: Int) {
+      let previousCount = startedCount
       traverseQueues([.userInteractive, .userInitiated, .default, .utility, .background]) {
         guard countsJobs else {
           if round + 1 == uncountedRounds {
@@ -97,13 +97,13 @@ package enum RuntimeQuiescence {
           }
           return poll(quietRounds: 0, round: round + 1)
         }
-        var looks = 0
-        while !isIdle, looks < 50 {
+        var attempts = 0
+        while !isIdle, attempts < 50 {
           usleep(20)
-          looks += 1
+          attempts += 1
         }
-        let isQuiet = isIdle && startedCount == before
-        if isQuiet, quiet > 0 {
+        let isQuiet = isIdle && startedCount == previousCount
+        if isQuiet, quietRounds > 0 {
           return continuation.resume(returning: work.allSatisfy(\.isComplete))
         }
         let time = ContinuousClock.now - start
@@ -115,19 +115,20 @@ package enum RuntimeQuiescence {
           }
           return continuation.resume(returning: false)
         }
-        poll(quietRounds: isQuiet ? quiet + 1 : 0, round: round + 1)
+        poll(quietRounds: isQuiet ? quietRounds + 1 : 0, round: round + 1)
       }
     }
 
-    /// Goes through the global queue of each class, and behind each through the main queue.
+    /// Passes through the global queue of each class, and through the main queue after each of
+    /// them.
     private func traverseQueues(
-      _ classes: [DispatchQoS.QoSClass], then end: @escaping @Sendable () -> Void
+      _ classes: [DispatchQoS.QoSClass], then completion: @escaping @Sendable () -> Void
     ) {
       guard let first = classes.first else {
-        return RuntimeQuiescence.dispatchUncounted(.userInitiated, end)
+        return RuntimeQuiescence.dispatchUncounted(.userInitiated, completion)
       }
       RuntimeQuiescence.dispatchUncounted(first) {
-        DispatchQueue.main.async { traverseQueues(Array(classes.dropFirst()), then: end) }
+        DispatchQueue.main.async { traverseQueues(Array(classes.dropFirst()), then: completion) }
       }
     }
   }
