@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - Hardware
 
-  /// Hardware that rings, and bears little movement.
+  /// Hardware with a resonance and a small maximum excursion.
   private let ring = TransducerProfile(
     name: "ring", summary: "Rings.", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(

@@ -5,7 +5,7 @@ import Foundation
 import HapticModel
 import Testing
 
-/// Files that people wrote for devices, where the environment names a folder of them.
+/// Files that people wrote for devices, from a folder named by the environment.
 @Suite struct CorpusTests {
   struct Row {
     let path: String
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func keepsWhatEveryFileSaysWhenFormatted() throws {
+  @Test func formattingKeepsTheContentOfEveryFile() throws {
     for row in try Self.rows() {
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
       let once = document.canonicalText()
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func refusesNoneAndTellsOfEachTrailingCommaFile() throws {
+  @Test func everyFileIsReadAndTrailingCommasAreReported() throws {
     let rows = try Self.rows()
     let loose = try rows.filter { row in
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
