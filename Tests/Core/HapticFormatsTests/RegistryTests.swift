@@ -99,9 +99,9 @@ import Testing
     for _ in 0..<1_000 {
       let count = Int(chance.next() % 12)
       let text = (0..<count).map { _ in pieces[Int(chance.next() % UInt64(pieces.count))] }.joined()
-      let examination = formats.examine(file(text, "x"))
-      let isRefused = examination.findings.contains { $0.severity == .error }
-      #expect((examination.composition == nil) == isRefused, "\(text.debugDescription)")
+      let result = formats.examine(file(text, "x"))
+      let isRefused = result.findings.contains { $0.severity == .error }
+      #expect((result.composition == nil) == isRefused, "\(text.debugDescription)")
     }
   }
 }

@@ -124,9 +124,9 @@ import Testing
       text: Array(row.input.replacing("␍", with: "\r").utf8), name: "t.ahap")
     let error = try #require(#expect(throws: InputError.self) { try document.read() })
     #expect(["\(error.finding.errorCode ?? 0) \(error.rule.text) \(error)"] == row.lines)
-    let examination = document.examine()
-    #expect(examination.pattern == nil)
-    #expect(examination.findings.contains { $0.description == error.description })
+    let result = document.examine()
+    #expect(result.pattern == nil)
+    #expect(result.findings.contains { $0.description == error.description })
   }
 
   @Test func textOtherThanJSONIsRefused() {

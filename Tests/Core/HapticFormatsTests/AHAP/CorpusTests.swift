@@ -66,9 +66,9 @@ import Testing
     let rows = try Self.rows()
     let loose = try rows.filter { row in
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
-      let examination = document.examine()
-      #expect(examination.pattern != nil, "\(row.path)")
-      return examination.findings.contains { $0.rule == "trailing-comma" }
+      let result = document.examine()
+      #expect(result.pattern != nil, "\(row.path)")
+      return result.findings.contains { $0.rule == "trailing-comma" }
     }
     #expect(
       loose.map(\.path)

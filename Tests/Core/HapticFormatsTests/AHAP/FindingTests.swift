@@ -24,9 +24,9 @@ import Testing
 
   func lines(_ text: String) throws -> [String] {
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
-    let examination = document.examine()
-    #expect(examination.pattern != nil)
-    return examination.allFindings.map { "\($0.rule.text) \($0)" }
+    let result = document.examine()
+    #expect(result.pattern != nil)
+    return result.allFindings.map { "\($0.rule.text) \($0)" }
   }
 
   private static let findings = TableRow.rows(

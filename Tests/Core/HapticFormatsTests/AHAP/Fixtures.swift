@@ -29,9 +29,9 @@ enum Fixtures {
     #expect(!names.isEmpty)
     for name in names {
       let document = try AHAPDocument(text: Fixtures.text("Valid/" + name), name: name)
-      let examination = document.examine()
-      #expect(examination.pattern != nil, "\(name)")
-      #expect(examination.allFindings.filter { $0.severity != .note } == [], "\(name)")
+      let result = document.examine()
+      #expect(result.pattern != nil, "\(name)")
+      #expect(result.allFindings.filter { $0.severity != .note } == [], "\(name)")
     }
   }
 
@@ -40,9 +40,9 @@ enum Fixtures {
     #expect(!names.isEmpty)
     for name in names {
       let document = try AHAPDocument(text: Fixtures.text("Lossy/" + name), name: name)
-      let examination = document.examine()
-      #expect(examination.pattern != nil, "\(name)")
-      let rules = Set(examination.allFindings.map(\.rule.text))
+      let result = document.examine()
+      #expect(result.pattern != nil, "\(name)")
+      let rules = Set(result.allFindings.map(\.rule.text))
       #expect(rules.contains { name.hasPrefix($0) }, "\(name)")
     }
   }

@@ -48,13 +48,13 @@ import Testing
         }
       }
       guard let document = try? AHAPDocument(text: text, name: "t") else { continue }
-      let examination = document.examine()
-      let isRefused = examination.findings.contains { $0.severity == .error }
-      #expect((examination.pattern == nil) == isRefused)
+      let result = document.examine()
+      let isRefused = result.findings.contains { $0.severity == .error }
+      #expect((result.pattern == nil) == isRefused)
       let once = document.canonicalText()
       let again = try AHAPDocument(text: once, name: "t")
       #expect(again.canonicalText() == once)
-      if let pattern = examination.pattern {
+      if let pattern = result.pattern {
         readable += 1
         #expect(try again.read().pattern == pattern)
         _ = try AHAPDocument(pattern: pattern)
@@ -107,9 +107,9 @@ import Testing
       }
       text += Array("]}".utf8)
       let start = threadSeconds
-      let examination = try AHAPDocument(text: text, name: "t").examine()
-      #expect(examination.pattern?.events.count == count)
-      #expect(examination.allFindings.count < 5_000)
+      let result = try AHAPDocument(text: text, name: "t").examine()
+      #expect(result.pattern?.events.count == count)
+      #expect(result.allFindings.count < 5_000)
       return threadSeconds - start
     }
     _ = try seconds(1_000)
