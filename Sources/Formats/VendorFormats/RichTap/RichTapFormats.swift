@@ -499,7 +499,7 @@ struct RichTapSchema: Sendable {
         },
         .value(frequency) { event, _ in
           .integer(dialect.frequencyRange(isTransient: event.isTransient))
-        } place: {
+        } access: {
           $1(&$0.frequency)
         },
         Field(JSONKey("Curve", .array(.object { curvePoint.schema }), layout: .singleLine)) {
@@ -571,7 +571,7 @@ struct RichTapSchema: Sendable {
       [
         .value(time) { _, reader in
           .integer(0...reader.currentEventDuration)
-        } place: {
+        } access: {
           $1(&$0.time)
         },
         Field(gain) { value, point, reader in
