@@ -267,8 +267,8 @@ final class EngineBacking: @unchecked Sendable {
 
   private func sessionRequest(for state: State) -> SessionRequest {
     let isAll = state.playsHapticsOnly == state.playsAudioOnly
-    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) {
-      [weak self] isPresent in
+    let singleBus = state.playsHapticsOnly ? RenderSettings.Buses.haptics : .audio
+    return SessionRequest(buses: isAll ? .all : singleBus) { [weak self] isPresent in
       guard let self else { return }
       if isPresent {
         requestReset()

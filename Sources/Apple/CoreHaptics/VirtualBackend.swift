@@ -461,7 +461,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
     let object = make()
     return lock.withLock {
-      if let found = sharedObjects[ObjectIdentifier(kind)] as? Kind { return found }
+      if let existing = sharedObjects[ObjectIdentifier(kind)] as? Kind { return existing }
       sharedObjects[ObjectIdentifier(kind)] = object
       return object
     }

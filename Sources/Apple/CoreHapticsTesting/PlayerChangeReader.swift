@@ -219,9 +219,10 @@ struct PlayerChangeReader {
       $0.intensity == first.intensity && $0.sharpness == first.sharpness
     }
     let kind = event.scheduled.event.kind
+    let hapticKind = kind.isTransient ? PlayedHaptics.Event.Kind.transient : .continuous
     playedEvents.append(
       PlayedHaptics.Event(
-        kind: kind.isHaptic ? (kind.isTransient ? .transient : .continuous) : .audio,
+        kind: kind.isHaptic ? hapticKind : .audio,
         time: Double(start) / rate,
         duration: Double(max(0, end - start)) / rate,
         levels: (isSteady ? [first] : event.levels).map {

@@ -136,8 +136,10 @@ private struct VibrationDecoder {
           .androidChoice, at: root,
           effectElements.isEmpty
             ? "vibration-select is empty"
-            : "the first of \(effectElements.count) effects is read; a device plays the first it supports"
-        )
+            : """
+            the first of \(effectElements.count) effects is read; a device plays the first it \
+            supports
+            """)
       }
     default:
       add(

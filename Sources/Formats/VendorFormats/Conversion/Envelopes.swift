@@ -117,14 +117,14 @@ struct EnvelopeSampler {
   /// - Complexity: O(*p* + *n* log *n*) for *p* breakpoints and *n* events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var envelopes: [EventEnvelope] = []
-    for (layer, each) in composition.layers.enumerated() {
-      let controls = Controls(of: each.pattern)
-      for (index, event) in each.pattern.events.enumerated() where event.kind.isHaptic {
+    for (layerIndex, layer) in composition.layers.enumerated() {
+      let controls = Controls(of: layer.pattern)
+      for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
         envelopes.append(
           EventEnvelope(
-            event: EventReference(layer: layer, event: index),
+            event: EventReference(layer: layerIndex, event: index),
             kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points))
       }
     }

@@ -331,8 +331,8 @@ struct MPEGReader {
     for band in channel.bands where band.description.kind != .wavelet {
       let tail = band.description.kind == .transient ? burst : 0
       for effect in band.effects {
-        let lastKey = Double(effect.keyframes.last?.position ?? 0)
-        end = max(end, Double(effect.position) + lastKey + tail)
+        let lastPosition = Double(effect.keyframes.last?.position ?? 0)
+        end = max(end, Double(effect.position) + lastPosition + tail)
       }
     }
     let count = FrameConversion.integer((end * perTick).rounded())

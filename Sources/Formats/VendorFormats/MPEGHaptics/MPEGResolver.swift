@@ -81,8 +81,8 @@ struct MPEGResolver {
         report(
           .mpegBlockLength, at: band.sourceIndex,
           """
-          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a power \
-          of two from 16 to 65536 samples; the band is silent
+          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a \
+          power of two from 16 to 65536 samples; the band is silent
           """)
         return Band(description: description, effects: [])
       }
@@ -112,8 +112,10 @@ struct MPEGResolver {
       if effectCount == Self.maximumEffectCount + 1 || keyframeCount > Self.maximumKeyframeCount {
         report(
           .mpegTooLarge, at: effect.sourceIndex,
-          "there are more than \(Self.maximumEffectCount) effects or \(Self.maximumKeyframeCount) key frames to play"
-        )
+          """
+          there are more than \(Self.maximumEffectCount) effects or \
+          \(Self.maximumKeyframeCount) key frames to play
+          """)
         keyframeCount = Self.maximumKeyframeCount
         effectCount = Self.maximumEffectCount + 2
       }
@@ -186,8 +188,10 @@ struct MPEGResolver {
     {
       report(
         .mpegFrequencyOutsideBand, at: effect.sourceIndex,
-        "\(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \(band.upperHertz) Hz"
-      )
+        """
+        \(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \
+        \(band.upperHertz) Hz
+        """)
       for index in effect.keyframes.indices where !effect.keyframes[index].frequency.isNaN {
         effect.keyframes[index].frequency = min(
           max(effect.keyframes[index].frequency, Float(band.lowerHertz)), Float(band.upperHertz))

@@ -287,7 +287,12 @@ struct RichTapDecoder: JSONSchemaReader {
     var freeTimes = [0, 0]
     var overlap: (value: Int, count: Int)?
     for (event, value) in events {
-      let used = event.vibrator == .left ? 0...0 : event.vibrator == .right ? 1...1 : 0...1
+      let used =
+        switch event.vibrator {
+        case .left: 0...0
+        case .right: 1...1
+        case .both: 0...1
+        }
       if used.contains(where: { event.time < freeTimes[$0] }) {
         overlap = (overlap?.value ?? value, (overlap?.count ?? 0) + 1)
       }
