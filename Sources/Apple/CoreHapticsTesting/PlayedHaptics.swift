@@ -159,7 +159,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
-  /// The time for which a transient counts as felt, in seconds.
+  /// The time for which a transient can be felt, in seconds.
   static let transientDuration = 0.03
 
   /// The maximum distance between two events that can be paired, in seconds.

@@ -4,8 +4,8 @@ public import Testing
 
 /// Gives each test, and each case of a test with arguments, its own virtual device.
 ///
-/// Engines, feedback generators, and `HapticManager.shared` use the device of the test's task, and
-/// start anew with the next test. Violations of the device's rules fail the test.
+/// Engines, feedback generators, and `HapticManager.shared` use the device of the test's task; the
+/// next test has new ones. Violations of the device's rules fail the test.
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// The policy for other tests with a device.
   public enum Sharing: Sendable {
