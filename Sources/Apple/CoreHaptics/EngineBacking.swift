@@ -11,6 +11,7 @@ final class EngineBacking: @unchecked Sendable {
   /// The idle time after which auto shutdown stops the engine, in seconds.
   static let idleTimeout = 120.0
 
+  /// The state of an engine, guarded by its lock.
   struct State {
     var stoppedHandler: CHHapticEngine.StoppedHandler = { _ in }
     var resetHandler: CHHapticEngine.ResetHandler?

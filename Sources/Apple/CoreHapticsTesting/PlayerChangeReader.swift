@@ -11,6 +11,7 @@ internal import HapticRender
 ///    active events by the current state.
 /// 3. Apply the change: seeks, pauses, and loops end the active events or begin others.
 struct PlayerChangeReader {
+  /// An event of the pattern with its onset and length in frames.
   private struct ScheduledEvent {
     var event: HapticEvent
     var layer: Int

@@ -241,6 +241,7 @@ public protocol HapticSettingStore: AnyObject {
   func setOn(_ isOn: Bool, for key: String)
 }
 
+/// A store that forgets the setting.
 private final class VolatileSettingStore: HapticSettingStore {
   func isOn(_ key: String) -> Bool? { nil }
 

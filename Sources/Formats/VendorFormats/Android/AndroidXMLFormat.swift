@@ -420,6 +420,7 @@ private struct VibrationDecoder {
 
 // MARK: - Writing
 
+/// Writes effects, or the elements of a text, as vibration XML.
 private struct VibrationWriter {
   private var bytes: [UInt8] = []
   private var depth = 0

@@ -22,6 +22,7 @@ struct VibrationSteps {
     static let sharpDuration = 0.0121
   }
 
+  /// A transient as a constant level.
   private struct Emphasis {
     var start: Double
     var end: Double

@@ -62,7 +62,9 @@ struct EventEnvelope {
   var end: Double { points[points.count - 1].time }
 }
 
+/// The quantity of an envelope's levels, and its relation to intensity.
 struct EnvelopeScale: Equatable {
+  /// The quantity of a level.
   enum Quantity { case intensity, amplitude }
 
   var quantity: Quantity

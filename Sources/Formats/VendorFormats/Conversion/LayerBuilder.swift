@@ -7,6 +7,7 @@ internal import HapticModel
 /// All events without curves share the first layer. The others are assigned by greedy interval
 /// partitioning: each goes to the layer that became free first, or to a new layer if none is free.
 struct LayerBuilder {
+  /// An event with its own curves, and the time at which its layer becomes free.
   private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]

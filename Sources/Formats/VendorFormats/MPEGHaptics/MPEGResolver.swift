@@ -6,6 +6,7 @@ import HapticModel
 /// The channels of a document in playable form: references are replaced by library effects, effects
 /// and key frames are sorted, and silent content is removed and reported.
 struct MPEGResolver {
+  /// A channel with its own name and gain.
   struct Channel {
     var name: String
     var modality: MPEGModality
@@ -14,6 +15,7 @@ struct MPEGResolver {
     var sourceIndex: Int
   }
 
+  /// A band without references.
   struct Band {
     var description: MPEGDocument.Band
     /// The basis effects, sorted by position from the start of the document.
@@ -201,6 +203,7 @@ struct MPEGResolver {
   }
 }
 
+/// Returns a power of ten by multiplication, without the rounding differences of `pow`.
 func powerOfTen(_ exponent: Int) -> Double {
   var value = 1.0
   for _ in 0..<abs(exponent) {

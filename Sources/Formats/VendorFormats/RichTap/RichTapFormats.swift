@@ -77,6 +77,10 @@ extension HapticFormat {
   }
 }
 
+/// Reads the text of a RichTap HE file or of a HarmonyOS file.
+///
+/// Files of OpenHarmony's converter deviate from the format in two ways. If a strict reading finds
+/// a deviation, the text is read again with tolerance for both.
 struct RichTapDecoder: JSONSchemaReader {
   /// Factors of curves that are whole numbers are written without a decimal point.
   static let writesShortNumbers = true
