@@ -140,16 +140,21 @@ extension HapticClip {
     let sharpness = frequencyPoints?.isEmpty == false ? 0 : Self.defaultSharpness
     guard event.parameters == [.hapticIntensity: 1, .hapticSharpness: sharpness] else { return nil }
     guard composition.layers.count == 2 else { return }
-    let transientPattern = composition.layers[1].pattern
-    guard transientPattern.curves.isEmpty else { return nil }
+    guard addEmphases(of: composition.layers[1].pattern, mapping: mapping) else { return nil }
+  }
+
+  /// Adds the transients of a pattern as emphases of the points that they were read from, and
+  /// returns whether a clip can hold all of them.
+  private mutating func addEmphases(of pattern: HapticPattern, mapping: AmplitudeMapping) -> Bool {
+    guard pattern.curves.isEmpty else { return false }
     var index = 0
-    for transient in transientPattern.events {
+    for transient in pattern.events {
       guard transient.kind == .hapticTransient, transient.duration == nil,
         let intensity = transient.parameters[.hapticIntensity],
         (0...1).contains(intensity), let sharpness = transient.parameters[.hapticSharpness],
         (0...1).contains(sharpness),
         transient.parameters.identifiers.count == 2
-      else { return nil }
+      else { return false }
       while index < amplitudePoints.count,
         amplitudePoints[index].time < transient.time
           || (amplitudePoints[index].time == transient.time
@@ -158,16 +163,17 @@ extension HapticClip {
         index += 1
       }
       guard index < amplitudePoints.count, amplitudePoints[index].time == transient.time else {
-        return nil
+        return false
       }
       let floor = amplitudePoints[index].amplitude
       var level = Self.shortestAmplitude(of: intensity, mapping: mapping) ?? intensity
       if level < floor, Float(mapping.intensity(ofAmplitude: Double(floor))) == intensity {
         level = floor
       }
-      guard level >= floor else { return nil }
+      guard level >= floor else { return false }
       amplitudePoints[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
     }
+    return true
   }
 
   /// Returns the amplitude that maps to an intensity. Several neighboring values do; the one with

@@ -180,8 +180,10 @@ struct HapticClipDecoder: JSONSchemaReader {
         Field(amplitude) { value, file, reader in
           reader.amplitudeValueIndex = value.index
           let new = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
-          guard let points = reader.readElements(
-            of: value, key: amplitude, schema: amplitudePoint, new: new) else {
+          guard
+            let points = reader.readElements(
+              of: value, key: amplitude, schema: amplitudePoint, new: new)
+          else {
             return false
           }
           file.clip.amplitudePoints = points
@@ -195,8 +197,10 @@ struct HapticClipDecoder: JSONSchemaReader {
           reader.frequencyValueIndex = value.index
           reader.lastTime = -.infinity
           let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
-          guard let points = reader.readElements(
-            of: value, key: frequency, schema: frequencyPoint, new: new) else {
+          guard
+            let points = reader.readElements(
+              of: value, key: frequency, schema: frequencyPoint, new: new)
+          else {
             return false
           }
           file.clip.frequencyPoints = points
