@@ -47,6 +47,7 @@ public typealias CHHapticAdvancedPatternPlayerCompletionHandler = ((any Error)?)
 /// The time that means now wherever a player accepts a time: 0.
 public var CHHapticTimeImmediate: TimeInterval { 0 }
 
+/// The player that an application holds.
 class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   let backing: PlayerBacking
 
@@ -76,6 +77,7 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   }
 }
 
+/// The advanced player that an application holds.
 final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPatternPlayer {
   func pause(atTime time: TimeInterval) throws { try backing.pause(at: time) }
 
@@ -111,6 +113,7 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
 /// The state and behavior of a player, independent of the object that the application holds. Each
 /// session of the engine gets its own renderer player with the settings of this player.
 final class PlayerBacking: @unchecked Sendable {
+  /// The settings that outlive a session.
   struct Settings {
     var isMuted = false
     var isLooping = false

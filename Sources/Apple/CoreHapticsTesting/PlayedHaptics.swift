@@ -159,7 +159,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
-  /// The time for which a transient counts as felt, in seconds.
+  /// The time for which a transient can be felt, in seconds.
   static let transientDuration = 0.03
 
   /// The maximum distance between two events that can be paired, in seconds.
@@ -276,13 +276,13 @@ extension PlayedHaptics.Event {
           + "\(formattedThousandths(expected.duration)) s.")
     }
     func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
-      guard let (time, found, wanted) = maximumDifference(from: expected, of: value),
-        abs(found - wanted) > limit + grace
+      guard let (time, actual, wanted) = maximumDifference(from: expected, of: value),
+        abs(actual - wanted) > limit + grace
       else { return }
       let timeText =
         kind == .transient || time == 0 ? "" : " \(formattedThousandths(time)) s after its start"
       sentences.append(
-        "The \(expected.displayName) has \(quality) \(formattedThousandths(found)) instead of "
+        "The \(expected.displayName) has \(quality) \(formattedThousandths(actual)) instead of "
           + "\(formattedThousandths(wanted))\(timeText).")
     }
     compare("intensity", tolerance.intensity, \.intensity)
@@ -294,7 +294,7 @@ extension PlayedHaptics.Event {
   /// intervals of 10 ms.
   private func maximumDifference(from expected: PlayedHaptics.Event, of value: (Level) -> Double)
     -> (
-      time: Double, found: Double, expected: Double
+      time: Double, actual: Double, expected: Double
     )?
   {
     let length = kind == .transient ? 0 : min(duration, expected.duration)

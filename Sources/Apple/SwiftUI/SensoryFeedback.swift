@@ -148,6 +148,7 @@ public struct SensoryFeedback: Equatable, Sendable {
   }
 }
 
+/// A modifier that observes a value.
 @MainActor struct ValueObserver {
   let trigger: Any
   /// Called when the view first appears.

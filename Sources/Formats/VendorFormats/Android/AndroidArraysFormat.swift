@@ -207,6 +207,7 @@ private struct TimingArrayKeys: Sendable {
   var track: String?
 }
 
+/// Decodes an object with arrays of timings and amplitudes.
 private struct TimingArraysDecoder {
   let json: JSONDocument
   let keys: TimingArrayKeys

@@ -18,6 +18,7 @@ struct XMLTree: Sendable {
     var isComment: Bool { name.hasPrefix("<") }
   }
 
+  /// An error with its offset in bytes.
   struct ParseError: Error {
     var offset: Int
     var message: String

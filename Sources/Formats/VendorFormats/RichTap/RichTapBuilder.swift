@@ -275,7 +275,10 @@ struct RichTapBuilder {
     }
     // A file has at most two channels. If each vibrator also plays on its own, events for both are
     // written to both channels.
-    let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
+    var channels = used.isEmpty ? [.both] : used
+    if used.count > 2 {
+      channels = [.left, .right]
+    }
     for vibrator in channels {
       var channelEvents = events.filter {
         $0.vibrator == vibrator || !channels.contains($0.vibrator)
