@@ -1,5 +1,6 @@
 // The modules that the commands are built from, for all files of this module.
 @_exported public import CommandLineKit
+@_exported package import CommandServer
 @_exported public import HapticFormats
 @_exported public import HapticModel
 @_exported public import HapticOutputs
@@ -8,6 +9,7 @@
 @_exported public import PatternComparison
 @_exported public import PatternRules
 @_exported public import PatternWorkflows
+@_exported package import PlaybackSessions
 @_exported public import Reading
 @_exported public import ReviewPages
 @_exported package import RumblePad
