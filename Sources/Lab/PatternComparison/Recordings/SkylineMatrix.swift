@@ -36,14 +36,16 @@ struct SkylineMatrix {
         let columnStart = starts[column]
         let first = max(start, columnStart)
         let product = Samples.dot(
-          values, from: first - start, column == row ? values : rows[column], from: first - columnStart,
+          values, from: first - start, column == row ? values : rows[column],
+          from: first - columnStart,
           count: column - first
         )
         if column == row {
           let diagonal = values[column - start] * (1 + regularization) + 1e-20
           values[column - start] = max(diagonal - product, 1e-9 * diagonal + 1e-20).squareRoot()
         } else {
-          values[column - start] = (values[column - start] - product) / rows[column][column - columnStart]
+          values[column - start] =
+            (values[column - start] - product) / rows[column][column - columnStart]
         }
       }
       rows[row] = values

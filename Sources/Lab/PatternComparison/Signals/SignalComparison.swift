@@ -1,4 +1,5 @@
 internal import CMath
+import HapticModel
 import SignalAnalysis
 
 extension Comparison {

@@ -136,15 +136,15 @@ struct SoundComparison {
       // The end belongs to the change of duration. The first nine tenths of the common duration
       // determine the other changes.
       let end = margin + commonCount * 9 / 10
-        let excerpt = Array(candidate[..<end])
-        let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
-        durationChange = change
-        if Self.isExplained(
-          correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
-        {
-          levelChange = gain.decibels
-          return
-        }
+      let excerpt = Array(candidate[..<end])
+      let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
+      durationChange = change
+      if Self.isExplained(
+        correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
+      {
+        levelChange = gain.decibels
+        return
+      }
     }
     let window = margin..<(margin + commonCount)
     let referenceWindow = Array(reference[window])
@@ -188,7 +188,6 @@ struct SoundComparison {
         levelChange = constant
       }
       return
-    }
     }
     let start = region.start
     levelSegments = curve.segments.map { segment in
