@@ -1,10 +1,11 @@
-/// Lays help out for one stream: headings, wrapped paragraphs, two-column tables.
+/// Lays out help for a stream: headings, wrapped paragraphs, and two-column tables.
 package struct TextLayout {
   private let output: Output
   private let width: Int
   package private(set) var text = ""
 
-  /// Lines longer than 100 columns are hard to read, shorter than 40 leave no space for a table.
+  /// Creates a layout for the width of a stream, limited to 40 to 100 columns: longer lines are
+  /// hard to read, and shorter lines leave no space for a table.
   package init(for output: Output) {
     self.output = output
     self.width = min(max(output.width, 40), 100)
@@ -15,7 +16,7 @@ package struct TextLayout {
     text += output.styled(title.uppercased(), .bold) + "\n"
   }
 
-  /// Text with an empty line between paragraphs; indented ones are kept as they are.
+  /// Appends paragraphs that are separated by an empty line. Indented paragraphs keep their layout.
   package mutating func appendParagraphs(_ body: String) {
     for paragraph in Self.paragraphs(in: body) {
       appendBlankLine()
@@ -34,12 +35,13 @@ package struct TextLayout {
     }
   }
 
-  /// A line to be copied, never wrapped.
+  /// Appends a line to be copied, which is never wrapped.
   package mutating func appendVerbatim(_ line: String, indent: Int) {
     text += String(repeating: " ", count: indent) + line + "\n"
   }
 
-  /// Names on the left, what they mean on the right; below where names are long or lines short.
+  /// Appends rows with labels on the left and descriptions on the right. The description starts
+  /// below a long label, and below every label on a narrow terminal.
   package mutating func appendTable(_ rows: [(label: String, help: String)]) {
     let widest = rows.map(\.label.count).filter { $0 <= 26 }.max() ?? 0
     let column = width < 60 ? 8 : widest + 4
@@ -78,7 +80,7 @@ package struct TextLayout {
     return paragraphs
   }
 
-  /// Breaks a text at spaces; a word wider than the line gets one of its own.
+  /// Wraps a text at spaces. A word that is wider than the line gets a line of its own.
   package static func wrap(_ body: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -103,8 +105,12 @@ package struct TextLayout {
 package enum TextTable {
   package static func text(_ rows: [[String]]) -> String { lines(rows).map { $0 + "\n" }.joined() }
 
-  /// A line for each row, two spaces between columns; with `isRight`, all columns but the first end
-  /// together.
+  /// Returns a line for each row, with two spaces between columns.
+  ///
+  /// - Parameters:
+  ///   - rows: The cells of each row.
+  ///   - alignsRight: A Boolean value that indicates whether all columns except the first are
+  ///     right-aligned.
   package static func lines(_ rows: [[String]], alignsRight isRight: Bool = false) -> [String] {
     let count = rows.map(\.count).max() ?? 0
     let widths = (0..<count).map { column in
@@ -184,7 +190,8 @@ extension Program {
   }
 }
 
-/// Writes roff; every text passes through one escape, so no word can become a request.
+/// Writes a manual page in roff. All text is escaped in one place, so that no text can become a
+/// request.
 private struct ManualPage {
   private(set) var roff: String
 
@@ -197,7 +204,7 @@ private struct ManualPage {
     roff += ".SH \(Self.quoted(title.uppercased()))\n"
   }
 
-  /// The one line of NAME, in the form that `whatis` reads.
+  /// Appends the line of the section NAME in the form that `whatis` reads.
   mutating func appendName(_ name: String, abstract: String) {
     roff += "\(Self.escaped(name)) \\- \(Self.escaped(abstract))\n"
   }
@@ -228,7 +235,12 @@ private struct ManualPage {
     appendItem(option.names, placeholder: option.valueName, text: option.fullHelp)
   }
 
-  /// - Parameter shared: Groups of options that have a section of their own.
+  /// Appends the description of a command.
+  ///
+  /// - Parameters:
+  ///   - command: The command to describe.
+  ///   - program: The program, and the command that precedes a subcommand.
+  ///   - shared: The groups of options that have a section of their own.
   mutating func appendCommand(
     _ command: Command, of program: String, sharedGroups shared: [OptionGroup]
   ) {
@@ -274,7 +286,7 @@ private struct ManualPage {
 
   private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
 
-  /// Characters that roff would read as its own or set as typographic ones.
+  /// The roff names of characters that roff would interpret or replace by typographic characters.
   private static let escapeNames: [Unicode.Scalar: String] = [
     "\\": "(rs", "-": "-", "'": "(aq", "`": "(ga", "^": "(ha", "~": "(ti", "\"": "(dq",
   ]

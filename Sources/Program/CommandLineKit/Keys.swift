@@ -1,16 +1,17 @@
 internal import Glibc
 internal import SystemSupport
 
-/// The keyboard, key by key and without echo; Ctrl-C and Ctrl-Z keep their meaning. The terminal is
-/// as it was at the end, before a signal ends or stops the process, and while that runs in the
-/// background.
+/// A terminal that delivers single key presses without echo. Ctrl-C and Ctrl-Z keep their meaning.
+///
+/// The original terminal mode is restored at the end, before a signal ends or stops the process,
+/// and while the process runs in the background.
 package final class RawTerminal {
   private let descriptor: Int32
   private var decoder = KeyDecoder()
   package private(set) var isClosed = false
 
-  /// Takes the keys of standard input, one at a time, or nothing where it is not this process's
-  /// terminal.
+  /// Creates a terminal for single key presses, or nil if the descriptor is not the controlling
+  /// terminal of this process.
   package init?(_ descriptor: Int32 = STDIN_FILENO) {
     guard TerminalMode.begin(on: descriptor) else { return nil }
     self.descriptor = descriptor
@@ -19,15 +20,15 @@ package final class RawTerminal {
 
   deinit { TerminalMode.end() }
 
-  /// The descriptors to wait for, until they can be read, before asking for keys; ask again each
-  /// time.
+  /// The descriptors to wait for before `keys(at:)` is called. They can change after every call.
   package var descriptors: [Int32] {
     let wake = TerminalMode.wakeDescriptor
     return isClosed || !TerminalMode.enter() ? [wake] : [wake, descriptor]
   }
 
-  /// How long to wait at most; a job behind looks now and then, since no shell reports that it
-  /// comes to the front.
+  /// The maximum time to wait, or nil to wait for the descriptors only.
+  ///
+  /// A background job has to poll, because shells do not report when it returns to the foreground.
   package func timeout(at now: Duration) -> Duration? {
     if let deadline = decoder.deadline { return max(.zero, deadline - now) }
     return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.foregroundPollInterval
@@ -48,8 +49,8 @@ package final class RawTerminal {
       return []
     }
     guard TerminalMode.enter() else { return [] }
-    // Should another job take the terminal just now, a blocked SIGTTIN makes the read fail, not
-    // stop.
+    // With SIGTTIN blocked, the read fails instead of stopping the process if another job takes the
+    // terminal now.
     var only = sigset_t()
     var before = sigset_t()
     unsafe sigemptyset(&only)
@@ -65,21 +66,22 @@ package final class RawTerminal {
   }
 }
 
-/// Makes keys of a terminal's bytes: sequences of ECMA-48 as xterm and its kin send them; unknown
-/// ones are dropped.
+/// Decodes key presses from the bytes of a terminal: the ECMA-48 sequences that xterm and
+/// compatible terminals send. Unknown sequences are dropped.
 struct KeyDecoder {
-  /// How long the rest of a key is waited for: far above a slow line's gaps, too short to be felt.
+  /// The maximum pause within a sequence: much longer than the gaps on a slow line, and too short
+  /// to notice.
   static let sequenceTimeout = Duration.milliseconds(50)
-  /// Bytes of one sequence; what is longer is noise.
+  /// The maximum number of bytes in a sequence. Longer input is noise.
   static let maximumSequenceLength = 32
 
   private var pending: [UInt8] = []
   private(set) var deadline: Duration?
 
-  /// The keys that are complete with these bytes, or because their rest did not come in time.
+  /// Returns the keys that these bytes complete, and a pending Escape whose timeout has passed.
   mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
     var keys: [KeyPress] = []
-    // A lone escape is the key; any other rest was none.
+    // A lone escape byte is the Escape key. Any other incomplete sequence is dropped.
     if let deadline, now >= deadline {
       if pending == [0x1B] {
         keys.append(.escape)
@@ -102,8 +104,8 @@ struct KeyDecoder {
     return keys
   }
 
-  /// The first key and its length, no key for what means nothing, and nothing at all where more is
-  /// needed.
+  /// Returns the first key and its length. The key is nil for an unknown sequence, and the result
+  /// is nil if more bytes are needed.
   private static func firstKey(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     guard let byte = bytes.first else { return nil }
     switch byte {
@@ -118,7 +120,7 @@ struct KeyDecoder {
     }
   }
 
-  /// One character of more than one byte; bytes that are none are passed over singly.
+  /// Returns a character of several UTF-8 bytes. Invalid bytes are skipped one at a time.
   private static func characterKey(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     let length =
       switch bytes[bytes.startIndex] {
@@ -133,7 +135,7 @@ struct KeyDecoder {
     guard let text = String(validating: whole, as: UTF8.self), let character = text.first else {
       return (nil, 1)
     }
-    // C1 controls are as little a key as unknown sequences.
+    // C1 controls are dropped like unknown sequences.
     return (
       bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character),
       length
@@ -146,14 +148,15 @@ struct KeyDecoder {
     case nil: return nil
     case UInt8(ascii: "O"): return body.dropFirst().first.map { (cursorKey($0), 3) }
     case UInt8(ascii: "["): return controlSequence(body.dropFirst())
-    // The escape key, and then another.
+    // The Escape key, followed by another key.
     default: return (.escape, 1)
     }
   }
 
-  /// A control sequence behind `ESC [`: parameters, then a final byte from `@` on.
+  /// Returns the key of a control sequence: parameters after `ESC [`, then a final byte from `@` to
+  /// `~`.
   private static func controlSequence(_ body: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
-    // The Linux console's function keys have a second bracket before the final byte.
+    // The function keys of the Linux console have a second bracket before the final byte.
     let hasBracket = body.first == UInt8(ascii: "[")
     let rest = hasBracket ? body.dropFirst() : body
     let parameters = rest.prefix { (0x20...0x3F).contains($0) }
@@ -161,11 +164,11 @@ struct KeyDecoder {
     guard let final = rest.dropFirst(parameters.count).first else {
       return length < maximumSequenceLength ? nil : (nil, length)
     }
-    // Another control in the middle restarts.
+    // Another control character inside the sequence restarts it.
     guard (0x40...0x7E).contains(final) else { return (nil, length) }
     if hasBracket { return (nil, length + 1) }
     guard final == UInt8(ascii: "~") else { return (cursorKey(final), length + 1) }
-    // What follows a semicolon encodes Shift and Control.
+    // The part after a semicolon encodes Shift and Control.
     let number = String(decoding: parameters.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
     return (editingKeys[number], length + 1)
   }
@@ -185,10 +188,10 @@ struct KeyDecoder {
 
 package enum KeyPress: Equatable, Sendable {
   case character(Character)
-  /// A letter with Control, in lower case, where it means nothing to the terminal.
+  /// A lowercase letter with Control, if the terminal does not interpret it.
   case control(Character)
   case up, down, left, right
   case home, end, pageUp, pageDown, insert, delete
-  /// Keys around the letters; Shift with Tab is `backTab`.
+  /// The keys around the letters. Shift-Tab is `backTab`.
   case enter, tab, backTab, backspace, escape
 }

@@ -1,20 +1,20 @@
 import SystemSupport
 
 package struct Option: Equatable, Sendable {
-  /// All spellings, `-o` and `--output`; the first long one names the option in messages.
+  /// All spellings, such as `-o` and `--output`. Messages use the first long spelling.
   package var names: [String]
-  /// What stands for the value in help, `FILE`; nothing for a flag.
+  /// The placeholder for the value in help, such as `FILE`, or nil for a flag.
   package var valueName: String?
   package var help: String
-  /// What happens without the option, as help says; the verb itself supplies the value.
+  /// The default, as help describes it. The command itself supplies the value.
   package var defaultText: String?
-  /// The only values allowed; empty allows all.
+  /// The allowed values, or empty to allow any value.
   package var choices: [String]
-  /// What shells offer for the value; the choices where there are any.
+  /// The completion that shells offer for the value. Equal to the choices if there are any.
   package var completion: Completion
   package var isRepeatable: Bool
-  /// Endings, without dots, of a file to write, none where the verb decides; nil for an option that
-  /// names no such file.
+  /// The extensions, without dots, that an output file may have, or empty if the command decides.
+  /// Nil for an option that does not name an output file.
   package var outputExtensions: [String]?
 
   package init(
@@ -57,12 +57,13 @@ package struct Option: Equatable, Sendable {
   }
 }
 
-/// An option as a verb lists it: one that is read by its name, or one that reads its own value.
+/// An entry in the options of a command: an option that is read by name, or a typed option that
+/// reads its own value.
 package protocol OptionDeclaration: Sendable { var option: Option { get } }
 
 extension Option: OptionDeclaration { package var option: Option { self } }
 
-/// An option whose declaration says what its value is: `arguments[gap]` reads it.
+/// An option whose declaration determines the type of its value. `arguments[gap]` reads it.
 package struct TypedOption<Value>: OptionDeclaration {
   package let option: Option
   let read: @Sendable (ParsedArguments) throws(UsageError) -> Value
@@ -78,6 +79,34 @@ package struct TypedOption<Value>: OptionDeclaration {
   }
 }
 
+extension TypedOption {
+  /// Returns an option that converts the value.
+  package func map<Result>(_ transform: @escaping @Sendable (Value) -> Result)
+    -> TypedOption<Result>
+  {
+    TypedOption<Result>(option) { arguments throws(UsageError) in
+      transform(try read(arguments))
+    }
+  }
+}
+
+extension Option {
+  /// Returns an option that reads a Boolean value, which indicates whether the flag is present.
+  package func flag() -> TypedOption<Bool> {
+    TypedOption(self) { arguments throws(UsageError) in arguments.flag(key) }
+  }
+
+  /// Returns an option that reads a text, or nil if it is omitted.
+  package func text() -> TypedOption<String?> {
+    TypedOption(self) { arguments throws(UsageError) in arguments.value(key) }
+  }
+
+  /// Returns an option that reads the texts of all occurrences.
+  package func texts() -> TypedOption<[String]> {
+    TypedOption(self) { arguments throws(UsageError) in arguments.values(key) }
+  }
+}
+
 extension Option {
   package func int(in range: ClosedRange<Int>) -> TypedOption<Int?> {
     TypedOption(self) { arguments throws(UsageError) in try arguments.int(key, in: range) }
@@ -89,7 +118,9 @@ extension Option {
     }
   }
 
-  /// A number, nil where it is not given; an infinite end of the range means no limit.
+  /// Returns an option that reads a number, or nil if it is omitted.
+  ///
+  /// - Parameter range: The valid values. An infinite bound means no limit.
   package func double(in range: ClosedRange<Double>) -> TypedOption<Double?> {
     TypedOption(self) { arguments throws(UsageError) in try arguments.double(key, in: range) }
   }
@@ -166,7 +197,7 @@ package struct Argument: Sendable {
     self.isOptional = isOptional
   }
 
-  /// The argument in a usage line: `PATTERN`, `PATTERN...`, `[PATTERN]`.
+  /// The argument in a usage line: `PATTERN`, `PATTERN...`, or `[PATTERN]`.
   package var usage: String {
     let word = isRepeatable ? name + "..." : name
     return isOptional ? "[\(word)]" : word
@@ -175,19 +206,50 @@ package struct Argument: Sendable {
   var fullHelp: String { choices.isEmpty ? help : "\(help) One of \(choices.joinedWithOr)." }
 }
 
-/// What a shell offers where a value or an argument is typed.
+/// An entry in the arguments of a command.
+package protocol ArgumentDeclaration: Sendable {
+  var argument: Argument { get }
+}
+
+extension Argument: ArgumentDeclaration {
+  package var argument: Argument { self }
+}
+
+/// An argument whose declaration determines the type of its value. `arguments[name]` reads it.
+package struct TypedArgument<Value>: ArgumentDeclaration {
+  package let argument: Argument
+  let read: @Sendable (ParsedArguments) -> Value
+}
+
+extension Argument {
+  /// Returns a required argument that reads a text.
+  package func text() -> TypedArgument<String> {
+    TypedArgument(argument: self) { $0.argument(name) }
+  }
+
+  /// Returns an optional argument that reads a text, or nil if it is omitted.
+  package func optionalText() -> TypedArgument<String?> {
+    TypedArgument(argument: self) { $0.value(name) }
+  }
+
+  /// Returns a repeatable argument that reads all texts.
+  package func texts() -> TypedArgument<[String]> {
+    TypedArgument(argument: self) { $0.values(name) }
+  }
+}
+
+/// The completion that a shell offers for a value or an argument.
 package struct Completion: Equatable, Sendable {
   package enum Paths: Equatable, Sendable {
     case none
-    /// Files whose names end in one of these (no dots), and folders in between; all files when
-    /// empty.
+    /// Files with one of these extensions, written without the dot, and the folders that lead to
+    /// them. An empty list allows all files.
     case files(extensions: [String])
     case folders
   }
 
   package var candidates: [String]
-  /// Words of this program's command line that print more to offer, one on each line: plain names
-  /// only.
+  /// A command line of this program that prints more candidates, one plain name per line.
   package var candidateCommand: String
   package var paths: Paths
 
@@ -203,7 +265,7 @@ package struct Completion: Equatable, Sendable {
   package static let file = Completion(paths: .files(extensions: []))
   package static let folder = Completion(paths: .folders)
 
-  /// Offers files with one of these endings, written without the dot.
+  /// Returns a completion for files with one of these extensions, written without the dot.
   package static func file(withExtension endings: String...) -> Completion {
     Completion(paths: .files(extensions: endings))
   }

@@ -1,16 +1,22 @@
 package import SystemSupport
 
-/// The values of a command line by declared names, in any spelling of an option; other names stop
-/// the program.
+/// The values of a command line by declared name. Each spelling of an option is accepted as its
+/// name; an undeclared name is a programming error.
 package struct ParsedArguments: Sendable {
   package let command: Command
-  /// Options by key, arguments by name; a flag has one empty value for each time it was given.
+  /// The values of options by key and of arguments by name. A flag has an empty value for each
+  /// occurrence.
   package private(set) var valuesByName: [String: [String]]
   let positionals: [String]
-  /// Where values come from that the command line did not give, by the keys of their options.
+  /// The sources of values that the command line does not contain, by the key of their option.
   package private(set) var origins: [String: String] = [:]
 
-  /// Gives an option that the command line left out values that were chosen elsewhere.
+  /// Sets the values of an option that the command line omits.
+  ///
+  /// - Parameters:
+  ///   - values: The values to use.
+  ///   - name: A spelling of the option.
+  ///   - origin: The source of the values, for messages.
   package mutating func setDefault(_ values: [String], for name: String, origin: String) {
     valuesByName[key(for: name)] = values
     origins[key(for: name)] = origin
@@ -31,6 +37,8 @@ package struct ParsedArguments: Sendable {
     get throws(UsageError) { try option.read(self) }
   }
 
+  package subscript<Value>(_ argument: TypedArgument<Value>) -> Value { argument.read(self) }
+
   private func key(for name: String) -> String {
     if let option = command.option(named: name) { return option.key }
     precondition(
@@ -38,7 +46,8 @@ package struct ParsedArguments: Sendable {
     return name
   }
 
-  /// A whole number within a range; `Int.max` as its end means no upper limit.
+  /// Returns a whole number within a range, or nil if it is omitted. `Int.max` as the upper bound
+  /// means no limit.
   package func int(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max)
     throws(UsageError) -> Int?
   {
@@ -54,7 +63,8 @@ package struct ParsedArguments: Sendable {
     return number
   }
 
-  /// A finite number within a range; an infinite end means no limit there.
+  /// Returns a finite number within a range, or nil if it is omitted. An infinite bound means no
+  /// limit.
   package func double(
     _ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity
   )
@@ -73,7 +83,8 @@ package struct ParsedArguments: Sendable {
     return number
   }
 
-  /// A number with the unit of what the name stands for: `2s`, `44.1kHz`, `80%`.
+  /// Returns a number with a unit that suits the placeholder of the option: `2s`, `44.1kHz`, or
+  /// `80%`.
   private func numberWithUnit(_ name: String, text: String) -> Double? {
     let key = key(for: name)
     let meaning = command.option(named: key)?.valueName ?? key
@@ -81,14 +92,15 @@ package struct ParsedArguments: Sendable {
       guard text.lowercased().hasSuffix(unit) else { continue }
       let digits = text.dropLast(unit.count)
       guard let number = Double(digits.last == " " ? digits.dropLast() : digits) else { continue }
-      // Decimal fractions have no exact factor: 44.1 kHz are 44100 Hz.
+      // Decimal factors are not exact in binary: without rounding, 44.1 kHz would not be 44100 Hz.
       let value = number * factor
       return value.magnitude < 1e9 ? (value * 1e6).rounded() / 1e6 : value
     }
     return nil
   }
 
-  /// The units in which values can be given, longest first, by what stands for them in help.
+  /// The accepted units by the placeholder of the option. A unit that ends with another unit comes
+  /// first.
   private static let unitsByValueName: [String: [(unit: String, factor: Double)]] = [
     "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)],
     "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
@@ -113,7 +125,7 @@ package struct ParsedArguments: Sendable {
 }
 
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  /// One line that names the word in question, without a full stop.
+  /// One line that contains the argument in question, without a period.
   package var description: String
 
   package init(_ description: String) { self.description = description }
@@ -122,7 +134,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
     UsageError("unknown \(what) \(word.inQuotes)" + Suggestion.question(for: word, among: names))
   }
 
-  /// `'--gap' takes seconds, not 'soon'`
+  /// Returns an error such as `'--gap' takes seconds, not 'soon'`.
   package static func invalidValue(
     of name: String, expected what: String, actual text: some StringProtocol
   )
@@ -133,7 +145,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 
   package static func invalidChoice(of name: String, value: String, choices: [String]) -> UsageError
   {
-    // A long list is easier to read in the help that the message points to.
+    // A long list is easier to read in the help, to which the message refers.
     let taken =
       choices.count > 12
       ? "\(name.inQuotes) does not take \(value.inQuotes)"
@@ -143,7 +155,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 }
 
 extension InputOverwriteCheck {
-  /// Refuses an output that would destroy an input, or that no folder is there for.
+  /// Throws an error if an output would overwrite an input, or if its folder does not exist.
   package func check(_ path: String, option: String) throws(UsageError) {
     if isInput(path) {
       throw UsageError("\(path.inQuotes) is an input; choose another \(option.inQuotes)")
@@ -167,7 +179,7 @@ extension ParsedArguments {
       if option.completion.paths != .none {
         paths += values
       }
-      // `2=haptics,profile=mine.json`
+      // The value is a list such as `2=haptics,profile=mine.json`.
       paths += values.flatMap { $0.split(separator: ",") }.compactMap { word in
         word.lastIndex(of: "=").map { String(word[word.index(after: $0)...]) }
       }
@@ -175,8 +187,8 @@ extension ParsedArguments {
     return InputOverwriteCheck(reading: paths)
   }
 
-  /// The rules for files to write, before a verb runs: none destroys an input or another; kind and
-  /// folder are right.
+  /// Checks the output files before the command runs: none overwrites an input or another output,
+  /// and each extension and folder is valid.
   func checkOutputs() throws(UsageError) {
     let inputs = overwriteCheck
     var places: [String: String] = [:]

@@ -1,6 +1,7 @@
 import SystemSupport
 
-/// A verb by its name, described when it is needed: a start of the program needs one.
+/// A command by name. Its declaration is created on demand, because one run of the program needs
+/// only one.
 package struct CommandReference: Sendable {
   package let name: String
   package let makeCommand: @Sendable () -> Command
@@ -18,24 +19,25 @@ package struct CommandReference: Sendable {
 package struct Program: Sendable {
   package var name: String
   package var version: String
-  /// The day of this version, `2025-01-31`, for the manual's foot.
+  /// The date of this version, such as `2025-01-31`, for the footer of the manual page.
   package var date: String
   package var abstract: String
-  /// Paragraphs with an empty line between.
+  /// Paragraphs that are separated by an empty line.
   package var discussion: String
-  /// The verbs in the order help lists them; `help` comes by itself.
+  /// The commands in the order of the help. `help` is added automatically.
   private var references: [CommandReference]
   package var commands: [Command] { references.map { $0.makeCommand() } }
   package var examples: [Command.Example]
   package var manualSections: [(title: String, body: String)]
-  /// What to use instead of words that other programs have as verbs: `diff` for `compare`.
+  /// The suggestions for names that other programs use for a command: `compare` for `diff`.
   package var verbSuggestions: [String: String]
-  /// Flags that every verb accepts; a verb that does not declare one is unaffected by it.
+  /// The flags that every command accepts. A flag has no effect on a command that does not declare
+  /// it.
   package var universalFlags: [String]
-  /// Completes what a command line says, before it is checked and the verb runs.
+  /// Fills in defaults in the parsed arguments before they are checked and the command runs.
   package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
-  /// The options that a verb may have for what other programs call otherwise, and what their values
-  /// are.
+  /// The suggestions for options that other programs name differently: the option, and a
+  /// description of its value.
   package var optionSuggestions: [String: (option: String, value: String)]
   package var messageForError: @Sendable (any Error) -> String
   package var statusForError: @Sendable (any Error) -> ExitStatus
@@ -76,7 +78,7 @@ package struct Program: Sendable {
     return commands + [helpCommand(listing: commands)]
   }
 
-  /// The verb of this name, or nil; no other is created.
+  /// Returns the command with this name, or nil. No other command is created.
   package func command(named name: String) -> Command? {
     if let entry = references.first(where: { $0.name == name }) {
       return entry.makeCommand()
@@ -122,7 +124,7 @@ package struct Program: Sendable {
     throw .unknown("verb", verb, among: references.map(\.name) + [Self.helpVerb])
   }
 
-  /// Runs the verb that words name; whatever it throws becomes a message and a status.
+  /// Runs a command line, and converts a thrown error to a message and an exit status.
   package func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
     var called = name
     do {
@@ -142,7 +144,8 @@ package struct Program: Sendable {
       var command = try findCommand(first)
       var program = name
       var rest = words.dropFirst()
-      // What is wrong with the words after `help` is found in the list of verbs.
+      // Errors in the arguments of `help` refer to the list of commands, so `called` stays the
+      // program.
       if command.name != Self.helpVerb {
         called += " " + command.name
       }
@@ -150,7 +153,7 @@ package struct Program: Sendable {
         (program, command, rest) = (called, try command.findSubcommand(word), rest.dropFirst())
         called += " " + command.name
       }
-      // Help wins over everything else up to `--`.
+      // A help option before `--` takes precedence over everything else.
       if let word = rest.prefix(while: { $0 != "--" }).first(where: {
         Option.help.names.contains($0)
       }) {
@@ -220,12 +223,13 @@ extension Command {
 
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
-  /// The work could not be done: no space, no permission, no device.
+  /// The operation failed, for example because of missing space, a missing permission, or a missing
+  /// device.
   case failure = 1
-  /// A file that was read is wrong; messages say where.
+  /// An input file is invalid. Messages state the location.
   case invalidInput = 2
   case differs = 3
-  /// The command line is wrong; 64 is `EX_USAGE` of BSD's sysexits.
+  /// The command line is invalid: `EX_USAGE` of BSD's sysexits.
   case usage = 64
 
   package var meaning: String {

@@ -9,7 +9,7 @@ extension Program {
     }
   }
 
-  /// The verbs as shells complete them: behind `help`, the names of verbs come again.
+  /// The commands as shells complete them: `help` completes the names of commands once more.
   var commandsForCompletion: [Command] {
     let commands = allCommands
     let names = commands.dropLast().map { command in
@@ -33,7 +33,7 @@ extension Program {
 }
 
 extension String {
-  /// The text as one word of a POSIX shell, zsh included, quoted only where it must be.
+  /// The text as one word of a POSIX shell or zsh, quoted only if necessary.
   package var shellEscaped: String {
     let isPlain = allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
@@ -45,7 +45,7 @@ extension String {
     "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 
-  /// Up to the first full stop: what fits beside a name in a completion list.
+  /// The text up to the first period, which fits next to a name in a completion list.
   var firstSentence: String {
     let words = split(separator: " ")
     guard let end = words.firstIndex(where: { $0.hasSuffix(".") }) else { return self }
@@ -58,7 +58,7 @@ extension String {
 }
 
 extension Program {
-  /// A script for bash 4.4 and later that needs nothing but bash.
+  /// Returns a completion script for bash 4.4 and later without other dependencies.
   func bashCompletion() -> String {
     let function = "_" + shellIdentifier
     return """
@@ -151,7 +151,7 @@ extension Program {
     let names = bashWordList(command.allOptions.flatMap(\.names))
     text +=
       "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellIdentifier)_words \(names)\n"
-    // Bash does not count positions: any argument may be what is typed.
+    // Bash does not count positions, so the script offers the candidates of all arguments.
     var offers = bashCandidateCommands(.candidates(command.subcommands.map(\.name)))
     for offer in command.arguments.flatMap({ bashCandidateCommands($0.completion) })
     where !offers.contains(offer) {
@@ -183,12 +183,12 @@ extension Program {
     return offers
   }
 
-  /// A word list for `compgen -W`, which expands it once more.
+  /// Returns a word list for `compgen -W`, which expands it once more.
   private func bashWordList(_ words: [String]) -> String {
     words.map { $0.escaping([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ").shellQuoted
   }
 
-  /// A script for zsh, to be found along `fpath` as `_NAME` or read with `source`.
+  /// Returns a completion script for zsh, for a file `_NAME` in `fpath` or for `source`.
   func zshCompletion() -> String {
     let function = "_" + shellIdentifier
     let verbFunctions = commandsForCompletion.map {
@@ -285,7 +285,8 @@ extension Program {
       + specs.joined(separator: " \\\n    ") + "\n}\n"
   }
 
-  /// The action that offers a completion; words beside paths need a function of their own.
+  /// Returns the action that offers a completion. A combination of candidates and paths requires a
+  /// function of its own, which is appended to `helper`.
   private func zshAction(
     _ completion: Completion, of name: String, in function: String, helper: inout String
   ) -> String {
@@ -300,7 +301,7 @@ extension Program {
     case .folders:
       paths = "_files -/"
     case .files(let endings):
-      // One ending alone in parentheses would be a glob qualifier.
+      // A single extension in parentheses would be a glob qualifier.
       let pattern = endings.count == 1 ? endings[0] : "(\(endings.joined(separator: "|")))"
       paths = endings.isEmpty ? "_files" : "_files -g \"*.\(pattern)\""
     }
@@ -324,7 +325,7 @@ extension Program {
     help.firstSentence.escaping(["[", "]", ":", "\\"])
   }
 
-  /// A script for fish 3.0 and later.
+  /// Returns a completion script for fish 3.0 and later.
   func fishCompletion() -> String {
     var text = """
       # Completion of \(name) for fish.
@@ -347,7 +348,7 @@ extension Program {
       )
     }
     for command in commands {
-      // A verb behind another may be called as this one is.
+      // A subcommand of another command can have the same name as this command.
       let namesakes = commands.filter { $0.subcommands.contains { $0.name == command.name } }
       var condition = Self.fishSeenCondition([command])
       if !namesakes.isEmpty {

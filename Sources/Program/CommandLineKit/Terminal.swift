@@ -1,15 +1,15 @@
 internal import Glibc
 internal import SystemSupport
 
-/// A stream of text or bytes to the user, with what it can show; one call is one `write`.
+/// A stream to the user and its capabilities. Each call corresponds to one `write`.
 package struct Output: Sendable {
   package typealias Sink = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
 
   package let isTerminal: Bool
-  /// Columns for text, read again each time, since a window can be resized.
+  /// The number of columns, which is read again for every use because a window can be resized.
   package var width: Int { currentWidth() }
   package let isColored: Bool
-  /// Whether text may have signs beyond ASCII.
+  /// A Boolean value that indicates whether text can contain characters beyond ASCII.
   package let isUnicode: Bool
   private let currentWidth: @Sendable () -> Int
   private let isForegroundNow: @Sendable () -> Bool
@@ -29,7 +29,8 @@ package struct Output: Sendable {
     self.sink = sink
   }
 
-  /// Whether the stream is a terminal that no other job has: a line can be rewritten in place.
+  /// A Boolean value that indicates whether the stream is a terminal in the foreground, where a
+  /// line can be rewritten in place.
   var canRewriteLine: Bool { isTerminal && isForegroundNow() }
   package func write(_ bytes: Span<UInt8>) throws(StreamError) {
     if !bytes.isEmpty {
@@ -37,8 +38,12 @@ package struct Output: Sendable {
     }
   }
 
-  /// Writes text for people, on a terminal broken at spaces unless `wraps` is false: laid out, or
-  /// for programs.
+  /// Writes text.
+  ///
+  /// - Parameters:
+  ///   - text: The text to write.
+  ///   - wraps: A Boolean value that indicates whether a terminal wraps the text at spaces. False
+  ///     for text with its own layout or for programs.
   package func write(_ text: String, wraps: Bool = true) throws(StreamError) {
     var text = isUnicode ? text : text.asASCII
     if wraps, isTerminal {
@@ -53,7 +58,7 @@ package struct Output: Sendable {
     isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// How text can stand out; the raw value is the parameter of ECMA-48's SGR.
+  /// A text style. The raw value is the parameter of ECMA-48's SGR.
   package enum Style: Int, Sendable { case bold = 1, dim = 2, red = 31, green = 32, yellow = 33 }
 
   package static var standardOutput: Output {
@@ -69,8 +74,8 @@ package struct Output: Sendable {
       isTerminal: isTerminal, width: terminalWidth(descriptor),
       isColored: isTerminal && allowsColour,
       isUnicode: hasUnicodeLocale,
-      // A terminal of another session has no jobs of ours to be behind; one that cannot move its
-      // cursor shows no line in place.
+      // A terminal of another session has no competing jobs of this session. A terminal that cannot
+      // move its cursor cannot rewrite a line in place.
       isForeground: !isDumb && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor))
     ) { bytes throws(StreamError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamError) in
@@ -81,7 +86,7 @@ package struct Output: Sendable {
           if count >= 0 {
             written += count
           } else if errno == EAGAIN {
-            // Another process may have made the shared terminal or pipe non-blocking.
+            // Another process can make the shared terminal or pipe non-blocking.
             var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             _ = unsafe poll(&wait, 1, -1)
           } else if errno != EINTR {
@@ -98,7 +103,8 @@ private func environmentValue(_ name: String) -> String {
   return unsafe String(cString: value)
 }
 
-/// Whether the locale's characters are UTF-8: the first of these that is set decides, as in POSIX.
+/// A Boolean value that indicates whether the locale uses UTF-8. As in POSIX, the first variable
+/// that is set decides.
 private var hasUnicodeLocale: Bool {
   let locale =
     ["LC_ALL", "LC_CTYPE", "LANG"].map(environmentValue).first { !$0.isEmpty }?.lowercased() ?? ""
@@ -106,8 +112,8 @@ private var hasUnicodeLocale: Bool {
 }
 
 extension String {
-  /// The text with lines of at most so many columns; a broken line goes on below its last column of
-  /// words.
+  /// Returns the text with long lines wrapped. A continuation line is indented to the last column
+  /// of the table.
   func wrapped(to width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.utf8.count > width ? Self.wrapped(line, to: width) : String(line)
@@ -152,7 +158,7 @@ extension String {
 }
 
 extension Substring {
-  /// Columns on a terminal, on which colours (ECMA-48's SGR) take none.
+  /// The number of columns on a terminal, where ECMA-48's SGR sequences take no space.
   fileprivate var columnCount: Int {
     let pieces: [Substring] = split(separator: "\u{1B}", omittingEmptySubsequences: false)
     return pieces.dropFirst().reduce(pieces[0].count) {
@@ -161,7 +167,7 @@ extension Substring {
   }
 }
 
-/// The terminal's columns, 80 where there is no terminal or it does not say.
+/// Returns the number of columns of a terminal, or 80 if it is unknown.
 private func terminalWidth(_ descriptor: Int32) -> Int {
   var size = winsize()
   guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -178,7 +184,7 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
     self.code = code
   }
 
-  /// Whether the reader has all it wants, as `head` does.
+  /// A Boolean value that indicates whether the reader has closed the stream, as `head` does.
   package var isBrokenPipe: Bool { code == EPIPE }
 
   package var description: String {
@@ -187,11 +193,11 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// The program's one way to the user: results, messages and the clock they go by.
+/// The connection of a command to the user: results, messages, and the clock.
 package struct Terminal: Sendable {
   package var output: Output
   package var error: Output
-  /// Time since some fixed moment; never goes back.
+  /// The time since a fixed moment, which never goes backward.
   package var clock: @Sendable () -> Duration
 
   package init(output: Output, error: Output, clock: @escaping @Sendable () -> Duration) {
@@ -200,7 +206,8 @@ package struct Terminal: Sendable {
     self.clock = clock
   }
 
-  /// This process's streams; a reader that leaves is from now on an error, no longer a signal.
+  /// Returns the streams of this process. From now on, a closed pipe causes an error instead of a
+  /// signal.
   package static func system(clock: @escaping @Sendable () -> Duration) -> Terminal {
     _ = signal(SIGPIPE, SIG_IGN)
     return Terminal(output: .standardOutput, error: .standardError, clock: clock)
@@ -209,15 +216,17 @@ package struct Terminal: Sendable {
   package func report(_ message: String) { try? error.writeLine(message) }
 }
 
-/// One line on standard error that shows how far the work is, rewritten in place; silent where that
-/// is not a terminal.
+/// A progress line on standard error that is rewritten in place. It is silent if standard error is
+/// not a terminal.
 ///
-/// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window
-/// keeps it there, so that all pieces of the line are behind it and are erased.
+/// The cursor stays at the start of the line. If the window becomes narrower and the terminal wraps
+/// the line, the whole line is still after the cursor and can be erased.
 package struct ProgressLine {
-  /// The least time between two rewrites: fast enough to look alive, too slow to cost anything.
+  /// The minimum time between two updates: fast enough to look alive, and too slow to cost
+  /// anything.
   package static let updateInterval = Duration.milliseconds(100)
-  /// Takes away what is behind the start of the line, on rows below too: ECMA-48's ED.
+  /// The control sequence that erases from the start of the line to the end of the screen:
+  /// ECMA-48's ED.
   static let eraseSequence = "\r\u{1B}[J"
 
   private let terminal: Terminal
@@ -231,7 +240,8 @@ package struct ProgressLine {
     self.updateInterval = interval
   }
 
-  /// Shows a text cut to the line, unless the last one is too recent; then it is not even made.
+  /// Shows a text, cut to the width of the line. The text is not evaluated if the last update was
+  /// too recent.
   package mutating func show(_ text: @autoclosure () -> String) {
     draw { width in
       let line = String(text().prefix(width))
@@ -239,8 +249,11 @@ package struct ProgressLine {
     }
   }
 
-  /// Shows what is made for the columns there are, unless the last one is too recent and was as
-  /// wide.
+  /// Draws a text for the current width, unless the last update was too recent and had the same
+  /// width.
+  ///
+  /// - Parameter make: Returns the text for a number of columns, and the number of columns that it
+  ///   occupies.
   package mutating func draw(_ make: (_ width: Int) -> (text: String, length: Int)) {
     guard terminal.error.isTerminal else { return }
     let now = terminal.clock()
@@ -267,7 +280,7 @@ package struct ProgressLine {
     lastLength = 0
   }
 
-  /// The columns of a line; the last one stays free, since some terminals wrap as soon as it is
-  /// filled.
+  /// The usable number of columns. The last column stays empty because some terminals wrap as soon
+  /// as it is filled.
   private var width: Int { max(0, terminal.error.width - 1) }
 }

@@ -8,6 +8,7 @@
 @_exported public import HapticOutputs
 @_exported public import HapticPlayback
 @_exported public import HapticRender
+@_exported public import ListeningTests
 @_exported public import PatternComparison
 @_exported public import PatternRules
 @_exported public import PatternWorkflows

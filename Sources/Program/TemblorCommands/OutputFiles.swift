@@ -1,57 +1,83 @@
 import Glibc
 
+/// The files that `render` writes.
 struct RenderOutputs: Sendable {
   static let containerOption = Option(
     "--container", value: "KIND", help: "File format if the output name does not set one.",
     defaultText: "wav"
   ).choice(of: SoundFileFormat.Container.self)
+  static let stemsOption = Option(
+    "--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."
+  ).flag()
+
+  /// The options that determine the outputs.
+  struct Options {
+    let path: String?
+    let container: SoundFileFormat.Container?
+    let hasStems: Bool
+    let printsJSON: Bool
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      path = try arguments[OutputPaths.outputOption(for: "patterns")]
+      container = try arguments[containerOption]
+      hasStems = try arguments[stemsOption]
+      printsJSON = try arguments[SharedOptions.json]
+    }
+  }
 
   private(set) var items: [RenderBatch.Item] = []
 
-  init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
-    let asked = try arguments[Self.containerOption]
-    let hasStems = arguments.flag("--stems")
-    let stems: [(buses: RenderSettings.Buses, suffix: String)] =
-      hasStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
-    let output = arguments.value("--output")
-    if output == OutputPaths.standardOutput {
-      guard inputs.count + problemCount == 1, !hasStems, !arguments.flag("--json") else {
+  init(_ options: Options, inputs: [PatternInput], problemCount: Int) throws {
+    let count = inputs.count + problemCount
+    guard options.path != OutputPaths.standardOutput else {
+      guard count == 1, !options.hasStems, !options.printsJSON else {
         throw UsageError("'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       items = inputs.map {
         RenderBatch.Item(
           input: $0,
           destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
-          container: asked ?? .wav)
+          container: options.container ?? .wav)
       }
       return
     }
-    let named = output.flatMap(SoundFileFormat.container(ofName:))
-    let place = try OutputDestination(
-      output, count: inputs.count + problemCount, "patterns",
+    let named = options.path.flatMap(SoundFileFormat.container(ofName:))
+    let destination = try OutputDestination(
+      options.path, count: count, "patterns",
       isFolder: named == nil && inputs.contains(where: \.isFromFolder))
     for input in inputs {
-      let container = try place.format(
-        named: named, requested: asked, default: .wav, option: "--container",
+      let container = try destination.format(
+        named: named, requested: options.container, default: .wav, option: "--container",
         extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
-      for (buses, suffix) in stems {
-        let stem = place.isFolder ? input.outputStem : FileSystem.stem(of: place.path)
-        let ending = place.path.lastIndex(of: ".").map { String(place.path[$0...]) } ?? ""
-        let beside = FileSystem.join(FileSystem.folder(of: place.path), stem + suffix + ending)
-        let path =
-          hasStems && !place.isFolder
-          ? beside : place.path(stem: stem + suffix, fileExtension: container.rawValue)
-        if input.isFromFolder {
-          try place.checkLinks(to: path)
-        }
-        items.append(
-          .init(input: input, destination: .file(path: path), container: container, buses: buses))
-      }
+      try addItems(of: input, container, options, to: destination)
     }
     try OutputPaths.checkUnique(items.map { ($0.input.name, $0.name) })
   }
 
-  /// Not every kind of file holds every sound, and sound is not for terminals.
+  /// Adds the file of a pattern, or the files of its stems.
+  private mutating func addItems(
+    of input: PatternInput, _ container: SoundFileFormat.Container, _ options: Options,
+    to destination: OutputDestination
+  ) throws {
+    let stems: [(buses: RenderSettings.Buses, suffix: String)] =
+      options.hasStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
+    for (buses, suffix) in stems {
+      let path =
+        options.hasStems && !destination.isFolder
+        ? destination.path(insertingBeforeExtension: suffix)
+        : destination.path(
+          stem: destination.isFolder
+            ? input.outputStem + suffix : FileSystem.stem(of: destination.path) + suffix,
+          fileExtension: container.rawValue)
+      if input.isFromFolder {
+        try destination.checkLinks(to: path)
+      }
+      items.append(
+        .init(input: input, destination: .file(path: path), container: container, buses: buses))
+    }
+  }
+
+  /// Checks that every file format supports the sound, and that sound is not written to a terminal.
   func checkFormats(of job: RenderJob, on terminal: Terminal) throws(UsageError) {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, sampleFormat: job.sampleFormat)
@@ -65,12 +91,19 @@ struct RenderOutputs: Sendable {
   }
 }
 
-/// Where results go: the one file that was named, or a folder with a file for each.
+/// The destination of results: a named file, or a folder with a file for each result.
 struct OutputDestination {
   let path: String
   let isFolder: Bool
 
-  /// - Throws: `UsageError` for a name for several files that is plainly meant for one.
+  /// Creates a destination.
+  ///
+  /// - Parameters:
+  ///   - output: The value of `--output`, or nil for the current folder.
+  ///   - count: The number of results.
+  ///   - noun: The plural noun for the results, for messages.
+  ///   - isFolder: A Boolean value that indicates whether even a single result goes to a folder.
+  /// - Throws: `UsageError` if several results go to a name that is evidently the name of a file.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""
     let entry = FileSystem.entry(at: path)
@@ -89,31 +122,46 @@ struct OutputDestination {
       "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
-  /// The kind of the files: of one file as its name says, of several as asked for or usual.
+  /// Returns the format of the files: the format of a single file follows from its name, and the
+  /// format of several files from the option or the default.
+  ///
+  /// - Parameters:
+  ///   - named: The format of the name, or nil if the extension is unknown.
+  ///   - requested: The value of the option, or nil if it is omitted.
+  ///   - defaultKind: The format of files in a folder if the option is omitted.
+  ///   - option: The option that selects the format.
+  ///   - extensions: The known extensions, for messages.
   func format<Kind: RawRepresentable<String> & Equatable>(
-    named: Kind?, requested asked: Kind?, default usual: Kind, option: String, extensions: String
+    named: Kind?, requested: Kind?, default defaultKind: Kind, option: String, extensions: String
   ) throws(UsageError) -> Kind {
-    if isFolder { return asked ?? usual }
-    if let asked, let named, asked != named {
+    if isFolder { return requested ?? defaultKind }
+    if let requested, let named, requested != named {
       throw UsageError(
         "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is "
-          + asked.rawValue)
+          + requested.rawValue)
     }
-    guard let kind = asked ?? named else {
+    guard let kind = requested ?? named else {
       throw UsageError(
         "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
     }
     return kind
   }
 
-  func path(stem: String, fileExtension ending: String) -> String {
-    isFolder ? FileSystem.join(path, stem + "." + ending) : path
+  /// Returns the path of a file in the folder, or the path of the named file.
+  func path(stem: String, fileExtension: String) -> String {
+    isFolder ? FileSystem.join(path, stem + "." + fileExtension) : path
   }
 
-  /// Refuses to write an output through a link below the folder.
+  /// Returns the path of the named file with a suffix before its extension, in the same folder.
+  func path(insertingBeforeExtension suffix: String) -> String {
+    let fileExtension = path.lastIndex(of: ".").map { String(path[$0...]) } ?? ""
+    let name = FileSystem.stem(of: path) + suffix + fileExtension
+    return FileSystem.join(FileSystem.folder(of: path), name)
+  }
+
+  /// Throws an error if an output would be written through a link below the folder.
   ///
-  /// - Parameter file: The output of a file that was found in a folder, so that the user did not
-  ///   name it.
+  /// - Parameter file: The output for an input from a folder, whose name the user has not chosen.
   func checkLinks(to file: String) throws(FileError) {
     guard isFolder else { return }
     let name = path.isEmpty ? file : String(file.dropFirst(path.count))
@@ -121,98 +169,129 @@ struct OutputDestination {
   }
 }
 
+/// The rules for paths of output files.
 enum OutputPaths {
-  /// - Parameter noun: Of what several go to a folder.
-  static func outputOption(for noun: String) -> Option {
+  /// Returns the option `--output`.
+  ///
+  /// - Parameter noun: The plural noun for results that are written to a folder.
+  static func outputOption(for noun: String) -> TypedOption<String?> {
     Option(
       "-o", "--output", value: "PATH",
       help: "Output file, or folder for several \(noun); - for standard output.",
-      completion: .file, writes: [])
+      completion: .file, writes: []
+    ).text()
   }
 
   static let standardOutput = "-"
   static let pageExtensions = ["html", "htm"]
 
+  /// Throws an error if an output would overwrite one of the takes.
   static func checkIsNoInput(_ path: String, of takes: [TakeInput]) throws(UsageError) {
-    // A file that does not exist cannot be an input, so patterns are not read for it.
+    // A file that does not exist cannot be an input, so the patterns need not be read.
     guard FileSystem.entry(at: path) != .missing else { return }
     try InputOverwriteCheck(reading: takes.flatMap(\.sourcePaths)).check(path, option: "--output")
   }
 
+  /// Throws an error if two inputs would be written to the same file.
   static func checkUnique(_ files: [(input: String, path: String)]) throws(UsageError) {
     var owners: [String: String] = [:]
     for (input, path) in files {
-      if let other = owners.updateValue(input, forKey: path) {
+      if let previous = owners.updateValue(input, forKey: path) {
         throw UsageError(
-          "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
+          "\(previous.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
       }
     }
   }
 }
 
-struct PageOutput {
-  /// Refuses a terminal as standard output, and opening what has no name.
-  static func checkStream(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal)
-    throws(UsageError)
-  {
+/// The options of a command that writes a page.
+struct PageOptions {
+  let path: String
+  let opensInBrowser: Bool
+  let isQuiet: Bool
+
+  init(_ arguments: ParsedArguments, default defaultPath: String) throws(UsageError) {
+    path = try arguments[PageOutput.outputOption(default: defaultPath)]
+    opensInBrowser = try arguments[PageOutput.openOption]
+    isQuiet = try arguments[LiveOptions.quiet.flag()]
+  }
+
+  /// Throws an error if standard output is a terminal, or if a page without a file is to be opened.
+  func checkStream(_ terminal: Terminal) throws(UsageError) {
     guard path == OutputPaths.standardOutput else { return }
     try SharedOptions.refuseTerminalOutput(terminal)
-    if arguments.flag("--open") {
+    if opensInBrowser {
       throw UsageError("'--open' requires a file, not '--output -'")
     }
   }
+}
 
+/// A page that has been written.
+struct PageOutput {
+  /// Writes a page and opens it if that was requested.
+  ///
+  /// - Parameters:
+  ///   - page: The HTML text.
+  ///   - options: The options of the command.
+  ///   - state: The state of the page for the report, such as `written`.
+  ///   - work: The work that records an error of the browser.
+  ///   - terminal: The streams.
   static func write(
-    _ page: [UInt8], to path: String, saying what: String, _ arguments: ParsedArguments,
-    _ work: inout BatchWork,
+    _ page: [UInt8], _ options: PageOptions, state: String, _ work: inout BatchWork,
     _ terminal: Terminal
   ) throws {
-    if path == OutputPaths.standardOutput {
+    if options.path == OutputPaths.standardOutput {
       return try terminal.output.write(page.span)
     }
-    try AtomicFileWriter.write(page, to: path)
+    try AtomicFileWriter.write(page, to: options.path)
     let output = PageOutput(
-      path: path, byteCount: page.count, opensInBrowser: arguments.flag("--open"))
-    if !arguments.flag("--quiet") {
-      output.report(what, on: terminal)
+      path: options.path, byteCount: page.count, opensInBrowser: options.opensInBrowser)
+    if !options.isQuiet {
+      output.report(state, on: terminal)
     }
     try work.attempt { _ in try output.openInBrowser() }
   }
 
-  static func outputOption(default usual: String) -> Option {
+  static func outputOption(default defaultPath: String) -> TypedOption<String> {
     Option(
       "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-      defaultText: usual,
-      completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions)
+      defaultText: defaultPath, completion: .file(withExtension: "html"),
+      writes: OutputPaths.pageExtensions
+    ).text().map { $0 ?? defaultPath }
   }
 
-  static let openOption = Option("--open", help: "Open the page in a browser.")
+  static let openOption = Option("--open", help: "Open the page in a browser.").flag()
   static let studioOption = Option(
     "--studio", value: "ADDRESS",
     help: "Address of a page by 'temblor studio' that the patterns can be opened in.",
-    completion: .file(withExtension: "html"))
-  /// The status by which shells say that there is no such program.
+    completion: .file(withExtension: "html")
+  ).text()
+  /// The exit status of a shell for a command that does not exist.
   private static let commandNotFoundStatus: Int32 = 127
 
   let path: String
   let byteCount: Int
   let opensInBrowser: Bool
 
-  /// `report.html: written, 197 kB; open it in a browser`, in a log as on a terminal.
-  func report(_ what: String, on terminal: Terminal) {
+  /// Reports a page, for example `report.html: written, 197 kB; open it in a browser`.
+  func report(_ state: String, on terminal: Terminal) {
     terminal.report(
-      "\(path.printable): \(what), \(byteCount / 1_000) kB"
+      "\(path.printable): \(state), \(byteCount / 1_000) kB"
         + (opensInBrowser ? "" : "; open it in a browser"))
   }
 
-  /// Opens the page where that is wanted; a browser that stays is not waited for.
+  /// Opens the page if that was requested. A browser that keeps running is not waited for.
   func openInBrowser() throws(FileError) {
     if opensInBrowser {
       try Self.openInBrowser(path, state: "was written")
     }
   }
 
-  /// - Parameter state: What the page or address is without a browser: `was written`.
+  /// Opens a page or an address in a browser.
+  ///
+  /// - Parameters:
+  ///   - path: The file or the address.
+  ///   - state: The state without a browser, such as `was written`, for messages.
   static func openInBrowser(_ path: String, state: String) throws(FileError) {
     let file = (path.hasPrefix("-") ? "./" + path : path).shellEscaped
     let script = """
@@ -238,33 +317,35 @@ struct PageOutput {
   }
 }
 
+/// The pictures that `plot` writes.
 struct PlotOutputs: Sendable {
   typealias Item = (inputs: [TakeInput], path: String, format: PlotFormat)
 
   private(set) var items: [Item] = []
 
   init(
-    _ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missingCount missing: Int
+    _ output: String, format requested: PlotFormat?, groups: [[TakeInput]], missingCount: Int
   ) throws {
-    let count = groups.count + missing
+    let count = groups.count + missingCount
     if output == OutputPaths.standardOutput {
       guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
-      items = groups.map { ($0, output, asked ?? .png) }
+      items = groups.map { ($0, output, requested ?? .png) }
       return
     }
-    let place = try OutputDestination(output, count: count, "pictures")
+    let destination = try OutputDestination(output, count: count, "pictures")
     for inputs in groups {
-      let format = try place.format(
-        named: PlotFormat(ofName: output), requested: asked, default: .png, option: "--format",
+      let format = try destination.format(
+        named: PlotFormat(ofName: output), requested: requested, default: .png, option: "--format",
         extensions: ".png, .svg or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
-      let path = place.path(stem: stem, fileExtension: format.rawValue)
+      let path = destination.path(stem: stem, fileExtension: format.rawValue)
       if inputs.contains(where: \.isFromFolder) {
-        try place.checkLinks(to: path)
+        try destination.checkLinks(to: path)
       }
       items.append((inputs, path, format))
     }
-    // Two pictures of one name would overwrite one another, and one must not replace what it shows.
+    // Two pictures with the same name would overwrite each other, and a picture must not overwrite
+    // its subject.
     try OutputPaths.checkUnique(
       items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
     for item in items {

@@ -9,8 +9,8 @@ struct SoundCopy {
   ///   - references: The sound files that the output names.
   ///   - input: The pattern.
   ///   - folder: The folder of the output, or nil for a stream, which gets no copies.
-  /// - Returns: The copies, and a loss for each sound file that is missing, is no sound, or has a
-  ///   name that is not written.
+  /// - Returns: The copies, and a loss for each sound file that is missing, is not a sound file, or
+  ///   has a name that is not written.
   static func find(
     _ references: [ReadResult.SoundReference], of input: PatternInput, to folder: String?
   ) -> (copies: [SoundCopy], losses: [PatternConversion.LocatedLoss]) {
@@ -39,17 +39,18 @@ struct SoundCopy {
     return (copies, losses)
   }
 
-  /// Returns whether an output in a folder already finds a sound file by its name.
+  /// Returns a Boolean value that indicates whether an output in a folder already finds a sound
+  /// file by its name.
   static func isInPlace(_ name: String, in folder: String, source: String) -> Bool {
     guard let identity = FileIdentity(FileSystem.join(folder, name)) else { return false }
     return identity == FileIdentity(source)
   }
 }
 
-/// Every file that a command is about to write, checked before the first file is written.
+/// The files that a command is about to write, checked before the first file is written.
 ///
 /// The names of copied sounds come from the content of inputs. A copy replaces no file: not an
-/// input, not an output, and no other file unless it has the same content already.
+/// input, not an output, and no other file unless it already has the same content.
 struct OutputPlan {
   private enum Owner: Equatable { case output, copy(of: String) }
 

@@ -1,3 +1,4 @@
+/// The options and arguments that several commands declare.
 enum SharedOptions {
   static let patternName = "PATTERN"
 
@@ -7,10 +8,13 @@ enum SharedOptions {
     standard input.
     """
 
-  static func patternArgument(_ formats: FormatRegistry, isOptional: Bool = false) -> Argument {
+  static func patternArgument(_ formats: FormatRegistry, isOptional: Bool = false)
+    -> TypedArgument<[String]>
+  {
     Argument(
       patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true,
-      isOptional: isOptional)
+      isOptional: isOptional
+    ).texts()
   }
 
   static let profile = Option(
@@ -34,8 +38,8 @@ enum SharedOptions {
   static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
     .int(in: sampleRates, default: 48_000)
 
-  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(
-    in: 0...1, default: 1)
+  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
+    .double(in: 0...1, default: 1)
 
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
@@ -46,18 +50,20 @@ enum SharedOptions {
       """
   ).choice(default: ReadingOptions.CurveTimes.automatic)
 
-  static let soundOptions: [any OptionDeclaration] = [
-    Option(
-      "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
-      defaultText: "the folder of each pattern", completion: .folder),
-    Option("--without-sounds", help: "Leave out events that play sound files."),
-  ]
+  static let soundFolder = Option(
+    "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
+    defaultText: "the folder of each pattern", completion: .folder
+  ).text()
+  static let withoutSounds = Option(
+    "--without-sounds", help: "Leave out events that play sound files."
+  ).flag()
+  static let soundOptions: [any OptionDeclaration] = [soundFolder, withoutSounds]
 
   static func soundLookup(_ arguments: ParsedArguments) throws(UsageError)
     -> PatternInput.SoundLookup
   {
-    let folder = arguments.value("--sounds")
-    if arguments.flag("--without-sounds") {
+    let folder = try arguments[soundFolder]
+    if try arguments[withoutSounds] {
       guard folder == nil else {
         throw UsageError("'--sounds' and '--without-sounds' exclude each other")
       }
@@ -72,23 +78,23 @@ enum SharedOptions {
 
   static let startTime = Option(
     "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
-  ).double(
-    in: 0...Double.infinity)
+  ).double(in: 0...Double.infinity)
   static let endTime = Option(
     "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
-  ).double(
-    in: 0...Double.infinity)
+  ).double(in: 0...Double.infinity)
 
-  /// The part of time between `from` and `to`; nil for all.
+  /// Returns the time range between `startTime` and `endTime`, or nil for the whole duration.
   static func timeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
-    let from = try arguments[startTime]
-    let to = try arguments[endTime]
-    guard from != nil || to != nil else { return nil }
-    guard from ?? 0 < to ?? .infinity else { throw UsageError("'--from' must be before '--to'") }
-    return (from ?? 0)...(to ?? .infinity)
+    let start = try arguments[startTime]
+    let end = try arguments[endTime]
+    guard start != nil || end != nil else { return nil }
+    guard start ?? 0 < end ?? .infinity else {
+      throw UsageError("'--from' must be before '--to'")
+    }
+    return (start ?? 0)...(end ?? .infinity)
   }
 
-  /// An option of every verb that plays: its declaration makes a verb use the saved settings.
+  /// The option that marks a command that plays: the command then uses the saved settings.
   static let noConfig = Option(
     "--no-config",
     help:
@@ -98,22 +104,24 @@ enum SharedOptions {
       """
   )
 
-  /// A sentence in the help of verbs that judge or write files.
+  /// A paragraph for the help of commands that evaluate or write files.
   static let settingsUnusedText = """
     The result depends on the inputs and the options only: the settings saved by 'temblor setup' \
     and the variable \
     TEMBLOR_PROFILE are not used.
     """
 
-  static let json = Option("--json", help: "Print the result as JSON.")
+  static let json = Option("--json", help: "Print the result as JSON.").flag()
   static let csv = Option(
-    "--csv", help: "Print the result as CSV: a row of column names, then the rows.")
+    "--csv", help: "Print the result as CSV: a row of column names, then the rows."
+  ).flag()
 
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
-    try arguments.value("--profile").map(profile(named:)) ?? .phone
+    try arguments[profile.text()].map(profile(named:)) ?? .phone
   }
 
-  /// How patterns are read and rendered; given up when the user interrupts.
+  /// Returns the settings for reading and rendering patterns. An interrupt by the user cancels the
+  /// job.
   static func renderJob(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = RenderJob(profile: try profile(arguments))
     job.readingOptions = try readingOptions(arguments)
@@ -121,28 +129,31 @@ enum SharedOptions {
     return job
   }
 
-  static func profile(named word: String) throws -> TransducerProfile {
-    try ProfileInput.find(word).profile()
+  /// Returns the profile with a name, or the profile in a file.
+  static func profile(named name: String) throws -> TransducerProfile {
+    try ProfileInput.find(name).profile()
   }
 
+  /// Throws an error if standard output is a terminal, because it cannot show sound or pictures.
   static func refuseTerminalOutput(_ terminal: Terminal) throws(UsageError) {
     guard terminal.output.isTerminal else { return }
     throw UsageError("standard output is a terminal; use '--output FILE' or a pipe")
   }
 
-  static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments)
+  /// Throws an error if two options are present that exclude each other.
+  static func refuseBoth(_ first: String, _ second: String, in arguments: ParsedArguments)
     throws(UsageError)
   {
-    guard arguments.flag(one), arguments.flag(other) else { return }
-    throw UsageError("\(one.inQuotes) and \(other.inQuotes) exclude each other")
+    guard arguments.flag(first), arguments.flag(second) else { return }
+    throw UsageError("\(first.inQuotes) and \(second.inQuotes) exclude each other")
   }
 
-  /// Refuses options that another has no use for.
-  static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments)
+  /// Throws an error for options that have no effect together with another option.
+  static func refuse(_ options: [String], with conflictingOption: String, in arguments: ParsedArguments)
     throws(UsageError)
   {
     for option in options where !arguments.values(option).isEmpty {
-      throw UsageError("\(option.inQuotes) cannot be used with \(other.inQuotes)")
+      throw UsageError("\(option.inQuotes) cannot be used with \(conflictingOption.inQuotes)")
     }
   }
 
@@ -151,8 +162,27 @@ enum SharedOptions {
   }
 }
 
+/// The format in which a command prints its result.
+enum ResultFormat {
+  case text
+  case json
+  case csv
+
+  /// Reads `--json` and, if the command declares it, `--csv`.
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    let supportsCSV = arguments.command.option(named: SharedOptions.csv.option.key) != nil
+    if try arguments[SharedOptions.json] {
+      self = .json
+    } else if supportsCSV, try arguments[SharedOptions.csv] {
+      self = .csv
+    } else {
+      self = .text
+    }
+  }
+}
+
 extension Int {
-  /// `1 voice`, `3 voices`.
+  /// Returns a number with its noun: `1 voice`, `3 voices`.
   func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
@@ -161,14 +191,16 @@ extension Completion {
     patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")
   }
 
-  /// Shipped patterns, pattern files, and files with other endings, written without the dot.
-  static func patterns(_ formats: FormatRegistry, or endings: String...) -> Completion {
+  /// Returns a completion for shipped patterns, pattern files, and files with other extensions,
+  /// written without the dot.
+  static func patterns(_ formats: FormatRegistry, or extensions: String...) -> Completion {
     Completion(
       candidateCommand: "patterns --names",
-      paths: .files(extensions: formats.fileExtensions + endings))
+      paths: .files(extensions: formats.fileExtensions + extensions))
   }
 }
 
+/// The messages and exit statuses of errors.
 enum Failure {
   static func message(_ error: any Error) -> String {
     let message =
@@ -196,13 +228,15 @@ enum Failure {
     }
   }
 
-  /// The status of a whole batch: what could not be done weighs more than what is wrong.
+  /// Returns the status of a whole batch: a failure takes precedence over an invalid input, and an
+  /// invalid input over a difference.
   static func overall(_ statuses: [ExitStatus]) -> ExitStatus {
     [.failure, .invalidInput, .differs].first(where: statuses.contains) ?? .done
   }
 }
 
-/// Work on several files: what is wrong with one is reported, and the others are done.
+/// The processing of several files: an error in a file is reported, and the other files are still
+/// processed.
 struct BatchWork {
   private let terminal: Terminal
   private(set) var statuses: [ExitStatus] = []
@@ -222,7 +256,7 @@ struct BatchWork {
 
   mutating func record(_ status: ExitStatus) { statuses.append(status) }
 
-  /// Does a piece of the work; only results that cannot be written end all of it.
+  /// Processes a part of the batch. Only an error of an output stream ends the whole batch.
   mutating func attempt(_ work: (inout BatchWork) throws -> Void) throws {
     do {
       try work(&self)
@@ -235,8 +269,11 @@ struct BatchWork {
 }
 
 extension Output {
-  /// Writes what `--json` prints: an object that begins with its format version, nil for a format
-  /// of others.
+  /// Writes the JSON object of `--json`, which begins with its format version.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields of the object.
+  ///   - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
   func write(json fields: JSONObject, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONObject = ["formatVersion": formatVersion]
@@ -244,19 +281,28 @@ extension Output {
     try write(json.finish().span)
   }
 
-  /// Writes an object with `--json`, rows with `--csv` where a verb has them, else a text.
+  /// Writes a result in the requested format.
+  ///
+  /// - Parameters:
+  ///   - format: The requested format.
+  ///   - fields: The fields of the JSON object.
+  ///   - rows: The rows of the CSV table, if the command supports it.
+  ///   - text: The text.
+  ///   - wraps: A Boolean value that indicates whether a terminal wraps the text.
   func write(
-    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONObject,
-    csv rows: [JSONObject]? = nil,
+    _ format: ResultFormat, json fields: @autoclosure () -> JSONObject,
+    csv rows: [JSONObject] = [],
     text: @autoclosure () -> String, wraps: Bool = true
   ) throws {
-    if arguments.flag("--json") { return try write(json: fields()) }
-    if let rows, arguments.flag("--csv") { return try write(csv: rows) }
-    try write(text(), wraps: wraps)
+    switch format {
+    case .text: try write(text(), wraps: wraps)
+    case .json: try write(json: fields())
+    case .csv: try write(csv: rows)
+    }
   }
 
-  /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a
-  /// value has it empty.
+  /// Writes the rows of `--csv`. The columns are the keys in the order of their first appearance,
+  /// and a missing value is empty.
   func write(csv rows: [JSONObject]) throws {
     let rows = rows.map(\.csvCells)
     var columns: [String] = []

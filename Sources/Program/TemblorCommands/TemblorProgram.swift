@@ -1,4 +1,4 @@
-// What the commands are made of, for all files of this module.
+// The modules that the commands are built from, for all files of this module.
 @_exported public import CommandLineKit
 @_exported public import HapticFormats
 @_exported public import HapticModel
@@ -10,6 +10,7 @@
 @_exported public import PatternWorkflows
 @_exported public import Reading
 @_exported public import ReviewPages
+@_exported package import RumblePad
 @_exported public import ShippedFiles
 @_exported public import SignalAnalysis
 @_exported public import SignalPlots
@@ -23,10 +24,12 @@
 
 /// The `temblor` program.
 public enum TemblorProgram {
+  /// Declares the program.
+  ///
   /// - Parameters:
-  ///   - choices: What was chosen beforehand; nothing where the program is asked for its words
-  ///     alone.
-  ///   - prepare: Called with the arguments of a verb before it runs.
+  ///   - formats: The formats of patterns.
+  ///   - settings: The settings for `setup`. None if only the declarations are needed.
+  ///   - prepare: Called with the arguments of a command before it runs.
   static func program(
     _ formats: FormatRegistry = .standard, choices: Settings = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
@@ -133,13 +136,13 @@ public enum TemblorProgram {
       ($0, (option: SharedOptions.strength.option.key, value: "a factor from 0 to 1"))
     })
 
-  /// Runs the program on this process's streams and answers the exit status.
+  /// Runs the program on the streams of this process and returns the exit status.
   ///
-  /// Where a verb ended because a signal asked it to, the signal ends the process.
+  /// If a signal ended the command, the signal then ends the process.
   ///
   /// - Parameters:
-  ///   - words: The command line without the program's own name.
-  ///   - formats: The formats of patterns; a program with formats of its own adds them here.
+  ///   - words: The command line without the name of the program.
+  ///   - formats: The formats of patterns. A program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.installHandlers()
     let status = program(formats, choices: .fromEnvironment, prepare: DeviceOptions.pin).run(
@@ -148,7 +151,7 @@ public enum TemblorProgram {
     return status.rawValue
   }
 
-  /// Runs the program on other streams, without what was chosen beforehand.
+  /// Runs the program on other streams, without saved settings or environment variables.
   package static func run(_ words: [String], on terminal: Terminal) -> Int32 {
     program().run(words, on: terminal).rawValue
   }

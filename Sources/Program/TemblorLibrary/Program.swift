@@ -5,10 +5,10 @@ internal import Reading
 public import StudioCore
 internal import TemblorCommands
 
-// The part of the C interface that has more than the core: the program, and sound on devices. See
-// C/temblor.h.
+// The part of the C interface that is not in the studio's module: the program, and sound on
+// devices. See C/temblor.h.
 
-/// Runs the program on this process's streams, as its `main` does; the exit status.
+/// Runs the program on the streams of this process, like its `main`, and returns the exit status.
 @_cdecl("temblor_program")
 public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<CChar>?>?) -> Int32
 {
@@ -18,19 +18,22 @@ public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<
   return TemblorProgram.run(Array(words.dropFirst()))
 }
 
-/// Runs a verb that ends by itself, its words with a zero byte behind each: `render`, `compare`,
-/// `convert`, `info`.
+/// Runs a command that ends by itself, such as `render`, `compare`, `convert`, or `info`.
 ///
 /// The output is the standard output, a zero byte, and the standard error. The settings saved by
 /// `temblor setup`, the variables `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`, and the keyboard are not
 /// used.
 ///
+/// - Parameters:
+///   - host: The instance that receives the output.
+///   - words: The arguments, each followed by a zero byte.
+///   - length: The number of bytes of `words`.
 /// - Returns: The exit status.
 @_cdecl("temblor_run")
 public func temblorRun(_ host: StudioHandle, _ words: BytePointer?, _ length: Int32) -> Int32 {
   let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false)
     .dropLast()
-  // Without a library that it calls, a verb would end the process.
+  // A call to a missing library would end the process.
   if let missing = missingLibrary(
     for: words.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
   {
@@ -48,7 +51,8 @@ public func temblorRun(_ host: StudioHandle, _ words: BytePointer?, _ length: In
   return status
 }
 
-/// The library that a verb may call and is not there, with what to do.
+/// Returns a message about the first missing library that a command can call, or nil if all are
+/// present.
 private func missingLibrary(for verb: String) -> String? {
   guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(verb) else {
     return nil
@@ -62,7 +66,7 @@ private func missingLibrary(for verb: String) -> String? {
   return missing.map { "\($0.0) is missing; install the package \($0.1)" }
 }
 
-/// A stream that gathers what is written to it.
+/// Returns a stream that collects its bytes.
 private func output(to gathered: Locked<[UInt8]>) -> Output {
   Output(isTerminal: false, isColored: false) { bytes throws(StreamError) in
     gathered.withLock { gathered in

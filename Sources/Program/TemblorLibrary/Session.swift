@@ -7,26 +7,26 @@ public import StudioCore
 internal import SystemSupport
 
 final class DeviceSession {
-  /// One time that a pattern is played; its player is let go when it has ended.
+  /// A playback of a pattern. Its player is released at the end.
   struct Play {
     var player: PatternPlayer?
     var start: Int64?
     var end: Int64?
-    /// Seconds of the monotonic clock, by the device's own clock when it was heard: clocks of
-    /// devices drift.
+    /// The time at which the start is heard, in seconds of the monotonic clock. It is fixed when it
+    /// is first reached, because the clock of the device drifts.
     var onset: Double?
-    /// The intensity control and the sharpness control as they were set last.
+    /// The latest values of the intensity control and the sharpness control.
     var controls: [Float] = [1, 0]
   }
 
-  /// What is known of so many that ended is kept.
+  /// The number of ended playbacks whose state is kept.
   private static let maximumEndedPlayCount = 1_024
 
   let engine: PlaybackEngine
-  /// Frames by which limiters and transducer stages are behind what is played.
+  /// The delay of the limiters and transducer stages, in frames.
   private let latencyFrames: Int
   private let clock: PlaybackClock
-  /// What renders the engine; nil where somebody else does.
+  /// The playback that drives the engine, or nil if another object drives it.
   private var playback: LivePlayback?
   private let notices: Notices
   private var plays: [Int32: Play] = [:]
@@ -54,7 +54,7 @@ final class DeviceSession {
     self.playback = playback
   }
 
-  /// A session of an engine that is driven already.
+  /// Creates a session for an engine that is already driven.
   convenience init(_ engine: PlaybackEngine, clock: PlaybackClock) {
     self.init(engine, clock: clock, Notices([]))
   }
@@ -70,7 +70,11 @@ final class DeviceSession {
       ).latency
   }
 
-  /// Plays a plan at a frame, or at once; the number of the play.
+  /// Plays a plan and returns the number of the playback.
+  ///
+  /// - Parameters:
+  ///   - plan: The plan to play.
+  ///   - frame: The frame at which it starts, or a negative number to start immediately.
   func play(_ plan: RenderPlan, at frame: Int64) throws(PlaybackError) -> Int32 {
     updatePlays()
     let player = try engine.player(for: [plan], duration: Double(plan.length) / plan.rate)
@@ -80,7 +84,14 @@ final class DeviceSession {
     return lastPlayNumber
   }
 
-  /// Moves a control of a play within some seconds; false where it has ended.
+  /// Moves a control of a playback, and returns false if the playback has ended.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the playback.
+  ///   - control: 0 for intensity, 1 for sharpness, 2 for gain, or 3 to stop.
+  ///   - value: The new value of the control.
+  ///   - seconds: The duration of the change.
+  ///   - frame: The frame at which the change starts, or a negative number to start immediately.
   func setControl(
     ofPlay number: Int32, index control: Int32, to value: Double, over seconds: Double,
     at frame: Int64
@@ -128,11 +139,12 @@ final class DeviceSession {
     }
   }
 
-  /// Where everything is, as JSON; what happened since the last time is in it once.
+  /// Returns the state of the session as JSON. Each event is reported once.
   func status() -> [UInt8] {
     updatePlays()
     let reading = clock.reading
-    // When what is played at a frame is heard, in seconds of the monotonic clock.
+    // The relation between frames and the times at which they are heard, in seconds of the
+    // monotonic clock.
     let heard = Double(reading.position) - Double(reading.delay + latencyFrames)
     func seconds(_ frame: Int64) -> Double {
       reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate
@@ -180,8 +192,10 @@ extension StudioInstance {
   }
 }
 
-/// Opens a device by its name, as `--device` has it, in the place of the one before, and plays on
-/// all its channels; 1, or 0 and the output is why.
+/// Opens a device by its name, as for `--device`, and plays on all its channels. It replaces the
+/// open device.
+///
+/// - Returns: 1, or 0 if the device cannot be opened; the output is then the reason.
 @_cdecl("temblor_session_open")
 public func temblorSessionOpen(
   _ host: StudioHandle, _ device: BytePointer?, _ length: Int32, _ profile: Int32, _ rate: Double,
@@ -198,8 +212,10 @@ public func temblorSessionOpen(
   }
 }
 
-/// Plays a slot at a frame of the session, or at once where it is negative or past; its number, or
-/// −1 and the output is why.
+/// Plays a slot at a frame of the session, or immediately if the frame is negative or past.
+///
+/// - Returns: The number of the playback, or −1 if the slot cannot be played; the output is then
+///   the reason.
 @_cdecl("temblor_session_play")
 public func temblorSessionPlay(
   _ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ frame: Int64
@@ -218,8 +234,10 @@ public func temblorSessionPlay(
   }
 }
 
-/// Moves a control of what is played to a value within some seconds from a frame on: 0 intensity, 1
-/// sharpness, 2 gain, or 3, which stops it; 0 where it has ended.
+/// Moves a control of a playback to a value: 0 for intensity, 1 for sharpness, 2 for gain, or 3 to
+/// stop.
+///
+/// - Returns: 1, or 0 if the playback has ended.
 @_cdecl("temblor_session_control")
 public func temblorSessionControl(
   _ host: StudioHandle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
@@ -234,14 +252,16 @@ public func temblorSessionControl(
   }
 }
 
-/// Makes the state of the session the output, as JSON; its bytes, none where no device is open.
+/// Makes the state of the session the output, as JSON.
+///
+/// - Returns: The number of bytes, or 0 if no device is open.
 @_cdecl("temblor_session_status")
 public func temblorSessionStatus(_ host: StudioHandle) -> Int32 {
   let host = unsafe StudioInstance.of(host)
   return host.setOutput(host.session?.status() ?? [])
 }
 
-/// Fades out, lets the rest be heard and closes the device.
+/// Fades out, plays the tail, and closes the device.
 @_cdecl("temblor_session_close")
 public func temblorSessionClose(_ host: StudioHandle) {
   unsafe StudioInstance.of(host).sessionOwner = nil

@@ -2,8 +2,7 @@ import Glibc
 import Reading
 import SystemSupport
 
-/// Measures what the project promises about speed: a table for people, JSON for programs, and a
-/// check for regressions.
+/// The benchmark program: a table for people, JSON for programs, and a check for regressions.
 @main struct Bench {
   static func main() throws {
     let words = CommandLine.arguments.dropFirst()
@@ -91,9 +90,10 @@ struct Measurement {
   var meetsTarget: Bool? { target.map { isBetterWhenHigher ? value >= $0 : value <= $0 } }
 }
 
-/// Times work by the monotonic clock and keeps the median.
+/// Measures the duration of work on a clock and returns the median.
 enum Stopwatch {
-  /// Seconds of a clock; the thread's own does not count what other programs take.
+  /// Returns the time of a clock, in seconds. The clock of the thread excludes the time of other
+  /// programs.
   static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
@@ -108,7 +108,7 @@ enum Stopwatch {
     return now(clock) - start
   }
 
-  /// The median seconds of some runs of the work, after one run that is not counted.
+  /// Returns the median duration of several runs, in seconds, after one run that is not counted.
   static func median(runs: Int = 5, _ work: () throws -> Void) rethrows -> Double {
     try work()
     var times: [Double] = []

@@ -20,7 +20,8 @@ enum ReadingBenchmarks {
     ]
   }
 
-  /// Every kind of haptic entry, about 12 MB in the canonical form with its indentation.
+  /// Returns a pattern with all kinds of haptic entries: about 12 MB in the canonical, indented
+  /// form.
   static func pattern() -> HapticPattern {
     HapticPattern(
       events: (0..<30_000).map { index in
@@ -44,7 +45,7 @@ enum CompileBenchmarks {
     var perEvent: [Double] = []
     for count in [1_000, 10_000, 100_000, 1_000_000] {
       let pattern = HapticPattern(
-        // A stride that is prime to the count leaves the events unsorted.
+        // The stride and the count are coprime, so the events are unsorted.
         events: (0..<count).map { index in
           HapticEvent(kind: .hapticTransient, time: Double(index &* 7_919 % count) * 0.01)
         })
@@ -73,7 +74,7 @@ enum CompileBenchmarks {
   }
 }
 
-/// The cost of whole renderings in memory, from text to samples.
+/// Measures complete renderings in memory, from text to samples.
 enum EndToEndBenchmarks {
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
@@ -98,10 +99,10 @@ enum EndToEndBenchmarks {
   }
 }
 
-/// The cost of reading files of all formats: recognised by content, read and made into a
+/// Measures reading in all formats: recognition by content, parsing, and conversion to a
 /// composition.
 enum FormatBenchmarks {
-  /// Bytes of the files that are read, at least.
+  /// The minimum size of a file, in bytes.
   private static let minimumFileSize = 4_000_000
 
   static func run() throws -> [Measurement] {

@@ -7,28 +7,28 @@ import ShippedFiles
 import SoundFile
 import SystemSupport
 
-/// Work whose cost is compared with a loop of the benchmark's own, so that it depends little on how
-/// busy the machine is.
+/// Work whose cost is measured relative to a reference loop, so that the result hardly depends on
+/// the load of the machine.
 struct Workload: Sendable {
   let name: String
-  /// Does it once: tens of milliseconds.
+  /// Runs the work once, which takes tens of milliseconds.
   let run: @Sendable () throws -> Void
 }
 
-/// Finds what has become slower than the thresholds allow.
+/// Finds workloads that have become slower than their threshold allows.
 ///
-/// A threshold is the cost of a workload as a multiple of the reference loop's. Costs are the least
-/// CPU time of some runs, taken in turn with the loop. Multiples differ between kinds of processor;
-/// `--update` takes those of the one at hand.
+/// A threshold is the cost of a workload as a multiple of the reference loop. A cost is the minimum
+/// CPU time of several runs, which alternate with the loop. The ratios depend on the kind of
+/// processor; `--update` measures them on the current machine.
 enum RegressionCheck {
-  /// How far above its threshold a cost may be.
+  /// The maximum ratio of a cost to its threshold.
   static let tolerance = 1.25
-  /// How often a workload that is too slow is measured in all.
+  /// The maximum number of attempts for a workload that is too slow.
   private static let maximumAttemptCount = 3
-  /// Runs of each workload in an attempt.
+  /// The number of runs of a workload in each attempt.
   private static let runsPerAttempt = 9
 
-  /// Compares all workloads with the thresholds of a file; returns whether all are within them.
+  /// Compares all workloads with the thresholds in a file, and returns true if all are within them.
   static func check(_ path: String) throws -> Bool {
     let thresholds = try read(path)
     let widest = Self.workloads.map(\.name.count).max() ?? 0
@@ -74,10 +74,10 @@ enum RegressionCheck {
     return least / leastOfReference
   }
 
-  /// Where the reference loop's result goes, so that it is done.
+  /// The result of the reference loop. Storing it prevents the compiler from removing the loop.
   nonisolated(unsafe) private static var sink = 0.0
 
-  /// Sixteen rotating phasors for a second and a half of sound.
+  /// Rotates sixteen phasors for the duration of 1.5 s of sound.
   private static func runReferenceLoop() {
     var real = [Double](repeating: 1, count: 16)
     var imaginary = [Double](repeating: 0, count: 16)
@@ -174,7 +174,7 @@ enum RegressionCheck {
       channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
   }
 
-  /// Renders blocks of 512 frames.
+  /// Renders a plan in blocks of 512 frames.
   static func render(
     _ plan: RenderPlan, frameCount: Int64? = nil, _ routing: OutputRouting = OutputRouting()
   ) {

@@ -4,7 +4,7 @@ import HapticModel
 import HapticRender
 
 enum VoiceBenchmarks {
-  /// Seconds of pattern in each run.
+  /// The duration of the pattern in each run, in seconds.
   private static let seconds = 4.0
 
   static func run() throws -> [Measurement] {
@@ -41,8 +41,12 @@ enum VoiceBenchmarks {
     hardware: TransducerHardware(
       product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
 
-  /// Continuous events that last the whole run; without an intensity, they stay below the limiter's
-  /// ceiling.
+  /// Returns a pattern of continuous events that last for the whole run.
+  ///
+  /// - Parameters:
+  ///   - count: The number of events.
+  ///   - intensity: The intensity of each event, or nil to keep their sum below the ceiling of the
+  ///     limiter.
   static func continuousVoices(_ count: Int, intensity: Float? = nil) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
@@ -78,7 +82,7 @@ enum VoiceBenchmarks {
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
   }
 
-  /// A control that always moves: a corner every tenth of a second.
+  /// Returns a control curve that moves all the time, with a point every tenth of a second.
   static func zigzag(_ id: DynamicParameterID, _ first: Float, _ second: Float, seconds: Double)
     -> ParameterCurve
   {
@@ -88,7 +92,7 @@ enum VoiceBenchmarks {
     return ParameterCurve(id: id, time: 0, controlPoints: points)
   }
 
-  /// Nanoseconds for each voice and sample of rendering in 512-frame blocks.
+  /// Returns the time per voice and sample for rendering in blocks of 512 frames, in nanoseconds.
   private static func cost(
     of pattern: HapticPattern, voices: Int, routing: OutputRouting = OutputRouting()
   ) throws
@@ -102,7 +106,7 @@ enum VoiceBenchmarks {
   }
 }
 
-/// The cost of one call of the renderer as a live device makes it.
+/// Measures a single call of the renderer under the conditions of a live device.
 enum LiveBenchmarks {
   private static let frameCount = 64
   private static let channelCount = 8
@@ -120,7 +124,7 @@ enum LiveBenchmarks {
     ]
   }
 
-  /// Seconds of each call.
+  /// Returns the duration of each call, in seconds.
   private static func measureCalls() throws -> [Double] {
     let link = RendererPort(channelCount: channelCount)
     let routing = RegressionCheck.routing(channelCount: channelCount)
@@ -158,10 +162,10 @@ enum LiveBenchmarks {
   }
 }
 
-/// What a program that uses Core Haptics waits for.
+/// Measures the latencies of a program that uses Core Haptics.
 enum CoreHapticsBenchmarks {
   static func run() throws -> [Measurement] {
-    // Nothing is heard, and nothing else of the environment counts.
+    // The null device plays no sound and does not depend on the hardware of the machine.
     unsafe setenv("TEMBLOR_OUTPUT", "alsa:null", 1)
     let tap = try CHHapticPattern(
       events: [

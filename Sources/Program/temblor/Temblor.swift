@@ -3,7 +3,7 @@ import TemblorCommands
 
 @main struct Temblor {
   static func main() {
-    // At once: what libraries do at an exit may wait for a device that hangs.
+    // Exit immediately: exit handlers of libraries can wait for a device that hangs.
     _exit(TemblorProgram.run(Array(CommandLine.arguments.dropFirst())))
   }
 }

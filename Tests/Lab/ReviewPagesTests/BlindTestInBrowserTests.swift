@@ -1,4 +1,5 @@
 import HapticModel
+import ListeningTests
 import Reading
 @testable import ReviewPages
 import Testing

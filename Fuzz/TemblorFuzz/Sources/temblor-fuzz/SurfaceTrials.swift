@@ -1,4 +1,6 @@
+@testable import ListeningTests
 @testable import ReviewPages
+@testable import SystemSupport
 @testable import CommandLineKit
 import Reading
 import HapticModel
@@ -111,16 +113,17 @@ struct BlindTrial {
 
   func run() {
     var choices = Choices(text)
-    let seed = choices.state & ABXTest.greatestSeed
+    let seed = choices.state & ABXTest.maximumSeed
     var test = ABXTest(seed: seed, plannedCount: choices.pick(nil, 1, 16, 0, -4))
     for (index, byte) in text.prefix(64).enumerated() {
-      test.note(ABXTest.Source.allCases[Int(byte >> 1) % 3])
+      test.recordSwitch(to: ABXTest.Source.allCases[Int(byte >> 1) % 3])
       test.answer(byte & 1 == 0 ? .a : .b, at: Double(index))
     }
     let name = String(decoding: text, as: UTF8.self)
-    let take = ABXRecord.Take(name: name, hash: SHA256.hash(of: text), gain: 0.5, duration: 1)
+    let take = ABXRecord.Take(name: name, sha256: SHA256.hash(of: text), gain: 0.5, duration: 1)
     let record = ABXRecord(
-      test: test, a: take, b: take, match: "none", profile: name, program: name,
+      test: test, a: take, b: take, levelMatch: "none", profile: name,
+      strength: 1, program: name,
       renderingModel: 1, startTime: choices.pick(nil, name), device: choices.pick(nil, name),
       isSimulated: true)
     do {

@@ -1,12 +1,13 @@
 import Glibc
 
-/// Answers browsers on this machine, a request a connection, until it is interrupted.
+/// An HTTP server for browsers on this machine. It accepts one request per connection.
 final class StudioServer {
-  /// Connections at once; others wait in the system's queue.
+  /// The maximum number of simultaneous connections. Further connections wait in the queue of the
+  /// system.
   private static let maximumConnectionCount = 16
-  /// How long a connection may take to ask and to be answered.
+  /// The maximum duration of a connection, including request and response.
   private static let connectionTimeout = Duration.seconds(10)
-  /// How long nobody is accepted after the system had no descriptor for one.
+  /// The pause before connections are accepted again after the system ran out of descriptors.
   private static let acceptRetryDelay = Duration.milliseconds(500)
 
   private struct Connection {
@@ -22,7 +23,7 @@ final class StudioServer {
   private var connections: [Connection] = []
   private var acceptRetryTime = Duration.zero
 
-  /// Listens on the loopback address alone; port 0 takes one that is free.
+  /// Listens on the loopback address only. The system chooses a free port for port 0.
   init(port: UInt16 = 0) throws(FileError) {
     let kind =
       Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
@@ -59,7 +60,12 @@ final class StudioServer {
     close(descriptor)
   }
 
-  /// Answers until a descriptor is readable.
+  /// Serves requests until a descriptor is readable.
+  ///
+  /// - Parameters:
+  ///   - site: The site to serve.
+  ///   - end: The descriptor that ends the server.
+  ///   - time: The clock.
   func run(_ site: StudioSite, until end: Int32, time: any TimeSource) {
     while true {
       let isResting = acceptRetryTime > time.now

@@ -1,13 +1,13 @@
-/// A request of a browser: the head of HTTP/1.1 (RFC 9112) and a body of known length.
+/// An HTTP/1.1 request (RFC 9112) with a body of known length.
 struct HTTPRequest: Equatable {
-  /// Bytes of a head, beyond which a request is refused.
+  /// The maximum length of a head, in bytes. A longer head is rejected.
   static let maximumHeadLength = 1 << 14
-  /// Bytes of a pattern that is saved, beyond which a request is refused.
+  /// The maximum length of a saved pattern, in bytes. A longer body is rejected.
   static let maximumBodyLength = 1 << 23
 
   let method: String
   let path: String
-  /// By names in small letters; of several of one name the last.
+  /// The header fields by lowercase name. The last field of a repeated name counts.
   let headers: [String: String]
   var body: [UInt8] = []
 
@@ -50,7 +50,7 @@ struct HTTPRequest: Equatable {
   }
 }
 
-/// An answer to a browser, after which its connection ends.
+/// An HTTP/1.1 response, after which the connection is closed.
 struct HTTPResponse: Equatable {
   var status: Int
   var contentType = "text/plain; charset=utf-8"
@@ -94,16 +94,15 @@ struct HTTPResponse: Equatable {
   }
 }
 
-/// What the studio's page and its patterns are to a browser on this machine: files that can be read
-/// and saved.
+/// The web site of the studio: the page, and patterns that the page reads and saves.
 ///
-/// Anyone who knows the secret may read and write the named files and nothing else. Pages of other
-/// sites cannot: their requests carry another origin, or another host where a name was bent to this
-/// machine.
+/// Anyone who knows the secret can read and write the named files and no others. Pages of other
+/// sites cannot, because their requests have a different origin, or a different host if a name was
+/// redirected to this machine.
 struct StudioSite {
   let page: StudioPage
   let paths: [String]
-  /// The first part of each path; nobody else on the machine can guess it.
+  /// The first component of each path, which other users of the machine cannot guess.
   let secret: String
   let port: UInt16
 
@@ -149,7 +148,7 @@ struct StudioSite {
       guard let expected = request.headers["if-match"] else {
         return HTTPResponse(428, "the version that is replaced is needed as If-Match")
       }
-      // What somebody else has written meanwhile is given back instead of being lost.
+      // The current version is returned so that a concurrent change is not lost.
       guard expected == "\"\(tag)\"" else {
         return HTTPResponse(412, contentType: present.contentType, entityTag: tag, body: bytes)
       }

@@ -1,15 +1,20 @@
 import Glibc
+import ListeningTests
 
+/// The report of `study`, which pools the results of participants.
 enum StudyReport {
-  /// A row of one of the files.
+  /// A row of a results file.
   private struct Answer {
     let path: String
     let line: Int
     let fields: [String: String]
   }
 
-  static func run(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> ExitStatus {
-    let answers = try arguments.values("TABLE").flatMap { path in
+  /// Pools the results of several files and prints the report.
+  static func run(_ paths: [String], _ format: ResultFormat, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let answers = try paths.flatMap { path in
       try StudyResults(path, bytes: FileSystem.read(path)).rows.map { row in
         Answer(path: path, line: row.line, fields: row.fields)
       }
@@ -18,36 +23,39 @@ enum StudyReport {
     let procedure = StudyProcedure(rawValue: first.fields["procedure"] ?? "") ?? .abx
     try checkTrials(answers, procedure)
     try checkConditions(answers, terminal)
-    let lines = try summary(answers.map(\.fields), procedure)
+    let results = try summary(answers.map(\.fields), procedure)
     let simulated = first.fields["simulated"] ?? ""
-    if arguments.flag("--json") {
-      let fields: JSONObject = [
+    switch format {
+    case .json:
+      try terminal.output.write(json: [
         "procedure": procedure.rawValue, "simulated": Bool(simulated),
-        "stimuli": lines.map(\.fields),
-      ]
-      try terminal.output.write(json: fields)
-    } else if arguments.flag("--csv") {
-      var table = CSVTable(columns: [
-        "stimulus", "count", "figure", "low", "high", "pValue", "simulated",
+        "stimuli": results.map(\.fields),
       ])
-      for line in lines {
-        let figures = [line.estimate, line.lowerBound, line.upperBound, line.pValue].map {
-          $0.map { "\($0)" } ?? ""
-        }
-        table.append([line.stimulus, "\(line.count)"] + figures + [simulated])
-      }
-      try terminal.output.write(table.text, wraps: false)
-    } else {
+    case .csv:
+      try terminal.output.write(table(of: results, simulated).text, wraps: false)
+    case .text:
       if simulated == "true" {
         try terminal.output.writeLine("Simulated answers:")
       }
-      try terminal.output.write(TextTable.text(lines.map { [$0.stimulus, $0.sentence] }))
+      try terminal.output.write(TextTable.text(results.map { [$0.stimulus, $0.sentence] }))
     }
     return .done
   }
 
-  /// Refuses answers of several studies, answers that are given twice, and answers that the
-  /// procedure does not take.
+  private static func table(of results: [StimulusResult], _ simulated: String) -> CSVTable {
+    var table = CSVTable(columns: [
+      "stimulus", "count", "figure", "low", "high", "pValue", "simulated",
+    ])
+    for result in results {
+      let values = [result.estimate, result.lowerBound, result.upperBound, result.pValue]
+      let texts = values.map { value in value.map { "\($0)" } ?? "" }
+      table.append([result.stimulus, "\(result.count)"] + texts + [simulated])
+    }
+    return table
+  }
+
+  /// Throws an error for answers of different studies, repeated trials, and answers that are
+  /// invalid for the procedure.
   private static func checkTrials(_ answers: [Answer], _ procedure: StudyProcedure) throws {
     guard let first = answers.first else { return }
     var seen: Set<[String?]> = []
@@ -68,8 +76,8 @@ enum StudyReport {
     }
   }
 
-  /// Refuses to pool simulated with other answers, and answers at different strengths; reports the
-  /// files without conditions.
+  /// Throws an error if simulated answers or different strengths would be pooled, and reports files
+  /// without conditions.
   private static func checkConditions(_ answers: [Answer], _ terminal: Terminal) throws {
     func origin(_ row: Answer) -> String {
       switch row.fields["simulated"] {
@@ -103,11 +111,11 @@ enum StudyReport {
     }
   }
 
-  /// What was found of one stimulus, or, by a staircase, of one participant.
+  /// The result for a stimulus or, for a staircase, for a participant.
   struct StimulusResult {
     var stimulus: String
     var count: Int
-    /// Right answers, a threshold or a mean.
+    /// The number of correct answers, a threshold, or a mean.
     var estimate: Double?
     var lowerBound: Double?
     var upperBound: Double?
@@ -123,10 +131,31 @@ enum StudyReport {
     }
   }
 
+  /// Returns the results of the answers: for each stimulus or, in staircases, for each run.
   static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws
     -> [StimulusResult]
   {
-    // Each run of a staircase is one by itself.
+    groups(rows, procedure).compactMap { name, rows -> StimulusResult? in
+      let answers = rows.compactMap { $0["answer"].flatMap(Double.init) }
+      guard !answers.isEmpty else { return nil }
+      switch procedure {
+      case .abx, .twoChoices:
+        return choiceResult(name, rows)
+      case .staircase:
+        return staircaseResult(name, rows)
+      case .magnitude:
+        return magnitudeResult(name, answers)
+      case .rating:
+        return ratingResult(name, answers)
+      }
+    }
+  }
+
+  /// Groups rows by stimulus, in the order of their first row. Each run of a staircase forms its own
+  /// group.
+  private static func groups(_ rows: [[String: String]], _ procedure: StudyProcedure) -> [(
+    name: String, rows: [[String: String]]
+  )] {
     func name(_ row: [String: String]) -> String {
       procedure == .staircase
         ? "\(row["participant"] ?? "") (seed \(row["seed"] ?? ""))" : row["tested"] ?? ""
@@ -134,82 +163,65 @@ enum StudyReport {
     var groups: [(name: String, rows: [[String: String]])] = []
     for row in rows {
       let name = name(row)
-      if let place = groups.firstIndex(where: { $0.name == name }) {
-        groups[place].rows.append(row)
+      if let index = groups.firstIndex(where: { $0.name == name }) {
+        groups[index].rows.append(row)
       } else {
         groups.append((name, [row]))
       }
     }
-    return groups.compactMap { name, rows -> StimulusResult? in
-      let answers = rows.compactMap { $0["answer"].flatMap(Double.init) }
-      guard !answers.isEmpty else { return nil }
-      switch procedure {
-      case .abx, .twoChoices:
-        let right = rows.count { $0["answer"] == $0["right"] }
-        let p = BinomialTest.pValue(ofAtLeast: right, in: rows.count)
-        return StimulusResult(
-          stimulus: name, count: rows.count, estimate: Double(right), pValue: p,
-          sentence:
-            """
-            \(right) of \(rows.count) right; guessing does as well \(ABXResult.percentText(p)) of \
-            the time
-            """
-        )
-      case .staircase:
-        var staircase = Staircase()
-        for row in rows {
-          _ = staircase.record(
-            isCorrect: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
-        }
-        let found =
-          staircase.threshold.map { "threshold \(NumberFormatting.fixed($0, places: 2))" }
-          ?? "no threshold"
-        return StimulusResult(
-          stimulus: name, count: rows.count, estimate: staircase.threshold,
-          sentence: "\(found) after \(rows.count) trials")
-      case .magnitude, .rating:
-        let isRatio = procedure == .magnitude
-        let (mean, half) = meanAndHalfWidth(of: isRatio ? answers.map(log) : answers)
-        let ends =
-          isRatio
-          ? (exp(mean), exp(mean - half), exp(mean + half)) : (mean, mean - half, mean + half)
-        let texts = [ends.0, ends.1, ends.2].map { NumberFormatting.fixed($0, places: 1) }
-        return StimulusResult(
-          stimulus: name, count: answers.count, estimate: ends.0,
-          lowerBound: answers.count > 1 ? ends.1 : nil,
-          upperBound: answers.count > 1 ? ends.2 : nil,
-          sentence: texts[0] + (answers.count > 1 ? ", from \(texts[1]) to \(texts[2])" : "")
-            + "; \(answers.count.counted("answer"))")
-      }
+    return groups
+  }
+
+  private static func choiceResult(_ name: String, _ rows: [[String: String]]) -> StimulusResult {
+    let correctCount = rows.count { $0["answer"] == $0["right"] }
+    let pValue = BinomialTest.pValue(ofAtLeast: correctCount, in: rows.count)
+    let chance = ABXResult.percentText(pValue)
+    return StimulusResult(
+      stimulus: name, count: rows.count, estimate: Double(correctCount), pValue: pValue,
+      sentence:
+        "\(correctCount) of \(rows.count) right; guessing does as well \(chance) of the time")
+  }
+
+  private static func staircaseResult(_ name: String, _ rows: [[String: String]])
+    -> StimulusResult
+  {
+    var staircase = Staircase()
+    for row in rows {
+      _ = staircase.record(
+        isCorrect: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
     }
+    let threshold = staircase.threshold.map {
+      "threshold \(NumberFormatting.fixed($0, places: 2))"
+    }
+    return StimulusResult(
+      stimulus: name, count: rows.count, estimate: staircase.threshold,
+      sentence: "\(threshold ?? "no threshold") after \(rows.count) trials")
   }
 
-  /// The mean, and half the interval that holds it with 95 %, by Student's t.
-  private static func meanAndHalfWidth(of values: [Double]) -> (Double, Double) {
-    let count = Double(values.count)
-    let mean = values.reduce(0, +) / count
-    guard values.count > 1 else { return (mean, 0) }
-    let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (count - 1)
-    return (
-      mean, studentTQuantile(degreesOfFreedom: values.count - 1) * (variance / count).squareRoot()
-    )
+  /// Magnitudes are ratios, so the mean and the interval are those of their logarithms.
+  private static func magnitudeResult(_ name: String, _ answers: [Double]) -> StimulusResult {
+    let logarithm = MeanEstimate(of: answers.map(log))
+    return meanResult(
+      name, answers, exp(logarithm.mean), exp(logarithm.mean - logarithm.halfWidth),
+      exp(logarithm.mean + logarithm.halfWidth))
   }
 
-  /// The two-sided 5 % point of Student's t, by the series of Hill (1970), within 0.1 %; exact for
-  /// one and two degrees.
-  static func studentTQuantile(degreesOfFreedom degrees: Int) -> Double {
-    if degrees == 1 { return 12.7062 }
-    if degrees == 2 { return 4.3027 }
-    let z = 1.959_964
-    let n = Double(degrees)
-    let z3 = z * z * z
-    let z5 = z * z * z * z * z
-    let z7 = z * z * z * z * z * z * z
-    let first = (z3 + z) / 4
-    let second = (5 * z5 + 16 * z3 + 3 * z) / 96
-    let third = (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384
-    let z9 = z7 * z * z
-    let fourth = (79 * z9 + 776 * z7 + 1_482 * z5 - 1_920 * z3 - 945 * z) / 92_160
-    return z + first / n + second / (n * n) + third / (n * n * n) + fourth / (n * n * n * n)
+  private static func ratingResult(_ name: String, _ answers: [Double]) -> StimulusResult {
+    let rating = MeanEstimate(of: answers)
+    return meanResult(
+      name, answers, rating.mean, rating.mean - rating.halfWidth, rating.mean + rating.halfWidth)
+  }
+
+  private static func meanResult(
+    _ name: String, _ answers: [Double], _ mean: Double, _ lower: Double, _ upper: Double
+  ) -> StimulusResult {
+    func text(_ value: Double) -> String { NumberFormatting.fixed(value, places: 1) }
+    let hasInterval = answers.count > 1
+    let interval = hasInterval ? ", from \(text(lower)) to \(text(upper))" : ""
+    return StimulusResult(
+      stimulus: name, count: answers.count, estimate: mean,
+      lowerBound: hasInterval ? lower : nil,
+      upperBound: hasInterval ? upper : nil,
+      sentence: text(mean) + interval + "; \(answers.count.counted("answer"))")
   }
 }

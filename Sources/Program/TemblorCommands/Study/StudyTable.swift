@@ -1,20 +1,20 @@
-/// The stimuli of a study: the rows of a table, each a tap, a hum or a pattern file, with the level
-/// it is played at.
+/// The stimuli of a study. Each row of the table is a tap, a hum, or a pattern file with a playback
+/// level.
 struct StudyTable {
   struct Stimulus {
     let id: String
     let line: Int
     let pattern: LoadedPattern?
     let composition: HapticComposition
-    /// The profile that maps it, where it is not that of all.
+    /// The profile of this stimulus, or nil for the profile of the study.
     let profile: TransducerProfile?
-    /// The RMS level of its rendering in dBFS, where it is chosen.
+    /// The RMS level of the rendering in dBFS, or nil to leave it unchanged.
     let level: Double?
-    /// What a staircase goes by: the level, or the intensity.
+    /// The value that a staircase steps through: the level, or else the intensity.
     let value: Double?
   }
 
-  /// A stimulus as a profile renders it, and the factor by which its level is what the table says.
+  /// A stimulus rendered for its profiles, with the gain that sets its level.
   struct Rendering {
     let plans: [RenderPlan]
     let gain: Double
@@ -27,11 +27,11 @@ struct StudyTable {
   static let columns = ["id", "file", "profile"] + numericColumns
   private static let rule = Rule.error(
     "study-table", "study", "A table of stimuli must have the columns it needs.")
-  /// How far a level may be from the one that is asked for, in decibels.
+  /// The maximum error of a level, in decibels.
   private static let levelTolerance = 0.01
 
   let path: String
-  /// The SHA-256 of the table.
+  /// The SHA-256 hash of the table.
   let hash: String
   let stimuli: [Stimulus]
 
@@ -135,8 +135,8 @@ struct StudyTable {
       profile: profile, level: level, value: level ?? intensity)
   }
 
-  /// Refuses what a staircase cannot go by: steps without a value, of two kinds, or not above the
-  /// reference.
+  /// Throws an error if a staircase cannot use the stimuli: a missing value, mixed quantities, or a
+  /// stimulus that is not stronger than the reference.
   func checkStaircase(reference: Int) throws {
     let lowest = stimuli[reference].value ?? -.infinity
     for (place, stimulus) in stimuli.enumerated() {
@@ -163,7 +163,12 @@ struct StudyTable {
         (column.map { "column \($0.inQuotes) " } ?? "") + message))
   }
 
-  /// Compiles a stimulus for profiles and finds the gain at which it has its level.
+  /// Compiles a stimulus for each profile and finds the gain that sets its level.
+  ///
+  /// - Parameters:
+  ///   - stimulus: The stimulus.
+  ///   - profiles: The profiles of the outputs. A profile of the stimulus replaces them.
+  ///   - job: The render settings.
   func rendering(of stimulus: Stimulus, for profiles: [TransducerProfile], job: RenderJob) throws
     -> Rendering
   {

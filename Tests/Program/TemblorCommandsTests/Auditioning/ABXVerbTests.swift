@@ -1,4 +1,4 @@
-import ReviewPages
+import ListeningTests
 import HapticPlayback
 import HapticRender
 import TestSupport

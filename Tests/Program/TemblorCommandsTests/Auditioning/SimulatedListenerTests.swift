@@ -1,4 +1,4 @@
-import ReviewPages
+import ListeningTests
 @testable import CommandLineKit
 import Testing
 
@@ -7,22 +7,22 @@ import Testing
 @Suite struct SimulatedListenerTests {
   @Test func wordsAnswerByTheDraws() throws {
     let draws = ABXTest.hiddenSides(seed: 9, count: 50)
-    #expect(try SimulatedListener("right").answers(seed: 9, count: 50) == draws)
-    #expect(try SimulatedListener("wrong").answers(seed: 9, count: 50) == draws.map(\.opposite))
-    let guesses = try SimulatedListener("random").answers(seed: 9, count: 50)
-    #expect(guesses == (try SimulatedListener("random").answers(seed: 9, count: 50)))
+    #expect(try SimulatedListener(option: "right").answers(seed: 9, count: 50) == draws)
+    #expect(try SimulatedListener(option: "wrong").answers(seed: 9, count: 50) == draws.map(\.opposite))
+    let guesses = try SimulatedListener(option: "random").answers(seed: 9, count: 50)
+    #expect(guesses == (try SimulatedListener(option: "random").answers(seed: 9, count: 50)))
     #expect((10...40).contains(zip(draws, guesses).count { $0 == $1 }))
   }
 
   @Test func lettersAnswerOneTrialEach() throws {
-    let listener = try SimulatedListener("abBA")
+    let listener = try SimulatedListener(option: "abBA")
     #expect(listener.fixedAnswerCount == 4)
     #expect(listener.answers(seed: 1, count: 9) == [.a, .b, .b, .a])
     #expect(listener.answers(seed: 1, count: 2) == [.a, .b])
   }
 
   @Test(arguments: ["", "abc", "left", "a b"]) func otherWordsAreRefused(word: String) {
-    #expect(throws: UsageError.self) { try SimulatedListener(word) }
+    #expect(throws: UsageError.self) { try SimulatedListener(option: word) }
   }
 
   @Test func keysListenAnswerAndConfirm() {

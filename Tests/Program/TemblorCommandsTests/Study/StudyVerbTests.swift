@@ -1,4 +1,5 @@
 import Foundation
+import ListeningTests
 import TestSupport
 import Testing
 
@@ -235,11 +236,6 @@ struct StudyVerbTests {
     let found = try rows("r.csv")
     #expect(found.map { $0["answer"] } == ["2"])
     #expect(try #require(found[0]["seconds"].flatMap { Double($0) }) < 1.6)
-  }
-
-  @Test(arguments: [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042)])
-  func intervalsAreStudents(degrees: Int, point: Double) {
-    #expect(abs(StudyReport.studentTQuantile(degreesOfFreedom: degrees) - point) < 0.004)
   }
 
   // MARK: - Conditions

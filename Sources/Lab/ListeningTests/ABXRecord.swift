@@ -1,0 +1,137 @@
+internal import Reading
+package import SystemSupport
+
+/// The complete record of a blind test, which is saved as JSON.
+public struct ABXRecord: Sendable {
+  /// A take of the test.
+  public struct Take: Equatable, Sendable {
+    /// The name of the take in messages.
+    public var name: String
+    /// The SHA-256 hash of the file, in hexadecimal digits.
+    public var sha256: String
+    /// The gain at which the take was played.
+    public var gain: Double
+    /// The duration in seconds.
+    public var duration: Double
+
+    /// Creates a take.
+    public init(name: String, sha256: String, gain: Double, duration: Double) {
+      self.name = name
+      self.sha256 = sha256
+      self.gain = gain
+      self.duration = duration
+    }
+  }
+
+  /// The version of the format of the record.
+  public static let formatVersion = 2
+
+  /// The test with its answers.
+  public var test: ABXTest
+  /// The first take.
+  public var a: Take
+  /// The second take.
+  public var b: Take
+  /// The level matching: `loudness`, `felt`, or `none`.
+  public var levelMatch: String
+  /// The profile with which patterns were rendered.
+  public var profile: String
+  /// The gain of both takes, from 0 to 1.
+  public var strength: Double
+  /// The name and version of the program.
+  public var program: String
+  /// The version of the rendering model.
+  public var renderingModel: Int
+  /// The start of the test, such as `2026-01-31T12:00:00Z`, or nil without a clock.
+  public var startTime: String?
+  /// The output device, or nil if nobody listened.
+  public var device: String?
+  /// A Boolean value that indicates whether the answers were simulated.
+  public var isSimulated: Bool
+
+  /// Creates a record.
+  public init(
+    test: ABXTest, a: Take, b: Take, levelMatch: String, profile: String, strength: Double,
+    program: String, renderingModel: Int, startTime: String?, device: String?, isSimulated: Bool
+  ) {
+    self.test = test
+    self.a = a
+    self.b = b
+    self.levelMatch = levelMatch
+    self.profile = profile
+    self.strength = strength
+    self.program = program
+    self.renderingModel = renderingModel
+    self.startTime = startTime
+    self.device = device
+    self.isSimulated = isSimulated
+  }
+
+  /// Returns the record as a JSON document.
+  public func json() -> [UInt8] {
+    var json = JSONWriter()
+    json.object(fields.write)
+    return json.finish()
+  }
+
+  /// The trials as rows with the seed and the conditions, so that the records of several tests can be
+  /// combined. Times are in seconds.
+  package var trialTable: CSVTable {
+    var table = CSVTable(columns: [
+      "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
+      "answered",
+      "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
+      "simulated",
+    ])
+    let levels = [a.gain, b.gain, strength].map(NumberFormatting.plain)
+    let conditions = [levelMatch] + levels + [profile, device ?? "", program, "\(isSimulated)"]
+    for (index, trial) in test.trials.enumerated() {
+      let onset = Self.roundedToMilliseconds(trial.start)
+      let end = Self.roundedToMilliseconds(trial.end)
+      let heard = trial.switchCounts
+      let times = [onset, end, Self.roundedToMilliseconds(end - onset)].map(NumberFormatting.plain)
+      table.append(
+        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
+          + [
+            "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
+          ] + times + conditions)
+    }
+    return table
+  }
+
+  private var fields: JSONObject {
+    func fields(_ take: Take) -> JSONObject {
+      ["name": take.name, "sha256": take.sha256, "gain": take.gain, "seconds": take.duration]
+    }
+    let result = test.result
+    return [
+      "formatVersion": Self.formatVersion, "test": "abx", "program": program,
+      "renderingModel": renderingModel,
+      "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile,
+      "strength": strength,
+      "match": levelMatch, "a": fields(a), "b": fields(b), "seed": Int(test.seed),
+      "plannedTrials": test.plannedCount?.json ?? JSONElement.null,
+      "trials": test.trials.map { trial -> JSONElement in
+        .inlineObject([
+          "x": trial.x.rawValue, "answer": trial.answer.rawValue, "correct": trial.isCorrect,
+          "switchCounts": [
+            "a": trial.switchCounts.a, "b": trial.switchCounts.b, "x": trial.switchCounts.x,
+          ]
+            as JSONObject, "from": Self.roundedToMilliseconds(trial.start),
+          "to": Self.roundedToMilliseconds(trial.end),
+        ])
+      },
+      "result": [
+        "correctCount": result.correctCount, "trials": result.trialCount,
+        "complete": result.isComplete,
+        "pValue": result.pValue, "conclusion": result.conclusion.rawValue,
+        "sentence": result.sentence,
+      ] as JSONObject,
+    ]
+  }
+
+  /// Rounds seconds to milliseconds, which is finer than a key press.
+  private static func roundedToMilliseconds(_ seconds: Double) -> Double {
+    (seconds * 1_000).rounded() / 1_000
+  }
+}

@@ -1,0 +1,107 @@
+/// The result of a blind test, as numbers and as a sentence.
+///
+/// The sentence depends only on the three counts, by the rules in <doc:BlindListening>.
+public struct ABXResult: Equatable, Sendable {
+  /// The conclusion from the counts.
+  public enum Conclusion: String, Sendable {
+    /// A and B are identical.
+    case identical
+    /// No trial was answered.
+    case nothing
+    /// Even if all answers were correct, guessing would explain them.
+    case tooFewTrials
+    /// The p-value is at most 1 %.
+    case highlySignificant
+    /// The p-value is at most 5 %.
+    case significant
+    /// At most 5 % of guessers have as few correct answers.
+    case belowChance
+    /// Guessing explains the answers.
+    case notSignificant
+  }
+
+  /// The p-value up to which a result is significant.
+  public static let significantPValue = 0.05
+  /// The p-value up to which a result is highly significant.
+  public static let highlySignificantPValue = 0.01
+  /// The minimum number of trials for a result: guessing answers 5 of 5 correctly in 1 of 32 tests.
+  public static let minimumTrialCount = 5
+
+  /// The number of correct answers.
+  public var correctCount: Int
+  /// The number of answers.
+  public var trialCount: Int
+  /// The planned number of trials, or nil if the listener ended the test.
+  public var plannedCount: Int?
+  /// A Boolean value that indicates whether A and B are identical, which makes the answers meaningless.
+  public var isVoid: Bool
+
+  /// Creates a result.
+  public init(correctCount: Int, trialCount: Int, plannedCount: Int?, isVoid: Bool = false) {
+    self.correctCount = correctCount
+    self.trialCount = trialCount
+    self.plannedCount = plannedCount
+    self.isVoid = isVoid
+  }
+
+  /// The probability of at least this many correct answers by guessing.
+  public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctCount, in: trialCount) }
+
+  /// The probability of at most this many correct answers by guessing.
+  public var pValueOfFewer: Double {
+    BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount)
+  }
+
+  /// A Boolean value that indicates whether exactly the planned trials were answered.
+  public var isComplete: Bool { plannedCount == trialCount }
+
+  /// The conclusion from the counts.
+  public var conclusion: Conclusion {
+    if isVoid { return .identical }
+    if trialCount == 0 { return .nothing }
+    if trialCount < Self.minimumTrialCount { return .tooFewTrials }
+    if pValue <= Self.highlySignificantPValue { return .highlySignificant }
+    if pValue <= Self.significantPValue { return .significant }
+    return pValueOfFewer <= Self.significantPValue ? .belowChance : .notSignificant
+  }
+
+  /// The conclusion as a sentence, and a second sentence if the planned number was not kept.
+  public var sentence: String {
+    if isVoid {
+      return "A and B are identical, sample for sample: the result is void."
+    }
+    guard trialCount > 0 else { return "No trials were answered; there is no result." }
+    let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
+    let better = "\(count) this well \(Self.percentText(pValue)) of the time; "
+    let maybe = "a difference may have been heard."
+    let conclusionText =
+      switch conclusion {
+      case .identical, .nothing, .tooFewTrials:
+        better + "at least \(Self.minimumTrialCount) trials are needed for a result."
+      case .highlySignificant:
+        better + (isComplete ? "a difference was very probably heard." : maybe)
+      case .significant:
+        better + (isComplete ? "a difference was probably heard." : maybe)
+      case .belowChance:
+        """
+        \(count) this badly \(Self.percentText(pValueOfFewer)) of the time; A and B may have been \
+        swapped.
+        """
+      case .notSignificant:
+        better + "this neither shows nor rules out a perceptible difference."
+      }
+    guard !isComplete else { return conclusionText }
+    let reservation =
+      plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
+      ?? "The number of trials was not fixed in advance"
+    return "\(conclusionText) \(reservation): stopping early inflates the result."
+  }
+
+  /// Returns a probability for people: `3.8 %`, `23 %`, or `less than 0.1 %`.
+  public static func percentText(_ pValue: Double) -> String {
+    if pValue < 0.001 { return "less than 0.1 %" }
+    let tenths = Int((pValue * 1_000).rounded())
+    return pValue < 0.0995
+      ? "\(tenths / 10).\(tenths % 10) %" : "\(Int((pValue * 100).rounded())) %"
+  }
+}

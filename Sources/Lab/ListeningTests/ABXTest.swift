@@ -1,0 +1,158 @@
+internal import SystemSupport
+
+/// A running ABX test: in each trial, X is A or B at random, and the listener decides which.
+///
+/// Each trial is drawn independently, so that earlier trials give no information about later trials.
+/// Answers are final.
+public struct ABXTest: Sendable {
+  /// A sound that the listener can select.
+  public enum Source: String, CaseIterable, Sendable {
+    /// The first take.
+    case a
+    /// The second take.
+    case b
+    /// One of the two takes, unknown to the listener.
+    case x
+
+    /// The letter that identifies the sound for people.
+    public var letter: String { rawValue.uppercased() }
+  }
+
+  /// The maximum seed. Every JSON reader represents it exactly.
+  public static let maximumSeed: UInt64 = (1 << 53) - 1
+
+  /// The seed of the random draws.
+  public let seed: UInt64
+  /// The planned number of trials, or nil if the listener ends the test.
+  public let plannedCount: Int?
+  /// A Boolean value that indicates whether A and B are identical, which makes the result void.
+  public var isVoid = false
+  /// The answered trials.
+  public private(set) var trials: [Trial] = []
+  /// The identity of X in the current trial. It selects the sound and is never shown.
+  public private(set) var x: Side
+  private var generator: SplitMix64
+  private var switchCounts = SwitchCounts()
+  private var trialStart = 0.0
+
+  /// Creates a test before its first trial.
+  ///
+  /// - Parameters:
+  ///   - seed: The seed of the random draws.
+  ///   - plannedCount: The planned number of trials, at least 1, or nil if the listener ends the test.
+  public init(seed: UInt64, plannedCount: Int?) {
+    self.seed = seed
+    self.plannedCount = plannedCount.map { max(1, $0) }
+    generator = SplitMix64(seed: seed)
+    x = generator.nextSide()
+  }
+
+  /// Returns a random seed.
+  public static func randomSeed() -> UInt64 { UInt64.random(in: 0...maximumSeed) }
+
+  /// The number of the current trial, from 1.
+  public var trialNumber: Int { trials.count + 1 }
+
+  /// A Boolean value that indicates whether all planned trials are answered.
+  public var isOver: Bool { plannedCount.map { trials.count >= $0 } ?? false }
+
+  /// A Boolean value that indicates whether the listener has selected X in the current trial. Without
+  /// X, an answer is only a guess.
+  public var hasHeardX: Bool { switchCounts.x > 0 }
+
+  /// The result of the answered trials.
+  public var result: ABXResult {
+    ABXResult(
+      correctCount: trials.count(where: \.isCorrect), trialCount: trials.count,
+      plannedCount: plannedCount,
+      isVoid: isVoid)
+  }
+
+  /// Returns the take that plays for a selection.
+  public func side(of source: Source) -> Side {
+    switch source {
+    case .a: .a
+    case .b: .b
+    case .x: x
+    }
+  }
+
+  /// Counts a selection by the listener.
+  public mutating func recordSwitch(to source: Source) {
+    switch source {
+    case .a: switchCounts.a += 1
+    case .b: switchCounts.b += 1
+    case .x: switchCounts.x += 1
+    }
+  }
+
+  /// Records the answer of the current trial and draws the next trial. It has no effect after the end
+  /// of the test.
+  ///
+  /// - Parameters:
+  ///   - answer: The answer of the listener.
+  ///   - seconds: The time since the beginning of the test, in seconds.
+  public mutating func answer(_ answer: Side, at seconds: Double) {
+    guard !isOver else { return }
+    trials.append(
+      Trial(x: x, answer: answer, switchCounts: switchCounts, start: trialStart, end: seconds))
+    switchCounts = SwitchCounts()
+    trialStart = seconds
+    x = generator.nextSide()
+  }
+
+  /// Returns the identity of X in the first trials of a seed, for simulated answers.
+  public static func hiddenSides(seed: UInt64, count: Int) -> [Side] {
+    var generator = SplitMix64(seed: seed)
+    return (0..<count).map { _ in generator.nextSide() }
+  }
+}
+
+/// An answered trial of a blind test.
+public struct Trial: Equatable, Sendable {
+  /// The identity of X.
+  public var x: Side
+  /// The answer of the listener.
+  public var answer: Side
+  /// The number of selections of each sound.
+  public var switchCounts: SwitchCounts
+  /// The start of the trial, in seconds since the beginning of the test.
+  public var start: Double
+  /// The time of the answer, in seconds since the beginning of the test.
+  public var end: Double
+
+  /// A Boolean value that indicates whether the answer is correct.
+  public var isCorrect: Bool { x == answer }
+}
+
+/// The number of times that a listener selected each sound.
+public struct SwitchCounts: Equatable, Sendable {
+  /// The number of selections of A.
+  public var a = 0
+  /// The number of selections of B.
+  public var b = 0
+  /// The number of selections of X.
+  public var x = 0
+
+  /// Creates counts of zero.
+  public init() {}
+}
+
+/// One of the two takes of a blind test.
+public enum Side: String, CaseIterable, Sendable {
+  /// The first take.
+  case a
+  /// The second take.
+  case b
+
+  /// The other take.
+  public var opposite: Side { self == .a ? .b : .a }
+
+  /// The letter that identifies the take for people.
+  public var letter: String { rawValue.uppercased() }
+}
+
+extension SplitMix64 {
+  /// Returns a random side: A if the highest bit is 0.
+  fileprivate mutating func nextSide() -> Side { next() >> 63 == 0 ? .a : .b }
+}

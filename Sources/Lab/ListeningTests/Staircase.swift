@@ -1,0 +1,35 @@
+/// A transformed up-down staircase: one step down after two correct answers, one step up after an
+/// incorrect answer (Levitt 1971).
+package struct Staircase {
+  /// The number of reversals after which the staircase ends.
+  private static let reversalCount = 8
+  /// The number of initial reversals that are ignored, because the staircase is still approaching
+  /// the threshold.
+  private static let ignoredReversalCount = 2
+
+  private var consecutiveCorrectCount = 0
+  private var lastStep = 0
+  private var reversals: [Double] = []
+
+  package init() {}
+
+  /// The mean of the counted reversals, or nil before the last reversal.
+  package var threshold: Double? {
+    let last = reversals.dropFirst(Self.ignoredReversalCount)
+    return reversals.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)
+  }
+
+  /// Records an answer at a value and returns the next step: −1, 0, or 1.
+  package mutating func record(isCorrect: Bool, at value: Double) -> Int {
+    consecutiveCorrectCount = isCorrect ? consecutiveCorrectCount + 1 : 0
+    let isDown = consecutiveCorrectCount == 2
+    guard isDown || !isCorrect else { return 0 }
+    let step = isDown ? -1 : 1
+    consecutiveCorrectCount = 0
+    if lastStep != 0, step != lastStep {
+      reversals.append(value)
+    }
+    lastStep = step
+    return step
+  }
+}

@@ -1,0 +1,48 @@
+/// The procedure of a study, which turns stimuli into trials.
+package enum StudyProcedure: String, CaseIterable, Sendable {
+  /// The reference, another stimulus, and one of the two again. The participant says which of the
+  /// two was repeated.
+  case abx
+  /// The reference and another stimulus. The stimulus with the larger value is the correct answer.
+  case twoChoices = "2afc"
+  /// Like `twoChoices`, with a stimulus that depends on the answers: one step down after two
+  /// correct answers and one step up after an incorrect answer. This converges to the level with
+  /// 70.7 % correct answers (Levitt 1971).
+  case staircase
+  /// A single stimulus, whose strength the participant rates with any positive number.
+  case magnitude
+  /// The reference and a stimulus, whose similarity the participant rates from 0 to 100. The
+  /// reference itself is also a stimulus.
+  case rating
+
+  /// A Boolean value that indicates whether the answers are 1 and 2.
+  package var hasTwoAnswers: Bool { self != .magnitude && self != .rating }
+
+  /// The default question to the participant.
+  package var question: String {
+    switch self {
+    case .abx: "Was the last one 1 or 2?"
+    case .twoChoices, .staircase: "Which was stronger, 1 or 2?"
+    case .magnitude: "How strong was it? Any number above 0"
+    case .rating: "How close was the second to the first? 0 to 100"
+    }
+  }
+
+  /// A description of the valid answers.
+  package var answerText: String {
+    switch self {
+    case .abx, .twoChoices, .staircase: "1 or 2"
+    case .magnitude: "a number above 0"
+    case .rating: "a number from 0 to 100"
+    }
+  }
+
+  /// Returns a Boolean value that indicates whether an answer is valid.
+  package func accepts(_ answer: Double) -> Bool {
+    switch self {
+    case .abx, .twoChoices, .staircase: answer == 1 || answer == 2
+    case .magnitude: answer > 0 && answer.isFinite
+    case .rating: 0...100 ~= answer
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package import Reading
+internal import SystemSupport
+
+/// The answers of a participant with their conditions: a row for each trial, as in the file.
+package struct StudyResults {
+  /// A row of the file, and the number of its first line.
+  package struct Row {
+    package let line: Int
+    package let fields: [String: String]
+  }
+
+  /// The columns of files of the former version, which have no conditions. Their answers may be
+  /// simulated.
+  private static let formerColumns = [
+    "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value",
+    "answer", "right", "time", "seconds",
+  ]
+  /// The columns of the current version.
+  package static let columns = formerColumns + ["strength", "device", "program", "simulated"]
+  private static let rule = Rule.error(
+    "study-results", "study", "Results must be those of the study.")
+
+  /// The rows in the order of the trials.
+  package private(set) var rows: [Row] = []
+
+  /// Creates results without rows.
+  package init() {}
+
+  /// Reads results. In a file without conditions, these columns are empty.
+  package init(_ path: String, bytes: [UInt8]) throws {
+    let table: CSVTable
+    do throws(CSVTable.Problem) {
+      table = try CSVTable(bytes)
+    } catch {
+      throw Self.error(path, line: error.line, error.reason)
+    }
+    guard [Self.columns, Self.formerColumns].contains(table.columns) else {
+      throw Self.error(path, line: 1, "is not a file of results")
+    }
+    rows = table.rows.map { row in
+      Row(line: row.line, fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))
+    }
+    for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
+      throw Self.error(path, line: row.line, "column 'simulated' must be true or false")
+    }
+  }
+
+  /// Returns an error at a line of a file.
+  package static func error(_ path: String, line: Int, _ message: String) -> InputError {
+    InputError(
+      Finding(
+        rule, location: FileLocation(name: path, position: .text(line: line, column: 1)), message)
+    )
+  }
+
+  /// Adds an answer by column name.
+  package mutating func append(_ fields: [String: String]) {
+    rows.append(Row(line: rows.count + 2, fields: fields))
+  }
+
+  /// The text of the file.
+  package var text: String {
+    var table = CSVTable(columns: Self.columns)
+    for row in rows {
+      table.append(Self.columns.map { row.fields[$0] ?? "" })
+    }
+    return table.text
+  }
+}

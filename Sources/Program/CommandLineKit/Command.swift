@@ -1,0 +1,308 @@
+import SystemSupport
+
+/// A command of the program. Parsing, help, the manual page, and completions are derived from this
+/// declaration.
+package struct Command: Sendable {
+  /// The work of a command. An error that it throws ends the program with a message.
+  package typealias Action = @Sendable (ParsedArguments, Terminal) throws -> ExitStatus
+
+  package struct Example: Sendable {
+    var command: String
+    var purpose: String
+
+    package init(_ command: String, _ purpose: String) {
+      self.command = command
+      self.purpose = purpose
+    }
+  }
+
+  package var name: String
+  package var abstract: String
+  /// Paragraphs that are separated by an empty line and composed only when they are shown. Indented
+  /// paragraphs keep their layout.
+  package var discussion: String { makeDiscussion() }
+  private var makeDiscussion: @Sendable () -> String
+  /// The positional arguments. At most one of them repeats, and optional arguments follow the
+  /// required arguments.
+  package var arguments: [Argument]
+  /// The options under the heading OPTIONS. `-h` and `--help` are added automatically.
+  package var options: [Option]
+  package var groups: [OptionGroup]
+  /// The subcommands, such as `show` in `profiles show`. A command with subcommands takes no
+  /// arguments.
+  package var subcommands: [Command]
+  package var examples: [Example]
+  package var run: Action
+
+  package init(
+    _ name: String, abstract: String,
+    discussion: @autoclosure @escaping @Sendable () -> String = "",
+    arguments: [any ArgumentDeclaration] = [], options: [any OptionDeclaration] = [],
+    groups: [OptionGroup] = [], subcommands: [Command] = [], examples: [Example] = [], run: @escaping Action
+  ) {
+    self.name = name
+    self.abstract = abstract
+    makeDiscussion = discussion
+    self.arguments = arguments.map(\.argument)
+    self.options = options.map(\.option)
+    self.groups = groups
+    self.subcommands = subcommands
+    self.examples = examples
+    self.run = run
+    let spellings = allOptions.flatMap(\.names)
+    assert(Set(spellings).count == spellings.count)
+    assert(self.arguments.filter(\.isRepeatable).count <= 1)
+    assert(
+      subcommands.isEmpty
+        || arguments.isEmpty && subcommands.allSatisfy(\.subcommands.isEmpty))
+  }
+
+  var allOptions: [Option] { optionSections.flatMap(\.options) }
+  var optionSections: [OptionGroup] { [OptionGroup("Options", options + [.help])] + groups }
+
+  package func option(named name: String) -> Option? {
+    // This runs for every argument of a command line, so it does not build a joined list of
+    // options.
+    if let option = options.first(where: { $0.names.contains(name) }) {
+      return option
+    }
+    if Option.help.names.contains(name) { return Option.help }
+    for group in groups {
+      if let option = group.options.first(where: { $0.names.contains(name) }) {
+        return option
+      }
+    }
+    return nil
+  }
+
+  /// Parses the arguments after the command.
+  ///
+  /// - Parameters:
+  ///   - words: The arguments after the command.
+  ///   - optionSuggestions: The options to suggest for an unknown option.
+  ///   - acceptedFlags: The flags that are accepted, without effect, if the command does not
+  ///     declare them.
+  func parse(
+    _ words: [String],
+    optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
+    acceptedFlags: [String] = []
+  ) throws(UsageError) -> ParsedArguments {
+    var reader = ArgumentParser(
+      command: self, arguments: words, optionSuggestions: optionHints, acceptedFlags: acceptedFlags)
+    try reader.parseAll()
+    let assigned = try assignPositionals(reader.positionals)
+    return ParsedArguments(
+      command: self, valuesByName: reader.values.merging(assigned) { first, _ in first },
+      positionals: reader.positionals)
+  }
+
+  private func assignPositionals(_ words: [String]) throws(UsageError) -> [String: [String]] {
+    let required = arguments.filter { !$0.isOptional }
+    if words.count < required.count {
+      throw UsageError("missing \(required[words.count].name)")
+    }
+    var given: [String: [String]] = [:]
+    var rest = words[...]
+    for (index, argument) in arguments.enumerated() {
+      let needed = arguments[(index + 1)...].count { !$0.isOptional }
+      let spare = rest.count - needed
+      if spare == 0 { continue }
+      let taken = rest.prefix(argument.isRepeatable ? spare : 1)
+      rest = rest.dropFirst(taken.count)
+      for word in taken where !argument.choices.isEmpty && !argument.choices.contains(word) {
+        throw .invalidChoice(of: argument.name, value: word, choices: argument.choices)
+      }
+      given[argument.name] = Array(taken)
+    }
+    if let word = rest.first {
+      throw UsageError("unexpected argument \(word.inQuotes)")
+    }
+    return given
+  }
+
+  /// The usage line, such as `temblor render [OPTIONS] PATTERN...`.
+  package func usage(of program: String) -> String {
+    ([program, name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
+  }
+
+  package func help(of program: String, for output: Output, isShort: Bool = false) -> String {
+    var layout = TextLayout(for: output)
+    layout.appendParagraphs(abstract)
+    layout.appendHeading("Usage")
+    layout.appendWrapped(usage(of: program), indent: 2)
+    if !subcommands.isEmpty {
+      layout.appendWrapped("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2)
+    }
+    if !isShort {
+      layout.appendParagraphs(discussion)
+    }
+    if !subcommands.isEmpty {
+      layout.appendHeading("Verbs")
+      layout.appendTable(subcommands.map { ($0.name, $0.abstract) })
+    }
+    if !arguments.isEmpty {
+      layout.appendHeading("Arguments")
+      layout.appendTable(arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelp) })
+    }
+    for section in isShort ? Array(optionSections.prefix(1)) : optionSections {
+      layout.appendHeading(section.title)
+      layout.appendTable(section.options.map { ($0.label, $0.fullHelp) })
+    }
+    layout.appendExamples(examples)
+    if !subcommands.isEmpty {
+      layout.appendParagraphs("'\(program) help \(name) VERB' explains a verb.")
+    }
+    if isShort, !groups.isEmpty || !discussion.isEmpty {
+      let titles = groups.map { $0.title.lowercased() }
+      let more = titles.isEmpty ? "" : " and the options for \(titles.joined(separator: ", "))"
+      layout.appendParagraphs("'\(program) \(name) --help' shows the whole help\(more).")
+    }
+    return layout.text
+  }
+}
+
+private struct ArgumentParser {
+  let command: Command
+  let arguments: [String]
+  let optionSuggestions: [String: (option: String, value: String)]
+  let acceptedFlags: [String]
+  var nextIndex = 0
+  var values: [String: [String]] = [:]
+  var positionals: [String] = []
+
+  mutating func parseAll() throws(UsageError) {
+    while nextIndex < arguments.count {
+      let word = arguments[nextIndex]
+      nextIndex += 1
+      if word == "--" {
+        positionals += arguments[nextIndex...]
+        return
+      }
+      if !word.looksLikeOption {
+        positionals.append(word)
+      } else if word.hasPrefix("--") {
+        try parseLongOption(word)
+      } else {
+        try parseShortOptions(word)
+      }
+    }
+  }
+
+  private mutating func parseLongOption(_ word: String) throws(UsageError) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    guard let option = command.option(named: name) else {
+      if acceptedFlags.contains(word) { return }
+      throw unknownOption(name)
+    }
+    try record(option, as: name, attachedValue: parts.count > 1 ? String(parts[1]) : nil)
+  }
+
+  /// Parses `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these
+  /// forms.
+  private mutating func parseShortOptions(_ word: String) throws(UsageError) {
+    // Without this check, a long option with only one dash would be a cluster: `-output` would mean
+    // `-o utput`.
+    let long = "-" + word.prefix { $0 != "=" }
+    if long.isLongOptionName, command.option(named: long) != nil {
+      throw unknownOption(String(long.dropFirst()))
+    }
+
+    var rest = word.dropFirst()
+    while let letter = rest.popFirst() {
+      let name = "-\(letter)"
+      guard let option = command.option(named: name) else {
+        throw unknownOption(rest.count + 2 == word.count ? String(word.prefix { $0 != "=" }) : name)
+      }
+      if option.isFlag && rest.first != "=" {
+        try record(option, as: name, attachedValue: nil)
+      } else {
+        let hasEquals = rest.first == "="
+        let attached = hasEquals ? rest.dropFirst() : rest
+        try record(
+          option, as: name, attachedValue: hasEquals || !rest.isEmpty ? String(attached) : nil)
+        return
+      }
+    }
+  }
+
+  private mutating func record(_ option: Option, as name: String, attachedValue attached: String?)
+    throws(UsageError)
+  {
+    guard let placeholder = option.valueName else {
+      if let attached {
+        throw UsageError("\(name.inQuotes) takes no value, but got \(attached.inQuotes)")
+      }
+      values[option.key, default: []].append("")
+      return
+    }
+    let value =
+      if let attached { attached } else { try nextValue(for: name, placeholder: placeholder) }
+    if !option.isRepeatable && values[option.key] != nil {
+      throw UsageError("\(name.inQuotes) is given twice")
+    }
+    if !option.choices.isEmpty && !option.choices.contains(value) {
+      throw .invalidChoice(of: name, value: value, choices: option.choices)
+    }
+    values[option.key, default: []].append(value)
+  }
+
+  /// Returns the next argument as the value of an option. An argument that looks like an option
+  /// means that the value is missing.
+  private mutating func nextValue(for name: String, placeholder: String) throws(UsageError)
+    -> String
+  {
+    let missing = "missing \(placeholder) after \(name.inQuotes)"
+    guard nextIndex < arguments.count, arguments[nextIndex] != "--" else {
+      throw UsageError(missing)
+    }
+    let word = arguments[nextIndex]
+    if word.looksLikeOption {
+      let joined = name.isLongOptionName ? "\(name)=\(word)" : name + word
+      throw UsageError("\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
+    }
+    nextIndex += 1
+    return word
+  }
+
+  private func unknownOption(_ name: String) -> UsageError {
+    if let hint = optionSuggestions[name], command.option(named: hint.option) != nil {
+      return UsageError(
+        "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
+    }
+    let names = command.allOptions.flatMap(\.names)
+    return .unknown(
+      "option", name, among: name.isShortOptionName ? [] : names.filter(\.isLongOptionName))
+  }
+}
+
+extension String {
+  /// A Boolean value that indicates whether an argument is an option. `-` and negative numbers are
+  /// not options.
+  fileprivate var looksLikeOption: Bool {
+    guard utf8.count > 1, hasPrefix("-") else { return false }
+    // `Double` also accepts -inf and -nan.
+    let isNumeric = dropFirst().first.map { $0 == "." || ("0"..."9").contains($0) } ?? false
+    return !isNumeric || Double(self) == nil
+  }
+}
+
+extension Option {
+  /// The spellings and the placeholder, such as `-o, --output FILE`. Long spellings are aligned
+  /// with and without a short spelling.
+  package var label: String {
+    let spelled = names.joined(separator: ", ") + (valueName.map { " " + $0 } ?? "")
+    return names[0].isLongOptionName ? "    " + spelled : spelled
+  }
+}
+
+extension TextLayout {
+  package mutating func appendExamples(_ examples: [Command.Example]) {
+    if examples.isEmpty { return }
+    appendHeading("Examples")
+    for example in examples {
+      appendWrapped(example.purpose, indent: 2)
+      appendVerbatim(example.command, indent: 6)
+    }
+  }
+}

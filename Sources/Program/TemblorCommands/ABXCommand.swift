@@ -1,0 +1,403 @@
+import ListeningTests
+
+/// The command `abx`, which runs a blind test.
+enum ABXCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "abx", abstract: "Run a blind test: can anybody tell two patterns or recordings apart?",
+      discussion: """
+        In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, \
+        b and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to c\
+        onfirm. A confirmed answer is final. The keys that move the play head and set the loop ar\
+        e those of 'temblor audition'; no key changes the strength or mutes. A short silence separa\
+        tes the sounds, so that the switch itself gives no clue.
+
+        The result includes a p-value: the probability that guessing would do at least as well. Cho\
+        ose the number of trials in advance, because stopping early inflates the result. If you \
+        quit or the device disconnects, the answers so far are saved as an incomplete test. If A an\
+        d B are identical, sample for sample, the result is void.
+
+        A and B play at their own levels, so that a difference in level is part of the test. Use \
+        --match to hide a difference in level that you do not want to test, such as that\
+         of two recordings: loudness matches perceived loudness (LUFS), which describes hearing an\
+        d gives little weight to 20 to 40 Hz, where shakers work; felt matches weighted vibro\
+        tactile energy. If a take is too quiet for a loudness measurement, both are mat\
+        ched by vibrotactile energy. If matching makes A and B identical, the test stops.
+
+        A strength, saved or given, scales A and B alike; the record contains it. Recordings pla\
+        y as in 'temblor audition'.
+        """,
+      arguments: [firstTake, secondTake],
+      options: ABXOptions.options + [
+        AuditionCommand.loopRange, AuditionCommand.gap, SharedOptions.curveTimes,
+        Option("--json", help: "Print the record as JSON instead of the result as text."),
+        LiveOptions.quiet,
+      ] + SharedOptions.soundOptions,
+      groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
+      examples: [
+        .init("temblor abx old.ahap new.ahap", "Find out whether an edit can be heard or felt."),
+        .init(
+          "temblor abx a.wav b.wav --match loudness --trials 10",
+          "Run ten trials of two recordings whose levels differ by chance."),
+      ]
+    ) { arguments, terminal in
+      try run(
+        arguments, terminal, on: SystemEnvironment(), formats: formats, seed: ABXTest.randomSeed,
+        now: { .now })
+    }
+  }
+
+  private static let firstTake = Argument(
+    "A", help: "A pattern file of any format, the name of a shipped pattern or a sound file.",
+    completion: .patternsAndSounds(.standard)
+  ).text()
+  private static let secondTake = Argument(
+    "B", help: "The take to compare with.", completion: .patternsAndSounds(.standard)
+  ).text()
+
+  struct Options {
+    let live: LiveOptions
+    let test: ABXOptions
+    let loopRange: LoopRange
+    /// The silence before the takes restart, in seconds.
+    let gap: Double
+    let takes: [String]
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      test = try ABXOptions(arguments)
+      loopRange = try LoopRange(arguments)
+      gap = try arguments[AuditionCommand.gap]
+      takes = [arguments[firstTake], arguments[secondTake]]
+    }
+  }
+
+  /// Runs the command.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments of the command.
+  ///   - terminal: The streams.
+  ///   - environment: The environment that plays the takes.
+  ///   - formats: The known formats.
+  ///   - seed: Returns the seed if the command line does not contain it.
+  ///   - now: Returns the current time.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
+  ) throws -> ExitStatus {
+    let options = try Options(arguments)
+    let (takes, status) = try AuditionTake.read(options.takes, arguments, formats, terminal)
+    guard let takes else { return status }
+    guard takes.count == 2 else {
+      throw UsageError("A and B must each be one pattern or sound file, not a folder")
+    }
+    if let path = options.test.recordPath {
+      try InputOverwriteCheck(reading: takes.sources).check(path, option: "--save")
+    }
+    try options.live.checkOutputs(reading: takes.sources)
+    let test = ABXTest(
+      seed: options.test.seed ?? seed(), plannedCount: options.test.trialCount)
+    return try run(options, takes, test, start: now, terminal, on: environment)
+  }
+
+  private static func run(
+    _ options: Options, _ takes: [AuditionTake], _ test: ABXTest, start now: () -> CalendarTime,
+    _ terminal: Terminal, on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
+    let isSimulated = options.test.listener != nil
+    let environment =
+      isSimulated
+      ? SimulatedEnvironment(keys: options.test.keys(seed: test.seed)) : environment
+    let session = options.live.makeSession(in: environment, terminal, showsStatus: !isSimulated)
+    guard session.hasKeyboard else {
+      throw FileError(
+        "standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
+    }
+    let start = now()
+    let defaultPath =
+      "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(start.fileNameText).json"
+    let path = options.test.recordPath ?? (isSimulated ? nil : defaultPath)
+    // The file is created now, so that a problem is reported before anybody has listened for an
+    // hour.
+    var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
+    var activity: ABXActivity?
+    var prepared = PreparedTakes()
+    var outcome = LiveOutcome()
+    var failure: (any Error)?
+    do {
+      (outcome, _) = try options.live.play(in: session, recordingsOf: takes.channelCounts) {
+        engine in
+        prepared = try takes.preparedTakes(for: engine)
+        let started = try makeActivity(test, prepared, options, on: engine, session)
+        activity = started
+        return started
+      }
+    } catch {
+      failure = error
+    }
+    // The completed trials are saved, whatever ended the test.
+    if let test = activity?.test {
+      var record = makeRecord(of: test, takes: takes, prepared: prepared, options: options)
+      if !isSimulated {
+        record.startTime = start.text
+        record.device = outcome.device?.name
+      }
+      if !test.trials.isEmpty {
+        let isTable = path?.lowercased().hasSuffix(".csv") == true
+        try file?.write(isTable ? Array(record.trialTable.text.utf8) : record.json())
+        try file?.commit()
+      }
+      try report(record, savedTo: path, asJSON: options.live.printsJSON, terminal)
+    }
+    if let failure { throw failure }
+    return outcome.status
+  }
+
+  /// Matches the levels, reports them, and starts the test.
+  private static func makeActivity(
+    _ test: ABXTest, _ prepared: PreparedTakes, _ options: Options, on engine: PlaybackEngine,
+    _ session: LiveSession
+  ) throws -> ABXActivity {
+    let levels = prepared.matchedLevels(by: options.test.levelMatch)
+    var test = test
+    test.isVoid = prepared.areSignalsEqual
+    guard
+      test.isVoid || levels.gains[0] == levels.gains[1]
+        || !prepared.areIdentical(at: levels.gains)
+    else {
+      throw NoDifferenceLeft()
+    }
+    report(levels, on: session.console)
+    if test.isVoid {
+      session.console.hint("A and B are identical, sample for sample; the result will be void.")
+    }
+    return try ABXActivity(
+      test, prepared, gains: levels.gains, on: engine,
+      region: try options.loopRange.region(of: prepared.duration), gap: options.gap,
+      session: session)
+  }
+
+  private static func makeRecord(
+    of test: ABXTest, takes: [AuditionTake], prepared: PreparedTakes, options: Options
+  ) -> ABXRecord {
+    let levels = prepared.matchedLevels(by: options.test.levelMatch)
+    let sides = takes.indices.map { index in
+      ABXRecord.Take(
+        name: takes[index].name, sha256: takes[index].sha256, gain: levels.gains[index],
+        duration: prepared.patterns[index].duration)
+    }
+    return ABXRecord(
+      test: test, a: sides[0], b: sides[1], levelMatch: levels.match.rawValue,
+      profile: options.live.profile.name, strength: options.live.strength,
+      program: "temblor \(temblorVersion)", renderingModel: RenderPlan.modelVersion,
+      startTime: nil, device: nil, isSimulated: options.test.listener != nil)
+  }
+
+  private static func report(
+    _ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal
+  ) throws {
+    if asJSON { return try terminal.output.write(record.json().span) }
+    try terminal.output.writeLine(record.test.result.sentence)
+    if record.levelMatch == LevelMatch.none.rawValue, !record.test.isVoid {
+      try terminal.output.writeLine(
+        "Levels were not matched; a difference in level alone may explain the result.")
+    }
+    if let path, !record.test.trials.isEmpty {
+      try terminal.output.writeLine("\(path.printable): written")
+    }
+  }
+
+  private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
+    guard levels.match != .none else {
+      return console.hint("The levels are not matched: a difference in level alone can be heard.")
+    }
+    let a = NumberFormatting.gain(levels.gains[0])
+    let b = NumberFormatting.gain(levels.gains[1])
+    let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
+    console.hint("Levels matched by \(measure): A \(a), B \(b).")
+  }
+}
+
+/// The error for takes that differ only in level, when levels were matched.
+struct NoDifferenceLeft: Error, Equatable, CustomStringConvertible {
+  var description: String { "after matching, A and B are identical; use '--match none'" }
+}
+
+/// The options that determine a blind test.
+struct ABXOptions {
+  /// The default number of trials. With 12 correct answers of 16, the p-value is below 5 %.
+  static let defaultTrialCount = 16
+  static let maximumTrialCount = 10_000
+
+  /// The planned number of trials, or nil if the listener ends the test.
+  let trialCount: Int?
+  let seed: UInt64?
+  let levelMatch: LevelMatch
+  let listener: SimulatedListener?
+  let recordPath: String?
+
+  static let options: [any OptionDeclaration] = [
+    trialsOption, matchOption, saveOption, seedOption, simulateOption,
+  ]
+
+  private static let saveOption = Option(
+    "--save", value: "FILE",
+    help: "Write the record to this JSON file, or its trials to this CSV file.",
+    defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
+    completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]
+  ).text()
+  private static let simulateOption = Option(
+    "--simulate", value: "ANSWERS",
+    help: """
+      Simulate the answers, without a listener or device: one letter per trial, such as abba, or \
+      \(SimulatedListener.Strategy.allCases.map(\.rawValue).joinedWithOr).
+      """
+  ).text()
+  private static let trialsOption = Option(
+    "--trials", value: "N",
+    help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
+    defaultText: "\(defaultTrialCount)"
+  ).int(in: 0...maximumTrialCount)
+  private static let matchOption = Option("--match", value: "MATCH", help: "Level matching.")
+    .choice(default: LevelMatch.none)
+  static let seedOption = Option(
+    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.maximumSeed).",
+    defaultText: "random"
+  ).int(in: 0...Int(ABXTest.maximumSeed))
+
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    listener = try arguments[Self.simulateOption].map { (text) throws(UsageError) in
+      try SimulatedListener(option: text)
+    }
+    let requestedCount = try arguments[Self.trialsOption]
+    let defaultCount = listener?.fixedAnswerCount ?? Self.defaultTrialCount
+    guard defaultCount <= Self.maximumTrialCount else {
+      throw UsageError("'--simulate' takes at most \(Self.maximumTrialCount) answers")
+    }
+    trialCount = requestedCount == 0 ? nil : requestedCount ?? defaultCount
+    if trialCount == nil, let listener, listener.fixedAnswerCount == nil {
+      throw UsageError("'--trials 0' with '--simulate' requires one letter per trial")
+    }
+    seed = try arguments[Self.seedOption].map { UInt64($0) }
+    levelMatch = try arguments[Self.matchOption]
+    recordPath = try arguments[Self.saveOption]
+  }
+
+  func keys(seed: UInt64) -> [KeyPress] {
+    guard let listener else { return [] }
+    let answers = listener.answers(seed: seed, count: trialCount ?? listener.fixedAnswerCount ?? 0)
+    return SimulatedListener.keys(for: answers)
+  }
+}
+
+/// A running blind test, with A, B, and X under one play head. Every change passes through silence,
+/// each trial begins with A, and both takes run all the time. Only the sound of X depends on its
+/// identity.
+final class ABXActivity: PlaybackActivity {
+  private let switcher: TakeSwitcher
+  private let gains: [Double]
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private(set) var test: ABXTest
+  private var source = ABXTest.Source.a
+  private var proposedAnswer: Side?
+
+  init(
+    _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine,
+    region: ClosedRange<Double>?,
+    gap: Double, session: LiveSession
+  ) throws {
+    self.test = test
+    self.gains = gains
+    self.engine = engine
+    console = session.console
+    switcher = try TakeSwitcher(
+      takes.patterns, on: engine, region: region, gap: gap,
+      gains: AuditionActivity.soloGains(at: 0, of: gains))
+    self.test.recordSwitch(to: .a)
+  }
+
+  var keys: [KeyHelp] {
+    [("a b x", "listen"), ("1", "X is A"), ("2", "X is B"), ("enter", "confirm the answer")]
+      + TakeSwitcher.keys
+  }
+
+  var state: PlaybackStatus.State { switcher.state }
+  var progress: (position: Double, duration: Double?) { switcher.progress }
+  var hidesSoundDetails: Bool { true }
+  var hasFixedLevel: Bool { true }
+
+  var title: ActivityTitle? {
+    let count = test.plannedCount.map { " of \($0)" } ?? ""
+    let question = proposedAnswer.map { "X is \($0.letter)? enter" }
+    return ActivityTitle(
+      long: source.letter, short: source.letter,
+      remarks: [question, "trial \(test.trialNumber)\(count)", switcher.loopText].compactMap { $0 })
+  }
+
+  func update(at now: Duration) throws -> ActivityStep { test.isOver ? .finished : .wait(nil) }
+
+  func handleKey(_ key: KeyPress) throws -> Bool {
+    guard !test.isOver else { return false }
+    if try switcher.press(key) { return true }
+    switch key {
+    case .character("a"), .character("A"): try listen(to: .a)
+    case .character("b"), .character("B"): try listen(to: .b)
+    case .character("x"), .character("X"): try listen(to: .x)
+    case .character("1"): propose(.a)
+    case .character("2"): propose(.b)
+    case .enter: try confirm()
+    case .escape: proposedAnswer = nil
+    default: return false
+    }
+    return true
+  }
+
+  private func listen(to source: ABXTest.Source) throws {
+    self.source = source
+    test.recordSwitch(to: source)
+    try switcher.setGainsViaSilence(gains(of: source))
+  }
+
+  private func propose(_ answer: Side) {
+    guard test.hasHeardX else { return console.hint("Press x to listen to X first.") }
+    proposedAnswer = answer
+  }
+
+  private func confirm() throws {
+    guard let answer = proposedAnswer else {
+      return console.hint("Answer first: 1 for A, 2 for B.")
+    }
+    proposedAnswer = nil
+    test.answer(answer, at: engine.seconds)
+    guard !test.isOver else { return }
+    source = .a
+    test.recordSwitch(to: .a)
+    try switcher.restartThroughSilence(gains(of: .a))
+  }
+
+  private func gains(of source: ABXTest.Source) -> [Double] {
+    AuditionActivity.soloGains(at: test.side(of: source) == .a ? 0 : 1, of: gains)
+  }
+}
+
+extension SimulatedListener {
+  /// Parses the value of `--simulate`.
+  init(option text: String) throws(UsageError) {
+    if let listener = SimulatedListener(text) {
+      self = listener
+      return
+    }
+    let words = Strategy.allCases.map(\.rawValue).joinedWithOr
+    throw UsageError.invalidValue(
+      of: "--simulate", expected: "\(words), or one letter per trial, such as 'abba'",
+      actual: text)
+  }
+
+  /// Returns the key presses for answers. Each trial selects X, then answers, then confirms.
+  static func keys(for answers: [Side]) -> [KeyPress] {
+    answers.flatMap { answer -> [KeyPress] in
+      [.character("x"), .character(answer == .a ? "1" : "2"), .enter]
+    }
+  }
+}

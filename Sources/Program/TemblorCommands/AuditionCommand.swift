@@ -1,0 +1,308 @@
+/// The command `audition`, which plays takes in sync and switches between them.
+enum AuditionCommand {
+  static let takeArgument = Argument(
+    "TAKE",
+    help: """
+      A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard \
+      input; two to \(AuditionTake.maximumCount).
+      """, completion: .patternsAndSounds(.standard), isRepeatable: true
+  ).texts()
+
+  static let loopRange = Option(
+    "--loop-range", value: "FROM-TO",
+    help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
+    defaultText: "all")
+
+  static let gap = Option("--gap", value: "SECONDS", help: "Silence before the takes restart.")
+    .double(in: 0...3_600, default: 0.5)
+
+  private static let match = Option("--match", value: "MATCH", help: "Initial level matching.")
+    .choice(default: LevelMatch.none)
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "audition", abstract: "Play patterns and recordings in sync and switch between them.",
+      discussion: """
+        All takes run in sync and loop. Keys switch between them without clicks, move the play h\
+        ead and set the loop range; ? lists them. A plays first.
+
+        A recording plays unprocessed on the haptic channels: its first channel on the first of th\
+        em, and so on; if it has more channels, their mean. No profile is applied.
+
+        Levels are unchanged until you match them with g or --match: all takes are then attenuated\
+         to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quie\
+        t for a loudness measurement, all are matched by weighted energy.
+
+        Without a terminal, each take plays once, one after the other.
+        """, arguments: [takeArgument],
+      options: [
+        match, loopRange, gap, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+      ]
+        + SharedOptions.soundOptions, groups: LiveOptions.groups,
+      examples: [
+        .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
+        .init(
+          "temblor audition mine.ahap phone.wav --match felt --loop-range 0.2-0.9",
+          "Compare a section of a pattern with a recording at equal strength."),
+      ]
+    ) { arguments, terminal in
+      try run(arguments, terminal, on: SystemEnvironment(), formats: formats)
+    }
+  }
+
+  struct Options {
+    let live: LiveOptions
+    let match: LevelMatch
+    let loopRange: LoopRange
+    /// The silence before the takes restart, in seconds.
+    let gap: Double
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      match = try arguments[AuditionCommand.match]
+      loopRange = try LoopRange(arguments)
+      gap = try arguments[AuditionCommand.gap]
+    }
+  }
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    formats: FormatRegistry = .standard
+  ) throws -> ExitStatus {
+    let options = try Options(arguments)
+    let (takes, status) = try AuditionTake.read(
+      arguments[takeArgument], arguments, formats, terminal)
+    guard let takes else { return status }
+    return try run(options, takes, terminal, on: environment)
+  }
+
+  private static func run(
+    _ options: Options, _ takes: [AuditionTake], _ terminal: Terminal,
+    on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
+    try options.live.checkOutputs(reading: takes.sources)
+    let session = options.live.makeSession(in: environment, terminal)
+    var prepared = PreparedTakes()
+
+    func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
+      prepared = try takes.preparedTakes(for: engine)
+      if prepared.areSignalsEqual {
+        session.console.error("The takes are equal, sample for sample.")
+      }
+      return try options.loopRange.region(of: prepared.duration)
+    }
+    var match = options.match
+    let outcome: LiveOutcome
+    if session.hasKeyboard {
+      let (result, audition) = try options.live.play(
+        in: session, recordingsOf: takes.channelCounts
+      ) { engine in
+        let region = try region(on: engine)
+        return try AuditionActivity(
+          prepared, on: engine, match: match, region: region, gap: options.gap)
+      }
+      outcome = result
+      match = audition.match
+    } else {
+      (outcome, _) = try options.live.play(in: session, recordingsOf: takes.channelCounts) {
+        engine in
+        let region = try region(on: engine)
+        return try SequentialAuditionActivity(
+          prepared.patterns, on: engine, gains: prepared.matchedLevels(by: match).gains,
+          region: region, gap: options.gap, session: session)
+      }
+    }
+    let levels = prepared.matchedLevels(by: match)
+    let fields = prepared.patterns.enumerated().map { index, pattern -> JSONObject in
+      [
+        "letter": Take.letter(at: index), "name": pattern.name, "sha256": takes[index].sha256,
+        "seconds": pattern.duration, "gain": levels.gains[index],
+      ]
+    }
+    return try options.live.report(
+      outcome, ["takes": fields, "match": levels.match.rawValue], terminal)
+  }
+}
+
+/// Synchronized takes, of which the listener hears one at a time.
+final class AuditionActivity: PlaybackActivity {
+  private let takes: PreparedTakes
+  private let switcher: TakeSwitcher
+  private var levels: [LevelMatch: MatchedLevels] = [:]
+  private(set) var match: LevelMatch
+  private(set) var selectedIndex = 0
+
+  init(
+    _ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch,
+    region: ClosedRange<Double>?, gap: Double
+  )
+    throws
+  {
+    self.takes = takes
+    self.match = match
+    let levels = takes.matchedLevels(by: match)
+    self.levels[match] = levels
+    switcher = try TakeSwitcher(
+      takes.patterns, on: engine, region: region, gap: gap,
+      gains: Self.soloGains(at: 0, of: levels.gains))
+  }
+
+  var keys: [KeyHelp] {
+    [(selectionKeys, "choose"), ("tab", "next take")] + TakeSwitcher.keys + [
+      ("g", "match levels: none, loudness, felt")
+    ]
+  }
+
+  private var selectionKeys: String {
+    let count = takes.patterns.count
+    // The letters after F have other meanings.
+    guard count <= Self.letters.count else { return "1-\(count)" }
+    return "1-\(count) or a-\(Self.letters[count - 1])"
+  }
+
+  private static let letters: [Character] = ["a", "b", "c", "d", "e", "f"]
+
+  var state: PlaybackStatus.State { switcher.state }
+  var progress: (position: Double, duration: Double?) { switcher.progress }
+
+  var title: ActivityTitle? {
+    let letter = Take.letter(at: selectedIndex)
+    return ActivityTitle(
+      long: "\(letter) \(FileSystem.name(of: takes.patterns[selectedIndex].name).printable)",
+      short: letter,
+      remarks: [switcher.loopText, matchRemark])
+  }
+
+  func update(at now: Duration) throws -> ActivityStep { .wait(nil) }
+
+  func handleKey(_ key: KeyPress) throws -> Bool {
+    if try switcher.press(key) { return true }
+    switch key {
+    case .character("g"), .character("G"):
+      let all = LevelMatch.allCases
+      match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
+      try select(selectedIndex)
+    case .tab:
+      try select((selectedIndex + 1) % takes.patterns.count)
+    case .backTab:
+      try select((selectedIndex + takes.patterns.count - 1) % takes.patterns.count)
+    case .character(let character):
+      guard let index = Self.takeIndex(for: character), index < takes.patterns.count else {
+        return false
+      }
+      try select(index)
+    default:
+      return false
+    }
+    return true
+  }
+
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    if let known = levels[match] { return known }
+    let found = takes.matchedLevels(by: match)
+    levels[match] = found
+    return found
+  }
+
+  static func soloGains(at index: Int, of gains: [Double]) -> [Double] {
+    gains.indices.map { $0 == index ? gains[$0] : 0 }
+  }
+
+  /// Returns the take for a digit, or for a letter without another meaning.
+  private static func takeIndex(for character: Character) -> Int? {
+    if let number = Int(String(character)), number > 0 { return number - 1 }
+    return character.lowercased().first.flatMap { letters.firstIndex(of: $0) }
+  }
+
+  private func select(_ index: Int) throws {
+    selectedIndex = index
+    try switcher.setGains(Self.soloGains(at: index, of: levels(by: match).gains))
+  }
+
+  private var matchRemark: String {
+    guard match != .none else { return "levels not matched" }
+    let levels = levels(by: match)
+    let gain = levels.gains[selectedIndex]
+    return "\(levels.match.rawValue) \(NumberFormatting.gain(gain))"
+  }
+}
+
+/// Takes that play once each, in series, when there is no keyboard.
+final class SequentialAuditionActivity: PlaybackActivity {
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private let playerGroup: PlayerGroup
+  private let scheduledTakes: [ScheduledTake]
+  private var announcedCount = 0
+
+  /// A take, and the frames of the engine at which its first sample and the sample after its last
+  /// are played.
+  private typealias ScheduledTake = (name: String, start: Int64, end: Int64)
+
+  /// Schedules all takes to the frame.
+  ///
+  /// - Parameters:
+  ///   - pieces: The takes.
+  ///   - engine: The engine that plays them.
+  ///   - gains: The gain of each take.
+  ///   - region: The time range to play, or nil for each whole take.
+  ///   - gap: The pause between takes, in seconds.
+  ///   - session: The session.
+  init(
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double],
+    region: ClosedRange<Double>?, gap: Double,
+    session: LiveSession
+  ) throws {
+    self.engine = engine
+    console = session.console
+    playerGroup = PlayerGroup(
+      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    var frame = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
+    var parts: [ScheduledTake] = []
+    try playerGroup.loop(end: 2 * FrameConversion.maximumSeconds)
+    for (index, piece) in pieces.enumerated() {
+      let heard = region ?? 0...piece.duration
+      let length = FrameConversion.frame(
+        seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
+      parts.append((piece.name, frame, frame + length))
+      try playerGroup.setGains(
+        AuditionActivity.soloGains(at: index, of: gains), over: 0, at: .frame(frame))
+      try playerGroup.start(at: .frame(frame), from: heard.lowerBound)
+      try playerGroup.pause(at: .frame(frame + length))
+      frame += length + FrameConversion.frame(seconds: gap, rate: engine.rate)
+    }
+    self.scheduledTakes = parts
+  }
+
+  var state: PlaybackStatus.State { currentTake == nil ? .idle : .playing }
+
+  var progress: (position: Double, duration: Double?) {
+    guard let currentTake else { return (0, nil) }
+    return (
+      Double(engine.position - currentTake.start) / engine.rate,
+      Double(currentTake.end - currentTake.start) / engine.rate
+    )
+  }
+
+  func update(at now: Duration) throws -> ActivityStep {
+    while announcedCount < scheduledTakes.count,
+      scheduledTakes[announcedCount].start <= engine.position
+    {
+      let part = scheduledTakes[announcedCount]
+      let letter = Take.letter(at: announcedCount)
+      let seconds = Double(part.end - part.start) / engine.rate
+      console.hint("\(letter): \(part.name.printable), \(NumberFormatting.seconds(seconds))")
+      announcedCount += 1
+    }
+    let last = scheduledTakes.last?.end ?? 0
+    let tail = engine.routing.tail(rate: engine.rate)
+    let end = last + FrameConversion.frame(seconds: tail, rate: engine.rate)
+    let next = announcedCount < scheduledTakes.count ? scheduledTakes[announcedCount].start : end
+    if engine.position >= end { return .finished }
+    return .wait(.nanosecondRounded(seconds: Double(max(1, next - engine.position)) / engine.rate))
+  }
+
+  private var currentTake: ScheduledTake? {
+    scheduledTakes.first { ($0.start..<$0.end).contains(engine.position) }
+  }
+}

@@ -1,0 +1,478 @@
+/// The command `check`, which reports errors and design problems of patterns.
+enum CheckCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "check", abstract: "Check patterns for errors and design problems.",
+      discussion: """
+        Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors \
+        prevent a file from being read; warnings and notes do not. The exit status is 2 if ther\
+        e is an error. Of one rule in one file the first three findings are printed and the rest c\
+        ounted, and findings that a file allows itself are only counted, unless --all is given; --j\
+        son and --sarif have all of them.
+
+        Rules have four categories: errors, portability (other programs and devices), design and h\
+        ardware (with --profile).
+
+        With --fix, what is mechanical is corrected in the files first: commas before closing br\
+        ackets, byte-order marks, the keys Duration and Value, control points out of order an\
+        d their absolute times. The rest of the text stays as it is.
+
+        With --profile, the pattern is rendered for the hardware of the profile, and check \
+        reports frequencies that are noticeably moved into its band and where excursion, tempera\
+        ture or level will be limited.
+
+        \(SharedOptions.settingsUnusedText)
+
+        A file can suppress a warning or note, with a reason:
+
+          "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
+        """, arguments: [SharedOptions.patternArgument(formats, isOptional: true)],
+      options: [
+        profile, strict, only, disable(formats), all, fix, noNotes, listRules, SharedOptions.json,
+        sarif,
+      ] + SharedOptions.soundOptions,
+      examples: [
+        .init("temblor check mine.ahap", "Check a pattern."),
+        .init("temblor check --fix mine.ahap", "Correct what is mechanical, and show the rest."),
+        .init(
+          "temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
+        .init(
+          "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let profile = Option(
+    "--profile", value: "PROFILE",
+    help: "Also check against the hardware of a profile (name or file).",
+    completion: SharedOptions.profileCompletion
+  ).text()
+  private static let strict = Option("--strict", help: "Count warnings as errors.").flag()
+  private static let only = Option(
+    "--only", value: "CATEGORY", help: "Report only rules of this category, and errors.",
+    choices: categories, isRepeatable: true
+  ).texts()
+  private static let all = Option("--all", help: "Print every finding, also repeated ones.").flag()
+  private static let fix = Option(
+    "--fix",
+    help: """
+      Correct mechanical mistakes in the files first, but not in links that a folder contains.
+      """
+  ).flag()
+  private static let noNotes = Option("--no-notes", help: "Do not print notes.").flag()
+  private static let listRules = Option(
+    "--list-rules", help: "List the rules with explanations and exit."
+  ).flag()
+  private static let sarif = Option(
+    "--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."
+  ).flag()
+
+  private static func disable(_ formats: FormatRegistry) -> TypedOption<[String]> {
+    let rules = allRules(of: formats).filter { $0.severity < .error }
+    return Option(
+      "--disable", value: "RULE",
+      help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
+      completion: .candidates(categories + rules.map(\.id.text)), isRepeatable: true
+    ).texts()
+  }
+
+  /// The format of the report.
+  enum ReportFormat {
+    case text
+    case json
+    case sarif
+  }
+
+  struct Options {
+    let patterns: [String]
+    let listsRules: Bool
+    let format: ReportFormat
+    let profile: TransducerProfile?
+    let soundLookup: PatternInput.SoundLookup
+    let filter: FindingFilter
+    let fixesFiles: Bool
+    let isStrict: Bool
+    let listsAllFindings: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      let json = try arguments[SharedOptions.json]
+      let sarif = try arguments[CheckCommand.sarif]
+      patterns = arguments[SharedOptions.patternArgument(formats, isOptional: true)]
+      listsRules = try arguments[listRules]
+      if !listsRules {
+        try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
+        guard !patterns.isEmpty else { throw UsageError("missing PATTERN") }
+      }
+      format = json ? .json : (sarif ? .sarif : .text)
+      profile =
+        listsRules
+        ? nil : try arguments[CheckCommand.profile].map(SharedOptions.profile(named:))
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      filter = FindingFilter(
+        disabledRules: try disabledRules(arguments, of: formats),
+        hidesNotes: try arguments[noNotes])
+      fixesFiles = try arguments[fix]
+      isStrict = try arguments[strict]
+      listsAllFindings = try arguments[all]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    if options.listsRules {
+      try listRules(of: formats, asJSON: options.format == .json, on: terminal.output)
+      return .done
+    }
+    if terminal.error.isTerminal,
+      let reminder = options.profile.flatMap({ CalibrationAge.reminder(for: $0) })
+    {
+      terminal.report(reminder)
+    }
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    var failures = problems.map(\.description)
+    if options.fixesFiles {
+      failures += inputs.compactMap { applyFixes(to: $0, terminal: terminal) }
+    }
+    var findings: [Finding] = []
+    for input in inputs {
+      do {
+        findings += try self.findings(in: input, for: options.profile)
+      } catch {
+        failures.append(Failure.message(error))
+      }
+    }
+    findings = options.filter.apply(to: findings)
+    if options.isStrict {
+      for index in findings.indices where findings[index].severity == .warning {
+        findings[index].severity = .error
+      }
+    }
+    try write(findings, options, formats, on: terminal.output)
+    return reportSummary(
+      findings, failures: failures, of: inputs.count, noun: "pattern", terminal: terminal)
+  }
+
+  private static func write(
+    _ findings: [Finding], _ options: Options, _ formats: FormatRegistry, on output: Output
+  ) throws {
+    switch options.format {
+    case .json:
+      try output.write(json: ["findings": findings.map(\.fields)])
+    case .sarif:
+      try output.write(
+        json: SARIFReport.fields(findings, rules: allRules(of: formats)), formatVersion: nil)
+    case .text:
+      let shown =
+        options.listsAllFindings
+        ? findings : FindingGrouping.grouped(findings.filter { $0.suppressionReason == nil })
+      try output.write(text(shown, for: output), wraps: false)
+    }
+  }
+
+  /// Reports failures and, on a terminal, a summary. Returns the exit status.
+  static func reportSummary(
+    _ findings: [Finding], failures: [String], of count: Int, noun: String, terminal: Terminal
+  ) -> ExitStatus {
+    for failure in failures {
+      terminal.report(failure)
+    }
+    if terminal.error.isTerminal {
+      terminal.report(Finding.summary(findings, of: count, noun))
+    }
+    let hasErrors = findings.contains { $0.severity == .error }
+    return Failure.overall([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+  }
+
+  /// Applies safe fixes and returns an error message, or nil.
+  private static func applyFixes(to input: PatternInput, terminal: Terminal) -> String? {
+    do {
+      guard case .file(let path) = input.origin else {
+        throw FileError(input.name, "cannot be fixed; it is not a file")
+      }
+      try input.checkRewriting()
+      let file = try input.readFile()
+      let format = try input.formats.format(of: file)
+      guard let fixed = try? format.correctedText(of: file), fixed != file.bytes else { return nil }
+      try AtomicFileWriter.write(fixed, to: path)
+      if terminal.error.isTerminal {
+        terminal.report("\(path.printable): fixed")
+      }
+      return nil
+    } catch is InputError {
+      // An unreadable file becomes a finding of the following check.
+      return nil
+    } catch {
+      return Failure.message(error)
+    }
+  }
+
+  static func findings(in input: PatternInput, for profile: TransducerProfile? = nil) throws
+    -> [Finding]
+  {
+    let examination = input.formats.examine(try input.readFile())
+    let places = examination.sourceMap.location(of:)
+    let sounds = input.soundLookup == .none ? [] : examination.sounds
+    var others = WaveformFiles.findings(sounds, from: input.folder)
+    if let composition = examination.composition {
+      others += PatternRules.findings(in: composition, location: places)
+      others += PatternRules.defaultFindings(in: composition, location: places)
+    }
+    var playable = examination.composition
+    if input.soundLookup == .none {
+      playable?.removeSoundFiles()
+    }
+    if let composition = playable, sounds.isEmpty {
+      do {
+        let plan = try RenderPlan(
+          compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
+        others += PatternRules.polyphonyFindings(
+          voiceCount: plan.maximumVoiceCount, location: places)
+      } catch {
+        others.append(InputError(error, location: places).finding)
+      }
+    }
+    if let profile, let composition = playable, !others.contains(where: { $0.severity == .error }) {
+      let rate = 48_000.0
+      let samples = try WaveformFiles.load(sounds, from: input.folder, rate: rate)
+      let plan = try RenderPlan(
+        compiling: composition, profile: profile, rate: rate, samples: samples)
+      others += PatternRules.hardwareFindings(
+        in: composition, profile: profile, plan: plan, location: places)
+    }
+    return examination.findings(adding: others, rules: allRules(of: input.formats)) {
+      profile != nil || !PatternRules.hardwareRules.contains($0)
+    }
+  }
+
+  static func text(_ findings: [Finding], for output: Output) -> String {
+    findings.map { $0.text(for: output) }.joined()
+  }
+
+  private static func allRules(of formats: FormatRegistry) -> [Rule] {
+    let rules =
+      formats.rules + PatternRules.compositionRules + PatternRules.playbackRules
+      + PatternRules.hardwareRules
+      + PatternRules.compilationRules
+    // Rules of the same group from different modules are listed under a single heading.
+    var groups: [String] = []
+    for rule in rules where !groups.contains(rule.group) {
+      groups.append(rule.group)
+    }
+    return groups.flatMap { group in rules.filter { $0.group == group } }
+  }
+
+  private static var categories: [String] { Rule.Category.allCases.map(\.rawValue) }
+
+  private static func disabledRules(_ arguments: ParsedArguments, of formats: FormatRegistry) throws
+    -> Set<RuleID>
+  {
+    let rules = allRules(of: formats)
+    let only = try arguments[CheckCommand.only]
+    var disabled = Set(
+      rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
+    for name in try arguments[disable(formats)] {
+      if let category = Rule.Category(rawValue: name), category != .errors {
+        disabled.formUnion(rules.filter { $0.category == category }.map(\.id))
+        continue
+      }
+      guard let rule = rules.first(where: { $0.id.text == name }) else {
+        throw UsageError.invalidChoice(
+          of: "--disable", value: name, choices: rules.map(\.id.text) + categories)
+      }
+      guard rule.severity < .error else {
+        throw UsageError(
+          """
+          '--disable' does not take '\(name)'; it is an error, and a pattern with an error \
+          cannot be played
+          """
+        )
+      }
+      disabled.insert(rule.id)
+    }
+    return disabled
+  }
+
+  private static func listRules(of formats: FormatRegistry, asJSON: Bool, on output: Output) throws
+  {
+    let rules = allRules(of: formats)
+    if asJSON {
+      return try output.write(json: [
+        "rules": rules.map {
+          [
+            "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue,
+            "severity": "\($0.severity)",
+            "explanation": $0.explanation,
+          ] as JSONObject
+        }
+      ])
+    }
+    var text = ""
+    var group: String?
+    for rule in rules {
+      if rule.group != group {
+        text += "\(rule.group)\n"
+      }
+      group = rule.group
+      let name = "\(rule.id) (\(rule.severity))"
+      text +=
+        "  \(name)\(String(repeating: " ", count: max(1, 36 - name.count)))\(rule.explanation)\n"
+    }
+    try output.write(text)
+  }
+}
+
+extension Finding {
+  /// Returns a line of the form `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`.
+  func text(for output: Output) -> String {
+    let style: Output.Style =
+      switch severity {
+      case .error: .red
+      case .warning: .yellow
+      case .note: .dim
+      }
+    var line =
+      output.styled("\(location): ".printable, .bold) + output.styled("\(severity): ", style)
+      + message.printable
+    if !location.path.isEmpty {
+      line += " (\(location.path))"
+    }
+    if let suggestion {
+      line += "; \(suggestion)"
+    }
+    return line + " " + output.styled("[\(rule.text)]", .dim) + "\n"
+  }
+
+  var fields: JSONObject {
+    ["file": location.name] + location.positionFields + [
+      "severity": "\(severity)", "rule": rule.text, "path": location.path, "message": message,
+      "suggestion": suggestion,
+      "allowed": suppressionReason.map { _ in true },
+    ]
+  }
+
+  /// Returns `2 patterns: 1 error, 0 warnings`, followed by `, 3 allowed` for suppressed findings.
+  static func summary(_ findings: [Finding], of count: Int, _ noun: String) -> String {
+    let errors = findings.count { $0.severity == .error }
+    let warnings = findings.count { $0.severity == .warning }
+    let allowed = findings.count { $0.suppressionReason != nil }
+    return "\(count.counted(noun)): \(errors.counted("error")), \(warnings.counted("warning"))"
+      + (allowed > 0 ? ", \(allowed) allowed" : "")
+  }
+}
+
+/// Groups findings for people: the first three findings of each rule in a file, and a line for the
+/// remaining findings.
+enum FindingGrouping {
+  static let maximumShownCount = 3
+
+  static func grouped(_ findings: [Finding]) -> [Finding] {
+    struct Key: Hashable {
+      var file: String
+      var rule: RuleID
+      var severity: Severity
+    }
+    var seen: [Key: Int] = [:]
+    // The index of the grouped line of a rule, and the last finding in the group.
+    var folds: [Key: (place: Int, last: Finding)] = [:]
+    var shown: [Finding] = []
+    for finding in findings {
+      let key = Key(file: finding.location.name, rule: finding.rule, severity: finding.severity)
+      seen[key, default: 0] += 1
+      if seen[key, default: 0] <= maximumShownCount {
+        shown.append(finding)
+      } else if let fold = folds[key] {
+        shown[fold.place].count += finding.count
+        folds[key] = (fold.place, finding)
+      } else {
+        folds[key] = (shown.count, finding)
+        shown.append(finding)
+      }
+    }
+    for (place, last) in folds.values {
+      // A single additional finding is as short as the line that would replace it.
+      guard shown[place].count > 1 else { continue }
+      shown[place].message =
+        "and \(shown[place].count) more" + lineRange(from: shown[place], to: last)
+      shown[place].suggestion = nil
+      shown[place].location.path = ""
+    }
+    return shown
+  }
+
+  /// Returns a range such as `, lines 12–80`, or an empty string if positions are not lines.
+  private static func lineRange(from first: Finding, to last: Finding) -> String {
+    guard case .text(let start, _) = first.location.position,
+      case .text(let end, _) = last.location.position
+    else {
+      return ""
+    }
+    return start == end ? ", line \(start)" : ", lines \(start)–\(end)"
+  }
+}
+
+/// A report in the Static Analysis Results Interchange Format (SARIF) of OASIS, version 2.1.0,
+/// which code hosting services read.
+enum SARIFReport {
+  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONObject {
+    let driver: JSONObject = [
+      "name": "temblor", "version": temblorVersion, "rules": rules.map(fields),
+    ]
+    let run: JSONObject = [
+      "tool": ["driver": driver] as JSONObject, "columnKind": "unicodeCodePoints",
+      "results": findings.map { fields($0, rules) },
+    ]
+    return [
+      "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run],
+    ]
+  }
+
+  private static func fields(_ rule: Rule) -> JSONObject {
+    [
+      "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONObject,
+      "defaultConfiguration": ["level": "\(rule.severity)"] as JSONObject,
+      "properties": ["category": rule.category.rawValue] as JSONObject,
+    ]
+  }
+
+  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONObject {
+    let region: JSONObject? =
+      switch finding.location.position {
+      case .wholeFile: nil
+      case .text(let line, let column): ["startLine": line, "startColumn": column]
+      case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
+      }
+    let physical: JSONObject = [
+      "artifactLocation": ["uri": uri(finding.location.name)] as JSONObject, "region": region,
+    ]
+    let names: [JSONObject] = [["fullyQualifiedName": finding.location.path]]
+    let location: JSONObject = [
+      "physicalLocation": physical, "logicalLocations": finding.location.path.isEmpty ? nil : names,
+    ]
+    let text = finding.message + (finding.suggestion.map { "; \($0)" } ?? "")
+    return [
+      "ruleId": finding.rule.text, "ruleIndex": rules.firstIndex { $0.id == finding.rule },
+      "level": "\(finding.severity)", "message": ["text": text] as JSONObject,
+      "locations": [location],
+      "suppressions": finding.suppressionReason.map {
+        [["kind": "inSource", "justification": $0] as JSONObject]
+      },
+    ]
+  }
+
+  /// Returns a path as a URI reference (RFC 3986). A relative path stays relative.
+  static func uri(_ path: String) -> String {
+    var text = path.hasPrefix("/") ? "file://" : ""
+    let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
+    for byte in path.utf8 {
+      if plain.contains(byte) {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        text += "%" + (digits.count < 2 ? "0" : "") + digits
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,342 @@
+/// The command `compare`, which describes the differences between takes.
+enum CompareCommand {
+  private static func takeArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      "TAKE", help: "A PATTERN or a sound file; two or more.",
+      completion: .patternsAndSounds(formats), isRepeatable: true
+    ).texts()
+  }
+
+  private static let toleranceOption = Option(
+    "--tolerance", value: "LIMITS",
+    help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."
+  ).text()
+  private static let output = Option(
+    "-o", "--output", value: "FILE",
+    help: "Also write a self-contained HTML page with players, plots and a blind test.",
+    completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions
+  ).text()
+  private static let all = Option(
+    "--all", help: "List all differences, not only the largest."
+  ).flag()
+  private static let align = Option(
+    "--align", value: "HOW",
+    help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
+    defaultText: "auto; none between two patterns"
+  ).choice(default: ComparisonOptions.Alignment.auto)
+  private static let match = Option(
+    "--match", value: "HOW",
+    help:
+      """
+      Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before \
+      comparing.
+      """,
+    defaultText: "the common level difference is reported and removed"
+  ).choice(of: LevelMatch.self)
+  private static let search = Option(
+    "--search", value: "SECONDS", help: "How late in a recording a pattern may start, 0 to 3600."
+  ).double(in: 0...3_600, default: ComparisonOptions.defaultSearchSeconds)
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "compare", abstract: "Describe the differences between patterns or sound files.",
+      discussion: """
+        The first TAKE is the reference; the others are compared with it. Patterns are rendered,\
+         at the sample rate of the sound file if there is one; haptic patterns longer than a minu\
+        te at 8 kHz. Two patterns are compared event by event; other takes are aligned with the ref\
+        erence, matched in level and compared sound by sound. Differences are ordered by per\
+        ceptual impact; those below published thresholds are listed separately.
+
+        A pattern is compared with a recording of it event by event: the delay (to 11 s, or --s\
+        earch), level, polarity, tempo, noise and hum of the whole are reported apart from events t\
+        hat are missing, added, moved, stronger, weaker, sharper or duller. What the noise h\
+        ides is reported, not judged.
+
+        With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each ex\
+        cess is listed with value, limit and place; without it, differences do not affect the exit \
+        status. An omitted limit is 0. A difference in tempo is judged in percent and by the larges\
+        t shift it causes. Missing or added events always exceed the tolerance, as does a record\
+        ing too noisy to verify a limit.
+
+        Documentation/comparison.schema.json describes the output of --json. Times are those of the\
+         files, whatever the alignment.
+
+        \(SharedOptions.settingsUnusedText)
+
+        With --output, also write an HTML page that compares any two o\
+        f up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture \
+        and heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
+        """,
+      arguments: [takeArgument(formats)],
+      options: [
+        toleranceOption, align, match, search, output, PageOutput.openOption,
+        PageOutput.studioOption, all, SharedOptions.profile, SharedOptions.rate,
+        SharedOptions.curveTimes, SharedOptions.json,
+      ] + SharedOptions.soundOptions,
+      examples: [
+        .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
+        .init("temblor compare old.ahap new.ahap -o report.html", "Write a report for a browser."),
+        .init(
+          "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
+          "Guard a pattern in a build."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  struct Options {
+    let takes: [String]
+    let comparison: ComparisonOptions
+    let tolerance: ToleranceOption?
+    let job: RenderJob
+    /// The sample rate, or nil to use that of a recording.
+    let rate: Int?
+    let soundLookup: PatternInput.SoundLookup
+    let pagePath: String?
+    let opensPage: Bool
+    let studioAddress: String?
+    let printsJSON: Bool
+    let listsAllDifferences: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      takes = arguments[takeArgument(formats)]
+      pagePath = try arguments[output]
+      opensPage = try arguments[PageOutput.openOption]
+      if opensPage, pagePath == nil {
+        throw UsageError("'--open' requires '--output'")
+      }
+      comparison = ComparisonOptions(
+        alignment: try arguments[align], levelMatch: try arguments[match],
+        searchSeconds: try arguments[search])
+      tolerance = try arguments[toleranceOption].map { try ToleranceOption($0) }
+      job = try SharedOptions.renderJob(arguments)
+      rate = try arguments.int(SharedOptions.rate.option.key, in: SharedOptions.sampleRates)
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      studioAddress = try arguments[PageOutput.studioOption]
+      printsJSON = try arguments[SharedOptions.json]
+      listsAllDifferences = try arguments[all]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = TakeInput.find(
+      options.takes, formats: formats, soundLookup: options.soundLookup)
+    for problem in problems {
+      terminal.report("\(problem)")
+    }
+    guard problems.isEmpty else { return .failure }
+    guard inputs.count > 1 else {
+      throw UsageError("missing TAKE to compare with \(options.takes[0].inQuotes)")
+    }
+    let takes: [Take]
+    do {
+      takes = try TakeInput.load(inputs, job: options.job, rate: options.rate)
+    } catch {
+      terminal.report(Failure.message(error))
+      return Failure.status(of: error)
+    }
+    if let path = options.pagePath {
+      try OutputPaths.checkIsNoInput(path, of: inputs)
+    }
+    let comparisons = compare(takes, options.comparison)
+    let page = try writePage(comparisons, of: takes, inputs, options)
+    try write(comparisons, options, on: terminal.output)
+    page?.report("written", on: terminal)
+    try page?.openInBrowser()
+    guard let tolerance = options.tolerance?.tolerance else { return .done }
+    return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .done : .differs
+  }
+
+  /// Writes the page of `--output`, or returns nil without this option.
+  private static func writePage(
+    _ comparisons: [Comparison], of takes: [Take], _ inputs: [TakeInput], _ options: Options
+  ) throws -> PageOutput? {
+    guard let path = options.pagePath else { return nil }
+    var job = options.job
+    job.rate = Int(takes[0].signal.rate)
+    let words = (options.takes + ["-o", path]).map(\.shellEscaped)
+    let byteCount = try ReportOutput.write(
+      to: path, inputs: inputs, takes: takes, comparisons: comparisons,
+      levelMatch: options.comparison.levelMatch, tolerance: options.tolerance?.tolerance,
+      studio: options.studioAddress, job: job,
+      command: "temblor compare \(words.joined(separator: " "))")
+    return PageOutput(path: path, byteCount: byteCount, opensInBrowser: options.opensPage)
+  }
+
+  private static func write(
+    _ comparisons: [Comparison], _ options: Options, on output: Output
+  ) throws {
+    guard !options.printsJSON else {
+      return try output.write(
+        json: fields(comparisons, options.tolerance?.tolerance),
+        formatVersion: Comparison.formatVersion)
+    }
+    let text = ComparisonText(
+      comparisons: comparisons, listsAllDifferences: options.listsAllDifferences)
+    try output.write(text.text(for: output))
+    if let tolerance = options.tolerance {
+      try output.write(tolerance.verdict(on: comparisons))
+    }
+  }
+
+  /// Compares each take with the first take. The takes are labeled A, B, C, and so on.
+  static func compare(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
+    guard let reference = takes.first else { return [] }
+    let figures = TakeMeasurements(reference)
+    return takes.dropFirst().enumerated().map { index, take in
+      var options = options
+      options.candidateLabel = Take.letter(at: index + 1)
+      return Comparison(reference, take, options: options, referenceMeasurements: figures)
+    }
+  }
+
+  private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONObject {
+    guard let first = comparisons.first else { return [:] }
+    let reference: JSONObject = [
+      "label": first.options.referenceLabel, "name": first.reference.name,
+      "source": first.reference.sourceName,
+      "figures": first.measurements[0].fields,
+    ]
+    let limits = tolerance.map {
+      ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONObject
+    }
+    let list = comparisons.map { comparison in
+      let excesses = tolerance.map { comparison.excesses(over: $0) }
+      return comparison.fields + [
+        "withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields),
+      ]
+    }
+    return [
+      "reference": reference, "profile": first.reference.profile.name,
+      "rate": first.reference.signal.rate,
+      "tolerance": limits, "comparisons": list,
+    ]
+  }
+}
+
+struct ComparisonText {
+  let comparisons: [Comparison]
+  var listsAllDifferences = false
+
+  func text(for output: Output) -> String {
+    guard let first = comparisons.first else { return "" }
+    var text = takeLine(first.options.referenceLabel, first.reference, for: output)
+    for comparison in comparisons {
+      text += takeLine(comparison.options.candidateLabel, comparison.candidate, for: output)
+    }
+    for comparison in comparisons {
+      text += "\n" + description(of: comparison, for: output)
+    }
+    return text + "\n" + table(for: output)
+  }
+
+  private func takeLine(_ label: String, _ take: Take, for output: Output) -> String {
+    let source = take.composition == nil ? "sound" : "pattern, profile \(take.profile.name)"
+    return output.styled(label, .bold) + "  \(take.name.printable) (\(source))\n"
+  }
+
+  private func description(of comparison: Comparison, for output: Output) -> String {
+    var lines = comparison.notes
+    if let verdict = comparison.verdict {
+      lines.append(verdict)
+    }
+    let count = listsAllDifferences ? comparison.differences.count : Comparison.maximumSentenceCount
+    let listed = comparison.differences.prefix(count)
+    lines += listed.filter(\.isNoticeable).map(\.sentence.printable)
+    let faint = listed.filter { !$0.isNoticeable }.map(\.sentence.printable)
+    if !faint.isEmpty {
+      lines.append(output.styled("Below threshold:", .dim))
+      lines += faint.map { "  " + $0 }
+    }
+    let more = comparison.differences.count - listed.count
+    if more > 0 {
+      lines.append("\(more) more; use --all to list them.")
+    }
+    lines += comparison.limitations.map { output.styled($0, .dim) }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private func table(for output: Output) -> String {
+    guard let first = comparisons.first else { return "" }
+    var header = ["", "", first.options.referenceLabel]
+    for comparison in comparisons {
+      let label = comparison.options.candidateLabel
+      header += [label, "\(label) − \(first.options.referenceLabel)"]
+    }
+    var cells = [header]
+    for (row, figure) in first.measurements[0].measurements.enumerated() {
+      let others = comparisons.map { $0.measurements[1].measurements[row] }
+      cells.append(
+        [figure.name, figure.unit, figure.formattedValue]
+          + others.flatMap { [$0.formattedValue, $0.formattedChange(from: figure)] })
+    }
+    let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+    var text = ""
+    for (index, line) in cells.enumerated() {
+      var row = ""
+      for (column, cell) in line.enumerated() {
+        let gap = String(repeating: " ", count: widths[column] - cell.count)
+        row += column < 2 ? cell + gap + " " : "  " + gap + cell
+      }
+      text += (index == 0 ? output.styled(row, .bold) : row) + "\n"
+    }
+    return text
+  }
+}
+
+struct ToleranceOption {
+  private(set) var tolerance = Tolerance()
+  private var explicitUnits: Set<String> = []
+
+  /// Parses limits such as `0.5dB,5ms,2%` in any order, or `0`. An omitted limit is zero.
+  init(_ words: String) throws(UsageError) {
+    if words == "0" {
+      explicitUnits = ["db", "ms", "%"]
+      return
+    }
+    for item in words.split(separator: ",", omittingEmptySubsequences: false) {
+      let item = item.filter { $0 != " " }
+      let unit = item.drop { $0.isNumber || $0 == "." }.lowercased()
+      guard let limit = Double(item.dropLast(unit.count)), limit.isFinite, limit >= 0 else {
+        throw Self.invalidLimits(words)
+      }
+      switch unit {
+      case "db": tolerance.decibels = limit
+      case "ms": tolerance.seconds = limit / 1_000
+      case "%": tolerance.percent = limit
+      default: throw Self.invalidLimits(words)
+      }
+      guard explicitUnits.insert(unit).inserted else {
+        let unit = unit == "db" ? "dB" : unit
+        throw UsageError("'--tolerance' has two limits in \(unit)")
+      }
+    }
+  }
+
+  private static func invalidLimits(_ words: String) -> UsageError {
+    .invalidValue(of: "--tolerance", expected: "limits such as 0.5dB,5ms,2%", actual: words)
+  }
+
+  /// The limits, such as `0.5 dB, 5 ms and 2 %`, with omitted limits marked.
+  var text: String {
+    func limit(_ value: Double, _ name: String, _ unit: String) -> String {
+      let number = value.text(places: 3)
+      return "\(number) \(name)" + (explicitUnits.contains(unit) ? "" : " (not given)")
+    }
+    return limit(tolerance.decibels, "dB", "db") + ", "
+      + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "
+      + limit(tolerance.percent, "%", "%")
+  }
+
+  func verdict(on comparisons: [Comparison]) -> String {
+    "\n"
+      + comparisons.map { comparison in
+        let label = comparison.options.candidateLabel
+        let excesses = comparison.excesses(over: tolerance)
+        guard !excesses.isEmpty else { return "\(label) is within the tolerance of \(text).\n" }
+        return "\(label) exceeds the tolerance of \(text):\n"
+          + excesses.map { "  \($0.text.printable)\n" }.joined()
+      }.joined()
+  }
+}

@@ -1,0 +1,400 @@
+/// The command `convert`, which converts patterns to another format.
+enum ConvertCommand {
+  private static let reductionTolerance = Option(
+    "--reduce", value: "TOLERANCE",
+    help: "Largest error of reduced or sampled curves, as a share of full scale, 0 to 1."
+  ).double(in: 0...1, default: WritingOptions.defaultTolerance)
+  private static let loopPassCount = Option(
+    "--loops", value: "N", help: "Passes of a loop in a format without loops, 1 to 1000."
+  ).int(in: 1...1000, default: 1)
+  private static let rate = Option(
+    "--rate", value: "HZ", help: "Samples per second of what is written as samples, 1 to 192000.",
+    defaultText: "set by the format"
+  ).double(in: 1...192_000)
+  private static let amplitude = Option(
+    "--amplitude", value: "LAW",
+    help:
+      """
+      How intensity follows from amplitude in formats that hold amplitudes: its square root, or \
+      equal to it.
+      """
+  ).choice(default: AmplitudeMapping.root)
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    let writable = formats.formats.filter(\.isWritable)
+    return Command(
+      "convert", abstract: "Convert patterns to another format.",
+      discussion: """
+        Each file is named after its pattern and written to the current folder, or to the file or\
+         folder given by --output, whose ending selects the format unless --to does. The form\
+        at of a pattern is recognized by its content. Files are replaced atomically; inputs ar\
+        e never replaced.
+
+        Sound files that a pattern names, and that its new format can name, are copied to the sam\
+        e paths below the folder of the output, and each copy is printed. A file that is missing, \
+        that is not a sound file, or whose path has a part that starts with a dot is not cop\
+        ied but reported as dropped, as is every event that plays sound in a format of haptics a\
+        lone. A copy never replaces a file and never follows a link: if a file of its name exis\
+        ts with other content, nothing is written and the exit status is 1. With --output - no soun\
+        d files are copied.
+
+        Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: M\
+        ESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows \
+        what to expect.
+
+        \(SharedOptions.settingsUnusedText)
+        """, arguments: [SharedOptions.patternArgument(formats)],
+      options: [
+        target(formats), source(formats), output, strict, SharedOptions.json, quiet,
+      ],
+      groups: [
+        OptionGroup(
+          "Writing", dialect(writable), split, merge, bake, reductionTolerance, loopPassCount, rate),
+        OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
+        OptionGroup("Sound files", SharedOptions.soundOptions),
+      ],
+      examples: [
+        .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
+        .init(
+          "temblor convert --strict --to ahap clips -o out",
+          "Convert a folder, refusing what is not exact."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let output = OutputPaths.outputOption(for: "patterns")
+  private static let strict = Option(
+    "--strict", help: "Write nothing and exit with status 2 if anything is lost."
+  ).flag()
+  private static let quiet = Option(
+    "-q", "--quiet", help: "Do not print notes and warnings about the input."
+  ).flag()
+  private static let split = Option(
+    "--split",
+    help: """
+      Write parts that act on their own to files of their own, NAME_PART, wherever the format has \
+      them.
+      """
+  ).flag()
+  private static let merge = Option(
+    "--merge", help: "Write one file even where its parts then act on each other."
+  ).flag()
+  private static let bake = Option(
+    "--bake", help: "Write what the format cannot hold as sound files that the pattern plays."
+  ).flag()
+
+  private static func target(_ formats: FormatRegistry) -> TypedOption<String?> {
+    Option(
+      "--to", value: "FORMAT", help: "Format to write if the output name does not set one.",
+      choices: formats.formats.filter(\.isWritable).map(\.id)
+    ).text()
+  }
+
+  private static func source(_ formats: FormatRegistry) -> TypedOption<String?> {
+    Option(
+      "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
+      defaultText: "recognized by content", choices: formats.formats.map(\.id)
+    ).text()
+  }
+
+  private static func dialect(_ writable: [HapticFormat]) -> TypedOption<String?> {
+    let dialects = writable.filter { !$0.dialects.isEmpty }.map { format in
+      "\(format.dialects.joinedWithOr) for \(format.id)"
+    }
+    return Option(
+      "--dialect", value: "NAME",
+      help: "Variant of the format: \(dialects.joined(separator: "; ")).",
+      defaultText: "the first", completion: .candidates(writable.flatMap(\.dialects))
+    ).text()
+  }
+
+  struct Options {
+    let patterns: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let outputs: ConvertOutputs.Options
+    let sourceID: String?
+    let isStrict: Bool
+    let isQuiet: Bool
+    let readingOptions: ReadingOptions
+    let writingOptions: WritingOptions
+    let omitsSounds: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      patterns = arguments[SharedOptions.patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      outputs = ConvertOutputs.Options(
+        path: try arguments[output], formatID: try arguments[target(formats)],
+        printsJSON: try arguments[SharedOptions.json])
+      sourceID = try arguments[source(formats)]
+      isStrict = try arguments[strict]
+      isQuiet = try arguments[quiet]
+      try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
+      let amplitude = try arguments[ConvertCommand.amplitude]
+      readingOptions = ReadingOptions(
+        curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
+      let merges = try arguments[merge]
+      writingOptions = WritingOptions(
+        dialect: try arguments[dialect(formats.formats.filter(\.isWritable))],
+        tolerance: try arguments[reductionTolerance], amplitudeMapping: amplitude,
+        loopCount: try arguments[loopPassCount],
+        split: try arguments[ConvertCommand.split] ? .always : (merges ? .never : .automatic),
+        rendersUnsupported: try arguments[bake], signalRate: try arguments[rate])
+      omitsSounds = try arguments[SharedOptions.withoutSounds]
+    }
+
+    /// Returns the conversion to a format, which must have the requested dialect.
+    func conversion(to target: HapticFormat, _ formats: FormatRegistry) throws(UsageError)
+      -> PatternConversion
+    {
+      if let dialect = writingOptions.dialect, !target.dialects.contains(dialect) {
+        guard !target.dialects.isEmpty else {
+          throw UsageError("the format \(target.id) has no dialects")
+        }
+        throw UsageError.invalidChoice(of: "--dialect", value: dialect, choices: target.dialects)
+      }
+      var conversion = PatternConversion(
+        to: target, from: sourceID.flatMap(formats.format(id:)), readingOptions: readingOptions,
+        writingOptions: writingOptions)
+      conversion.omitsSounds = omitsSounds
+      return conversion
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    var work = BatchWork(on: terminal, problems: problems)
+    let outputs = try ConvertOutputs(
+      options.outputs, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
+      formats: formats, isFromFolder: inputs.contains(where: \.isFromFolder))
+    let conversion = try options.conversion(to: outputs.format, formats)
+    var batch = ConversionBatch(
+      options: options, formats: formats, conversion: conversion, outputs: outputs,
+      terminal: terminal)
+    for (input, path) in zip(inputs, outputs.paths) {
+      try work.attempt { work in try batch.convert(input, to: path, &work) }
+    }
+    let fields = try batch.write(&work)
+    if options.outputs.printsJSON {
+      try terminal.output.write(json: ["conversions": fields])
+    }
+    return work.status
+  }
+}
+
+/// The conversion of several patterns. No file is written before all patterns are converted and all
+/// conflicts are known.
+private struct ConversionBatch {
+  let options: ConvertCommand.Options
+  let formats: FormatRegistry
+  var conversion: PatternConversion
+  let outputs: ConvertOutputs
+  let terminal: Terminal
+  private var plan: OutputPlan
+  private var conversions: [PlannedConversion] = []
+
+  init(
+    options: ConvertCommand.Options, formats: FormatRegistry, conversion: PatternConversion,
+    outputs: ConvertOutputs, terminal: Terminal
+  ) {
+    self.options = options
+    self.formats = formats
+    self.conversion = conversion
+    self.outputs = outputs
+    self.terminal = terminal
+    plan = OutputPlan(inputs: outputs.overwriteCheck)
+  }
+
+  /// Converts a pattern, reports its losses, and writes it to a stream or plans its files.
+  mutating func convert(_ input: PatternInput, to path: String, _ work: inout BatchWork) throws {
+    let isStream = path == OutputPaths.standardOutput
+    let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
+    conversion.writingOptions.baseName = FileSystem.name(of: stem)
+    let result = try conversion.convert(try input.readFile(), formats: formats)
+    if !options.isQuiet {
+      for finding in result.findings where finding.rule == FormatRegistry.misnamedFile.id {
+        terminal.report("\(finding)".printable)
+      }
+    }
+    let folder = isStream ? nil : FileSystem.folder(of: path)
+    let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
+    var planned = PlannedConversion(
+      input: input, source: result.sourceFormat, losses: result.losses + sounds.losses)
+    for loss in planned.losses {
+      terminal.report(loss.text.printable)
+    }
+    if options.isStrict, !planned.losses.isEmpty {
+      let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
+      work.fail(
+        "\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
+    } else if isStream {
+      guard result.files.count == 1 else {
+        throw FileError(
+          input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+      }
+      let bytes = result.files[0].bytes
+      try terminal.output.write(bytes.span)
+    } else {
+      planned.files.outputs = outputs.files(result.files, at: path)
+      for file in planned.files.outputs {
+        plan.add(output: file.path)
+      }
+      planned.files.copies = sounds.copies.compactMap { plan.add($0) }
+    }
+    conversions.append(planned)
+  }
+
+  /// Writes all planned files if there is no conflict, and returns the fields of each conversion.
+  func write(_ work: inout BatchWork) throws -> [JSONObject] {
+    for conflict in plan.conflicts {
+      work.fail(conflict.description, .failure)
+    }
+    var fields: [JSONObject] = []
+    for planned in conversions {
+      try work.attempt { _ in
+        let paths = plan.conflicts.isEmpty ? try planned.files.write(on: terminal) : []
+        fields.append(planned.fields(to: conversion.targetFormat, files: paths))
+      }
+    }
+    return fields
+  }
+}
+
+extension PatternConversion.LocatedLoss {
+  /// A line of the form `PLACE: KIND: MESSAGE`.
+  var text: String { "\(location): \(loss.kind.rawValue): \(loss.message)" }
+
+  var fields: JSONObject {
+    ["file": location.name] + location.positionFields + [
+      "path": location.path, "kind": loss.kind.rawValue, "message": loss.message,
+      "size": loss.size.flatMap { $0.isFinite ? $0 : nil },
+    ]
+  }
+}
+
+/// The format and the paths of the outputs of a conversion.
+struct ConvertOutputs {
+  /// The options that determine the outputs.
+  struct Options {
+    let path: String?
+    /// The identifier of the format, or nil to use the extension of the path.
+    let formatID: String?
+    let printsJSON: Bool
+  }
+
+  let format: HapticFormat
+  let paths: [String]
+  let overwriteCheck: InputOverwriteCheck
+
+  /// Determines the format and the paths of the outputs.
+  ///
+  /// - Parameters:
+  ///   - options: The options of the command.
+  ///   - inputs: The inputs to convert.
+  ///   - problemCount: The number of inputs that were not found.
+  ///   - formats: The known formats.
+  ///   - isFromFolder: A Boolean value that indicates whether an input was found in a folder.
+  ///   - option: The option that selects the format.
+  ///   - defaultFormat: The format if neither the option nor a name selects it.
+  init(
+    _ options: Options, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
+    isFromFolder: Bool, option: String = "--to", defaultFormat: HapticFormat? = nil
+  ) throws {
+    let count = inputs.count + problemCount
+    let destination = try OutputDestination(
+      options.path, count: count, "patterns", isFolder: isFromFolder)
+    let named = destination.isFolder ? nil : options.path
+    if let id = options.formatID, let target = formats.format(id: id) {
+      try Self.check(target, matches: named, formats, option)
+      format = target
+    } else {
+      format = try Self.format(ofName: named, formats, option, defaultFormat)
+    }
+    if options.path == OutputPaths.standardOutput, count != 1 || options.printsJSON {
+      throw UsageError("'--output -' requires a single pattern, without '--json'")
+    }
+    let fileExtension = format.fileExtensions.first ?? format.id
+    paths = inputs.map { destination.path(stem: $0.outputStem, fileExtension: fileExtension) }
+    try OutputPaths.checkUnique(zip(inputs, paths).map { ($0.name, $1) })
+    if isFromFolder {
+      for path in paths {
+        try destination.checkLinks(to: path)
+      }
+    }
+    overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
+    for path in paths where path != OutputPaths.standardOutput {
+      guard !overwriteCheck.isInput(path) else {
+        throw UsageError("\(path.inQuotes) is an input; choose another '--output'")
+      }
+    }
+  }
+
+  /// Throws an error if the extension of a named file selects a different format.
+  private static func check(
+    _ target: HapticFormat, matches path: String?, _ formats: FormatRegistry, _ option: String
+  ) throws(UsageError) {
+    guard let path, let named = formats.format(forFileName: path),
+      !formats.formats(forFileName: path).contains(where: { $0.id == target.id })
+    else { return }
+    let extensions = target.fileExtensions.map { ".\($0)" }.joinedWithOr
+    throw UsageError(
+      """
+      the extension of \(path.inQuotes) selects \(named.id), but \(option.inQuotes) is \
+      \(target.id); leave out \(option.inQuotes), or name a file ending in \(extensions)
+      """
+    )
+  }
+
+  /// Returns the files of a pattern with their paths.
+  func files(_ files: [WrittenFiles.File], at path: String) -> [PlannedFiles.File] {
+    let folder = FileSystem.folder(of: path)
+    let name = FileSystem.name(of: path)
+    let stem = FileSystem.stem(of: name)
+    let suffix = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
+    return files.map { file in
+      let fileName = stem + file.nameSuffix + (file.fileExtension.map { ".\($0)" } ?? suffix)
+      return PlannedFiles.File(path: FileSystem.join(folder, fileName), bytes: file.bytes)
+    }
+  }
+
+  private static func format(
+    ofName output: String?, _ formats: FormatRegistry, _ option: String, _ defaultFormat: HapticFormat?
+  ) throws(UsageError) -> HapticFormat {
+    guard let output, output != OutputPaths.standardOutput else {
+      if let defaultFormat { return defaultFormat }
+      throw UsageError("\(option.inQuotes) is required where no output file is named")
+    }
+    let named = formats.formats(forFileName: output)
+    let candidates = named.filter(\.isWritable)
+    guard let first = candidates.first else {
+      throw UsageError(
+        named.first.map {
+          "the format \($0.id) cannot be written; choose another with \(option.inQuotes)"
+        }
+          ?? "unknown file extension of \(output.inQuotes); set the format with \(option.inQuotes)")
+    }
+    guard candidates.count == 1 else {
+      throw UsageError(
+        "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); "
+          + "choose with \(option.inQuotes)")
+    }
+    return first
+  }
+}
+
+/// A converted pattern whose files have not been written yet.
+struct PlannedConversion {
+  let input: PatternInput
+  let source: HapticFormat
+  let losses: [PatternConversion.LocatedLoss]
+  var files = PlannedFiles()
+
+  func fields(to target: HapticFormat, files paths: [String]) -> JSONObject {
+    [
+      "input": input.name, "from": source.id, "to": target.id, "files": paths,
+      "losses": losses.map(\.fields),
+    ]
+  }
+}

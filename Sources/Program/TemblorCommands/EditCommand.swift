@@ -1,0 +1,358 @@
+/// The command `edit`, which changes values and parts of a pattern in its text.
+enum EditCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "edit",
+      abstract: "Change values and parts of a pattern and leave the rest of its text as it is.",
+      discussion: """
+        Without a change, the parts are listed with their paths. The changes are made at once, w\
+        ith the paths of the listing, and the file is replaced atomically; layout, unknown k\
+        eys and spellings of numbers stay byte for byte:
+
+          set PATH VALUE           set a field: events[3].intensity 0.6
+          remove PATH              remove a part or a field
+          duplicate PATH           put a copy of a part behind it
+          add ENTRY [after PATH]   add an entry of Pattern, written in JSON
+          add-point CURVE TIME VALUE   add a control point
+
+        Fields of events are \(fields(of: "events")); of parameters \(fields(of: "parameters")); \
+        of curves \(fields(of: "curves")); of points \(fields(of: "points")). Times are in \
+        seconds, those of points from the start of their curve. A change that would make the file \
+        invalid is refused. In zsh, quote paths.
+        """,
+      arguments: [fileArgument(formats), changesArgument],
+      options: [output, dryRun, SharedOptions.json],
+      examples: [
+        .init("temblor edit mine.ahap", "List parts with their paths."),
+        .init(
+          "temblor edit mine.ahap set events[3].intensity 0.6 set events[3].time 1.25",
+          "Change an event."),
+        .init(
+          "temblor edit mine.ahap remove curves[0] --dry-run",
+          "See what removing a curve changes."),
+      ]
+    ) { arguments, terminal in
+      let options = try Options(arguments, formats)
+      var work = BatchWork(on: terminal)
+      try work.attempt { _ in try run(options, formats, terminal) }
+      return work.status
+    }
+  }
+
+  private static func fileArgument(_ formats: FormatRegistry) -> TypedArgument<String> {
+    Argument(
+      "FILE", help: "An AHAP file, the name of a shipped pattern, or -.",
+      completion: .patterns(formats)
+    ).text()
+  }
+
+  private static let changesArgument = Argument(
+    "CHANGE", help: "Changes, one after the other.", completion: .candidates(changeKeywords),
+    isRepeatable: true, isOptional: true
+  ).texts()
+  private static let output = Option(
+    "-o", "--output", value: "OUT", help: "File to write; - for standard output.",
+    defaultText: "FILE itself", completion: .file, writes: []
+  ).text()
+  private static let dryRun = Option(
+    "--dry-run", help: "Write nothing; print the lines that would change, as a patch."
+  ).flag()
+
+  struct Options {
+    let file: String
+    let changes: [PatternChange]
+    let outputPath: String?
+    let isDryRun: Bool
+    let printsJSON: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
+      file = arguments[fileArgument(formats)]
+      changes = try parseChanges(arguments[changesArgument])
+      isDryRun = try arguments[dryRun]
+      outputPath = try arguments[output]
+      printsJSON = try arguments[SharedOptions.json]
+      guard !changes.isEmpty || !isDryRun && outputPath == nil else {
+        throw UsageError("missing CHANGE")
+      }
+      if isDryRun, outputPath != nil {
+        throw UsageError("'--dry-run' and '--output' exclude each other")
+      }
+    }
+  }
+
+  private static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal)
+    throws
+  {
+    let (inputs, problems) = PatternInput.find([options.file], formats: formats)
+    if let problem = problems.first { throw problem }
+    guard inputs.count == 1, let input = inputs.first, !input.isFromFolder else {
+      throw FileError(options.file, "is a folder; name one file")
+    }
+    let file = try input.readFile()
+    let format = try formats.format(of: file)
+    guard let editor = try format.makeEditor?(file) else {
+      throw FileError(
+        input.name,
+        """
+        the format '\(format.id)' cannot be edited; 'temblor convert --to ahap' makes a text that \
+        can
+        """
+      )
+    }
+    guard !options.changes.isEmpty else {
+      let rows = rows(of: editor.pattern, pointOrder: editor.pointOrder)
+      return try terminal.output.write(
+        options.printsJSON ? .json : .text,
+        json: ["file": input.name, "parts": rows.map(\.fields)],
+        text: TextTable.text(rows.map(\.columns)))
+    }
+    let text = try editor.applying(options.changes).text
+    let patch = LinePatch(from: file.bytes, to: text)
+    if !options.isDryRun {
+      try write(text, of: input, isChanged: text != file.bytes, options, terminal)
+    } else if !options.printsJSON {
+      return try terminal.output.write(
+        patch.text(name: input.name, escapesControls: terminal.output.isTerminal))
+    }
+    try report(patch, of: input, options, terminal)
+  }
+
+  private static func report(
+    _ patch: LinePatch, of input: PatternInput, _ options: Options, _ terminal: Terminal
+  ) throws {
+    let name = options.outputPath ?? input.name
+    if options.printsJSON {
+      try terminal.output.write(json: [
+        "file": input.name, "output": options.isDryRun ? nil : name,
+        "changes": options.changes.count, "removedLines": patch.removedCount,
+        "addedLines": patch.addedCount,
+      ])
+    } else if terminal.error.isTerminal {
+      let count = options.changes.count.counted("change")
+      terminal.report(
+        "\(name.printable): \(count), \(patch.removedCount) lines become \(patch.addedCount)")
+    }
+  }
+
+  private static let changeKeywords = ["set", "remove", "duplicate", "add", "after", "add-point"]
+
+  private static func fields(of list: String) -> String {
+    PatternChange.fields(of: list).joined(separator: ", ")
+  }
+
+  static func parseChanges(_ words: [String]) throws(UsageError) -> [PatternChange] {
+    var changes: [PatternChange] = []
+    var remaining = words[...]
+    while let keyword = remaining.popFirst() {
+      func next(_ placeholder: String) throws(UsageError) -> String {
+        guard let word = remaining.popFirst() else {
+          throw UsageError("missing \(placeholder) after '\(keyword)'")
+        }
+        return word
+      }
+      func number(_ placeholder: String) throws(UsageError) -> Double {
+        let word = try next(placeholder)
+        guard let number = Double(word) else {
+          throw UsageError(
+            "'\(keyword)' takes a number as \(placeholder), not \(word.inQuotes)")
+        }
+        return number
+      }
+      switch keyword {
+      case "set":
+        changes.append(.set(try next("PATH"), to: .text(try next("VALUE"))))
+      case "remove":
+        changes.append(.remove(try next("PATH")))
+      case "duplicate":
+        changes.append(.duplicate(try next("PATH")))
+      case "add":
+        let entry = Array(try next("ENTRY").utf8)
+        var path: String?
+        if remaining.first == "after" {
+          remaining.removeFirst()
+          path = try next("PATH")
+        }
+        changes.append(.add(entry, after: path))
+      case "add-point":
+        let path = try next("CURVE")
+        changes.append(.addPoint(time: try number("TIME"), value: try number("VALUE"), to: path))
+      default:
+        throw UsageError.unknown("change", keyword, among: changeKeywords)
+      }
+    }
+    return changes
+  }
+
+  private static func write(
+    _ text: [UInt8], of input: PatternInput, isChanged: Bool, _ options: Options,
+    _ terminal: Terminal
+  ) throws {
+    let output = options.outputPath
+    if output == OutputPaths.standardOutput || output == nil && input.origin == .standardInput {
+      guard !options.printsJSON else {
+        throw UsageError("the text and '--json' cannot both go to standard output")
+      }
+      return try terminal.output.write(text.span)
+    }
+    if let output { return try AtomicFileWriter.write(text, to: output) }
+    guard case .file(let path) = input.origin else {
+      throw FileError(input.name, "cannot be changed; it is not a file; name one with '--output'")
+    }
+    try input.checkRewriting()
+    if isChanged {
+      try AtomicFileWriter.write(text, to: path)
+    }
+  }
+
+  /// A row of the listing.
+  private struct Row {
+    var path: String
+    var time: Double
+    var kind = ""
+    var values: [(name: String, value: Double)] = []
+
+    var columns: [String] {
+      let values = values.map { ($0.name.isEmpty ? "" : $0.name + " ") + $0.value.text(places: 6) }
+      return [path, NumberFormatting.seconds(time), kind, values.joined(separator: ", ")]
+    }
+
+    var fields: JSONObject {
+      var fields: JSONObject = ["path": path, "time": time, "kind": kind.isEmpty ? nil : kind]
+      for (name, value) in values {
+        fields = fields + [(name.isEmpty ? "value" : name): value]
+      }
+      return fields
+    }
+  }
+
+  private static func rows(of pattern: HapticPattern, pointOrder: (Int) -> [Int]) -> [Row] {
+    var rows: [Row] = []
+    for (index, event) in pattern.events.enumerated() {
+      var row = Row(path: "events[\(index)]", time: event.time, kind: event.kind.label)
+      if let duration = event.duration {
+        row.values.append(("duration", duration))
+      }
+      for field in PatternChange.fields(of: "events") {
+        guard let id = PatternChange.parameter(of: field), let value = event.parameters[id] else {
+          continue
+        }
+        row.values.append((field, (Double(value) * 1e6).rounded() / 1e6))
+      }
+      rows.append(row)
+    }
+    for (index, parameter) in pattern.parameters.enumerated() {
+      rows.append(
+        Row(
+          path: "parameters[\(index)]", time: parameter.time, kind: parameter.id.rawValue,
+          values: [("", Double(parameter.value))]))
+    }
+    for (index, curve) in pattern.curves.enumerated() {
+      rows.append(Row(path: "curves[\(index)]", time: curve.time, kind: curve.id.rawValue))
+      let places = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
+      for (place, point) in places {
+        rows.append(
+          Row(
+            path: "curves[\(index)].points[\(place)]", time: point.time,
+            values: [("", Double(point.value))]))
+      }
+    }
+    return rows
+  }
+}
+
+struct LinePatch {
+  private typealias Hunk = (old: Range<Int>, new: Range<Int>)
+
+  private let old: [ArraySlice<UInt8>]
+  private let new: [ArraySlice<UInt8>]
+  private var hunks: [Hunk] = []
+
+  /// The maximum number of lines between the first and the last difference that are compared line
+  /// by line. The comparison takes quadratic time; longer ranges form a single hunk.
+  private static let maximumComparedLineCount = 4_000
+
+  init(from old: [UInt8], to new: [UInt8]) {
+    self.old = Self.lines(old)
+    self.new = Self.lines(new)
+    let old = self.old
+    let new = self.new
+    let shorter = min(old.count, new.count)
+    let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
+    let end =
+      (0..<shorter - start).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter
+      - start
+    let oldRest = start..<old.count - end
+    let newRest = start..<new.count - end
+    guard oldRest.count + newRest.count <= Self.maximumComparedLineCount else {
+      hunks = [(oldRest, newRest)]
+      return
+    }
+    let difference = new[newRest].difference(from: old[oldRest])
+    var removed: Set<Int> = []
+    var added: Set<Int> = []
+    for change in difference {
+      switch change {
+      case .remove(let place, _, _): removed.insert(place)
+      case .insert(let place, _, _): added.insert(place)
+      }
+    }
+    var i = 0
+    var j = 0
+    while i < oldRest.count || j < newRest.count {
+      let first = i
+      let second = j
+      while removed.contains(i) {
+        i += 1
+      }
+      while added.contains(j) {
+        j += 1
+      }
+      if i > first || j > second {
+        hunks.append((start + first..<start + i, start + second..<start + j))
+      } else {
+        i = i + 1
+        j = j + 1
+      }
+    }
+  }
+
+  var removedCount: Int { hunks.reduce(0) { $0 + $1.old.count } }
+  var addedCount: Int { hunks.reduce(0) { $0 + $1.new.count } }
+
+  /// Returns a patch without context lines.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the file.
+  ///   - isShown: A Boolean value that indicates whether control characters are escaped for a
+  ///     terminal.
+  func text(name: String, escapesControls isShown: Bool) -> String {
+    guard !hunks.isEmpty else { return "" }
+    func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
+      let isWhole = line.last == UInt8(ascii: "\n")
+      let text = String(decoding: isWhole ? line.dropLast() : line, as: UTF8.self)
+      return mark + (isShown ? text.printable : text)
+        + (isWhole ? "\n" : "\n\\ No newline at end of file\n")
+    }
+    func range(_ range: Range<Int>) -> String {
+      // The position of an empty range is the line before it.
+      "\(range.isEmpty ? range.lowerBound : range.lowerBound + 1)"
+        + (range.count == 1 ? "" : ",\(range.count)")
+    }
+    return hunks.reduce("--- \(name.printable)\n+++ \(name.printable)\n") { text, hunk in
+      text + "@@ -\(range(hunk.old)) +\(range(hunk.new)) @@\n"
+        + old[hunk.old].map { line("-", $0) }.joined()
+        + new[hunk.new].map { line("+", $0) }.joined()
+    }
+  }
+
+  /// Splits a text into lines, including line terminators.
+  private static func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    var start = 0
+    for (index, byte) in text.enumerated() where byte == UInt8(ascii: "\n") {
+      lines.append(text[start...index])
+      start = index + 1
+    }
+    return start < text.count ? lines + [text[start...]] : lines
+  }
+}

@@ -1,0 +1,306 @@
+/// The command `follow`, which turns live sound into vibration.
+enum FollowCommand {
+  private static let source = Option(
+    "--from", value: "SOURCE",
+    help:
+      """
+      What is followed: monitor (what the default output plays), a recording device of ALSA, or \
+      a sound file.
+      """,
+    defaultText: FollowedSource.monitor, completion: .file
+  ).text().map { $0 ?? FollowedSource.monitor }
+  private static let keepVoices = Option("--keep-voices", help: "Let voices be felt, too.").flag()
+  private static let noRide = Option(
+    "--no-ride", help: "Leave the strength of the source as it is."
+  ).flag()
+  private static let style = Option("--style", value: "STYLE", help: "What is made of the sound.")
+    .choice(default: FollowingOptions.Style.full)
+  private static let minimumFrequency = Option(
+    "--low", value: "HZ", help: "Lowest frequency of the vibration, 5 to 500.",
+    defaultText: "that of the profile"
+  ).double(in: 5...500)
+  private static let maximumFrequency = Option(
+    "--high", value: "HZ", help: "Highest frequency of the vibration, 20 to 1000.",
+    defaultText: "that of the profile, 80 to 250"
+  ).double(in: 20...1_000)
+  private static let delay = Option(
+    "--delay", value: "MS", help: "Feel everything later, 0 to 2000 ms."
+  )
+  .double(in: 0...2_000, default: 0)
+
+  static let definition = Command(
+    "follow", abstract: "Turn live sound into vibration.",
+    discussion: """
+      The styles are: bass, the low part of the sound itself; impacts, a burst for each strike; en\
+      gine, one tone as strong as the low part; full, bass and impacts; android, what Andr\
+      oid's HapticGenerator makes.
+
+      What is spoken is not felt: a gate weighs what lies below 60 Hz against the rest. A slow ga\
+      in of at most 12 dB evens out quiet and loud sources.
+
+      The output may not play on the sink that is followed, or follow the desktop's default sink:\
+       name another sink or a card with --device.
+
+      The clocks of source and output may differ. A source that loses frames or goes away is \
+      tried again. On a terminal, a status line shows the levels in and out, the gate, the laten\
+      cy of all buffers and the difference of the clocks in parts per million. A file is followed a\
+      t the pace of the output.
+      """,
+    options: [
+      source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,
+      LiveOptions.json, LiveOptions.quiet,
+    ], groups: LiveOptions.groups,
+    examples: [
+      .init(
+        "temblor follow --device plughw:1 --profile dayton-bst-1",
+        "Feel a film or a game on the second card."),
+      .init("temblor follow --from hw:2 --style engine --delay 40", "A line input, 40 ms later."),
+      .init(
+        "temblor follow --from film.wav --device wav:felt.wav",
+        "Write what a film would be felt as."),
+    ]
+  ) { arguments, terminal in
+    try run(arguments, terminal, on: SystemEnvironment(), servers: .system) {
+      try LiveCapture($0, rates: $1, periodSeconds: $2)
+    }
+  }
+
+  struct Options {
+    let live: LiveOptions
+    let source: String
+    let following: FollowingOptions
+    /// The additional delay, in seconds.
+    let delay: Double
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      let band = live.profile.frequency
+      let low = try arguments[minimumFrequency] ?? max(5, min(band.low, band.high))
+      let high = try arguments[maximumFrequency] ?? min(250, max(80, max(band.low, band.high)))
+      guard low < high else {
+        let lowText = low.text(places: 1).inQuotes
+        throw UsageError(
+          "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(lowText)")
+      }
+      following = FollowingOptions(
+        style: try arguments[style], band: low...high, keepsVoices: try arguments[keepVoices],
+        keepsLevel: try arguments[noRide])
+      source = try arguments[FollowCommand.source]
+      delay = try arguments[FollowCommand.delay] / 1_000
+    }
+  }
+
+  /// Opens a recording device.
+  typealias Capture =
+    (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    servers: SoundServers, capture: Capture
+  ) throws -> ExitStatus {
+    let options = try Options(arguments)
+    let name = options.source
+    let isFile = TakeInput.isSoundFile(name) || SoundFileFormat.container(ofName: name) != nil
+    let job = RenderJob(profile: options.live.profile)
+    let file = isFile ? try TakeInput.readSound(name, job: job).signal : nil
+    try options.live.checkOutputs(reading: file == nil ? [] : [name])
+    let source = file == nil ? try FollowedSource(name, on: servers) : nil
+    let session = options.live.makeSession(in: environment, terminal)
+    var activity: FollowActivity?
+    defer { activity?.stopThread() }
+    let (outcome, _) = try options.live.play(in: session, check: { try source?.check($0) }) {
+      engine in
+      let started =
+        if let file {
+          try FollowActivity(
+            file, options.following, delay: options.delay, on: engine, session: session,
+            named: name)
+        } else {
+          try makeActivity(source?.device ?? name, options, on: engine, session, capture)
+        }
+      activity = started
+      return started
+    }
+    let fields: JSONObject = [
+      "source": name, "style": options.following.style.rawValue, "following": activity?.fields,
+    ]
+    return try options.live.report(outcome, fields, terminal)
+  }
+
+  /// Follows a recording device.
+  private static func makeActivity(
+    _ device: String, _ options: Options, on engine: PlaybackEngine, _ session: LiveSession,
+    _ capture: Capture
+  ) throws -> FollowActivity {
+    let request = options.live.device.request
+    let period = Double(request.periodSize) / Double(request.rate)
+    do {
+      let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
+      let feed = try SoundFeed(
+        source, options.following, outputRate: engine.rate, period: period, delay: options.delay)
+      return try FollowActivity(feed, on: engine, session: session, named: options.source)
+    } catch let error as OutputError {
+      guard options.source == FollowedSource.monitor else {
+        throw FileError(options.source, error.description)
+      }
+      throw FileError(
+        options.source,
+        """
+        \(error.description); needs PulseAudio or PipeWire, and the package libasound2-plugins; \
+        or name a device with '--from'
+        """
+      )
+    }
+  }
+}
+
+/// Vibration that follows live sound or a sound file.
+final class FollowActivity: PlaybackActivity {
+  private struct SharedState {
+    var status = SoundFeed.Status()
+    var events: [CaptureEvent] = []
+    var isOver = false
+  }
+
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private let voice: LiveVoice
+  private let name: String
+  private let duration: Double?
+  private let sharedState = Locked(SharedState())
+  private var thread: BackgroundThread?
+  private var status = SoundFeed.Status()
+  private var peakLevel = 0.0
+  private var interruptionCount = 0
+  private var currentSilence: (since: Duration, isReported: Bool)?
+
+  private static let updateInterval = Duration.milliseconds(100)
+  /// The level below which a source is silent.
+  private static let silenceThreshold = 1e-4
+  /// The duration of silence after which it is reported.
+  private static let silenceReportDelay = Duration.seconds(5)
+
+  /// Follows live sound on a separate thread.
+  init(_ feed: SoundFeed, on engine: PlaybackEngine, session: LiveSession, named name: String)
+    throws
+  {
+    self.engine = engine
+    console = session.console
+    voice = feed.voice
+    self.name = name
+    duration = nil
+    try engine.attach(voice)
+    let shared = sharedState
+    thread = try BackgroundThread {
+      var noDescriptors: [PollDescriptor] = []
+      while !shared.withLock({ $0.isOver }) {
+        let event = feed.runIteration()
+        shared.withLock {
+          let level = max($0.status.level, feed.status.level)
+          $0.status = feed.status
+          $0.status.level = level
+          if let event {
+            $0.events.append(event)
+          }
+        }
+        SystemTimeSource().wait(
+          for: &noDescriptors, timeout: .nanosecondRounded(seconds: feed.iterationSeconds))
+      }
+    }
+  }
+
+  /// Follows a sound file, which is processed as a whole.
+  init(
+    _ signal: Signal, _ options: FollowingOptions, delay: Double, on engine: PlaybackEngine,
+    session: LiveSession,
+    named name: String
+  ) throws {
+    var follower = SoundFollower(options, rate: signal.rate)
+    var resampler = VariableRateResampler()
+    let frames =
+      [Float](repeating: 0, count: Int(delay * engine.rate))
+      + resampler.resample(follower.follow(signal.mono.span), step: signal.rate / engine.rate)
+    voice = LiveVoice(rate: engine.rate, capacity: frames.count, reserve: 1)
+    _ = voice.write(frames.span)
+    self.engine = engine
+    console = session.console
+    self.name = name
+    duration = Double(frames.count) / engine.rate
+    try engine.attach(voice)
+  }
+
+  var progress: (position: Double, duration: Double?) {
+    (duration.map { min($0, engine.seconds) } ?? engine.seconds, duration)
+  }
+
+  var title: ActivityTitle? {
+    guard duration == nil else { return nil }
+    let gate = status.gateGain < 0.5 ? "held back" : "open"
+    let level =
+      status.level < Self.silenceThreshold
+      ? "silent" : "in \(Decibels.of(amplitude: status.level).text(places: 0)) dB"
+    return ActivityTitle(
+      long: "\(level), gate \(gate)", short: level,
+      remarks: [
+        "\((Double(status.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
+        "\(status.drift.text(places: 0)) ppm",
+      ])
+  }
+
+  func update(at now: Duration) throws -> ActivityStep {
+    if let duration {
+      let remaining = duration + engine.routing.tail(rate: engine.rate) - engine.seconds
+      return remaining > 0 ? .wait(.nanosecondRounded(seconds: remaining)) : .finished
+    }
+    let (status, events) = sharedState.withLock { shared in
+      defer {
+        shared.status.level = 0
+        shared.events = []
+      }
+      return (shared.status, shared.events)
+    }
+    self.status = status
+    peakLevel = max(peakLevel, status.level)
+    for event in events {
+      switch event {
+      case .interrupted(let reason):
+        interruptionCount += 1
+        console.error("\(name.printable): \(reason)")
+      case .resumed(let after):
+        console.error("\(name.printable): follows again after \(after.inSeconds.text(places: 1)) s")
+      }
+    }
+    checkSilence(level: status.level, at: now)
+    return .wait(Self.updateInterval)
+  }
+
+  /// Reports that the source is silent, once per silence.
+  private func checkSilence(level: Double, at now: Duration) {
+    guard level < Self.silenceThreshold else {
+      currentSilence = nil
+      return
+    }
+    let (since, isReported) = currentSilence ?? (now, false)
+    currentSilence = (since, isReported || now - since >= Self.silenceReportDelay)
+    if !isReported, now - since >= Self.silenceReportDelay {
+      console.error(
+        "\(name.printable) is silent: is its volume at 0, or another source meant by '--from'?")
+    }
+  }
+
+  /// Stops the thread. A thread that its device blocks is abandoned.
+  func stopThread() {
+    sharedState.withLock { $0.isOver = true }
+    thread?.wait(within: .milliseconds(200))
+  }
+
+  var fields: JSONObject {
+    [
+      "peakDecibels": duration == nil ? NumberFormatting.decibels(Float(peakLevel)) : nil,
+      "gaps": interruptionCount,
+      "missedFrames": duration == nil ? voice.underrunFrameCount : nil,
+      "droppedFrames": status.droppedFrameCount,
+      "driftPPM": status.drift,
+    ]
+  }
+}

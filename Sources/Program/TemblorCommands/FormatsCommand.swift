@@ -1,0 +1,196 @@
+/// The command `formats`, which lists the formats and measures conversions.
+enum FormatsCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "formats", abstract: "List the formats of patterns, or what a conversion loses.",
+      discussion: """
+        Without arguments, the formats are listed with their file endings, whether they are r\
+        ead and written, and their dialects. With FROM, or FROM and TO, examples are converted a\
+        nd read again, and what arrives is measured: exact, close (within 1 % of full scale), appro\
+        ximate, or nothing.
+        """,
+      arguments: [source(formats), target(formats)], options: [SharedOptions.json],
+      examples: [
+        .init("temblor formats", "List the formats."),
+        .init("temblor formats ahap haptic", "See what a haptic clip keeps of AHAP."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static func argument(_ name: String, _ verb: String, _ formats: FormatRegistry)
+    -> TypedArgument<String?>
+  {
+    Argument(
+      name, help: "The format to \(verb).", choices: formats.formats.map(\.id), isOptional: true
+    ).optionalText()
+  }
+
+  private static func source(_ formats: FormatRegistry) -> TypedArgument<String?> {
+    argument("FROM", "read", formats)
+  }
+
+  private static func target(_ formats: FormatRegistry) -> TypedArgument<String?> {
+    argument("TO", "write", formats)
+  }
+
+  struct Options {
+    let source: HapticFormat?
+    let target: HapticFormat?
+    let format: ResultFormat
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
+      source = arguments[FormatsCommand.source(formats)].flatMap(formats.format(id:))
+      target = arguments[FormatsCommand.target(formats)].flatMap(formats.format(id:))
+      format = try ResultFormat(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    guard let source = options.source else {
+      try terminal.output.write(
+        options.format, json: ["formats": formats.formats.map(fields)], text: text(formats))
+      return .done
+    }
+    let targets = options.target.map { [$0] } ?? formats.formats.filter(\.isWritable)
+    let rows = targets.flatMap { target in
+      FormatMatrix.Content.allCases.map { content in
+        Row(
+          content: content, from: source.id, to: target.id,
+          measurement: FormatMatrix.measure(content, from: source, to: target))
+      }
+    }
+    try terminal.output.write(
+      options.format, json: ["conversions": rows.map(\.fields)], text: rows.map(\.text).joined())
+    return .done
+  }
+
+  /// The quality of a conversion for a kind of content.
+  private struct Row {
+    var content: FormatMatrix.Content
+    var from: String
+    var to: String
+    var measurement: FormatMatrix.Measurement
+
+    var fields: JSONObject {
+      [
+        "from": from, "to": to, "content": content.rawValue, "grade": measurement.grade.rawValue,
+        "difference": measurement.difference, "losses": measurement.losses,
+      ]
+    }
+
+    var text: String {
+      let name = content.rawValue
+      let percent = (measurement.difference * 100).text(places: 2)
+      let grade =
+        switch measurement.grade {
+        case .exact: "exact"
+        case .close: "close, within \(percent) %"
+        case .approximate: "approximate, up to \(percent) %"
+        case .none: "nothing"
+        }
+      let gap = String(repeating: " ", count: max(1, 12 - name.utf8.count))
+      return "\(from) to \(to): \(name)\(gap)\(grade)\n"
+        + measurement.losses.map { "  \($0)\n" }.joined()
+    }
+  }
+
+  private static func text(_ formats: FormatRegistry) -> String {
+    let rows = formats.formats.map { format in
+      [
+        format.id, format.fileExtensions.map { ".\($0)" }.joined(separator: " "),
+        format.isWritable ? "read, write" : "read",
+        format.title
+          + (format.dialects.isEmpty
+            ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
+      ]
+    }
+    return TextTable.text(rows)
+  }
+
+  private static func fields(_ format: HapticFormat) -> JSONObject {
+    [
+      "format": format.id, "title": format.title, "endings": format.fileExtensions,
+      "writable": format.isWritable,
+      "dialects": format.dialects,
+    ]
+  }
+}
+
+/// The command `format`, which rewrites patterns in canonical form.
+enum FormatCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "format", abstract: "Rewrite patterns in canonical form.",
+      discussion: """
+        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event paramet\
+        ers and control points are written one per line, and numbers as short as possible; other \
+        formats are set alike. Unknown keys are kept. Without options, the result goes to standard \
+        output; use --in-place to rewrite files. A link that is found in a folder is not rewritten.
+        """, arguments: [SharedOptions.patternArgument(formats)],
+      options: [inPlace, check], examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let inPlace = Option("-i", "--in-place", help: "Rewrite files that change.").flag()
+  private static let check = Option(
+    "--check", help: "Write nothing; exit with status 2 if a file is not canonical."
+  ).flag()
+
+  /// The use of the canonical text.
+  enum Mode {
+    case print
+    case check
+    case rewrite
+  }
+
+  struct Options {
+    let patterns: [String]
+    let mode: Mode
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
+      patterns = arguments[SharedOptions.patternArgument(formats)]
+      try SharedOptions.refuseBoth("--in-place", "--check", in: arguments)
+      let rewrites = try arguments[inPlace]
+      mode = try arguments[FormatCommand.check] ? .check : (rewrites ? .rewrite : .print)
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
+    var work = BatchWork(on: terminal, problems: problems)
+    for input in inputs {
+      try work.attempt { work in try format(input, options.mode, terminal, &work) }
+    }
+    return work.status
+  }
+
+  private static func format(
+    _ input: PatternInput, _ mode: Mode, _ terminal: Terminal, _ work: inout BatchWork
+  ) throws {
+    let file = try input.readFile()
+    let format = try input.formats.format(of: file)
+    guard let canonical = try format.canonicalText(of: file) else {
+      throw FileError(input.name, "the format '\(format.id)' has no canonical form")
+    }
+    switch mode {
+    case .print:
+      try terminal.output.write(canonical.span)
+    case .check:
+      guard file.bytes != canonical else { return }
+      try terminal.output.writeLine("\(input.name.printable): not in canonical form")
+      work.record(.invalidInput)
+    case .rewrite:
+      guard case .file(let path) = input.origin else {
+        throw FileError(input.name, "cannot be rewritten; it is not a file")
+      }
+      try input.checkRewriting()
+      if file.bytes != canonical {
+        try AtomicFileWriter.write(canonical, to: path)
+      }
+    }
+  }
+}

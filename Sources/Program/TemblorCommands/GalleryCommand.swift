@@ -1,0 +1,249 @@
+import Synchronization
+
+/// The command `gallery`, which writes a page of many patterns.
+enum GalleryCommand {
+  /// The sample rate of sounds in a gallery, in hertz. Haptics end below 1 kHz; patterns that play
+  /// sound files use `fullBandRate`.
+  static let soundRate = 8_000
+  private static let defaultOutput = "gallery.html"
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "gallery", abstract: "Write an HTML page of many patterns.",
+      discussion: """
+        The page is self-contained and works offline. Every pattern is drawn on one scale of time \
+        and has a player, a detail with its values and source, downloads, and a comparison with any\
+         other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the\
+         haptic band, so each pattern is included twice: rendered with the chosen profile and w\
+        ith the profile speaker.
+
+        Patterns that cannot be read are reported and skipped. The same patterns and options \
+        give an identical page.
+
+        \(SharedOptions.settingsUnusedText)
+        """, arguments: [SharedOptions.patternArgument(formats)],
+      options: [
+        PageOutput.outputOption(default: defaultOutput), title, SharedOptions.profile,
+        PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes, LiveOptions.quiet,
+      ] + SharedOptions.soundOptions,
+      examples: [
+        .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
+        .init(
+          "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
+          "Write gallery.html for a shaker."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let title = Option(
+    "--title", value: "TITLE", help: "Title of the page.", defaultText: "Haptic patterns"
+  ).text().map { $0 ?? "Haptic patterns" }
+
+  struct Options {
+    let patterns: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    let page: PageOptions
+    let title: String
+    let studioAddress: String?
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      var job = try SharedOptions.renderJob(arguments)
+      job.rate = soundRate
+      self.job = job
+      page = try PageOptions(arguments, default: defaultOutput)
+      patterns = arguments[SharedOptions.patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      title = try arguments[GalleryCommand.title]
+      studioAddress = try arguments[PageOutput.studioOption]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    try options.page.checkStream(terminal)
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
+    let results = ReviewTake.renderAll(
+      inputs, job: options.job, on: terminal, isQuiet: options.page.isQuiet)
+    var work = BatchWork(on: terminal, problems: problems)
+    var takes: [ReviewTake] = []
+    for result in results {
+      try work.attempt { _ in takes.append(try result.get()) }
+    }
+    guard !takes.isEmpty else { return work.status }
+    let page = try page(takes, title: options.title, studio: options.studioAddress)
+    try PageOutput.write(
+      page, options.page, state: takes.count.counted("pattern"), &work, terminal)
+    return work.status
+  }
+
+  /// Returns the HTML text of a gallery.
+  static func page(_ takes: [ReviewTake], title: String, studio: String? = nil) throws -> [UInt8] {
+    let gallery = PatternGallery(
+      title: title, generator: "Temblor \(temblorVersion)", studioAddress: studio)
+    return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))
+  }
+}
+
+/// A take with the sounds that a page plays: the signal of the transducer, and a version for small
+/// speakers.
+struct ReviewTake: Sendable {
+  static let speakerProfile = "speaker"
+  /// The sample rate of patterns that play sound files, in hertz.
+  private static let fullBandRate = 48_000
+
+  var take: Take
+  var sounds: PageSounds
+
+  init(_ input: PatternInput, job: RenderJob) throws {
+    var job = job
+    let pattern = try LoadedPattern(input, reading: job.readingOptions)
+    // Sound files of a pattern can exceed the band of haptics.
+    if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.kind.isHaptic }) {
+      job.rate = Self.fullBandRate
+    }
+    take = try TakeInput.render(pattern, job: job)
+    take.name = input.outputStem
+    sounds = PageSounds(
+      actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
+  }
+
+  /// Reads and renders patterns on all cores. Each result is independent of the others.
+  static func renderAll(
+    _ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool
+  )
+    -> [Result<
+      ReviewTake, any Error
+    >]
+  {
+    let results = Mutex([Result<ReviewTake, any Error>?](repeating: nil, count: inputs.count))
+    var line = ProgressLine(on: terminal)
+    WorkerPool.run(jobCount: inputs.count) { index in
+      let result = Result {
+        if job.isCancelled() {
+          throw FileError(inputs[index].name, "interrupted")
+        }
+        return try ReviewTake(inputs[index], job: job)
+      }
+      results.withLock { $0[index] = result }
+    } meanwhile: { done in
+      if !isQuiet {
+        line.show("\(done) of \(inputs.count) patterns")
+      }
+    }
+    line.clear()
+    return results.withLock { $0 }.compactMap(\.self)
+  }
+
+  /// Renders a pattern for small speakers. Returns nil for a sound file, for standard input, or if
+  /// the job is already for speakers.
+  static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
+    guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
+      job.profile.name != speakerProfile,
+      let profile = ProfileCatalog.profile(named: speakerProfile)
+    else { return nil }
+    var job = job
+    job.profile = profile
+    return try input.load(job).signal
+  }
+}
+
+/// The page that `compare` writes.
+enum ReportOutput {
+  /// Writes the page and returns its size in bytes. The levels are matched by loudness if
+  /// `levelMatch` is nil or none.
+  static func write(
+    to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison],
+    levelMatch: LevelMatch?,
+    tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
+  ) throws -> Int {
+    guard path != OutputPaths.standardOutput else {
+      throw UsageError("'--output' requires a file name")
+    }
+    let sounds = try pageSounds(inputs, takes: takes, job: job)
+    let report = ComparisonReport(
+      generator: "Temblor \(temblorVersion)", command: command,
+      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness,
+      tolerance: tolerance,
+      origins: inputs.map(origin), studioAddress: studio)
+    let page = try report.html(
+      takes: shortNamed(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
+    try AtomicFileWriter.write(page, to: path)
+    return page.count
+  }
+
+  /// Returns the origin of a take, or nil if the input can be read only once, like standard input.
+  private static func origin(of input: TakeInput) -> TakeOrigin? {
+    if let path = input.path {
+      guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
+        return nil
+      }
+      return TakeOrigin(
+        path: path, modified: FileSystem.modificationTimeText(of: path), bytes: bytes)
+    }
+    guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
+      let file = try? pattern.readFile()
+    else {
+      return nil
+    }
+    return TakeOrigin(path: "\(input.name), a shipped pattern", bytes: file.bytes)
+  }
+
+  /// Returns the sounds of each take at the lowest sufficient sample rate. Patterns are rendered at
+  /// this rate, and recordings are resampled.
+  private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws
+    -> [PageSounds]
+  {
+    var sounds: [PageSounds] = []
+    for (input, take) in zip(inputs, takes) {
+      var job = job
+      // Haptic events end below 1 kHz.
+      let events = take.composition?.layers.flatMap(\.pattern.events)
+      job.rate =
+        events?.allSatisfy(\.kind.isHaptic) == true
+        ? GalleryCommand.soundRate : Int(PageSounds.minimumRate(for: take.signal))
+      sounds.append(
+        PageSounds(
+          actuator: try signal(of: input, take: take, job: job),
+          speaker: try ReviewTake.speakerSignal(input, job: job)
+        ))
+    }
+    // A mixture of takes with and without a version for speakers would not be comparable.
+    guard sounds.allSatisfy({ $0.speaker != nil }) else {
+      return sounds.map { PageSounds(actuator: $0.actuator) }
+    }
+    return sounds
+  }
+
+  private static func signal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
+    let rate = Double(job.rate)
+    guard rate != take.signal.rate else { return take.signal }
+    if case .pattern(let pattern) = input, pattern.origin != .standardInput {
+      return try input.load(job).signal
+    }
+    let sound = Sound(
+      interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count),
+      rate: take.signal.rate)
+    let resampled = try sound.resampled(to: rate, path: take.name)
+    return Signal(
+      interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate
+    )
+  }
+
+  /// Returns the takes with short names, without folders and pattern extensions, if the short names
+  /// are distinct.
+  private static func shortNamed(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
+    let stems = zip(takes, inputs).map { take, input in
+      take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem
+    }
+    guard Set(stems).count == stems.count else { return takes }
+    return zip(takes, stems).map { take, name in
+      var take = take
+      take.name = name
+      return take
+    }
+  }
+}

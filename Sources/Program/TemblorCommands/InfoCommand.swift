@@ -1,0 +1,404 @@
+/// The command `info`, which shows the contents and levels of patterns and sound files.
+enum InfoCommand {
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "info", abstract: "Show the contents and levels of patterns and sound files.",
+      discussion: SharedOptions.settingsUnusedText,
+      arguments: [patternArgument(formats)],
+      options: [
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, weighting,
+        SharedOptions.json, SharedOptions.csv, tracks,
+      ] + SharedOptions.soundOptions,
+      examples: [
+        .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
+        .init("temblor info take.wav", "Measure a recording."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static func patternArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      "PATTERN",
+      help: """
+        A sound file, a pattern file of any format, a folder of patterns, the name of a shipped \
+        pattern, or - for standard input.
+        """, completion: .patternsAndSounds(formats), isRepeatable: true
+    ).texts()
+  }
+
+  private static let weighting = Option(
+    "--weighting", value: "NAME",
+    help: """
+      Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or \
+      a whole body on a seat.
+      """, defaultText: VibrotactileWeighting.hand.name,
+    choices: VibrotactileWeighting.all.map(\.name)
+  ).text().map { $0.flatMap(VibrotactileWeighting.named) ?? .hand }
+  private static let tracks = Option(
+    "--tracks",
+    help: """
+      Add to --json the corners of intensity and sharpness of each haptic event, before its \
+      envelope.
+      """
+  ).flag()
+
+  struct Options {
+    let inputs: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    let weighting: VibrotactileWeighting
+    let format: ResultFormat
+    let hasTracks: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
+      format = try ResultFormat(arguments)
+      hasTracks = try arguments[tracks]
+      if hasTracks, format != .json {
+        throw UsageError("'--tracks' requires '--json'")
+      }
+      var job = try SharedOptions.renderJob(arguments)
+      job.rate = try arguments[SharedOptions.rate]
+      self.job = job
+      weighting = try arguments[InfoCommand.weighting]
+      inputs = arguments[patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = TakeInput.find(
+      options.inputs, formats: formats, soundLookup: options.soundLookup)
+    var work = BatchWork(on: terminal, problems: problems)
+    var fields: [JSONObject] = []
+    for input in inputs {
+      try work.attempt { work in
+        let summary = try summary(of: input, options, terminal)
+        if options.format == .text {
+          try terminal.output.write(summary.text)
+        } else {
+          fields.append(summary.fields)
+        }
+        for problem in summary.problems {
+          work.fail(problem, .invalidInput)
+        }
+      }
+    }
+    switch options.format {
+    case .text: break
+    case .json: try terminal.output.write(json: ["takes": fields])
+    case .csv: try terminal.output.write(csv: fields)
+    }
+    return work.status
+  }
+
+  /// Measures an input.
+  private static func summary(of input: TakeInput, _ options: Options, _ terminal: Terminal) throws
+    -> (text: String, fields: JSONObject, problems: [String])
+  {
+    switch input {
+    case .pattern(let input):
+      let summary = try PatternSummary(input, job: options.job)
+      let tracks = options.hasTracks ? summary.trackFields : nil
+      return (summary.text, summary.fields + tracks, [])
+    case .sound(let path):
+      var line = ProgressLine(on: terminal)
+      defer { line.clear() }
+      let summary = try SoundSummary(path, weighting: options.weighting) { fraction in
+        line.show("\(path.printable): \(Int(fraction * 100)) %")
+      }
+      return (summary.text, summary.fields, summary.problems)
+    }
+  }
+}
+
+/// The contents and levels of a pattern.
+struct PatternSummary {
+  private let name: String
+  fileprivate let pattern: LoadedPattern
+  private let plan: RenderPlan
+  private let profile: TransducerProfile
+  private let statistics: RenderStatistics
+  private let rootMeanSquare: Double
+  private let frequencies: ClosedRange<Double>?
+  private let playedFrequencies: ClosedRange<Double>?
+
+  /// Reads, compiles, and renders a pattern to measure it. This takes a few milliseconds per minute
+  /// of the pattern.
+  init(_ input: PatternInput, job: RenderJob) throws {
+    (plan, pattern) = try job.plan(input)
+    name = input.name
+    profile = job.profile
+    let settings = job.settings(for: plan)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
+    var block = [Float](repeating: 0, count: 4_096)
+    var sum = 0.0
+    while true {
+      var span = block.mutableSpan
+      let count = rendering.read(into: &span)
+      if count == 0 { break }
+      for index in 0..<count {
+        sum += Double(block[index]) * Double(block[index])
+      }
+    }
+    statistics = rendering.statistics
+    rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
+    frequencies = profile.frequencyRange(of: pattern.composition)
+    playedFrequencies = profile.bandMapped(rate: plan.rate).frequencyRange(of: pattern.composition)
+  }
+
+  /// The number of items of each kind, with their singular noun and their JSON key.
+  private var counts: [(noun: String, key: String, count: Int)] {
+    let patterns = pattern.composition.layers.map(\.pattern)
+    func count(_ kind: HapticEvent.Kind) -> Int {
+      patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } }
+    }
+    let keys = ["transients", "continuous", "audioContinuous", "audioCustom"]
+    return zip(HapticEvent.Kind.allCases, keys).map { ($0.noun, $1, count($0)) } + [
+      ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
+      ("curve", "curves", patterns.reduce(0) { $0 + $1.curves.count }),
+      (
+        "control point", "controlPoints",
+        patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }
+      ),
+      ("sampled signal", "signals", pattern.composition.layers.reduce(0) { $0 + $1.signals.count }),
+    ]
+  }
+
+  var text: String {
+    let counted = counts.filter { $0.count > 0 }.map { $0.count.counted($0.noun) }.joined(
+      separator: ", ")
+    let voices = plan.maximumVoiceCount
+    let level = NumberFormatting.decibels(Float(rootMeanSquare))
+    let levels = LevelText(statistics, rate: plan.rate)
+    var lines = [
+      name.printable,
+      "  length     \(NumberFormatting.seconds(plan.duration))"
+        + (plan.soundEnd < plan.length
+          ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
+      "  contents   \(counted.isEmpty ? "no events" : counted)",
+      "  profile    \(profile.name): \(bandText)",
+      "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, "
+        + (levels.limiting ?? "never limited"),
+      "  polyphony  \(voices.counted("voice")) at most",
+    ]
+    if let feeling = pattern.composition.notes {
+      lines.insert("  about      \(feeling.printable)", at: 1)
+    }
+    let places = pattern.composition.bodyLocations.map(\.displayName)
+    if !places.isEmpty {
+      lines.insert("  places     \(places.joined(separator: ", ").printable)", at: 3)
+    }
+    if usesAbsoluteCurveTimes {
+      lines.append("  curves     absolute times, converted to relative")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var soundSeconds: Double { Double(plan.soundEnd) / plan.rate }
+  private var usesAbsoluteCurveTimes: Bool {
+    pattern.details.contains { $0 == ("curveTimes", "absolute") }
+  }
+
+  private var bandText: String {
+    guard let frequencies else { return "no haptic events" }
+    func text(_ range: ClosedRange<Double>) -> String {
+      let ends = [range.lowerBound, range.upperBound].map { $0.text(places: 1) }
+      return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
+    }
+    let asked = text(frequencies)
+    guard let played = playedFrequencies.map(text), played != asked else {
+      return "events at \(asked)"
+    }
+    return "events at \(asked), played at \(played)"
+  }
+
+  var fields: JSONObject {
+    let played = playedFrequencies == frequencies ? nil : playedFrequencies
+    return [
+      "pattern": name, "duration": plan.duration, "soundSeconds": soundSeconds,
+      "counts": counts.reduce([:] as JSONObject) { $0 + [$1.key: $1.count] },
+      "profile": profile.name,
+      "lowestHertz": frequencies?.lowerBound, "highestHertz": frequencies?.upperBound,
+      "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
+      "peakDecibels": NumberFormatting.decibels(statistics.peak),
+      "rmsDecibels": NumberFormatting.decibels(Float(rootMeanSquare)),
+      "limitedFrames": Int(statistics.limitedFrameCount), "peakVoices": plan.maximumVoiceCount,
+      "usesAbsoluteCurveTimes": usesAbsoluteCurveTimes, "description": pattern.composition.notes,
+    ]
+  }
+
+  /// The kind and the end of each haptic event, and the time, intensity, and sharpness of its
+  /// control points.
+  fileprivate var trackFields: JSONObject {
+    let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONObject] in
+      let felt = EffectiveParameters(pattern)
+      return pattern.events.filter(\.kind.isHaptic).map { event in
+        let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }
+        return [
+          "kind": event.kind.rawValue, "end": event.time + (event.holdDuration ?? 0),
+          "corners": JSONElement.inlineArray(corners.map(\.json)),
+        ]
+      }
+    }
+    return ["tracks": events]
+  }
+}
+
+/// The contents and levels of a sound file.
+struct SoundSummary {
+  /// The edges of the listed frequency bands, in hertz. The last band is unbounded.
+  private static let bandEdges = [0.0, 20, 80, 250, 1_000]
+  private static let maximumListedOnsetCount = 8
+
+  private let name: String
+  private let measurement: SoundMeasurement
+  private let weighting: VibrotactileWeighting
+  private let weightedEnergies: [WeightedEnergy]
+  private let spectrum: Spectrum?
+
+  init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in })
+    throws
+  {
+    name = path
+    self.weighting = weighting
+    measurement = try SoundMeasurement(path, progress: progress)
+    weightedEnergies = measurement.spectra.map { WeightedEnergy(of: $0, weighting: weighting) }
+    spectrum = Spectrum(averaging: measurement.spectra)
+  }
+
+  var problems: [String] {
+    var complaints: [String] = []
+    if let truncation = measurement.truncation {
+      complaints.append(truncation.text)
+    }
+    let count = measurement.overall.nonFiniteCount
+    let all = measurement.frameCount * measurement.channels.count
+    if count > 0 {
+      complaints.append(
+        """
+        \(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are \
+        treated as silence
+        """
+      )
+    }
+    return complaints.map { "\(name.printable): \($0)" }
+  }
+
+  private var duration: Double { Double(measurement.frameCount) / measurement.rate }
+  private var combinedWeightedEnergy: WeightedEnergy? {
+    spectrum.map { WeightedEnergy(of: $0, weighting: weighting) }
+  }
+
+  var text: String {
+    let count = measurement.channels.count
+    var lines = [
+      name.printable,
+      "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
+        + "\(measurement.rate.text(places: 3)) Hz",
+      "  contents   \(count.counted("channel")), \(measurement.encoding) in "
+        + measurement.container,
+      "  level      \(levelText(measurement.overall))",
+    ]
+    if measurement.overall.samplePeak > 0 {
+      lines.append(
+        "  loudness   "
+          + (measurement.overall.integratedLoudness.map { "\($0.text(places: 1)) LUFS" }
+            ?? "below -70 LUFS"))
+    }
+    if measurement.overall.rms > 0, let combinedWeightedEnergy {
+      lines.append(
+        "  weighted   \(decibelText(combinedWeightedEnergy.decibels)) dB for a \(weighting.bodyPart)"
+      )
+      lines.append("  spectrum   \(bandText)")
+    }
+    if let onsets = measurement.onsets {
+      lines.append("  onsets     \(onsetText(onsets))")
+    }
+    if count > 1 {
+      for (index, levels) in measurement.channels.enumerated() {
+        lines.append(
+          "  channel \(index + 1)" + (index < 9 ? "  " : " ") + levelText(levels)
+            + (levels.rms > 0 ? ", felt \(decibelText(weightedEnergies[index].decibels)) dB" : ""))
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func levelText(_ levels: Levels) -> String {
+    guard levels.samplePeak > 0 else { return "silent" }
+    return "peak \(decibelText(levels.samplePeakDecibels)) dBFS, "
+      + """
+      true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \(decibelText(levels.rmsDecibels)) \
+      dBFS, 
+      """
+      + "crest \(decibelText(levels.crestFactorDecibels ?? 0)) dB, DC \(levels.dc.text(places: 5))"
+  }
+
+  private func decibelText(_ value: Double) -> String { value.text(places: 1) }
+
+  private var bandText: String {
+    guard let spectrum, spectrum.power > 0 else { return "silent" }
+    guard let centroid = spectrum.centroid else { return "an offset alone" }
+    let power = spectrum.power
+    let shares = Self.bandEdges.indices.compactMap { index -> String? in
+      let share = (bandPower(index) / power * 100).rounded()
+      guard share >= 1 else { return nil }
+      let low = Self.bandEdges[index].text(places: 0)
+      guard index + 1 < Self.bandEdges.count else { return "\(Int(share)) % above \(low) Hz" }
+      let high = Self.bandEdges[index + 1].text(places: 0)
+      return "\(Int(share)) % in \(low) to \(high) Hz"
+    }
+    return "centred at \(centroid.text(places: 1)) Hz; " + shares.joined(separator: ", ")
+  }
+
+  private func bandPower(_ index: Int) -> Double {
+    let edges = Self.bandEdges + [max(Self.bandEdges[Self.bandEdges.count - 1], measurement.rate)]
+    return spectrum?.power(in: edges[index]...edges[index + 1]) ?? 0
+  }
+
+  private func onsetText(_ onsets: [Onset]) -> String {
+    if onsets.isEmpty { return "none" }
+    let times = onsets.prefix(Self.maximumListedOnsetCount).map { $0.time.text(places: 3) }
+    return "\(onsets.count), at \(times.joined(separator: ", "))"
+      + (onsets.count > Self.maximumListedOnsetCount ? " … s" : " s")
+  }
+
+  var fields: JSONObject {
+    let bands = Self.bandEdges.indices.map { index -> JSONObject in
+      [
+        "fromHertz": Self.bandEdges[index],
+        "toHertz": index + 1 < Self.bandEdges.count ? Self.bandEdges[index + 1] : nil,
+        "decibels": Decibels.of(power: bandPower(index)),
+      ]
+    }
+    let onsets = measurement.onsets?.map {
+      ["time": $0.time, "strength": $0.strength] as JSONObject
+    }
+    return [
+      "sound": name, "duration": duration, "frames": measurement.frameCount,
+      "rate": measurement.rate,
+      "container": measurement.container, "encoding": measurement.encoding,
+    ] + fields(of: measurement.overall, weightedEnergy: combinedWeightedEnergy) + [
+      "loudness": measurement.overall.integratedLoudness?.json ?? JSONElement.null,
+      "weighting": weighting.name,
+      "centroidHertz": spectrum?.centroid?.json ?? JSONElement.null, "bands": bands,
+      "onsets": onsets,
+      "channels": zip(measurement.channels, weightedEnergies).map {
+        fields(of: $0, weightedEnergy: $1)
+      },
+    ]
+  }
+
+  private func fields(of levels: Levels, weightedEnergy felt: WeightedEnergy?) -> JSONObject {
+    [
+      "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
+      "rmsDecibels": levels.rmsDecibels,
+      "crestDecibels": levels.crestFactorDecibels?.json ?? JSONElement.null, "dc": levels.dc,
+      "weightedDecibels": felt?.decibels ?? Decibels.silence,
+      "nonFiniteSamples": levels.nonFiniteCount,
+    ]
+  }
+}

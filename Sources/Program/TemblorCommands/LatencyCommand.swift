@@ -1,0 +1,217 @@
+/// The command `latency`, which measures output latency.
+enum LatencyCommand {
+  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
+    .int(in: 1...100_000, default: 200)
+  private static let seed = Option("--seed", value: "N", help: "Seed of the random times.")
+    .int(in: 0...Int.max, default: 1)
+
+  static let definition = Command(
+    "latency", abstract: "Measure output latency.",
+    discussion: """
+      Triggers taps at random times, silent unless --audible is given, and measures the time unti\
+      l the first frame of each is handed to the device. The delay reported by the device and the\
+       2 ms look-ahead of the limiter are added. The latency of amplifier and transducer i\
+      s not included.
+      """,
+    options: [
+      count, seed, audible, LiveOptions.json, LiveOptions.quiet,
+    ],
+    groups: LiveOptions.groups,
+    examples: [
+      .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
+      .init(
+        "temblor latency --device hw:0 --period-size 64",
+        "Measure a card directly, with a small buffer."),
+    ]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let audible = Option("--audible", help: "Make the taps audible.").flag()
+
+  struct Options {
+    let live: LiveOptions
+    let count: Int
+    let seed: Int
+    let isAudible: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      try live.checkOutputs(reading: [])
+      count = try arguments[LatencyCommand.count]
+      seed = try arguments[LatencyCommand.seed]
+      isAudible = try arguments[audible]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    let environment = SystemEnvironment()
+    let session = options.live.makeSession(in: environment, terminal, wantsBlockTimings: true)
+    let (outcome, probe) = try options.live.play(in: session, isListened: false) { engine in
+      if !options.isAudible {
+        engine.isMuted = true
+      }
+      return try LatencyProbe(
+        options.count, seed: UInt64(options.seed), on: engine, time: environment.time)
+    }
+    let measurements = probe.measurements
+    if !options.live.printsJSON {
+      try terminal.output.write(text(measurements, outcome, for: terminal.output))
+    }
+    let seconds: JSONObject = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
+    return try options.live.report(
+      outcome, ["taps": measurements.count, "seconds": seconds], terminal)
+  }
+
+  private static func rows(_ all: [LatencyProbe.Measurement]) -> [(
+    name: String, key: String, values: Distribution
+  )] {
+    [
+      ("call to device", "handing", Distribution(all.map(\.callToDevice))),
+      ("device", "device", Distribution(all.map(\.deviceDelay))),
+      ("limiter", "limiter", Distribution(all.map(\.limiterDelay))),
+      ("total", "total", Distribution(all.map(\.total))),
+    ]
+  }
+
+  /// Returns a table in milliseconds, a histogram if the output is a terminal, and a summary.
+  static func text(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output)
+    -> String
+  {
+    guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
+    let rows = rows(all)
+    var text = "\(all.count.counted("tap")) on \(device.description)\n\n"
+    text +=
+      padded("milliseconds", to: 16) + Distribution.columns.map { rightAligned($0.name) }.joined()
+    for row in rows {
+      text +=
+        "\n" + padded(row.name, to: 16)
+        + row.values.quantiles.map { rightAligned(millisecondText($0)) }.joined()
+    }
+    text += "\n\n"
+    let total = rows[rows.count - 1].values
+    if output.isTerminal {
+      text += histogram(total) + "\n"
+    }
+    let blocks = outcome.renderLoad
+    text += "Render load: mean \(percentText(blocks.meanLoad)), "
+    text +=
+      "peak \(percentText(blocks.peakLoad)); \(outcome.sinkEvents.underrunCount.counted("underrun")).\n"
+    text += "Median latency \(millisecondText(total.quantile(0.5))) ms, "
+    text += "99th percentile \(millisecondText(total.quantile(0.99))) ms, "
+    text += "without amplifier and transducer.\n"
+    return text
+  }
+
+  private static func histogram(_ values: Distribution) -> String {
+    let rows = values.histogram(rowCount: 8).rows
+    let most = rows.map(\.count).max() ?? 1
+    return rows.map { row in
+      let length = (row.count * 40 + most - 1) / max(1, most)
+      return rightAligned(millisecondText(row.start)) + " " + String(repeating: "█", count: length)
+        + (row.count > 0 ? " \(row.count)" : "") + "\n"
+    }.joined()
+  }
+
+  private static func millisecondText(_ seconds: Double) -> String {
+    NumberFormatting.fixed(seconds * 1_000, places: 2)
+  }
+
+  private static func percentText(_ share: Double) -> String {
+    "\((share * 100).text(places: 1)) %"
+  }
+
+  private static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func rightAligned(_ text: String) -> String {
+    String(repeating: " ", count: max(0, 9 - text.count)) + text
+  }
+}
+
+/// Taps at random times, whose latency is measured.
+final class LatencyProbe: PlaybackActivity {
+  struct Measurement: Equatable, Sendable {
+    /// The time from the call until the first frame is handed to the device, in seconds.
+    var callToDevice: Double
+    /// The duration of the sound that the device still plays before that frame, in seconds.
+    var deviceDelay: Double
+    var limiterDelay: Double
+
+    var total: Double { callToDevice + deviceDelay + limiterDelay }
+  }
+
+  /// The range of pauses between taps, in seconds: many times the length of a period, and not a
+  /// multiple of it.
+  static let pauseRange = 0.02...0.05
+  /// The time after which a tap is lost because the device was disconnected.
+  private static let lostTapTimeout = Duration.seconds(2)
+
+  private(set) var measurements: [Measurement] = []
+  private let tapCount: Int
+  private let engine: PlaybackEngine
+  private let player: PatternPlayer
+  private let time: any TimeSource
+  private var generator: SplitMix64
+  private var nextTapTime = Duration.zero
+  private var lastStartFrame: Int64?
+  private var triggerTime: Duration?
+  private var blockTimings: [BlockTiming] = []
+
+  init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
+    self.tapCount = count
+    self.engine = engine
+    self.time = time
+    generator = SplitMix64(seed: seed)
+    player = try engine.player(
+      for: TapCommand.tapPattern(count: 1, gap: 1, intensity: 0.5, sharpness: 0.5))
+  }
+
+  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+
+  func update(at now: Duration) throws -> ActivityStep {
+    if measurements.count >= tapCount { return .finished }
+    if let triggerTime {
+      if now - triggerTime > Self.lostTapTimeout {
+        self.triggerTime = nil
+      }
+      return .wait(.milliseconds(1))
+    }
+    if nextTapTime == .zero {
+      scheduleTap(after: now)
+    }
+    guard now >= nextTapTime else { return .wait(nextTapTime - now) }
+    // The clock is read immediately before the call.
+    triggerTime = time.now
+    try player.start()
+    scheduleTap(after: now)
+    return .wait(.milliseconds(1))
+  }
+
+  func record(_ new: [BlockTiming]) {
+    blockTimings += new
+    guard let triggerTime, let frame = player.startFrame, frame != lastStartFrame else {
+      if self.triggerTime == nil {
+        blockTimings.removeAll()
+      }
+      return
+    }
+    guard let record = blockTimings.first(where: { $0.position + Int64($0.frameCount) > frame })
+    else {
+      return
+    }
+    lastStartFrame = frame
+    self.triggerTime = nil
+    blockTimings.removeAll()
+    let behind = record.frameCount - Int(frame - record.position)
+    measurements.append(
+      Measurement(
+        callToDevice: max(0, (record.writeEnd - triggerTime).inSeconds),
+        deviceDelay: Double(max(0, record.delay - behind)) / engine.rate,
+        limiterDelay: Renderer.lookahead))
+  }
+
+  private func scheduleTap(after now: Duration) {
+    nextTapTime =
+      now + .nanosecondRounded(seconds: Double.random(in: Self.pauseRange, using: &generator))
+  }
+}

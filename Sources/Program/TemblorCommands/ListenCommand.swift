@@ -1,0 +1,408 @@
+import Glibc
+import Synchronization
+
+/// The command `listen`, which plays patterns on request of other programs.
+enum ListenCommand {
+  private static let untilIdle = Option(
+    "--until-idle", value: "SECONDS",
+    help: "With a socket, exit once no client is connected and nothing plays for this long."
+  ).double(in: 0...86_400)
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "listen", abstract: "Play patterns on request from scripts and other programs.",
+      discussion: """
+        Commands are read from standard input and from clients of the Unix socket, which only yo\
+        ur user can access. At the end of standard input, patterns play to their end, loops to the\
+         end of the current pass or their scheduled stop, and the program exits. With --socket \
+        it runs until a signal or the command shutdown stops it.
+
+        As a service of systemd with socket activation it takes the socket that systemd has c\
+        reated, reports when it is ready and what was lost, and feeds its watchdog while both comma\
+        nds and sound go on; Examples/systemd has the units.
+
+        After \(Int(idleDelay / .seconds(1))) seconds in which nothing plays the device is stopped \
+        until the next command, so that it and the computer can sleep; time goes on. On a sound \
+        server the first sound after that comes about 0.1 seconds later than others. --keep-awake \
+        and --record prevent it; a JACK client keeps running.
+
+        If the default device cannot be opened, commands still run, without output, so that scrip\
+        ts keep working.
+
+
+        """ + CommandGrammar.discussion,
+      options: [
+        socket, folder, metrics,
+        untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve,
+        LiveOptions.quiet,
+      ], groups: LiveOptions.groups,
+      examples: [
+        .init(
+          "printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen",
+          "Play two patterns in sequence."),
+        .init(
+          "temblor listen --socket $XDG_RUNTIME_DIR/temblor < /dev/null &",
+          "Serve other programs until a signal stops it."),
+      ]
+    ) { arguments, terminal in
+      try run(
+        arguments, terminal, on: SystemEnvironment(), standard: LineConnection(), formats: formats)
+    }
+  }
+
+  private static let metricsIntervalSeconds = Int(ServerMaintenance.fileInterval / .seconds(1))
+
+  /// The time without sound before the device is stopped.
+  static let idleDelay = Duration.seconds(10)
+
+  private static let socket = Option(
+    "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
+    completion: .file
+  ).text()
+  private static let folder = Option(
+    "--folder", value: "DIR",
+    help: "Open pattern files in and below this folder only; other names are relative to it.",
+    completion: .file
+  ).text()
+  private static let metrics = Option(
+    "--metrics", value: "FILE",
+    help: """
+      Write what stats counts to a file as OpenMetrics text, every \(metricsIntervalSeconds) \
+      seconds.
+      """, completion: .file, writes: []
+  ).text()
+
+  struct Options {
+    let live: LiveOptions
+    let socketPath: String?
+    let idleLimit: Duration?
+    /// The folder to which pattern files are restricted.
+    let folder: String?
+    let metricsPath: String?
+    let isQuiet: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      socketPath = try arguments[socket]
+      idleLimit = try arguments[untilIdle].map(Duration.nanosecondRounded)
+      folder = try arguments[ListenCommand.folder].map { path throws(FileError) in
+        guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
+          throw FileError(path, "is not a folder")
+        }
+        return real
+      }
+      metricsPath = try arguments[metrics]
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
+    }
+  }
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    standard: LineConnection, formats: FormatRegistry = .standard
+  ) throws -> ExitStatus {
+    let options = try Options(arguments)
+    try options.live.checkOutputs(reading: [])
+    let listener =
+      try options.socketPath.map { path throws(FileError) in try SocketListener(path) }
+      ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
+    let upkeep = ServerMaintenance(
+      file: options.metricsPath, watchdogLimit: ServiceManager.watchdogLimit,
+      notify: ServiceManager.notify
+    ) { terminal.report($0) }
+    let environment = FallbackEnvironment(
+      environment, needsDevice: options.live.device.isExplicit
+    ) { terminal.report($0) }
+    let session = LiveSession(
+      in: environment, terminal: terminal,
+      // Status lines would interfere with typed commands.
+      isQuiet: options.isQuiet || standard.isTerminal, wantsBlockTimings: false)
+    let (outcome, activity) = try options.live.play(in: session, isListened: false) { engine in
+      engine.idleDelay = idleDelay
+      let device = environment.device
+      // A command that just missed a period is executed in the next period.
+      let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
+      ServiceManager.notify("READY=1")
+      let server = CommandSession(
+        engine, device: device?.name ?? "none", array: options.live.routing.array,
+        startTime: time(nil), wake: session.wake, formats: formats, folder: options.folder,
+        loadsInBackground: true, message: Failure.message(_:))
+      return ServerActivity(
+        server, standard: standard, listener: listener, inbox: environment.inbox,
+        time: environment.time, period: .nanosecondRounded(seconds: period),
+        idleLimit: options.idleLimit, upkeep: upkeep)
+    }
+    ServiceManager.notify("STOPPING=1")
+    activity.finish()
+    return outcome.status
+  }
+}
+
+/// The command server as an activity of a live session.
+final class ServerActivity: PlaybackActivity {
+  private let session: CommandSession
+  private let standard: LineConnection
+  private let listener: SocketListener?
+  private let inbox: EventInbox
+  private let time: any TimeSource
+  private let period: Duration
+  private let idleLimit: Duration?
+  private let upkeep: ServerMaintenance
+  /// The time since which no client is connected and nothing plays.
+  private var idleSince: Duration?
+  private var standardQueue = CommandQueue()
+  private var queues: [SocketListener.Client: CommandQueue] = [:]
+  private var isFinishing = false
+
+  /// Creates the activity of a server.
+  ///
+  /// - Parameters:
+  ///   - session: The command server.
+  ///   - standard: The connection to standard input and output.
+  ///   - listener: The socket, or nil without a socket.
+  ///   - inbox: The events from other threads.
+  ///   - time: The clock.
+  ///   - period: The duration of two periods of the device.
+  ///   - idleLimit: The time without clients and sound after which the activity ends, or nil for no
+  ///     limit.
+  ///   - upkeep: The periodic tasks.
+  init(
+    _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
+    inbox: EventInbox,
+    time: any TimeSource, period: Duration, idleLimit: Duration? = nil,
+    upkeep: ServerMaintenance = ServerMaintenance()
+  ) {
+    self.session = session
+    self.standard = standard
+    self.listener = listener
+    self.inbox = inbox
+    self.time = time
+    self.period = period
+    self.idleLimit = idleLimit
+    self.upkeep = upkeep
+  }
+
+  var watchedDescriptors: [PollDescriptor] {
+    standard.isPaused = !standardQueue.isEmpty
+    for client in listener?.clients ?? [] {
+      listener?.setPaused(client, queues[client]?.isEmpty == false)
+    }
+    return standard.watchedDescriptors + (listener?.watchedDescriptors() ?? [])
+  }
+
+  var state: PlaybackStatus.State { session.activity }
+  var progress: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
+
+  func update(at now: Duration) -> ActivityStep {
+    standard.flush()
+    handleEvents()
+    standardQueue.add(standard.readLines())
+    var isOver =
+      standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
+    if executeClientCommands(at: now) {
+      isOver = true
+    }
+    let due = ([standardQueue] + queues.values).compactMap { $0.nextTime(period: period) }.map {
+      max(.zero, $0 - now)
+    }
+    let next = [
+      due.min(), session.heldEventsTimeout(at: now), upkeep.perform(at: now, on: session),
+    ]
+    .compactMap(\.self).min()
+    let step = isOver ? ActivityStep.finished : step(at: now, next: next)
+    reportEvents()
+    return step
+  }
+
+  func finish() {
+    handleEvents()
+    session.reportHeldEvents(at: nil)
+    reportEvents()
+    standard.finish(time)
+  }
+
+  private func executeClientCommands(at now: Duration) -> Bool {
+    guard let listener else { return false }
+    for event in listener.receive() {
+      switch event {
+      case .connected(let client): queues[client] = CommandQueue()
+      case .line(let client, let line): queues[client]?.add([line])
+      case .disconnected(let client): queues[client] = nil
+      }
+    }
+    var isOver = false
+    for client in listener.clients {
+      let ending = queues[client]?.execute(by: session, client: client, at: now, period: period) {
+        listener.send($0, to: client)
+      }
+      if ending != nil {
+        listener.disconnect(client)
+      }
+      if ending == .shutdown {
+        isOver = true
+      }
+    }
+    return isOver
+  }
+
+  private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
+    guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
+      let remaining = session.remainingSeconds()
+    else {
+      idleSince = nil
+      return (false, nil)
+    }
+    // Sound that has been sent to the device is still to be heard.
+    if remaining > 0 { return (false, .nanosecondRounded(seconds: remaining)) }
+    let since = idleSince ?? now
+    idleSince = since
+    return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
+  }
+
+  private func step(at now: Duration, next: Duration?) -> ActivityStep {
+    let idle = idleStep(at: now)
+    if idle.isOver { return .finished }
+    let limit = [next, standard.timeout, session.timeout(), idle.limit].compactMap { $0 }.min()
+    guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
+    if !isFinishing {
+      isFinishing = session.finishPlaying()
+    }
+    guard isFinishing else { return .wait(period) }
+    guard let remaining = session.remainingSeconds() else { return .wait(limit) }
+    return remaining > 0 ? .wait(.nanosecondRounded(seconds: remaining)) : .finished
+  }
+
+  private func handleEvents() {
+    let now = time.now
+    for case .sinkEvent(let event) in inbox.drain() {
+      session.record(event, at: now)
+    }
+    session.reportHeldEvents(at: now)
+  }
+
+  private func reportEvents() {
+    for event in session.drainEvents() {
+      standard.send(event)
+      listener?.sendToAll(event)
+    }
+  }
+}
+
+/// Events of other threads, for the thread of a live command.
+final class EventInbox: Sendable {
+  let wake = WakeSignal.makeOrInert()
+  private let events = Mutex<[LivePlayback.Event]>([])
+
+  /// Appends an event from any thread.
+  func append(_ event: LivePlayback.Event) {
+    events.withLock { $0.append(event) }
+    wake.raise()
+  }
+
+  /// Returns all events and removes them.
+  func drain() -> [LivePlayback.Event] {
+    wake.lower()
+    return events.withLock { events in
+      defer { events = [] }
+      return events
+    }
+  }
+}
+
+/// An environment without a keyboard that continues without sound if no device can be opened, so
+/// that scripts keep working.
+final class FallbackEnvironment: PlaybackEnvironment {
+  let inbox = EventInbox()
+  private let environment: any PlaybackEnvironment
+  private let needsDevice: Bool
+  private let report: @Sendable (String) -> Void
+  private let openedDevice = Mutex<DeviceSummary?>(nil)
+
+  init(
+    _ environment: any PlaybackEnvironment, needsDevice: Bool,
+    report: @escaping @Sendable (String) -> Void
+  ) {
+    self.environment = environment
+    self.needsDevice = needsDevice
+    self.report = report
+  }
+
+  var time: any TimeSource { environment.time }
+  var device: DeviceSummary? { openedDevice.withLock { $0 } }
+  func keyboard() -> (any Keyboard)? { nil }
+
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  {
+    let opened: OpenedOutput
+    do throws(OutputError) {
+      opened = try environment.open(output, request)
+    } catch {
+      guard !needsDevice else { throw error }
+      report("\(error.message); continuing without sound")
+      opened = OpenedOutput(sink: NullSink(request.requestedFormat, time: time), name: "none")
+    }
+    let device = DeviceSummary(opened)
+    openedDevice.withLock { $0 = device }
+    return opened
+  }
+
+  func play(
+    _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
+    eventHandler: @escaping LivePlayback.EventHandler
+  ) throws(PlaybackError) -> any EngineDriver {
+    let inbox = inbox
+    return try environment.play(engine, through: output, recording: recording) { event in
+      // The inbox comes first, so that the event is present when the handler wakes a thread.
+      inbox.append(event)
+      eventHandler(event)
+    }
+  }
+}
+
+/// The protocol between a service manager, such as systemd, and this process.
+package enum ServiceManager {
+  /// The first socket that was passed to this process: `LISTEN_PID` and `LISTEN_FDS` of
+  /// sd_listen_fds(3).
+  package static var activatedSocket: Int32? {
+    guard environmentValue("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
+      let count = environmentValue("LISTEN_FDS").flatMap({ Int($0) }), count > 0
+    else { return nil }
+    // Passed descriptors begin after the standard streams.
+    return 3
+  }
+
+  /// The watchdog interval of the service manager, or nil without a watchdog: `WATCHDOG_USEC` of
+  /// sd_watchdog_enabled(3).
+  package static var watchdogLimit: Duration? {
+    guard environmentValue("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else {
+      return nil
+    }
+    return environmentValue("WATCHDOG_USEC").flatMap { Int64($0) }.flatMap {
+      $0 > 0 ? .microseconds($0) : nil
+    }
+  }
+
+  /// Reports a state such as `READY=1` to the service manager, if there is one: sd_notify(3).
+  package static func notify(_ state: String) {
+    guard let path = environmentValue("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+      var address = try? SocketFile.address(path)
+    else { return }
+    // The path of an abstract socket begins with a zero byte.
+    if path.hasPrefix("@") {
+      address.sun_path.0 = 0
+    }
+    let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(AF_UNIX, kind, 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    let text = Array(state.utf8)
+    _ = unsafe SocketFile.withAddress(
+      &address, length: MemoryLayout<sa_family_t>.size + path.utf8.count
+    ) {
+      unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, $1)
+    }
+  }
+
+  private static func environmentValue(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+}

@@ -1,0 +1,222 @@
+/// The command `patterns`, which lists or prints the shipped patterns.
+enum PatternsCommand {
+  static let definition = Command(
+    "patterns", abstract: "List the shipped patterns, or print one.",
+    arguments: [nameArgument], options: [names, SharedOptions.json, SharedOptions.csv],
+    examples: [
+      .init("temblor patterns", "List the patterns."),
+      .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
+    ]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let nameArgument = Argument(
+    "NAME", help: "Print the AHAP text of this pattern.",
+    completion: Completion(candidateCommand: "patterns --names"), isOptional: true
+  ).optionalText()
+  private static let names = Option(
+    "--names", help: "Print only the names, one per line."
+  ).flag()
+
+  struct Options {
+    let name: String?
+    let printsNames: Bool
+    let format: ResultFormat
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
+      name = arguments[nameArgument]
+      printsNames = try arguments[names]
+      format = try ResultFormat(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    if let name = options.name {
+      guard let text = ShippedPatterns.text(named: name) else {
+        let question = Suggestion.question(for: name, among: ShippedPatterns.names)
+        throw FileError(name, "no shipped pattern has this name\(question)")
+      }
+      try terminal.output.write(text.span)
+      return .done
+    }
+    if options.printsNames {
+      try terminal.output.write(ShippedPatterns.names.map { $0 + "\n" }.joined())
+      return .done
+    }
+    let rows = try ShippedPatterns.names.map { name in
+      let (plan, pattern) = try RenderJob().plan(
+        PatternInput(origin: .shipped(name), outputStem: name))
+      return (name: name, duration: plan.duration, notes: pattern.composition.notes ?? "")
+    }
+    let fields = rows.map { row -> JSONObject in
+      ["name": row.name, "duration": row.duration, "description": row.notes]
+    }
+    let lines = rows.map { row in
+      let length = NumberFormatting.seconds(row.duration)
+      let padding = String(repeating: " ", count: max(0, 7 - length.count))
+      return [row.name, padding + length, row.notes]
+    }
+    try terminal.output.write(
+      options.format, json: ["patterns": fields], csv: fields, text: TextTable.text(lines))
+    return .done
+  }
+}
+
+/// An output of a sound card through ALSA's conversion, which accepts any format.
+struct SoundCard: Equatable {
+  private static let conversionPrefix = "plughw:"
+
+  let name: String
+  /// The value for `--device`. The first output of a card needs no number.
+  let deviceName: String
+  /// The name of the card without conversion, which has only its own channels.
+  let hardwareName: String
+
+  /// Creates the output of a listing, or returns nil for another kind of device and for other names
+  /// of the same output.
+  init?(_ listing: OutputListing) {
+    guard listing.name.hasPrefix(Self.conversionPrefix), listing.name.mentions("CARD=") else {
+      return nil
+    }
+    let first = ",DEV=0"
+    deviceName =
+      (listing.name.hasSuffix(first) ? String(listing.name.dropLast(first.count)) : listing.name)
+      .printable
+    hardwareName = String(listing.name.dropFirst(4))
+    // After the last comma, ALSA describes the conversion.
+    let end = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
+    name = listing.description[..<end].description.printable
+  }
+}
+
+/// The command `devices`, which lists output devices.
+enum DevicesCommand {
+  static let definition = Command(
+    "devices", abstract: "List output devices.",
+    discussion: """
+      Each device is opened briefly to query its capabilities; nothing is played, and busy device\
+      s are skipped. A device that does not respond within two seconds is listed as such. The \
+      first device is the default. The sinks of PipeWire and PulseAudio are listed with the option\
+       that plays on them.
+      """,
+    options: [names, SharedOptions.json],
+    examples: [.init("temblor devices", "List the devices.")]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let names = Option(
+    "--names", help: "Print only the names, one per line; no device is opened."
+  ).flag()
+
+  struct Options {
+    let printsNames: Bool
+    let printsJSON: Bool
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      printsNames = try arguments[names]
+      printsJSON = try arguments[SharedOptions.json]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    guard !options.printsNames else {
+      let names = OutputRegistry.standard.outputs(probing: false).map(\.name)
+      try terminal.output.write(names.map { $0.printable + "\n" }.joined())
+      return .done
+    }
+    guard !options.printsJSON else {
+      try terminal.output.write(json: ["devices": OutputRegistry.standard.outputs().map(fields)])
+      return .done
+    }
+    var devices: [OutputListing] = []
+    try OutputRegistry.standard.probeOutputs { device in
+      try terminal.output.write(text([device], for: terminal.output))
+      devices.append(device)
+    }
+    try terminal.output.write("\n" + advice(devices))
+    return .done
+  }
+
+  /// Returns the options to play on each card.
+  static func advice(_ devices: [OutputListing]) -> String {
+    let cards = devices.compactMap(SoundCard.init).map { ["  --device \($0.deviceName)", $0.name] }
+    let sinks = devices.filter { NamedSink(device: $0.name) != nil }
+    let rows = cards + sinks.map { ["  --device \($0.name.printable)", $0.description.printable] }
+    guard !rows.isEmpty else {
+      return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
+    }
+    let noun = sinks.isEmpty ? "a card" : cards.isEmpty ? "a sink" : "a card or a sink"
+    return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
+      + TextTable.text(rows)
+  }
+
+  static func text(_ devices: [OutputListing], for output: Output) -> String {
+    var text = ""
+    for device in devices {
+      text += output.styled(device.name.printable, .bold)
+      text += device.description.isEmpty ? "\n" : "  \(device.description.printable)\n"
+      if let abilities = device.capabilities {
+        text += "    \(capabilityText(abilities))\n"
+      } else if device.probeError?.kind == .busy {
+        text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
+      } else if let problem = device.probeError {
+        // A name means only that the configuration defines it, not that the device exists.
+        let reason =
+          problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
+        text += "    " + output.styled(reason, .dim) + "\n"
+      }
+    }
+    return text
+  }
+
+  /// The maximum period size, in frames, that is reported as a limit.
+  private static let maximumListedPeriod = 1 << 24
+
+  /// Returns a line such as `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames;
+  /// hardware`.
+  private static func capabilityText(_ abilities: OutputListing.Capabilities) -> String {
+    let channels = rangeText(abilities.channelCounts)
+    let periods = abilities.periodSizes
+    return [
+      "\(channels) channel\(channels == "1" ? "" : "s")",
+      abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
+      abilities.encodings.joined(separator: ", "),
+      periods.upperBound > maximumListedPeriod
+        ? "periods of any length"
+        : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
+    ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
+  }
+
+  /// Returns numbers with consecutive numbers combined: `1, 2, 4–8`.
+  static func rangeText(_ numbers: [Int]) -> String {
+    var runs: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = runs.last, last.upperBound + 1 == number {
+        runs[runs.count - 1] = last.lowerBound...number
+      } else {
+        runs.append(number...number)
+      }
+    }
+    return runs.map { run in
+      switch run.count {
+      case 1: "\(run.lowerBound)"
+      case 2: "\(run.lowerBound), \(run.upperBound)"
+      default: "\(run.lowerBound)–\(run.upperBound)"
+      }
+    }.joined(separator: ", ")
+  }
+
+  private static func fields(_ device: OutputListing) -> JSONObject {
+    let abilities: JSONObject? = device.capabilities.map {
+      [
+        "rates": $0.rates, "channels": $0.channelCounts, "formats": $0.encodings,
+        "minPeriodSize": $0.periodSizes.lowerBound, "maxPeriodSize": $0.periodSizes.upperBound,
+        "hardware": $0.isHardware,
+      ]
+    }
+    return [
+      "name": device.name, "description": device.description,
+      "busy": device.probeError?.kind == .busy,
+    ] + abilities
+      + ["problem": device.probeError?.description]
+  }
+}

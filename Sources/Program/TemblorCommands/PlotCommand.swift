@@ -1,0 +1,256 @@
+/// The command `plot`, which draws patterns and sounds.
+enum PlotCommand {
+  private static let format = Option(
+    "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
+    defaultText: PlotFormat.png.rawValue
+  ).choice(of: PlotFormat.self)
+  private static let width = Option(
+    "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
+    defaultText: "\(standardWidth), or the width of the terminal")
+  private static let theme = Option(
+    "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page"
+  ).choice(of: PlotTheme.self)
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "plot", abstract: "Draw patterns and sounds.",
+      discussion: """
+        Without --output, the plot is drawn as text for a terminal or a log. With --output, a \
+        file is written; its extension selects png, svg or pdf. Several plots are written to the\
+         folder given by --output; those of a folder are not written through links below it. Fi\
+        les are replaced atomically.
+
+        A score shows the events as designed: height is intensity, colour is sharpness, after cu\
+        rves. A sound file has level and frequency instead, and no band of a profile, unless --\
+        profile names the one that made it.
+
+        With --overlay, all inputs share one picture, its axes and its scales: what all have is gre\
+        y, what only one has is in its colour.
+
+        An SVG follows the colour scheme of the page that shows it, unless --theme sets one.
+
+        \(SharedOptions.settingsUnusedText)
+        """,
+      arguments: [fileArgument(formats)],
+      options: [
+        output, format, width, theme, show, overlay, SharedOptions.startTime,
+        SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes,
+      ] + SharedOptions.soundOptions,
+      examples: [
+        .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
+        .init("temblor plot mine.ahap -o mine.svg", "Draw a picture for light and dark pages."),
+        .init("temblor plot long.ahap --from 61.2 --to 62.5", "Look at a part."),
+        .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
+      ]
+    ) { arguments, terminal in
+      try run(Options(arguments, formats, on: terminal), formats, terminal)
+    }
+  }
+
+  private static func fileArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      "FILE",
+      help: """
+        A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, \
+        or - for standard input.
+        """, completion: .patternsAndSounds(formats), isRepeatable: true
+    ).texts()
+  }
+
+  private static let output = OutputPaths.outputOption(for: "pictures")
+  private static let show = Option(
+    "--show", value: "LIST",
+    help: """
+      Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by \
+      commas between.
+      """, defaultText: "all", completion: .candidates(PlotPart.allCases.map(\.rawValue))
+  ).text()
+  private static let overlay = Option(
+    "--overlay",
+    help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."
+  ).flag()
+
+  struct Options {
+    let files: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    /// A Boolean value that indicates whether the command line names a profile.
+    let hasProfile: Bool
+    let style: Style
+    let outputPath: String?
+    let format: PlotFormat?
+    let isOverlay: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry, on terminal: Terminal) throws {
+      job = try SharedOptions.renderJob(arguments)
+      style = try Style(arguments, on: terminal)
+      hasProfile = try arguments[SharedOptions.profile.text()] != nil
+      files = arguments[fileArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      outputPath = try arguments[output]
+      format = try arguments[PlotCommand.format]
+      isOverlay = try arguments[overlay]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = TakeInput.find(
+      options.files, formats: formats, soundLookup: options.soundLookup)
+    let groups = try groups(of: inputs, problemCount: problems.count, options)
+    let outputs = try options.outputPath.map { path in
+      try PlotOutputs(
+        path, format: options.format, groups: groups,
+        missingCount: options.isOverlay ? 0 : problems.count)
+    }
+    if outputs?.items.first?.path == OutputPaths.standardOutput {
+      try SharedOptions.refuseTerminalOutput(terminal)
+    }
+    var work = BatchWork(on: terminal, problems: problems)
+    for (index, group) in groups.enumerated() {
+      do {
+        if SignalHandling.isInterruptRequested {
+          throw FileError(group[0].name, "interrupted; nothing was written")
+        }
+        let plot = try plot(group, options)
+        if let item = outputs?.items[index] {
+          try write(plot, item, style: options.style, on: terminal)
+        } else {
+          if index > 0 {
+            try terminal.output.writeLine()
+          }
+          try terminal.output.write(plot, width: options.style.columnCount)
+        }
+      } catch let error as StreamError {
+        throw error
+      } catch {
+        work.fail(message(error, about: group), Failure.status(of: error))
+      }
+    }
+    return work.status
+  }
+
+  /// Returns the inputs of each picture: a single input, or all inputs with `--overlay`.
+  private static func groups(of inputs: [TakeInput], problemCount: Int, _ options: Options)
+    throws(UsageError) -> [[TakeInput]]
+  {
+    guard options.isOverlay else { return inputs.map { [$0] } }
+    let count = inputs.count + problemCount
+    guard (2...Plot.maximumSubjectCount).contains(count) else {
+      throw UsageError("'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+    }
+    return problemCount == 0 ? [inputs] : []
+  }
+
+  /// The default width of a picture in pixels, which fits a page of text.
+  static let standardWidth = 860
+
+  private static func plot(_ inputs: [TakeInput], _ options: Options) throws -> Plot {
+    let style = options.style
+    // If one of the inputs is a sound, patterns are drawn with their signals, too.
+    let isOfPatterns = inputs.allSatisfy { input in
+      if case .pattern = input {
+        true
+      } else {
+        false
+      }
+    }
+    let subjects = try inputs.map { input in
+      try input.plotSubject(
+        options.job, needsSignal: style.parts != [.score] || !isOfPatterns,
+        hasProfile: options.hasProfile)
+    }
+    let plot = try Plot(of: subjects, parts: style.parts, timeRange: style.timeRange)
+    if let timeRange = style.timeRange, timeRange.lowerBound >= plot.duration {
+      throw FileError(plot.title, "'--from' is after the end (\(plot.duration.text(places: 3)) s)")
+    }
+    return plot
+  }
+
+  private static func write(
+    _ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal
+  ) throws {
+    let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
+    if item.path == OutputPaths.standardOutput {
+      try terminal.output.write(bytes.span)
+    } else {
+      try FileSystem.makeFolder(FileSystem.folder(of: item.path))
+      try AtomicFileWriter.write(bytes, to: item.path)
+    }
+  }
+
+  private static func message(_ error: any Error, about inputs: [TakeInput]) -> String {
+    if let error = error as? PlotError, error.kind == .invalidPattern {
+      return "\(inputs[0].name.printable): \(error.description.printable)"
+    }
+    return Failure.message(error)
+  }
+
+  /// The panels, the time range, the size, and the colors of plots.
+  struct Style {
+    let parts: Set<PlotPart>
+    /// The theme, or nil for the color scheme of the page that shows an SVG.
+    let theme: PlotTheme?
+    let timeRange: ClosedRange<Double>?
+    /// The width of a picture, in pixels.
+    let width: Int
+    /// The width of a text plot, in columns.
+    let columnCount: Int
+
+    init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
+      theme = try arguments[PlotCommand.theme]
+      timeRange = try SharedOptions.timeRange(arguments)
+      let isPicture = try arguments[output] != nil
+      let widths = isPicture ? Plot.allowedWidths : 20...1_000
+      let width = try arguments[PlotCommand.width.int(in: widths)]
+      self.width = width ?? PlotCommand.standardWidth
+      columnCount = width ?? terminal.output.width
+      if !isPicture, try arguments[PlotCommand.format] != nil {
+        throw UsageError("'--format' requires '--output'")
+      }
+      parts = try Self.parts(arguments[show])
+    }
+
+    private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
+      guard let list else { return Set(PlotPart.allCases) }
+      var parts: Set<PlotPart> = []
+      for name in list.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let part = PlotPart(rawValue: String(name)) else {
+          throw .invalidChoice(
+            of: "--show", value: String(name), choices: PlotPart.allCases.map(\.rawValue))
+        }
+        parts.insert(part)
+      }
+      return parts
+    }
+  }
+}
+
+extension Output {
+  /// Writes a plot as text with a width in columns.
+  func write(_ plot: Plot, width: Int) throws {
+    try write(
+      plot.terminalText(width: width, usesColors: isColored, usesUnicode: isUnicode), wraps: false)
+  }
+}
+
+extension TakeInput {
+  func plotSubject(_ job: RenderJob, needsSignal: Bool, hasProfile: Bool) throws -> PlotSubject {
+    switch self {
+    case .sound:
+      let take = try load(job)
+      return PlotSubject(
+        name: take.name, signal: take.signal, profile: hasProfile ? take.profile : nil)
+    case .pattern(let input):
+      let pattern = try LoadedPattern(input, reading: job.readingOptions)
+      var subject = PlotSubject(
+        name: input.name, composition: pattern.composition, profile: job.profile)
+      subject.samples = try pattern.soundSamples(rate: Double(job.rate))
+      if needsSignal || !pattern.composition.containsOnlyEvents {
+        subject.signal = try Self.render(pattern, job: job).signal
+      }
+      return subject
+    }
+  }
+}

@@ -1,0 +1,299 @@
+struct ProfileSummary {
+  let profile: TransducerProfile
+  let bandMapped: TransducerProfile
+  let settings: TransducerSettings?
+  let origin: String
+
+  static let sharpnessStepCount = 6
+  /// The sample rate for which filters are shown, in hertz.
+  static let displayRate = 48_000.0
+
+  init(profile: TransducerProfile, origin: String) {
+    self.profile = profile
+    self.origin = origin
+    bandMapped = profile.bandMapped(rate: Self.displayRate)
+    settings = profile.transducerSettings(rate: Self.displayRate)
+  }
+
+  func text(for output: Output) -> String {
+    var layout = TextLayout(for: output)
+    layout.appendWrapped("\(profile.name): \(profile.summary.printable)", indent: 0)
+    layout.appendHeading("Rendering")
+    layout.appendTable(renderingRows)
+    layout.appendHeading("By sharpness")
+    for line in sharpnessTable {
+      layout.appendVerbatim(line, indent: 2)
+    }
+    if let settings {
+      layout.appendHeading("Adaptation to the hardware")
+      layout.appendTable(adaptationRows(settings))
+    }
+    if let hardware = profile.hardware {
+      layout.appendHeading("Hardware")
+      layout.appendTable(Self.hardwareRows(hardware))
+    }
+    if !profile.sources.isEmpty {
+      layout.appendHeading("Sources")
+      for source in profile.sources {
+        layout.appendWrapped(source.printable, indent: 2)
+      }
+    }
+    return layout.text
+  }
+
+  private var renderingRows: [(label: String, help: String)] {
+    let transient = profile.transient
+    let change = Self.bandChangeText(from: profile.frequency, to: bandMapped.frequency)
+    var rows = [
+      ("origin", origin.printable),
+      ("frequency", "\(profile.frequency.text), \(profile.frequency.scale.rawValue)\(change)"),
+      ("intensity", intensityText),
+      ("level", Self.levelText(profile.level) + " per continuous event at full intensity"),
+      ("waveform", Self.waveformText(profile.partials.map { ($0.ratio, $0.gain) })),
+      ("transients", burstText),
+      ("transient level", Self.levelText(transient.level)),
+      (
+        "transient waveform",
+        Self.waveformText(transient.partials.map { ($0.ratio, $0.gain) }) + squarenessText
+      ),
+    ]
+    if profile.ducking != 1 {
+      rows.append(
+        ("duck", "continuous events × \(profile.ducking.text(places: 3)) while a transient sounds"))
+    }
+    return rows
+  }
+
+  private var intensityText: String {
+    switch profile.intensity {
+    case .power(let exponent):
+      "amplitude = intensity"
+        + (exponent == 1 ? "" : " to the power of \(exponent.text(places: 3))")
+    case .sensation(let decibels):
+      "perceptually uniform; intensity 1 is \(decibels.text(places: 1)) dB above threshold"
+    }
+  }
+
+  private var burstText: String {
+    let transient = profile.transient
+    let length =
+      switch transient.length {
+      case .cycles(let count, let range):
+        "\(count.text(places: 2)) cycles within "
+          + "\(Self.millisecondText(range.lowerBound))–\(Self.millisecondText(range.upperBound)) ms"
+      case .seconds(let low, let high):
+        (low == high ? "" : "\(Self.millisecondText(low)) to ") + "\(Self.millisecondText(high)) ms"
+      }
+    let isOwn = transient.frequency != profile.frequency
+    let floor = (transient.floor * 100).text(places: 1)
+    let band =
+      transient.frequency.text
+      + Self.bandChangeText(from: transient.frequency, to: bandMapped.transient.frequency)
+    return length + (isOwn ? ", \(band)" : "")
+      + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
+  }
+
+  private var squarenessText: String {
+    let range = profile.transient.squareness
+    guard range.upperBound > 0 else { return "" }
+    let shares = [range.lowerBound, range.upperBound].map { ($0 * 100).text(places: 0) }
+    return ", \(shares[0]) to \(shares[1]) % square"
+  }
+
+  private var sharpnessTable: [String] {
+    let factors = bandMapped.levelsOverSharpness(count: Self.sharpnessStepCount, drive: settings)
+    let isKnown = profile.hasKnownResponse
+    let head =
+      ["sharpness", "frequency", "level"] + (isKnown ? ["response"] : []) + ["burst", "length"]
+    let rows = (0..<Self.sharpnessStepCount).map { step in
+      let sharpness = Double(step) / Double(Self.sharpnessStepCount - 1)
+      let hertz = bandMapped.frequency.hertz(atSharpness: sharpness)
+      let level = profile.level * factors[step] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+      let transient = bandMapped.transient
+      return [
+        sharpness.text(places: 1), FrequencyMapping.hertzText(hertz) + " Hz",
+        NumberFormatting.decibels(Float(level)).text(places: 1) + " dBFS",
+      ] + (isKnown ? [responseText(level, atHertz: hertz)] : []) + [
+        FrequencyMapping.hertzText(transient.frequency.hertz(atSharpness: sharpness)) + " Hz",
+        Self.millisecondText(transient.seconds(atSharpness: sharpness)) + " ms",
+      ]
+    }
+    return TextTable.lines([head] + rows, alignsRight: true)
+  }
+
+  private static func hardwareRows(_ hardware: TransducerHardware) -> [(
+    label: String, help: String
+  )] {
+    func number(_ value: Double?, _ unit: String) -> String? {
+      value.map { $0.text(places: 3) + unit }
+    }
+    let figures: [(key: String, label: String, text: String?)] = [
+      ("band", "band", hardware.band.map { $0.text + " Hz" }),
+      ("resonance", "resonance", number(hardware.resonance, " Hz")),
+      ("qualityFactor", "quality factor", number(hardware.qualityFactor, "")),
+      ("impedance", "impedance", number(hardware.impedance, " Ω")),
+      ("continuousPower", "power", number(hardware.continuousPower, " W")),
+      ("peakPower", "peak power", number(hardware.peakPower, " W")),
+      ("acceleration", "acceleration", number(hardware.acceleration, " g")),
+      ("excursion", "excursion", number(hardware.excursion, " mm")),
+      (
+        "response", "response",
+        hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"
+      ),
+      ("thermal", "thermal", hardware.thermal.map { $0.text }),
+    ]
+    var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
+    for figure in figures {
+      guard let text = figure.text else { continue }
+      let isEstimated = hardware.estimated.contains(figure.key)
+      rows.append((figure.label, text + (isEstimated ? " (estimated)" : "")))
+    }
+    for mode in hardware.modes {
+      let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
+      let figures =
+        """
+        \(mode.resonance.text(places: 3)) Hz, quality factor \(mode.qualityFactor.text(places: 3)), \
+        \(decibels.text(places: 1)) dB
+        """
+      rows.append(("resonance", figures + (mode.gain < 0 ? ", inverted" : "")))
+    }
+    if hardware.model != nil {
+      let doubt = hardware.uncertainty ?? hardware.defaultUncertainty
+      let factor =
+        doubt.qualityFactor.text(places: 2) + (hardware.uncertainty == nil ? " (assumed)" : "")
+      rows.append(
+        (
+          "uncertainty",
+          """
+          resonance ±\((doubt.resonance * 100).text(places: 1)) %, quality factor within a factor of \
+          \(factor)
+          """
+        ))
+    }
+    if let measured = hardware.measured {
+      let origin = "\(measured.date.printable), by \(measured.sensor.rawValue)"
+      rows.append(("measured", "\(origin), \(measured.residual.text(places: 1)) dB unexplained"))
+    }
+    return rows
+  }
+
+  private static func levelText(_ amplitude: Double) -> String {
+    let decibels = NumberFormatting.decibels(Float(amplitude)).text(places: 1)
+    return "\(amplitude.text(places: 4)) (\(decibels) dBFS)"
+  }
+
+  private static func waveformText(_ partials: [(ratio: Double, gain: Double)]) -> String {
+    if partials.count == 1, partials[0] == (1, 1) { return "a sine" }
+    let list = partials.map { partial in
+      "\(partial.gain.text(places: 3)) at × \(partial.ratio.text(places: 3))"
+    }
+    return (partials.count == 1 ? "a sine: " : "\(partials.count) sines: ")
+      + list.joined(separator: ", ")
+  }
+
+  private static func millisecondText(_ seconds: Double) -> String {
+    (seconds * 1_000).text(places: 1)
+  }
+
+  /// Returns `; 25–46.2 Hz played` if the played band differs from the requested band.
+  static func bandChangeText(from asked: FrequencyMapping, to placed: FrequencyMapping) -> String {
+    asked == placed ? "" : "; \(placed.text) played"
+  }
+
+  /// Returns the response of the hardware to a level, relative to its peak response to a full-scale
+  /// sine, in g if the acceleration is known.
+  func responseText(_ level: Double, atHertz hertz: Double) -> String {
+    guard let hardware = profile.hardware else { return "" }
+    let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonance) }
+    let peak = hardware.response.map(\.decibels).max() ?? best ?? 0
+    let decibels =
+      profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
+    guard let acceleration = hardware.acceleration else { return decibels.text(places: 1) + " dB" }
+    let drive = (settings?.limits.power ?? 1).squareRoot()
+    let most = acceleration * drive
+    return (most * NumberFormatting.amplitude(decibels: decibels)).text(places: 2) + " g"
+  }
+
+  func adaptationRows(_ settings: TransducerSettings) -> [(label: String, help: String)] {
+    let rows = [
+      ("high-pass", FrequencyMapping.hertzText(settings.highPassHertz) + " Hz"),
+      ("resonance", resonanceText(settings)),
+      ("levels", equalizationText(settings)), ("excursion", excursionText(settings)),
+      ("power", powerText(settings)),
+    ]
+    let thermal =
+      settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
+    return settings.limits.power == nil ? rows : rows + [("temperature", thermal)]
+  }
+
+  private func resonanceText(_ settings: TransducerSettings) -> String {
+    guard let equaliser = settings.equalizer else {
+      return settings.model == nil
+        ? "not equalised: resonance or Q factor unknown" : "not equalised"
+    }
+    func text(_ model: TransducerModel) -> String {
+      "\(FrequencyMapping.hertzText(model.resonance)) Hz, Q \(model.qualityFactor.text(places: 2))"
+    }
+    return
+      """
+      from \(text(equaliser.model)) to \(text(equaliser.targetModel)); gain \
+      \(equaliser.gain.text(places: 3)) far above resonance
+      """
+  }
+
+  private func equalizationText(_ settings: TransducerSettings) -> String {
+    let factors = bandMapped.levelsOverSharpness(count: 33, drive: settings)
+    let least = factors.min() ?? 1
+    guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
+    // A threshold curve of the profile replaces the standard curve for the seat.
+    let felt =
+      profile.thresholds.count > 1 || profile.drive.contactSite == .hand ? "" : " on a seat"
+    let contours = profile.hasConvergingContours ? ", contours converging" : ""
+    let summation = profile.hasTemporalSummation ? ", bursts by temporal summation" : ""
+    let aim =
+      profile.hasEqualSensation
+      ? "equal sensation" + felt + contours + summation : "equal acceleration"
+    return
+      """
+      \(aim) at every sharpness, attenuated by up to \
+      \(abs(NumberFormatting.decibels(Float(least))).text(places: 1)) dB
+      """
+  }
+
+  private func excursionText(_ settings: TransducerSettings) -> String {
+    guard let excursion = settings.limits.excursion, let hardware = profile.hardware else {
+      return "not limited, since resonance or quality is not known"
+    }
+    let origin =
+      if hardware.excursion != nil && hardware.acceleration != nil {
+        "from hardware.excursion"
+      } else if settings.limits.power != nil {
+        "excursion at peak power in the band"
+      } else {
+        "excursion at full scale in the band"
+      }
+    return
+      "limited to \(excursion.text(places: 2)) × that of a full-scale sine at resonance (\(origin))"
+  }
+
+  private func powerText(_ settings: TransducerSettings) -> String {
+    guard let power = settings.limits.power, let hardware = profile.hardware else {
+      return "not limited, since no power is known"
+    }
+    let continuous = hardware.continuousPower ?? (hardware.peakPower ?? 0) / 2
+    func watts(_ value: Double) -> String { value.text(places: 3) + " W" }
+    return "full scale delivers \(watts(power * continuous))"
+      + (profile.amplifier.power == nil ? " (assumed; set amplifier.power)" : "")
+      + ", limited to \(watts(continuous)) continuous"
+      + (hardware.continuousPower == nil ? " (half the peak power)" : "")
+  }
+}
+
+extension ThermalParameters {
+  /// The time constants, such as `time constants: coil 10 s, magnet 900 s; coil fraction 60 %`.
+  var text: String {
+    func seconds(_ value: Double) -> String { value.text(places: 1) + " s" }
+    return "time constants: coil \(seconds(coilTimeConstant)), "
+      + "magnet \(seconds(magnetTimeConstant)); coil fraction \((coilFraction * 100).text(places: 0)) %"
+  }
+}

@@ -1,0 +1,445 @@
+/// The command `profiles`, which lists profiles and has subcommands for single profiles.
+enum ProfilesCommand {
+  static let definition = Command(
+    "profiles", abstract: "List, show, check and create profiles.",
+    discussion: """
+      User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (de\
+      fault ~/.config/temblor/profiles); system profiles are in temblor/profiles in each fold\
+      er of $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can re\
+      place a shipped one. Without a profile argument, the shipped phone is used.
+
+      The exit status is 2 if a file in these folders is invalid.
+      """,
+    options: [names, SharedOptions.json],
+    subcommands: [
+      ProfilesShowCommand.definition, ProfilesCheckCommand.definition,
+      ProfilesNewCommand.definition, schema,
+    ],
+    examples: [
+      .init("temblor profiles", "List the profiles."),
+      .init("temblor profiles show phone", "Show a profile."),
+      .init("temblor profiles new puck --low 25 --high 80", "Create a profile."),
+    ]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let names = Option(
+    "--names", help: "Print only the names, one per line."
+  ).flag()
+
+  struct Options {
+    let printsNames: Bool
+    let format: ResultFormat
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      printsNames = try arguments[names]
+      format = try ResultFormat(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    let library = ProfileLibrary.fromEnvironment()
+    if options.printsNames {
+      try terminal.output.write(library.entries().map { $0.name + "\n" }.joined())
+      return .done
+    }
+    let rows = library.entries().map(ProfileRow.init)
+    try terminal.output.write(
+      options.format, json: ["profiles": rows.map(\.fields)],
+      text: TextTable.text(rows.map(\.columns)))
+    var work = BatchWork(on: terminal)
+    for error in rows.compactMap(\.error) {
+      try work.attempt { _ in throw error }
+    }
+    for path in library.misnamedFiles() {
+      work.fail(
+        "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json",
+        .invalidInput)
+    }
+    return work.status
+  }
+
+  private static let schema = Command(
+    "schema", abstract: "Print the JSON Schema of profiles.",
+    discussion: """
+      Editors with JSON Schema support complete and validate a profile that refers to the schema:
+
+        "$schema": "./profile.schema.json"
+      """,
+    examples: [.init("temblor profiles schema > profile.schema.json", "Put it beside a profile.")]
+  ) { _, terminal in
+    try terminal.output.write(ProfileSchema.text().span)
+    return .done
+  }
+}
+
+/// The command `profiles show`, which shows a profile.
+enum ProfilesShowCommand {
+  static let definition = Command(
+    "show", abstract: "Show a profile.",
+    arguments: [profileArgument], options: [json],
+    examples: [
+      .init("temblor profiles show buttkicker-lfe", "Read what one does."),
+      .init("temblor profiles show phone --json", "Print the file of a profile."),
+    ]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let profileArgument = Argument(
+    "PROFILE", help: "A profile's name or file, or - for standard input.",
+    completion: SharedOptions.profileCompletion
+  ).text()
+  private static let json = Option("--json", help: "Print the profile file as it stands.").flag()
+
+  struct Options {
+    let profile: String
+    let printsFile: Bool
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      profile = arguments[profileArgument]
+      printsFile = try arguments[json]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    let input = try ProfileInput.find(options.profile, allowsStandardInput: true)
+    let profile = try input.profile()
+    if options.printsFile {
+      try terminal.output.write(input.text.span)
+      return .done
+    }
+    var origin = input.entry.map { $0.path ?? "Temblor" } ?? input.name
+    if let entry = input.entry, entry.path != nil, ProfileCatalog.names.contains(entry.name) {
+      origin += ", replaces the shipped profile"
+    }
+    let summary = ProfileSummary(profile: profile, origin: origin)
+    try terminal.output.write(summary.text(for: terminal.output))
+    return .done
+  }
+}
+
+/// The command `profiles check`, which checks profiles for errors.
+enum ProfilesCheckCommand {
+  static let definition = Command(
+    "check", abstract: "Check profiles for errors.",
+    discussion: """
+      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors \
+      prevent a profile from being used; warnings and notes do not. The exit status is 2 if there \
+      is an error.
+      """,
+    arguments: [profilesArgument], options: [SharedOptions.json],
+    examples: [.init("temblor profiles check mine.json", "Check a profile.")]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let profilesArgument = Argument(
+    "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
+    completion: SharedOptions.profileCompletion, isRepeatable: true
+  ).texts()
+
+  struct Options {
+    let profiles: [String]
+    let format: ResultFormat
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      profiles = arguments[profilesArgument]
+      format = try ResultFormat(arguments)
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    var findings: [Finding] = []
+    var failures: [String] = []
+    for profile in options.profiles {
+      do {
+        findings += try ProfileInput.find(profile, allowsStandardInput: true).findings
+      } catch {
+        failures.append(Failure.message(error))
+      }
+    }
+    try terminal.output.write(
+      options.format, json: ["findings": findings.map(\.fields)],
+      text: CheckCommand.text(findings, for: terminal.output), wraps: false)
+    return CheckCommand.reportSummary(
+      findings, failures: failures, of: options.profiles.count, noun: "profile",
+      terminal: terminal)
+  }
+}
+
+/// A profile of the library, as a row of the list.
+struct ProfileRow {
+  let entry: ProfileEntry
+  let result: Result<TransducerProfile, any Error>
+
+  init(_ entry: ProfileEntry) {
+    self.entry = entry
+    result = Result { try ProfileFile.read(text: entry.text(), name: entry.sourceName) }
+  }
+
+  var error: (any Error)? {
+    if case .failure(let error) = result {
+      error
+    } else {
+      nil
+    }
+  }
+
+  var columns: [String] {
+    switch result {
+    case .success(let profile):
+      [
+        entry.name, profile.frequency.text, entry.origin.text + shadowingText,
+        (profile.hardware?.product ?? profile.summary).printable,
+      ]
+    case .failure:
+      [entry.name, "–", entry.origin.text + shadowingText, "invalid"]
+    }
+  }
+
+  private var shadowingText: String {
+    guard let first = entry.shadowed.first else { return "" }
+    return ", replaces \(first.text)"
+  }
+
+  var fields: JSONObject {
+    let shadowed = entry.shadowed.map { $0.rawValue.json }
+    let fields: JSONObject = [
+      "name": entry.name, "origin": entry.origin.rawValue, "path": entry.path,
+      "shadows": shadowed.isEmpty ? nil : JSONElement.inlineArray(shadowed),
+    ]
+    switch result {
+    case .success(let profile):
+      return fields + [
+        "summary": profile.summary, "low": profile.frequency.low, "high": profile.frequency.high,
+        "product": profile.hardware?.product,
+      ]
+    case .failure(let error):
+      return fields + ["error": "\(error)"]
+    }
+  }
+}
+
+extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : rawValue } }
+
+extension FrequencyMapping {
+  /// The range, such as `20–80 Hz`, or `175 Hz` for a single frequency.
+  var text: String { low == high ? Self.hertzText(low) + " Hz" : (low...high).text + " Hz" }
+  static func hertzText(_ value: Double) -> String { value.text(places: 1) }
+}
+
+extension ClosedRange<Double> {
+  /// The range to a tenth, such as `20–80`.
+  var text: String {
+    FrequencyMapping.hertzText(lowerBound) + "–" + FrequencyMapping.hertzText(upperBound)
+  }
+}
+
+/// The command `profiles new`, which creates a profile.
+enum ProfilesNewCommand {
+  /// The band of a profile that is not a copy, in which most shakers are felt.
+  static let defaultBand = FrequencyMapping(low: 20, high: 80)
+
+  private static let lowOption = Option(
+    "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
+    defaultText: "that of --from, or \(defaultBand.low.text(places: 1))"
+  ).double(in: ProfileLimits.hertzRange)
+  private static let highOption = Option(
+    "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
+    defaultText: "that of --from, or \(defaultBand.high.text(places: 1))"
+  ).double(in: ProfileLimits.hertzRange)
+
+  static let definition = Command(
+    "new", abstract: "Create a profile.",
+    discussion: """
+      The file is written to the folder of user profiles, where --profile finds it by name, \
+      or to --output. An existing file is not replaced unless --force is given.
+      """,
+    arguments: [nameArgument], options: [source, lowOption, highOption, output, force],
+    examples: [
+      .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
+      .init("temblor profiles new chair --from buttkicker-lfe", "Copy a shipped profile."),
+    ]
+  ) { arguments, terminal in try run(Options(arguments), terminal) }
+
+  private static let nameArgument = Argument(
+    "NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -."
+  ).text()
+  private static let source = Option(
+    "--from", value: "PROFILE",
+    help: "Copy this profile (name or file), including hardware and sources.",
+    completion: SharedOptions.profileCompletion
+  ).text()
+  private static let output = Option(
+    "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
+    completion: .file(withExtension: "json"), writes: ["json"]
+  ).text()
+  private static let force = Option("--force", help: "Replace an existing file.").flag()
+
+  struct Options {
+    let name: String
+    let source: String?
+    let low: Double?
+    let high: Double?
+    let outputPath: String?
+    let replacesFile: Bool
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+      name = arguments[nameArgument]
+      guard ProfileName.isValid(name) else {
+        throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
+      }
+      low = try arguments[lowOption]
+      high = try arguments[highOption]
+      source = try arguments[ProfilesNewCommand.source]
+      outputPath = try arguments[output]
+      replacesFile = try arguments[force]
+    }
+  }
+
+  static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
+    let text = try text(options)
+    let output = options.outputPath
+    if output == OutputPaths.standardOutput {
+      try terminal.output.write(text.span)
+      return .done
+    }
+    guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: options.name) else {
+      throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
+    }
+    if FileSystem.entry(at: path) != .missing && !options.replacesFile {
+      throw FileError(path, "already exists; use '--force' to replace it")
+    }
+    if output == nil {
+      try FileSystem.makeFolder(FileSystem.folder(of: path))
+    }
+    try AtomicFileWriter.write(text, to: path)
+    try terminal.output.write(advice(options.name, path: path, isInLibrary: output == nil))
+    return .done
+  }
+
+  /// Returns the text of the new profile.
+  private static func text(_ options: Options) throws -> [UInt8] {
+    var profile = TransducerProfile(
+      name: options.name, summary: "A custom transducer.", frequency: defaultBand)
+    var schema: String?
+    if let source = options.source {
+      let input = try ProfileInput.find(source)
+      profile = try input.profile()
+      profile.name = options.name
+      schema = input.check().schema
+    }
+    // Bursts that follow the band of the profile keep following it.
+    let isFollowed = profile.transient.frequency == profile.frequency
+    profile.frequency.low = options.low ?? profile.frequency.low
+    profile.frequency.high = options.high ?? profile.frequency.high
+    if isFollowed {
+      profile.transient.frequency = profile.frequency
+    }
+    let band = profile.frequency
+    guard band.low <= band.high else {
+      throw UsageError(
+        """
+        the band runs from \(band.low.text(places: 3)) down to \(band.high.text(places: 3)) Hz; \
+        set '--low' and '--high'
+        """
+      )
+    }
+    return ProfileFile.write(profile, schema: schema)
+  }
+
+  private static func advice(_ name: String, path: String, isInLibrary: Bool) -> String {
+    let pathArgument = ProfileFile.isPath(path) ? path : "./" + path
+    let argument = isInLibrary ? name : pathArgument
+    var text = "\(path.printable): written\n"
+    if isInLibrary, ProfileCatalog.names.contains(name) {
+      text += "It replaces the shipped profile \(name).\n"
+    }
+    return text + "Edit it, then: temblor profiles check \(argument.printable)\n"
+      + "Hear it with:  temblor play heartbeat --profile \(argument.printable)\n"
+  }
+}
+
+/// A profile from a name, a file, or standard input.
+struct ProfileInput {
+  let name: String
+  let text: [UInt8]
+  /// The library entry, or nil for a file or standard input.
+  let entry: ProfileEntry?
+  /// The file name without its extension, if the extension is that of a profile.
+  let stem: String?
+
+  /// Returns the profile with a name, or the file with a path. A path contains a slash or ends in
+  /// `.json`.
+  static func find(_ word: String, allowsStandardInput takesInput: Bool = false) throws
+    -> ProfileInput
+  {
+    if word == "-" && takesInput {
+      let text = try FileSystem.read("-", limit: ProfileFile.maximumByteCount)
+      return ProfileInput(name: "standard input", text: text, entry: nil, stem: nil)
+    }
+    guard ProfileFile.isPath(word) else { return try find(named: word) }
+    let text = try FileSystem.read(word, limit: ProfileFile.maximumByteCount)
+    let stem = word.hasSuffix(".json") ? FileSystem.stem(of: word) : nil
+    return ProfileInput(name: word, text: text, entry: nil, stem: stem)
+  }
+
+  private static func find(named word: String) throws -> ProfileInput {
+    let entry = try entry(for: word, in: .fromEnvironment())
+    return ProfileInput(
+      name: entry.sourceName, text: try entry.text(), entry: entry,
+      stem: entry.path == nil ? nil : entry.name)
+  }
+
+  /// Returns the profile with a name, or else the only profile whose name or product contains the
+  /// words.
+  ///
+  /// - Parameters:
+  ///   - words: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
+  ///   - library: The profiles to search.
+  static func entry(for words: String, in library: ProfileLibrary) throws(UsageError)
+    -> ProfileEntry
+  {
+    if let entry = library.entry(named: words) { return entry }
+    let found = library.entries(spelled: words)
+    if found.count == 1 { return found[0] }
+    throw UsageError("no profile is called \(words.inQuotes)" + suggestion(for: words, in: library))
+  }
+
+  /// The maximum number of profiles in a suggestion. Beyond it, the message refers to the list.
+  private static let maximumSuggestionCount = 6
+
+  private static func suggestion(for word: String, in library: ProfileLibrary) -> String {
+    let names = library.entries(matching: word).map(\.name.inQuotes)
+    if 1...maximumSuggestionCount ~= names.count {
+      return "; did you mean \(names.joinedWithOr)?"
+    }
+    let question = Suggestion.question(for: word, among: library.entries().map(\.name))
+    return question.isEmpty ? "; 'temblor profiles' lists them" : question
+  }
+
+  func profile() throws(ProfileError) -> TransducerProfile {
+    do {
+      return try ProfileFile.read(text: text, name: name)
+    } catch {
+      throw ProfileError(error: error)
+    }
+  }
+
+  var findings: [Finding] {
+    guard ArrayCheckResult.isArrayText(text) else { return check().findings }
+    return ArrayCheckResult(
+      text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment()
+    )
+    .findings
+  }
+
+  func check() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
+}
+
+/// An error in a profile or an array, with the command that shows all errors.
+struct ProfileError: Error, CustomStringConvertible {
+  let error: InputError
+
+  var description: String {
+    let others = error.otherErrorCount
+    return error.description
+      + (others > 0 ? " (and \(others) more; see 'temblor profiles check')" : "")
+  }
+}

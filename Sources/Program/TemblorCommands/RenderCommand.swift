@@ -1,0 +1,372 @@
+/// The command `render`, which renders patterns to sound files.
+enum RenderCommand {
+  private static let sampleFormat = Option(
+    "--sample-format", value: "FORMAT", help: "Sample format."
+  )
+  .choice(default: SampleFormat.s16)
+  private static let channels = Option(
+    "--channels", value: "N", help: "Number of channels, 1 to 64.",
+    defaultText: "one, or as many as are routed"
+  ).int(in: OutputRouting.channelCounts)
+  private static let loop = Option(
+    "--loop", value: "N",
+    help:
+      """
+      Play N times, further passes between the loop points if there are some; 0 repeats until \
+      --duration.
+      """
+  ).int(in: 0...1_000_000, default: 1)
+  private static let duration = Option(
+    "--duration", value: "SECONDS",
+    help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
+    defaultText: "the length of the pattern"
+  ).double(in: 0.001...FrameConversion.maximumSeconds)
+  private static let tail = Option(
+    "--tail", value: "SECONDS", help: "Silence after the sound.",
+    defaultText: "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"
+  ).double(in: 0...3_600)
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "render", abstract: "Render patterns to sound files.",
+      discussion: """
+        Each sound file is named after its pattern and written to the current folder, or to the \
+        file or folder given by --output. Files are replaced atomically. Folders are searched recur\
+        sively, without following links to folders, and the output keeps their structure; it\
+         is not written through links below the output folder.
+
+        The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same \
+        pattern and options give identical files, except for the serial number of an ogg stream.
+
+        \(SharedOptions.settingsUnusedText)
+        """, arguments: [SharedOptions.patternArgument(formats)],
+      options: [
+        OutputPaths.outputOption(for: "patterns"), RenderOutputs.containerOption, sampleFormat,
+        SharedOptions.rate, channels, RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
+      ],
+      groups: [
+        OptionGroup(
+          "Sound", SharedOptions.profile, SharedOptions.strength, normalize, acceleration, raw,
+          RenderOutputs.stemsOption),
+        OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes]),
+        OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.group,
+      ],
+      examples: [
+        .init("temblor render heartbeat", "Write heartbeat.wav."),
+        .init(
+          "temblor render Patterns -o sounds --profile speaker",
+          "Render a folder for laptop speakers."),
+        .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
+        .init(
+          "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
+          "Write a channel for each shaker of a seat."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let normalize = Option("--normalize", help: "Scale the peak to -1 dBFS.").flag()
+  private static let acceleration = Option(
+    "--acceleration",
+    help: """
+      Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 \
+      is the peak for a full-scale sine at resonance. Values beyond the range of the format are \
+      clipped. Channels without haptics are unchanged.
+      """
+  ).flag()
+  private static let raw = Option(
+    "--raw",
+    help: """
+      Write the model's signal as it is, without limiter, removal of offsets, hardware stage and \
+      edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their \
+      own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond \
+      full scale.
+      """
+  ).flag()
+
+  struct Options {
+    let patterns: [String]
+    let soundLookup: PatternInput.SoundLookup
+    let job: RenderJob
+    let outputs: RenderOutputs.Options
+    let isQuiet: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      job = try RenderCommand.job(arguments)
+      patterns = arguments[SharedOptions.patternArgument(formats)]
+      soundLookup = try SharedOptions.soundLookup(arguments)
+      outputs = try RenderOutputs.Options(arguments)
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = PatternInput.find(
+      options.patterns, formats: formats, soundLookup: options.soundLookup)
+    let outputs = try RenderOutputs(
+      options.outputs, inputs: inputs, problemCount: problems.count)
+    try outputs.checkFormats(of: options.job, on: terminal)
+    let batch = RenderBatch(job: options.job, items: outputs.items)
+    let results = render(batch, on: terminal, isQuiet: options.isQuiet)
+    let report = RenderReport(batch: batch, results: results, problems: problems)
+    report.print(on: terminal, isQuiet: options.isQuiet)
+    if options.outputs.printsJSON {
+      try terminal.output.write(json: ["files": report.fields])
+    }
+    return report.status
+  }
+
+  /// Renders a batch and shows the progress.
+  private static func render(_ batch: RenderBatch, on terminal: Terminal, isQuiet: Bool)
+    -> [RenderBatch.Outcome]
+  {
+    var line = ProgressLine(on: terminal)
+    defer { line.clear() }
+    let items = batch.items
+    let showsProgress = items.count > 1 || terminal.error.isTerminal
+    guard showsProgress else { return batch.run(progress: nil) }
+    return batch.run { done, fraction in
+      guard !isQuiet else { return }
+      line.show(
+        items.count == 1
+          ? "\(items[0].name.printable): \(Int(fraction * 100)) %"
+          : "\(done) of \(items.count) sounds")
+    }
+  }
+
+  private static func job(_ arguments: ParsedArguments) throws -> RenderJob {
+    var job = try SharedOptions.renderJob(arguments)
+    job.rate = try arguments[SharedOptions.rate]
+    job.routing = try RoutingOptions.routing(arguments)
+    try job.routing.checkFilters(rate: Double(job.rate))
+    job.channelCount = try arguments[channels] ?? job.routing.minimumChannelCount
+    job.strength = try arguments[SharedOptions.strength]
+    job.isNormalized = try arguments[normalize]
+    job.rendersAcceleration = try arguments[acceleration]
+    job.isRaw = try arguments[raw]
+    for option in ["--acceleration", "--normalize"] {
+      try SharedOptions.refuseBoth("--raw", option, in: arguments)
+    }
+    job.passCount = try arguments[loop]
+    job.duration = try arguments[duration]
+    job.tail = try arguments[tail]
+    job.sampleFormat = try arguments[sampleFormat]
+    try check(job)
+    return job
+  }
+
+  /// Throws an error for settings that contradict each other.
+  private static func check(_ job: RenderJob) throws(UsageError) {
+    if job.passCount == 0 && job.duration == nil {
+      throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
+    }
+    guard job.channelCount >= job.routing.minimumChannelCount else {
+      throw UsageError(
+        """
+        channel \(job.routing.minimumChannelCount) is routed, but '--channels' is \
+        \(job.channelCount)
+        """
+      )
+    }
+    let profiles = job.resolvedRouting().profiles
+    guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
+      throw UsageError(
+        """
+        'render' supports one profile per file; render each separately, or record both with \
+        'temblor play --record'
+        """
+      )
+    }
+    if job.rendersAcceleration, profiles[0].hardware?.model == nil {
+      throw UsageError(
+        """
+        '--acceleration' requires a profile with resonance and Q factor; \
+        \(profiles[0].name.inQuotes) has none
+        """
+      )
+    }
+  }
+}
+
+/// The results of a batch for people and programs.
+struct RenderReport {
+  let batch: RenderBatch
+  let results: [RenderBatch.Outcome]
+  /// The inputs that were not found.
+  let problems: [FileError]
+
+  private static let maximumListedChangeCount = 3
+  /// The peak from which the limiter changes a sound by at least 0.1 dB.
+  private static let limitedPeakThreshold = Float(Renderer.ceiling) * 1.0116
+
+  var status: ExitStatus {
+    let statuses: [ExitStatus] = results.map {
+      switch $0 {
+      case .written: .done
+      // The reader of standard output has closed the stream, as `head` does.
+      case .failed(let error as StreamError) where error.isBrokenPipe: .done
+      case .failed(let error): Failure.status(of: error)
+      }
+    }
+    return Failure.overall(statuses + problems.map { _ in .failure })
+  }
+
+  /// Reports levels, warnings, and errors. In large batches, only sounds that were changed by a
+  /// limiter are listed.
+  func print(on terminal: Terminal, isQuiet: Bool) {
+    var failures = problems.map(\.description)
+    var changes: [String] = []
+    var writtenCount = 0
+    for (item, result) in zip(batch.items, results) {
+      switch result {
+      case .written(let seconds, let statistics, let warnings):
+        writtenCount += 1
+        guard !isQuiet else { continue }
+        let change = printResult(
+          of: item, seconds: seconds, statistics, warnings: warnings, on: terminal)
+        changes += change.map { [$0] } ?? []
+      case .failed(let error as StreamError) where error.isBrokenPipe:
+        continue
+      case .failed(let error):
+        failures.append(Failure.message(error))
+      }
+    }
+    for change in changes.prefix(Self.maximumListedChangeCount) {
+      terminal.report(change)
+    }
+    let more = changes.count - Self.maximumListedChangeCount
+    if more > 0 {
+      terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited")
+    }
+    for failure in failures {
+      terminal.report(failure)
+    }
+    let count = batch.items.count + problems.count
+    guard count > 2, !failures.isEmpty || !isQuiet else { return }
+    terminal.report(
+      "\(writtenCount) of \(count) sounds written"
+        + (failures.isEmpty ? "" : ", \(failures.count) failed"))
+  }
+
+  /// Reports the warnings and the level of a sound.
+  ///
+  /// - Returns: In large batches, the level of a sound that was changed by a limiter.
+  private func printResult(
+    of item: RenderBatch.Item, seconds: Double, _ statistics: RenderStatistics,
+    warnings: [Finding], on terminal: Terminal
+  ) -> String? {
+    for warning in FindingGrouping.grouped(warnings) {
+      terminal.report(warning.description.printable)
+    }
+    // One of two stems is often silent, and strength 0 is silent on purpose.
+    if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
+      terminal.report(
+        "\(item.name.printable): silent: all events have level 0 or "
+          + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
+    }
+    let level = LevelText(statistics, rate: Double(batch.job.rate))
+    let protection = ProtectionSummary(statistics)
+    let text = level.text + (protection.map { ", \($0.text)" } ?? "")
+    let isFile = if case .file = item.destination { true } else { false }
+    if batch.items.count <= 2, isFile || terminal.error.isTerminal {
+      terminal.report(
+        "\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
+      return nil
+    }
+    let isChanged = statistics.peak > Self.limitedPeakThreshold || protection?.cause != nil
+    return isChanged ? "\(item.name.printable): \(text)" : nil
+  }
+
+  /// The fields of each file for `--json`.
+  var fields: [JSONObject] {
+    let files = zip(batch.items, results).map { item, result -> JSONObject in
+      let names: JSONObject = ["pattern": item.input.name, "file": item.name]
+      switch result {
+      case .written(let seconds, let statistics, let warnings):
+        return names + [
+          "seconds": seconds, "peakDecibels": NumberFormatting.decibels(statistics.peak),
+          "limitedFrames": Int(statistics.limitedFrameCount),
+        ] + ProtectionSummary(statistics)?.fields + [
+          "warnings": warnings.isEmpty ? nil : warnings.map(\.fields)
+        ]
+      case .failed(let error):
+        return names + ["error": Failure.message(error)]
+      }
+    }
+    return files + problems.map { ["pattern": $0.path, "error": $0.description] }
+  }
+}
+
+/// The level of a rendering as text: the peak before the limiter, and the effect of the limiter.
+struct LevelText {
+  /// The peak, such as `peak -3.2 dBFS`, or `peak 0.7 dBFS before the limiter` above the ceiling.
+  let peak: String
+  /// The limiting, such as `limited to -1 dBFS for 0.57 s`, or nil if the limiter was not active.
+  let limiting: String?
+
+  init(_ statistics: RenderStatistics, rate: Double) {
+    let frames = statistics.limitedFrameCount
+    peak = NumberFormatting.peak(statistics.peak) + (frames > 0 ? " before the limiter" : "")
+    guard frames > 0 else {
+      limiting = nil
+      return
+    }
+    let ceiling = NumberFormatting.decibels(Float(Renderer.ceiling)).text(places: 0)
+    limiting = "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
+  }
+
+  var text: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
+}
+
+struct ProtectionSummary: Equatable, Sendable {
+  enum Cause: String, Sendable { case excursion, power }
+
+  var excursionLimitedFrameCount: Int64
+  var powerLimitedFrameCount: Int64
+  var minimumGain: Float
+  /// The maximum temperature rise, as a fraction of the limit.
+  var temperatureRise: Double
+  /// The peak excursion, as a fraction of the limit, or 0 if it is not modeled.
+  var peakExcursion = 0.0
+
+  var cause: Cause? {
+    if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 {
+      return nil
+    }
+    return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
+  }
+
+  /// A summary such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the drive was
+  /// reduced.
+  var text: String {
+    func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
+    let heat = excursion + "heat \(percent(temperatureRise))"
+    guard let cause else { return heat }
+    let gain = NumberFormatting.decibels(minimumGain).text(places: 1)
+    return "\(heat), gain \(gain) dB (\(cause.rawValue))"
+  }
+
+  var fields: JSONObject {
+    [
+      "excursionLimitedFrames": excursionLimitedFrameCount,
+      "powerLimitedFrames": powerLimitedFrameCount,
+      "gainReductionDecibels": NumberFormatting.decibels(minimumGain),
+      "temperatureRise": temperatureRise,
+      "peakExcursion": peakExcursion,
+    ]
+  }
+}
+
+extension ProtectionSummary {
+  /// Creates a summary of rendering statistics, or nil if no transducer was modeled.
+  init?(_ statistics: RenderStatistics) {
+    guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
+    excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
+    powerLimitedFrameCount = statistics.powerLimitedFrameCount
+    minimumGain = statistics.minimumProtectionGain
+    temperatureRise = Double(statistics.peakTemperatureRise)
+    peakExcursion = Double(statistics.peakExcursion)
+  }
+}

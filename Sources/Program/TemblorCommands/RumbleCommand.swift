@@ -1,0 +1,113 @@
+/// The command `rumble`, which makes a gamepad whose rumble is felt on a shaker.
+enum RumbleCommand {
+  private static let defaultName = "Temblor"
+
+  static let definition = Command(
+    "rumble", abstract: "Make a game pad whose rumble is felt on a shaker.",
+    discussion: """
+      Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum\
+      , its fast motor a high one. Choose the pad in the game or start the game afterwards. With --\
+      copy, the pad has the buttons and axes of one that is plugged in, which is used through it \
+      until the program ends.
+
+      Effects that are rumbles, constant, ramps or vibrations of a frequency are played with \
+      their lengths, delays, repeats, envelopes and the gain of the game; others are refused. W\
+      hat a game leaves behind ends with it.
+
+      Making pads needs /dev/uinput: the module uinput of the kernel, and a right that the\
+       rule 70-temblor-rumble.rules gives the user who is logged in.
+      """,
+    options: [
+      name, copiedPad, LiveOptions.json, LiveOptions.quiet,
+    ], groups: LiveOptions.groups,
+    examples: [
+      .init(
+        "temblor rumble --device plughw:1 --profile dayton-bst-1",
+        "Feel a game on the second sound card."),
+      .init(
+        "temblor rumble --copy /dev/input/event7",
+        "Use a plugged-in pad, whose rumble is felt on the shaker."),
+    ]
+  ) { arguments, terminal in
+    try run(arguments, terminal, on: SystemEnvironment()) { try UInputPad(name: $0, copying: $1) }
+  }
+
+  private static let name = Option(
+    "--name", value: "NAME", help: "Name of the pad.", defaultText: defaultName
+  ).text().map { $0 ?? defaultName }
+  private static let copiedPad = Option(
+    "--copy", value: "EVENT",
+    help: "Pass the buttons and axes of a pad through, such as /dev/input/event7.",
+    completion: .file
+  ).text()
+
+  struct Options {
+    let live: LiveOptions
+    let name: String
+    /// The event file of the pad whose buttons and axes are passed through.
+    let copiedPad: String?
+
+    init(_ arguments: ParsedArguments) throws {
+      live = try LiveOptions(arguments)
+      name = try arguments[RumbleCommand.name]
+      copiedPad = try arguments[RumbleCommand.copiedPad]
+    }
+  }
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    pad makePad: (_ name: String, _ copied: String?) throws -> any ForceFeedbackPad
+  ) throws -> ExitStatus {
+    let options = try Options(arguments)
+    try options.live.checkOutputs(reading: [])
+    let pad = try makePad(options.name, options.copiedPad)
+    let session = options.live.makeSession(in: environment, terminal)
+    let (outcome, activity) = try options.live.play(in: session) { engine in
+      try RumbleActivity(pad, on: engine)
+    }
+    return try options.live.report(
+      outcome, ["uploads": activity.uploadCount, "plays": activity.playCount], terminal)
+  }
+}
+
+/// The playback of the effects that a game sends to a pad.
+final class RumbleActivity: PlaybackActivity {
+  private let engine: PlaybackEngine
+  private let pad: any ForceFeedbackPad
+  private let mixer: RumbleMixer
+  private(set) var uploadCount = 0
+  private(set) var playCount = 0
+
+  init(_ pad: any ForceFeedbackPad, on engine: PlaybackEngine) throws {
+    self.engine = engine
+    self.pad = pad
+    mixer = try RumbleMixer(engine)
+  }
+
+  var watchedDescriptors: [PollDescriptor] { pad.descriptors.map { PollDescriptor($0) } }
+  var state: PlaybackStatus.State { mixer.playbacks.isEmpty ? .idle : .playing }
+  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var title: ActivityTitle? {
+    let text = "\(mixer.playbacks.count) of \(mixer.effects.count) effects"
+    return ActivityTitle(long: text, short: text)
+  }
+
+  func update(at now: Duration) throws -> ActivityStep {
+    while let event = try pad.next() {
+      switch event {
+      case .upload(let effect, let id):
+        uploadCount += 1
+        try mixer.upload(effect, as: id)
+      case .erase(let id):
+        try mixer.erase(id)
+      case .play(let id, let count):
+        playCount += count > 0 ? 1 : 0
+        mixer.play(id, count: count, at: now)
+      case .gain(let gain):
+        mixer.gain = gain
+      }
+    }
+    let seconds = try mixer.update(at: now)
+    return .wait(seconds.isFinite ? .nanosecondRounded(seconds: seconds) : nil)
+  }
+}

@@ -1,0 +1,140 @@
+import Glibc
+
+/// The settings that exist before a command line: environment variables, and the file that `temblor
+/// setup` saves.
+struct Settings: Sendable {
+  /// The settings file, or nil if no folder for settings is known.
+  let path: String?
+  /// The values of `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`. Empty variables are absent.
+  let environmentVariables: [String: String]
+
+  static let none = Settings(path: nil, environmentVariables: [:])
+
+  static var fromEnvironment: Settings {
+    func value(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+    let names = ["TEMBLOR_DEVICE", "TEMBLOR_PROFILE"]
+    return Settings(
+      path: SavedSettings.path(environment: value),
+      environmentVariables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
+  }
+
+  /// Fills in omitted options of a command that plays, and names the saved settings in use on
+  /// standard error.
+  ///
+  /// The option `--no-config` marks the commands that play. All other commands evaluate or write
+  /// files: their results depend only on the command line, as do those of `fileModeOptions`.
+  func applyDefaults(to arguments: inout ParsedArguments, on terminal: Terminal) throws {
+    let command = arguments.command
+    guard command.option(named: SharedOptions.noConfig.key) != nil, !Self.worksOnFiles(arguments)
+    else { return }
+    func has(_ option: String) -> Bool {
+      command.option(named: option) != nil && !arguments.values(option).isEmpty
+    }
+    let saved = has("--no-config") ? SavedSettings() : try readFile()
+    let hasArray = has("--array")
+    // Channels and the level belong to a device and are not used on any other device.
+    let device =
+      has("--device")
+      ? arguments.value("--device") : environmentVariables["TEMBLOR_DEVICE"] ?? saved.device
+    let isOnSavedDevice = device == saved.device
+    // In other commands, '--channel' has a different meaning.
+    let isRouted =
+      isOnSavedDevice && command.option(named: "--haptics") != nil
+      && !["--array", "--channel", "--haptics"].contains(where: has)
+    let haptics = saved.hapticChannels.map(String.init).joined(separator: ",")
+    let rows: [(option: String, variable: String?, saved: [String], words: String)] = [
+      ("--device", "TEMBLOR_DEVICE", saved.device.map { [$0] } ?? [], "device"),
+      ("--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profile.map { [$0] } ?? [], "profile"),
+      ("--haptics", nil, isRouted && !haptics.isEmpty ? [haptics] : [], "haptics on channel"),
+      ("--channel", nil, isRouted ? saved.channelSettings : [], "channel"),
+      (
+        "--strength", nil,
+        isOnSavedDevice ? saved.strength.map { [NumberFormatting.plain($0)] } ?? [] : [], "strength"
+      ),
+    ]
+    var used: [String] = []
+    for row in rows where command.option(named: row.option) != nil && !has(row.option) {
+      if let name = row.variable, let value = environmentVariables[name],
+        row.option == "--device" || !hasArray
+      {
+        if row.option == "--profile" {
+          try Self.checkProfile(value, of: name)
+        }
+        arguments.setDefault([value], for: row.option, origin: name)
+      } else if !row.saved.isEmpty {
+        arguments.setDefault(row.saved, for: row.option, origin: path ?? "")
+        used += row.saved.map { "\(row.words) \($0.printable)" }
+      }
+    }
+    guard !used.isEmpty, !has("--quiet") else { return }
+    terminal.report(
+      "Using saved settings: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
+  }
+
+  /// The options and arguments with which a command that can play works on files, by the name of
+  /// the command.
+  private static let fileModeOptions = [
+    "abx": ["--simulate"],
+    "calibrate": ["RECORDING"],
+    "study": ["--render", "--report", "--simulate"],
+    "sweep": ["--output"],
+  ]
+
+  /// Returns a Boolean value that indicates whether a command that can play works on files with
+  /// these arguments.
+  private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
+    let names = fileModeOptions[arguments.command.name] ?? []
+    return names.contains { !arguments.values($0).isEmpty }
+  }
+
+  private static func checkProfile(_ word: String, of variable: String) throws {
+    do {
+      _ = try ProfileInput.find(word)
+    } catch let error as UsageError {
+      throw UsageError("\(variable): \(error)")
+    }
+  }
+
+  func readFile() throws -> SavedSettings {
+    guard let path, FileSystem.entry(at: path) != .missing else { return SavedSettings() }
+    guard FileSystem.entry(at: path) == .file else {
+      throw FileError(path, "is not a file; remove it")
+    }
+    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
+    do {
+      return try SavedSettings(text: text, name: path, library: .fromEnvironment())
+    } catch {
+      throw SettingsError(error: error)
+    }
+  }
+
+  /// Writes the file, creates missing folders, and returns the path of the file.
+  func save(_ choices: SavedSettings) throws -> String {
+    guard let path else {
+      throw FileError("config.json", "no folder for settings is known; set HOME or XDG_CONFIG_HOME")
+    }
+    try FileSystem.makeFolder(FileSystem.folder(of: path))
+    try AtomicFileWriter.write(choices.text, to: path)
+    return path
+  }
+
+  /// Removes the file and returns its path, or nil if there is no file.
+  func removeFile() throws -> String? {
+    guard let path, FileSystem.entry(at: path) != .missing else { return nil }
+    try FileSystem.remove(path)
+    return path
+  }
+}
+
+struct SettingsError: Error, CustomStringConvertible {
+  let error: InputError
+
+  var description: String {
+    let others = error.otherErrorCount > 0 ? " (and \(error.otherErrorCount) more)" : ""
+    return
+      """
+      \(error)\(others); correct the file, remove it with 'temblor setup --forget', or use \
+      '--no-config'
+      """
+  }
+}

@@ -1,0 +1,468 @@
+/// The command `setup`, which saves the device, profile, channel, and level for commands that play.
+enum SetupCommand {
+  private static let haptics = Option(
+    "--haptics", value: "LIST",
+    help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all."
+  ).text()
+  private static let profile = Option(
+    "--profile", value: "WORDS",
+    help: """
+      Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', or \
+      a file.
+      """, completion: SharedOptions.profileCompletion
+  ).text()
+  private static let save = Option(
+    "--save", help: "Save what the options give, without questions; other settings stay."
+  ).flag()
+  private static let show = Option("--show", help: "Show what is saved.").flag()
+  private static let forget = Option("--forget", help: "Remove what is saved.").flag()
+  private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
+    .double(in: 0...1)
+  private static let settingOptionsText =
+    "'--device', '--profile', '--haptics', '--channel' or '--strength'"
+
+  static func definition(_ settings: Settings) -> Command {
+    Command(
+      "setup", abstract: "Choose device, profile, channel and level once, for all verbs that play.",
+      discussion: """
+        At a terminal, setup asks for the device and the profile, then taps on one channel af\
+        ter the other, weak at first. Keys choose the channel and raise the level until a tap is \
+        clearly felt. What an option gives is not asked for.
+
+        The settings are saved in $XDG_CONFIG_HOME/temblor/config.json (\
+        default ~/.config/temblor/config.json). Verbs that play use them and name them on standard\
+         error. Verbs that judge or write files do not use them: name a profile with --profile th\
+        ere. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank th\
+        e file. Channels and strength are used on the saved device only.
+        """,
+      options: [
+        DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show, forget,
+      ],
+      examples: [
+        .init("temblor setup", "Answer questions, feel taps, save."),
+        .init(
+          "temblor setup --device plughw:CARD=Device --profile BST-1 --haptics 2 --save",
+          "A shaker on the right channel of a stereo card."),
+        .init(
+          """
+          temblor setup --channel 1=haptics,crossover=low:60 --channel \
+          2=haptics,crossover=high:60 --save
+          """,
+          "A shaker and a subwoofer with a crossover."),
+        .init("temblor setup --forget", "Start again."),
+      ]
+    ) { arguments, terminal in
+      try run(
+        arguments, terminal, settings: settings, on: SystemEnvironment(),
+        outputs: { OutputRegistry.standard.outputs() },
+        readAnswer: { readLine() })
+    }
+  }
+
+  struct Options {
+    let shows: Bool
+    let forgets: Bool
+    let saves: Bool
+    /// The settings on the command line.
+    let settings: SavedSettings
+    /// A Boolean value that indicates whether the command line selects channels.
+    let hasChannels: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+      try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
+      shows = try arguments[show]
+      forgets = try arguments[forget]
+      saves = try arguments[save]
+      guard !shows, !forgets else {
+        settings = SavedSettings()
+        hasChannels = false
+        return
+      }
+      var settings = SavedSettings()
+      settings.device = try DeviceOptions.name(arguments)
+      settings.profile = try arguments[profile].map(profileName)
+      let channels = try arguments[haptics].map(SetupCommand.channels)
+      settings.hapticChannels = channels ?? []
+      let routed = try RoutingOptions.channels(arguments)
+      settings.channelSettings = arguments.values(RoutingOptions.channel.option.key)
+      if !routed.isEmpty {
+        try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments)
+      }
+      settings.strength = try arguments[strength]
+      self.settings = settings
+      hasChannels = channels != nil || !routed.isEmpty
+    }
+  }
+
+  /// Runs the command.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments of the command.
+  ///   - terminal: The streams.
+  ///   - settings: The settings to read and save.
+  ///   - environment: The environment that plays taps.
+  ///   - outputs: Returns the available outputs.
+  ///   - readAnswer: Returns a line that the user types, or nil at the end of input.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, settings: Settings,
+    on environment: any PlaybackEnvironment, outputs: () -> [OutputListing],
+    readAnswer: @escaping () -> String?
+  ) throws -> ExitStatus {
+    let options = try Options(arguments)
+    if options.shows {
+      try showFile(of: settings, on: terminal.output)
+      return .done
+    }
+    if options.forgets {
+      let path = try settings.removeFile()
+      try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "Nothing is saved.")
+      return .done
+    }
+    let saved = try settings.readFile()
+    let selected: SavedSettings
+    if options.saves {
+      selected = try merge(options, into: saved)
+      try checkChannels(of: selected, on: environment)
+    } else {
+      guard terminal.error.isTerminal, environment.keyboard() != nil else {
+        throw UsageError(
+          "setup asks at a terminal; without one, use '--save' with \(settingOptionsText)")
+      }
+      let questions = SetupQuestions(terminal: terminal, readAnswer: readAnswer)
+      let answers = try questions.askSettings(
+        options.settings, hasChannels: options.hasChannels, outputs: outputs, on: environment)
+      guard let answers, let path = settings.path,
+        questions.confirms("Save these settings in \(path.printable)?")
+      else {
+        terminal.report("Nothing was saved.")
+        return .done
+      }
+      selected = answers
+    }
+    try terminal.output.writeLine("\(try settings.save(selected).printable): written")
+    return .done
+  }
+
+  private static func showFile(of settings: Settings, on output: Output) throws {
+    let saved = try settings.readFile()
+    guard let path = settings.path, saved != SavedSettings() else {
+      return try output.writeLine("Nothing is saved; 'temblor setup' chooses and saves.")
+    }
+    try output.writeLine("\(path.printable):")
+    try output.write(saved.text.span)
+  }
+
+  /// Returns the saved settings with those of the command line.
+  private static func merge(_ options: Options, into saved: SavedSettings) throws(UsageError)
+    -> SavedSettings
+  {
+    let settings = options.settings
+    guard settings != SavedSettings() || options.hasChannels else {
+      throw UsageError("'--save' needs \(settingOptionsText)")
+    }
+    var merged = saved
+    merged.device = settings.device ?? saved.device
+    merged.profile = settings.profile ?? saved.profile
+    if options.hasChannels {
+      merged.hapticChannels = settings.hapticChannels
+      merged.channelSettings = settings.channelSettings
+    }
+    merged.strength = settings.strength ?? saved.strength
+    return merged
+  }
+
+  /// Checks that the device has all channels, without playing. A busy device is accepted.
+  private static func checkChannels(
+    of settings: SavedSettings, on environment: any PlaybackEnvironment
+  ) throws {
+    guard let name = settings.device else { return }
+    let routed = settings.channelSettings.compactMap { Int($0.prefix { $0 != "=" }) }
+    let count = (settings.hapticChannels + routed).max() ?? 1
+    let options = DeviceOptions(name, channelCount: count)
+    guard options.file == nil else { return }
+    do {
+      let output = try environment.open(name, options.request)
+      let deviceName = output.name
+      let channelCount = output.format.channelCount
+      guard channelCount >= count else {
+        let channels = channelCount.counted("channel")
+        throw UsageError(
+          "channel \(count) is routed, and \(deviceName.inQuotes) has \(channels)")
+      }
+    } catch let error as OutputError where error.kind == .busy {}
+  }
+
+  /// Parses a list such as `3,4`, or `all`, which is an empty list.
+  private static func channels(_ text: String) throws(UsageError) -> [Int] {
+    if text == "all" { return [] }
+    let entries = try RoutingOptions.channels(text, option: "--haptics")
+    guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
+      throw UsageError("'--haptics' of setup takes channel numbers or all, not \(text.inQuotes)")
+    }
+    return entries.map { $0.index + 1 }
+  }
+
+  /// Returns the name of the only profile that matches, or the absolute path of a file.
+  static func profileName(_ text: String) throws -> String {
+    let library = ProfileLibrary.fromEnvironment()
+    if ProfileFile.isPath(text) {
+      _ = try SharedOptions.profile(named: text)
+      return FileSystem.realPath(text) ?? text
+    }
+    return try ProfileInput.entry(for: text, in: library).name
+  }
+}
+
+/// The questions of `setup` at a terminal.
+struct SetupQuestions {
+  let terminal: Terminal
+  let readAnswer: () -> String?
+
+  /// Asks for the settings that are not given. Returns nil if the user gave up.
+  ///
+  /// - Parameters:
+  ///   - given: The settings on the command line.
+  ///   - hasChannels: A Boolean value that indicates whether the command line selects channels.
+  ///   - outputs: Returns the available outputs.
+  ///   - environment: The environment that plays taps.
+  func askSettings(
+    _ given: SavedSettings, hasChannels: Bool, outputs: () -> [OutputListing],
+    on environment: any PlaybackEnvironment
+  ) throws -> SavedSettings? {
+    var settings = given
+    var channelCount = 2
+    if settings.device == nil {
+      guard let (name, count) = try askDevice(outputs()) else { return nil }
+      settings.device = name
+      channelCount = count
+    }
+    if settings.profile == nil {
+      guard let name = askProfile() else { return nil }
+      settings.profile = name
+    }
+    if hasChannels, settings.strength != nil { return settings }
+    guard ask("Turn the amplifier's volume down, and press Enter to start the taps.") != nil else {
+      return nil
+    }
+    let taps = try runTaps(settings, channelCount: channelCount, on: environment)
+    guard taps.isAccepted else { return nil }
+    if !hasChannels {
+      settings.hapticChannels = taps.channel.map { [$0] } ?? []
+    }
+    settings.strength = taps.savedStrength
+    return settings
+  }
+
+  /// Taps until the user accepts the level or quits.
+  private func runTaps(
+    _ settings: SavedSettings, channelCount: Int, on environment: any PlaybackEnvironment
+  ) throws -> SetupTapActivity {
+    let profile = try SharedOptions.profile(
+      named: settings.profile ?? TransducerProfile.phone.name)
+    let session = LiveSession(
+      in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
+    let options = DeviceOptions(
+      settings.device ?? DeviceOptions.defaultDevice,
+      channelCount: max(channelCount, settings.hapticChannels.max() ?? 1))
+    let (_, taps) = try session.run(options) { device in
+      let taps = try SetupTapActivity(
+        profile, on: device, channel: settings.hapticChannels.first, strength: settings.strength)
+      return (taps.engine, taps)
+    }
+    return taps
+  }
+
+  func confirms(_ question: String) -> Bool {
+    guard let answer = ask("\(question) [Y/n]")?.lowercased() else { return false }
+    return answer.isEmpty || answer.hasPrefix("y")
+  }
+
+  private func ask(_ question: String) -> String? {
+    try? terminal.error.write(question + " ")
+    return readAnswer().map { String($0.drop { $0 == " " }) }
+  }
+
+  /// An output in the list of devices.
+  private typealias DeviceRow = (name: String, description: String, channelCount: Int)
+
+  /// Asks for one of the usual outputs: the default device, sound servers, and sound cards.
+  private func askDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
+    let rows = deviceRows(outputs)
+    guard !rows.isEmpty else {
+      throw OutputError(
+        .other, output: DeviceOptions.defaultDevice,
+        "no sound card was found; connect one and run setup again")
+    }
+    terminal.report("Devices:")
+    let lines = rows.enumerated().map { index, row in
+      ["  \(index + 1)", row.description, "--device \(row.name)"]
+    }
+    for line in TextTable.lines(lines) {
+      terminal.report(line)
+    }
+    while let answer = ask("Number of the device with the transducer (Enter: 1):") {
+      if let number = answer.isEmpty ? 1 : Int(answer), 1...rows.count ~= number {
+        return (rows[number - 1].name, rows[number - 1].channelCount)
+      }
+      terminal.report("It is a number from 1 to \(rows.count).")
+    }
+    return nil
+  }
+
+  private func deviceRows(_ outputs: [OutputListing]) -> [DeviceRow] {
+    let usable = outputs.filter { $0.probeError == nil || $0.probeError?.kind == .busy }
+    return usable.compactMap { output -> DeviceRow? in
+      if let card = SoundCard(output) {
+        // ALSA's conversion accepts any number of channels.
+        let hardware = usable.first { $0.name == card.hardwareName }
+        let channelCount = hardware?.capabilities?.channelCounts.max() ?? 2
+        return (card.deviceName, card.name, min(channelCount, 8))
+      }
+      let isServer = ["default", "pipewire", "pulse", "jack"].contains(output.name)
+      guard isServer || NamedSink(device: output.name) != nil else { return nil }
+      return (output.name, output.description.printable, 2)
+    }
+  }
+
+  private func askProfile() -> String? {
+    let defaultName = TransducerProfile.phone.name
+    while let answer = ask(
+      """
+      Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(defaultName)):
+      """)
+    {
+      do {
+        let name = try SetupCommand.profileName(answer.isEmpty ? defaultName : answer)
+        terminal.report("Profile \(name.printable).")
+        return name
+      } catch {
+        terminal.report(Failure.message(error))
+      }
+    }
+    return nil
+  }
+}
+
+/// Taps at a steady pace. Keys change the channel and the level until a tap is clearly felt.
+final class SetupTapActivity: PlaybackActivity {
+  /// The initial level, in decibels relative to full strength.
+  static let initialLevel = -30.0
+  /// The minimum level, in decibels relative to full strength.
+  static let minimumLevel = -60.0
+  private static let tapInterval = Duration.milliseconds(800)
+
+  let engine: PlaybackEngine
+  /// The active channel, from 1, or nil for all channels.
+  private(set) var channel: Int?
+  private(set) var isAccepted = false
+  private let players: [PatternPlayer]
+  private var levelDecibels: Double
+  private var nextTapTime = Duration.zero
+  /// The number of limited frames when the level was last changed.
+  private var limitedFrameCount: Int64 = 0
+
+  /// Creates the taps.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of the transducer.
+  ///   - device: The open device.
+  ///   - channel: The first channel to tap, from 1, or nil for channel 1.
+  ///   - strength: The initial strength, or nil for a weak tap.
+  init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?)
+    throws
+  {
+    let count = device.format.channelCount
+    // An array of all channels gives each channel its own bus.
+    let array = TransducerArray(
+      name: "setup",
+      transducers: (1...count).map {
+        .init(channel: $0, position: ArrayPosition(Double($0)), profile: profile)
+      })
+    var routing = ChannelRouting()
+    routing.array = array
+    let (channels, profiles) = routing.resolved(
+      channelCount: count, rate: device.format.rate, profile: profile)
+    let engine = PlaybackEngine(
+      rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
+    let tap = TapCommand.tapPattern(count: 1, gap: 1, intensity: 0.5, sharpness: 0.5)
+    let piece = try CompiledPattern(name: "tap", tap, for: engine)
+    players = try (0...count).map { number in
+      let shares =
+        number == 0
+        ? [] : PanPath(at: ArrayPosition(Double(number))).sendGains(on: array, rate: engine.rate)
+      return try engine.player(for: piece.plans, duration: piece.duration, sendGains: shares)
+    }
+    self.engine = engine
+    self.channel = min(channel ?? 1, count)
+    levelDecibels =
+      strength.map { max(NumberFormatting.decibels(Float($0)), Self.minimumLevel) }
+      ?? Self.initialLevel
+    applyLevel()
+  }
+
+  /// The strength to three decimal places, never 0.
+  var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
+  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+
+  var title: ActivityTitle? {
+    let location = channel.map { "channel \($0)" } ?? "all channels"
+    let title = "\(location), \(levelDecibels.text(places: 0)) dB"
+    return ActivityTitle(long: title, short: title)
+  }
+
+  var keys: [KeyHelp] {
+    [
+      ("Enter", "clearly felt"), ("+ -", "3 dB"), ("right left", "1 dB"),
+      (players.count > 2 ? "1-\(players.count - 1)" : "1", "channel"), ("a", "all channels"),
+    ]
+  }
+
+  func update(at now: Duration) throws -> ActivityStep {
+    if isAccepted { return .finished }
+    if now >= nextTapTime {
+      try players[channel ?? 0].start()
+      nextTapTime = now + Self.tapInterval
+    }
+    return .wait(nextTapTime - now)
+  }
+
+  func handleKey(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .enter:
+      isAccepted = true
+    case .character("+"), .character("="), .up:
+      changeLevel(by: 3)
+    case .character("-"), .character("_"), .down:
+      changeLevel(by: -3)
+    case .right:
+      changeLevel(by: 1)
+    case .left:
+      changeLevel(by: -1)
+    case .character("a"), .character("A"):
+      channel = nil
+    case .character(let digit):
+      guard let number = Int(String(digit)), players.indices.dropFirst().contains(number) else {
+        return false
+      }
+      channel = number
+    default:
+      return false
+    }
+    return true
+  }
+
+  /// Changes the level by a step, up to full strength. The level does not rise while protection
+  /// limits it.
+  private func changeLevel(by step: Double) {
+    let held =
+      engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
+    if step > 0, held > limitedFrameCount { return }
+    limitedFrameCount = held
+    levelDecibels = min(max(levelDecibels + step, Self.minimumLevel), 0)
+    applyLevel()
+  }
+
+  private func applyLevel() {
+    engine.strength = Float(NumberFormatting.amplitude(decibels: levelDecibels))
+  }
+}

@@ -1,0 +1,151 @@
+/// The command `studio`, which writes or serves a page that edits patterns and plays them.
+enum StudioCommand {
+  private static let defaultOutput = "studio.html"
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "studio", abstract: "Write or serve an HTML page that edits patterns and plays them.",
+      discussion: """
+        The page has the renderer in it, works offline in any current browser, and plays a patter\
+        n while it is changed. Without a pattern it is empty; files are dropped on it. Saving do\
+        wnloads the file, or writes it again where the browser supports that.
+
+        With --serve, the page is served to browsers on this machine alone, under an address that c\
+        ontains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed\
+         in the meantime, nothing is written and the page offers both versions. A link that is fou\
+        nd in a folder is not served.
+
+        \(SharedOptions.settingsUnusedText)
+        """,
+      arguments: [patternArgument(formats)],
+      options: [
+        PageOutput.outputOption(default: defaultOutput),
+        serve, port, SharedOptions.profile, PageOutput.openOption, LiveOptions.quiet,
+      ],
+      examples: [
+        .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),
+        .init(
+          "temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe",
+          "Edit two files for a shaker."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static func patternArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
+    Argument(
+      SharedOptions.patternName,
+      help: "One or two pattern files of any format, or names of shipped patterns: A and B.",
+      completion: .patterns(formats), isRepeatable: true, isOptional: true
+    ).texts()
+  }
+
+  private static let serve = Option(
+    "--serve", help: "Serve the page on this machine, and save to the files."
+  ).flag()
+  private static let port = Option(
+    "--port", value: "N", help: "Port to serve on; by default one that is free."
+  ).int(in: 1...65_535)
+
+  struct Options {
+    let patterns: [String]
+    let page: PageOptions
+    let profile: String?
+    let serves: Bool
+    let port: Int?
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
+      patterns = arguments[patternArgument(formats)]
+      try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
+      page = try PageOptions(arguments, default: defaultOutput)
+      profile = try arguments[SharedOptions.profile.text()]
+      serves = try arguments[serve]
+      port = try arguments[StudioCommand.port]
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
+    var work = BatchWork(on: terminal, problems: problems)
+    guard problems.isEmpty else { return work.status }
+    let maximumCount = StudioPage.maximumSlotCount
+    guard inputs.count <= maximumCount else {
+      throw UsageError(
+        "\(inputs.count) patterns; 'temblor studio' takes at most \(maximumCount), A and B")
+    }
+    let page = try page(options)
+    if options.serves {
+      try serve(inputs, page, options, terminal, &work)
+      return work.status
+    }
+    if options.port != nil {
+      throw UsageError("'--port' requires '--serve'")
+    }
+    try options.page.checkStream(terminal)
+    try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
+    let slots = try inputs.map { input in
+      StudioPage.Slot(name: name(of: input), bytes: try input.readFile().bytes)
+    }
+    try PageOutput.write(page.html(slots), options.page, state: "written", &work, terminal)
+    return work.status
+  }
+
+  private static func page(_ options: Options) throws -> StudioPage {
+    let generator = "Temblor \(temblorVersion)"
+    guard let name = options.profile else {
+      return StudioPage(generator: generator, profileName: "phone")
+    }
+    let input = try ProfileInput.find(name)
+    let profile = try input.profile()
+    let isShipped = input.entry.map { $0.path == nil } ?? false
+    return StudioPage(
+      generator: generator, profileName: profile.name, profileData: isShipped ? nil : input.text)
+  }
+
+  /// Returns the name for the page, with an extension because the page saves the file under this
+  /// name.
+  private static func name(of input: PatternInput) -> String {
+    switch input.origin {
+    case .file(let path): FileSystem.name(of: path)
+    case .shipped(let name): "\(name).\(HapticFormat.ahap.id)"
+    case .standardInput: "pattern.\(HapticFormat.ahap.id)"
+    }
+  }
+
+  private static func serve(
+    _ inputs: [PatternInput], _ page: StudioPage, _ options: Options, _ terminal: Terminal,
+    _ work: inout BatchWork
+  ) throws {
+    for input in inputs {
+      try input.checkRewriting()
+    }
+    let paths = try inputs.map { input throws(UsageError) -> String in
+      guard case .file(let path) = input.origin else {
+        throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not one")
+      }
+      return path
+    }
+    let interruption = InterruptSignal()
+    let server = try StudioServer(port: UInt16(clamping: options.port ?? 0))
+    let site = StudioSite(page: page, paths: paths, secret: makeSecret(), port: server.port)
+    // A program that starts this command reads the address here.
+    try terminal.output.writeLine(site.address)
+    if !options.page.isQuiet {
+      terminal.report("Serving this machine's browsers; Ctrl-C ends.")
+    }
+    if options.page.opensInBrowser {
+      try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is served") }
+    }
+    server.run(site, until: interruption.descriptor, time: SystemTimeSource())
+  }
+
+  /// Returns 128 random bits of the system as hexadecimal digits.
+  private static func makeSecret() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<2).map { _ in
+      let digits = String(generator.next() as UInt64, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}

@@ -1,0 +1,402 @@
+/// The command `trace`, which makes patterns from sounds.
+enum TraceCommand {
+  private static let kind = Option(
+    "--as", value: "KIND",
+    help:
+      """
+      What the sound is: a recording of a transducer or of 'render' (vibration), any other \
+      sound, or detected.
+      """
+  ).choice(default: TracingOptions.Kind.automatic)
+  private static let style = Option(
+    "--style", value: "STYLE", help: "What of a sound is followed; of vibration everything is."
+  ).choice(default: TracingOptions.Style.full)
+  private static let eventLimit = Option(
+    "--events", value: "N", help: "Write at most N events, the strongest; 1 to 100000.",
+    defaultText: "all"
+  ).int(in: 1...100_000)
+  private static let tolerance = Option(
+    "--tolerance", value: "DB", help: "Largest error of curves, in decibels of level, 0.1 to 12.",
+    defaultText: "1 for vibration, 3 for other sounds"
+  ).double(in: 0.1...12)
+  private static let threshold = Option(
+    "--threshold", value: "DB",
+    help: "Level relative to the loudest, in decibels, below which nothing counts, -80 to -6."
+  ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
+  private static let channel = Option(
+    "--channel", value: "N", help: "Use one channel of the sound, from 1.",
+    defaultText: "the mean of all"
+  ).int(in: 1...1_024)
+
+  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+    Command(
+      "trace", abstract: "Make patterns from sounds.",
+      discussion: """
+        A recording of vibration becomes the transients and continuous events whose rendering it \
+        is. Any other sound becomes a pattern of its onsets, its level and its brightness.
+
+        Each file is named after its sound and written to the current folder, or to the file or\
+         folder given by --output, whose ending selects the format unless --format does. Fi\
+        les are replaced atomically; inputs are never replaced. The copy that --with-sound m\
+        akes is printed. It never replaces a file and never follows a link: if a file of its name\
+         exists with other content, nothing is written and the exit status is 1.
+
+        A sound may have 72 million samples: 12 minutes of 48 kHz stereo.
+
+        Printed for each sound: what it was taken for, the transients, continuous events and \
+        control points of the pattern, and how well its rendering agrees with the sound: the corr\
+        elation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN\
+        ' shows both.
+
+        \(SharedOptions.settingsUnusedText)
+        """,
+      arguments: [soundArgument],
+      options: [
+        output, format(formats), kind, style, eventLimit, tolerance, threshold, tapsOnly, humsOnly,
+        withSound, channel, SharedOptions.startTime, SharedOptions.endTime, profile, plot,
+        SharedOptions.json, quiet,
+      ],
+      examples: [
+        .init("temblor trace boom.wav -o boom.ahap", "Make a pattern of an effect."),
+        .init(
+          "temblor trace take.wav --as vibration --profile dayton-bst-1",
+          "Read back a recording of a shaker."),
+        .init(
+          "temblor trace sounds --events 20 --format haptic -o clips",
+          "Trace a folder, 20 events each."),
+      ]
+    ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
+  }
+
+  private static let soundArgument = Argument(
+    "SOUND", help: "A sound file, or a folder of them.",
+    completion: Completion(
+      paths: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
+    isRepeatable: true
+  ).texts()
+  private static let output = OutputPaths.outputOption(for: "patterns")
+  private static let tapsOnly = Option(
+    "--taps-only", help: "Write transients (taps) alone."
+  ).flag()
+  private static let humsOnly = Option(
+    "--hums-only", help: "Write continuous events (hums) alone."
+  ).flag()
+  private static let withSound = Option(
+    "--with-sound", help: "Let the pattern play the sound, too, and copy it beside the pattern."
+  ).flag()
+  private static let profile = Option(
+    "--profile", value: "PROFILE",
+    help: """
+      Profile that the vibration was made with, or that the pattern is for: a name or a file.
+      """, defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion)
+  private static let plot = Option("--plot", help: "Draw sound and pattern as text.").flag()
+  private static let quiet = Option("-q", "--quiet", help: "Do not print what was found.").flag()
+
+  private static func format(_ formats: FormatRegistry) -> TypedOption<String?> {
+    Option(
+      "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
+      defaultText: HapticFormat.ahap.id, choices: formats.formats.filter(\.isWritable).map(\.id)
+    ).text()
+  }
+
+  struct Options {
+    let sounds: [String]
+    let outputs: ConvertOutputs.Options
+    let tracing: TracingOptions
+    let profile: TransducerProfile
+    let timeRange: ClosedRange<Double>?
+    /// The channel to trace, from 1, or nil for the mean of all channels.
+    let channel: Int?
+    let copiesSounds: Bool
+    let drawsPlots: Bool
+    let isQuiet: Bool
+
+    init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
+      try Self.checkCombinations(arguments)
+      sounds = arguments[soundArgument]
+      outputs = ConvertOutputs.Options(
+        path: try arguments[output], formatID: try arguments[format(formats)],
+        printsJSON: try arguments[SharedOptions.json])
+      let onlyContinuous = try arguments[humsOnly]
+      tracing = TracingOptions(
+        kind: try arguments[kind], style: try arguments[style],
+        eventLimit: try arguments[eventLimit], tolerance: try arguments[tolerance],
+        threshold: try arguments[threshold],
+        eventSelection: try arguments[tapsOnly]
+          ? .transients : (onlyContinuous ? .continuous : .all))
+      profile = try SharedOptions.profile(arguments)
+      timeRange = try SharedOptions.timeRange(arguments)
+      channel = try arguments[TraceCommand.channel]
+      copiesSounds = try arguments[withSound]
+      drawsPlots = try arguments[plot]
+      isQuiet = try arguments[quiet]
+    }
+
+    private static func checkCombinations(_ arguments: ParsedArguments) throws(UsageError) {
+      for (first, second) in [
+        ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"),
+        ("--with-sound", "--to"),
+      ] {
+        try SharedOptions.refuseBoth(first, second, in: arguments)
+      }
+      if try arguments[kind] == .vibration, arguments.flag("--style") {
+        throw UsageError("'--style' is for sounds; of vibration everything is followed")
+      }
+      guard try arguments[output] == OutputPaths.standardOutput else { return }
+      for option in ["--plot", "--with-sound"] where arguments.flag(option) {
+        throw UsageError("'--output -' and \(option.inQuotes) exclude each other")
+      }
+    }
+  }
+
+  static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let (paths, isFolder, problems) = sounds(options.sounds)
+    let outputs = try ConvertOutputs(
+      options.outputs, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count,
+      formats: formats, isFromFolder: isFolder, option: "--format", defaultFormat: .ahap)
+    if outputs.paths.first == OutputPaths.standardOutput {
+      try SharedOptions.refuseTerminalOutput(terminal)
+    }
+    let copies = options.copiesSounds ? TracedSoundCopies(of: paths, outputs: outputs) : nil
+    var work = BatchWork(on: terminal, problems: problems)
+    if let copies, !copies.conflicts.isEmpty {
+      for conflict in copies.conflicts {
+        work.fail(conflict.description, .failure)
+      }
+      return work.status
+    }
+    var run = TraceRun(
+      options: options, outputs: outputs, copies: copies?.copies, terminal: terminal, work: work)
+    var line = ProgressLine(on: terminal)
+    for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
+      line.show(
+        paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
+      if SignalHandling.isInterruptRequested {
+        run.work.fail("\(path.printable): interrupted; not written", .failure)
+        break
+      }
+      try run.trace(path, to: output) { line.clear() }
+    }
+    line.clear()
+    if options.outputs.printsJSON {
+      try terminal.output.write(json: ["sounds": run.fields])
+    }
+    return run.work.status
+  }
+
+  /// Returns the sound files for the arguments: named files, and the sounds in named folders.
+  private static func sounds(_ arguments: [String]) -> (
+    paths: [String], isFolder: Bool, problems: [FileError]
+  ) {
+    var paths: [String] = []
+    var isFolder = false
+    var problems: [FileError] = []
+    for argument in arguments {
+      do throws(FileError) {
+        switch FileSystem.entry(at: argument) {
+        case .folder:
+          isFolder = true
+          let files = try FileSystem.names(in: argument).sorted().map { name in
+            FileSystem.join(argument, name)
+          }
+          let sounds = files.filter { path in
+            FileSystem.entry(at: path) == .file
+              && (SoundFileFormat.container(ofName: path) != nil || TakeInput.isSoundFile(path))
+          }
+          if sounds.isEmpty { throw FileError(argument, "contains no sound files") }
+          paths += sounds
+        case .missing:
+          throw FileError(argument, "no such file or folder")
+        default:
+          paths.append(argument)
+        }
+      } catch {
+        problems.append(error)
+      }
+    }
+    return (paths, isFolder, problems)
+  }
+}
+
+/// The copies of sounds that traced patterns play, planned before the first sound is traced.
+struct TracedSoundCopies {
+  /// The copies by the path of the original sound.
+  private(set) var copies: [String: SoundCopy] = [:]
+  /// The reasons why no file must be written.
+  private(set) var conflicts: [FileError] = []
+
+  init(of sounds: [String], outputs: ConvertOutputs) {
+    guard Self.namesSounds(outputs.format) else { return }
+    var plan = OutputPlan(inputs: outputs.overwriteCheck)
+    for output in outputs.paths {
+      plan.add(output: output)
+    }
+    for (sound, output) in zip(sounds, outputs.paths) {
+      let folder = FileSystem.folder(of: output)
+      let name = FileSystem.name(of: sound)
+      if SoundCopy.isInPlace(name, in: folder, source: sound) { continue }
+      do throws(FileError) {
+        let copy = SoundCopy(source: sound, destination: try ReceivedPath(name, in: folder))
+        copies[sound] = plan.add(copy)
+      } catch {
+        conflicts.append(error)
+      }
+    }
+    conflicts += plan.conflicts
+  }
+
+  /// Returns a Boolean value that indicates whether a format keeps an event that plays a sound
+  /// file.
+  private static func namesSounds(_ format: HapticFormat) -> Bool {
+    let event = HapticEvent(
+      kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
+    let composition = HapticComposition(HapticPattern(events: [event]))
+    guard let written = try? format.write(composition, options: WritingOptions()) else {
+      return false
+    }
+    return written.losses.allSatisfy { $0.kind != .dropped }
+  }
+}
+
+/// The tracing of several sounds.
+private struct TraceRun {
+  let options: TraceCommand.Options
+  let outputs: ConvertOutputs
+  /// The copies by the path of the original sound, or nil if the pattern does not play its sound.
+  let copies: [String: SoundCopy]?
+  let terminal: Terminal
+  var work: BatchWork
+  /// The fields of each sound for `--json`.
+  var fields: [JSONObject] = []
+
+  /// The settings for reading sounds.
+  private var job: RenderJob { RenderJob(profile: options.profile) }
+
+  /// Traces a sound and writes its pattern.
+  ///
+  /// - Parameters:
+  ///   - path: The sound file.
+  ///   - output: The path of the pattern, or `-` for standard output.
+  ///   - willReport: Called before anything is written or reported.
+  mutating func trace(_ path: String, to output: String, _ willReport: () -> Void) throws {
+    do {
+      let signal = try signal(of: path)
+      let trace = try SoundTrace(of: signal, profile: options.profile, options: options.tracing)
+      let composition = composition(of: trace, path)
+      let isStream = output == OutputPaths.standardOutput
+      let name = FileSystem.name(of: FileSystem.stem(of: isStream ? path : output))
+      guard
+        let written = try outputs.format.write(composition, options: WritingOptions(baseName: name))
+      else { return }
+      willReport()
+      let files = try write(written, of: path, to: output)
+      let losses = written.losses.map { loss in
+        PatternConversion.LocatedLoss(
+          loss: loss, location: loss.location ?? FileLocation(name: isStream ? path : output))
+      }
+      for loss in losses {
+        terminal.report(loss.text.printable)
+      }
+      if !options.isQuiet {
+        terminal.report("\(path.printable): \(Self.summary(of: trace))")
+      }
+      if options.drawsPlots {
+        try draw(signal, composition, of: path)
+      }
+      fields.append(Self.fields(of: trace, path, files: files, losses: losses))
+    } catch let error as AnalysisError {
+      work.fail("\(path.printable): \(error.description)", .invalidInput)
+    } catch {
+      try work.attempt { _ in throw error }
+    }
+  }
+
+  /// Returns the traced pattern, which plays its sound if that was requested.
+  private func composition(of trace: SoundTrace, _ path: String) -> HapticComposition {
+    var pattern = trace.pattern
+    if copies != nil {
+      pattern.events.append(
+        HapticEvent(
+          kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
+    }
+    return HapticComposition(layers: [.init(pattern)], title: FileSystem.stem(of: path))
+  }
+
+  /// Writes a pattern and the copy of its sound, and returns the paths of the files.
+  private func write(_ written: WrittenFiles, of path: String, to output: String) throws
+    -> [String]
+  {
+    guard output != OutputPaths.standardOutput else {
+      let bytes = written.files[0].bytes
+      try terminal.output.write(bytes.span)
+      return []
+    }
+    let copy = copies.flatMap { $0[path] }
+    let planned = PlannedFiles(
+      outputs: outputs.files(written.files, at: output), copies: copy.map { [$0] } ?? [])
+    return try planned.write(on: terminal)
+  }
+
+  private func draw(_ signal: Signal, _ composition: HapticComposition, of path: String) throws {
+    let subjects = [
+      PlotSubject(name: path, signal: signal),
+      PlotSubject(name: "pattern", composition: composition, profile: options.profile),
+    ]
+    for subject in subjects {
+      try terminal.output.write(
+        Plot(of: [subject], parts: [.score], timeRange: nil), width: terminal.output.width)
+    }
+  }
+
+  private static func fields(
+    of trace: SoundTrace, _ path: String, files: [String],
+    losses: [PatternConversion.LocatedLoss]
+  ) -> JSONObject {
+    [
+      "input": path, "files": files, "kind": trace.kind.rawValue,
+      "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
+      "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
+      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels,
+      "losses": losses.map(\.fields),
+    ]
+  }
+
+  private func signal(of path: String) throws -> Signal {
+    var signal = try TakeInput.readSound(path, job: job).signal
+    if let channel = options.channel {
+      guard channel <= signal.channels.count else {
+        let count = signal.channels.count
+        throw AnalysisError(
+          .unsupportedChannelCount, "has \(count.counted("channel")); '--channel' is \(channel)")
+      }
+      signal = Signal(signal.channels[channel - 1], rate: signal.rate)
+    }
+    guard let timeRange = options.timeRange else { return signal }
+    let first = Int(min(timeRange.lowerBound * signal.rate, 1e15).rounded())
+    guard first < signal.frameCount else {
+      throw AnalysisError(
+        .unsupportedLength, "'--from' is after the end (\(signal.duration.text(places: 3)) s)")
+    }
+    let last = min(signal.frameCount, Int(min(timeRange.upperBound * signal.rate, 1e15).rounded()))
+    return Signal(
+      channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
+  }
+
+  /// Returns a sentence such as `vibration: 3 transients, 1 continuous event, 12 control points;
+  /// levels of its rendering: correlation 0.998, …`.
+  private static func summary(of trace: SoundTrace) -> String {
+    guard trace.transientCount + trace.continuousCount > 0 else {
+      return
+        "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
+    }
+    let omitted =
+      trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
+    return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
+      + "\(trace.continuousCount.counted("continuous event")), "
+      + "\(trace.pointCount.counted("control point"))\(omitted); "
+      + "levels of its rendering: correlation \(trace.agreement.correlation.text(places: 3)), "
+      + "distance \(trace.agreement.decibels.text(places: 1)) dB"
+  }
+}

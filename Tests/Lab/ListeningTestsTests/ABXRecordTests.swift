@@ -1,0 +1,61 @@
+import ListeningTests
+import Testing
+
+struct ABXRecordTests {
+  @Test func allIsKeptAsJSON() {
+    var test = ABXTest(seed: 5, plannedCount: 2)
+    test.recordSwitch(to: .a)
+    test.recordSwitch(to: .x)
+    test.answer(.a, at: 1.23456)
+    let record = ABXRecord(
+      test: test, a: .init(name: "one.ahap", sha256: "00", gain: 0.5, duration: 1.5),
+      b: .init(name: "two.wav", sha256: "ff", gain: 1, duration: 2), levelMatch: "felt",
+      profile: "phone",
+      strength: 0.5, program: "temblor 1.0", renderingModel: 1, startTime: "2026-01-31T12:00:00Z",
+      device: "null", isSimulated: false)
+    #expect(
+      String(decoding: record.json(), as: UTF8.self) == """
+        {
+          "formatVersion": 2,
+          "test": "abx",
+          "program": "temblor 1.0",
+          "renderingModel": 1,
+          "startTime": "2026-01-31T12:00:00Z",
+          "device": "null",
+          "simulated": false,
+          "profile": "phone",
+          "strength": 0.5,
+          "match": "felt",
+          "a": {
+            "name": "one.ahap",
+            "sha256": "00",
+            "gain": 0.5,
+            "seconds": 1.5
+          },
+          "b": {
+            "name": "two.wav",
+            "sha256": "ff",
+            "gain": 1.0,
+            "seconds": 2.0
+          },
+          "seed": 5,
+          "plannedTrials": 2,
+          "trials": [
+            { "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x\
+        ": 1 }, "from": 0.0, "to": 1.235 }
+          ],
+          "result": {
+            "correctCount": 1,
+            "trials": 1,
+            "complete": false,
+            "pValue": 0.5,
+            "conclusion": "tooFewTrials",
+            "sentence": "1 of 1 correct; a guesser would do this well 50 % of the time; at least 5\
+         trials are needed for a result. The test ended after 1 of 2 trials: stopping early infla\
+        tes the result."
+          }
+        }
+
+        """)
+  }
+}

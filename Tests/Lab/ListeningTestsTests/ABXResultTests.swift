@@ -1,0 +1,110 @@
+import ListeningTests
+import Testing
+
+struct ABXResultTests {
+  private func sentence(_ right: Int, _ count: Int, of planned: Int?) -> String {
+    ABXResult(correctCount: right, trialCount: count, plannedCount: planned).sentence
+  }
+
+  @Test func completeTestsAreToldInOneSentence() {
+    #expect(
+      sentence(12, 16, of: 16)
+        == "12 of 16 correct; a guesser would do this well 3.8 % of the time; "
+        + "a difference was probably heard.")
+    #expect(
+      sentence(14, 16, of: 16)
+        == "14 of 16 correct; a guesser would do this well 0.2 % of the time; "
+        + "a difference was very probably heard.")
+    #expect(
+      sentence(16, 16, of: 16)
+        == """
+        16 of 16 correct; a guesser would do this well less than 0.1 % of the time; a \
+        difference was very probably heard.
+        """
+    )
+    #expect(
+      sentence(9, 16, of: 16) == "9 of 16 correct; a guesser would do this well 40 % of the time; "
+        + "this neither shows nor rules out a perceptible difference.")
+  }
+
+  @Test func fewerThanFiveTrialsShowNothing() {
+    #expect(
+      sentence(4, 4, of: 4) == "4 of 4 correct; a guesser would do this well 6.3 % of the time; "
+        + "at least 5 trials are needed for a result.")
+    #expect(ABXResult(correctCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
+  }
+
+  @Test func farBelowChanceTheAnswersMayBeMixedUp() {
+    #expect(
+      sentence(2, 16, of: 16)
+        == """
+        2 of 16 correct; a guesser would do this badly 0.2 % of the time; A and B may have been \
+        swapped.
+        """
+    )
+    #expect(
+      ABXResult(correctCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
+  }
+
+  @Test func testsThatWereNotKeptToSayLess() {
+    #expect(
+      sentence(7, 7, of: 16) == "7 of 7 correct; a guesser would do this well 0.8 % of the time; "
+        + """
+        a difference may have been heard. The test ended after 7 of 16 trials: stopping early \
+        inflates the result.
+        """
+    )
+    #expect(
+      sentence(8, 9, of: nil) == "8 of 9 correct; a guesser would do this well 2.0 % of the time; "
+        + """
+        a difference may have been heard. The number of trials was not fixed in advance: \
+        stopping early inflates the result.
+        """
+    )
+  }
+
+  @Test(arguments: [16, nil]) func withoutAnAnswerThereIsNothingToConclude(planned: Int?) {
+    #expect(sentence(0, 0, of: planned) == "No trials were answered; there is no result.")
+  }
+
+  @Test func conclusionsTurnAtTheirChances() {
+    // 1/32 and 6/32; 8 of 9: 10/512; 7 of 7: 1/128; 6 of 6: 1/64.
+    let cases: [(Int, Int, ABXResult.Conclusion)] = [
+      (5, 5, .significant), (4, 5, .notSignificant), (8, 9, .significant),
+      (7, 7, .highlySignificant),
+      (6, 6, .significant), (0, 5, .belowChance), (1, 5, .notSignificant), (0, 4, .tooFewTrials),
+      (0, 0, .noTrials),
+    ]
+    for (right, count, conclusion) in cases {
+      let result = ABXResult(correctCount: right, trialCount: count, plannedCount: count)
+      #expect(result.conclusion == conclusion, "\(right) of \(count)")
+    }
+  }
+
+  @Test func percentsAreRoundedToWhatMatters() {
+    let texts = [0.00099, 0.001, 0.03840, 0.0994, 0.0995, 0.105, 0.5, 1].map(ABXResult.percentText)
+    #expect(
+      texts == ["less than 0.1 %", "0.1 %", "3.8 %", "9.9 %", "10 %", "11 %", "50 %", "100 %"])
+  }
+}
+
+struct BinomialTestTests {
+  @Test func knownChancesAreExact() {
+    #expect(BinomialTest.pValue(ofAtLeast: 1, in: 1) == 0.5)
+    #expect(BinomialTest.pValue(ofAtLeast: 12, in: 16) == 2_517.0 / 65_536)
+    #expect(BinomialTest.pValue(ofAtLeast: 10, in: 10) == 1.0 / 1_024)
+    #expect(BinomialTest.pValue(ofAtLeast: 5, in: 9) == 0.5)
+  }
+
+  @Test func impossibleAndCertainCountsAreZeroAndOne() {
+    #expect(BinomialTest.pValue(ofAtLeast: 0, in: 8) == 1)
+    #expect(BinomialTest.pValue(ofAtLeast: -1, in: 8) == 1)
+    #expect(BinomialTest.pValue(ofAtLeast: 9, in: 8) == 0)
+  }
+
+  @Test func manyTrialsNeitherOverflowNorVanish() {
+    // By symmetry half of an odd number of trials lies above the middle.
+    #expect(abs(BinomialTest.pValue(ofAtLeast: 5_001, in: 10_001) - 0.5) < 1e-9)
+    #expect(BinomialTest.pValue(ofAtLeast: 10_000, in: 10_000) < 1e-300)
+  }
+}

@@ -1,0 +1,72 @@
+import ListeningTests
+import SystemSupport
+import Testing
+
+struct BlindTestTests {
+  /// The first numbers of the reference code by Sebastiano Vigna for seed 1234567.
+  @Test func numbersAreSplitMix64() {
+    var numbers = SplitMix64(seed: 1_234_567)
+    #expect(
+      (0..<3).map { _ in numbers.next() } == [
+        6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
+      ])
+  }
+
+  @Test func drawsFollowFromTheSeedAndAreIndependent() {
+    let draws = ABXTest.hiddenSides(seed: 7, count: 10_000)
+    #expect(draws == ABXTest.hiddenSides(seed: 7, count: 10_000))
+    #expect(draws != ABXTest.hiddenSides(seed: 8, count: 10_000))
+    let aCount = draws.count { $0 == .a }
+    let repeats = zip(draws, draws.dropFirst()).count { $0 == $1 }
+    // Three standard deviations of 10,000 fair draws.
+    #expect(abs(aCount - 5_000) < 150)
+    #expect(abs(repeats - 5_000) < 150)
+  }
+
+  @Test func xIsDrawnAnewForEachTrial() {
+    var test = ABXTest(seed: 3, plannedCount: 5)
+    var seen: [Side] = []
+    for number in 1...5 {
+      #expect(test.trialNumber == number)
+      #expect(!test.isOver)
+      seen.append(test.side(of: .x))
+      #expect(test.side(of: .a) == .a)
+      #expect(test.side(of: .b) == .b)
+      test.answer(.a, at: Double(number))
+    }
+    #expect(test.isOver)
+    #expect(seen == ABXTest.hiddenSides(seed: 3, count: 5))
+    #expect(test.trials.map(\.x) == seen)
+    #expect(test.trials.map(\.start) == [0, 1, 2, 3, 4])
+    #expect(test.result.correctCount == seen.count { $0 == .a })
+  }
+
+  @Test func answersBehindTheLastAreNotTaken() {
+    var test = ABXTest(seed: 3, plannedCount: 1)
+    test.answer(.a, at: 1)
+    test.answer(.a, at: 2)
+    #expect(test.trials.count == 1)
+  }
+
+  @Test func listeningIsCountedForEachTrial() {
+    var test = ABXTest(seed: 1, plannedCount: nil)
+    #expect(!test.hasHeardX)
+    for source in [ABXTest.Source.a, .x, .b, .x, .b, .b] {
+      test.recordSwitch(to: source)
+    }
+    #expect(test.hasHeardX)
+    test.answer(.b, at: 2)
+    #expect(!test.hasHeardX)
+    test.answer(.b, at: 3)
+    let counts = test.trials.map { [$0.switchCounts.a, $0.switchCounts.b, $0.switchCounts.x] }
+    #expect(counts == [[1, 3, 2], [0, 0, 0]])
+    #expect(!test.isOver)
+  }
+
+  @Test func seedsFitEveryReaderOfJSON() {
+    for _ in 0..<100 {
+      #expect(ABXTest.randomSeed() <= ABXTest.maximumSeed)
+    }
+    #expect(ABXTest.randomSeed() != ABXTest.randomSeed())
+  }
+}

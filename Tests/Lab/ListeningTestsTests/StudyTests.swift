@@ -1,0 +1,71 @@
+import Testing
+
+@testable import ListeningTests
+
+/// The procedures of studies and their statistics.
+struct StudyTests {
+  @Test("A staircase steps down after two correct answers and up after an incorrect answer")
+  func staircaseSteps() {
+    var staircase = Staircase()
+    let steps = [true, true, true, false, true, true].map { isCorrect in
+      staircase.record(isCorrect: isCorrect, at: 1)
+    }
+    #expect(steps == [0, -1, 0, 1, 0, -1])
+  }
+
+  @Test("The threshold of a staircase is the mean of the last six of eight reversals")
+  func staircaseThreshold() {
+    var staircase = Staircase()
+    // Each incorrect answer and each pair of correct answers after it reverses the direction.
+    for value in [9.0, 8, 1, 2, 3, 4, 5, 6, 7] {
+      #expect(staircase.threshold == nil)
+      if Int(value) % 2 == 0 {
+        _ = staircase.record(isCorrect: true, at: value)
+        _ = staircase.record(isCorrect: true, at: value)
+      } else {
+        _ = staircase.record(isCorrect: false, at: value)
+      }
+    }
+    #expect(staircase.threshold == (2.0 + 3 + 4 + 5 + 6 + 7) / 6)
+  }
+
+  @Test("The order of the trials follows from the seed")
+  func orderFollowsFromSeed() {
+    func order(_ seed: UInt64) -> [[Int]] {
+      var trials = TrialSequence(
+        .twoChoices, values: [1, 2, 3, 4], reference: 0, repeats: 3, seed: seed)
+      var order: [[Int]] = []
+      while let trial = trials.trial {
+        order.append(trial.intervals)
+        trials.submit(1)
+      }
+      return order
+    }
+    #expect(order(7) == order(7))
+    #expect(order(7) != order(8))
+    #expect(order(7).count == 9)
+    #expect(order(7).allSatisfy { $0.contains(0) })
+  }
+
+  @Test("The stronger of two stimuli is the correct answer")
+  func strongerStimulusIsCorrect() throws {
+    let trials = TrialSequence(.twoChoices, values: [5, 1], reference: 0, repeats: 1, seed: 3)
+    let trial = try #require(trials.trial)
+    let stronger = try #require(trial.intervals.firstIndex(of: 0))
+    #expect(trial.correctAnswer == Double(stronger + 1))
+  }
+
+  @Test("A mean has no interval with a single value")
+  func meanOfSingleValue() {
+    #expect(MeanEstimate(of: [3]).mean == 3)
+    #expect(MeanEstimate(of: [3]).halfWidth == 0)
+  }
+
+  @Test("The quantiles of Student's t-distribution equal the tables", arguments: [
+    (1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1_000, 1.962),
+  ])
+  func studentTQuantiles(degreesOfFreedom: Int, quantile: Double) {
+    let value = MeanEstimate.studentTQuantile(degreesOfFreedom: degreesOfFreedom)
+    #expect(abs(value - quantile) < 0.004)
+  }
+}
