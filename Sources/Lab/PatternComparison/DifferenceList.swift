@@ -57,7 +57,8 @@ struct DifferenceList {
     add(
       Difference(
         .noise, in: overallRange, isOverall: true, amount: decibels,
-        before: isReference ? hertz : nil, after: isReference ? nil : hertz),
+        before: isReference ? hertz : nil,
+        after: isReference ? nil : hertz),
       sentence: "\(owner) has \(description) at \(level) dBFS in the background" + contrast)
   }
 

@@ -380,7 +380,8 @@ private struct ControlDifferenceBuilder {
     let time = SentenceFormatting.time(deviation.peakTime)
     return difference(
       areCurves,
-      "\(candidateLabel)'s \(controlName) \(noun)\(predicate) between \(range): \(extentText) at \(time)"
+      "\(candidateLabel)'s \(controlName) \(noun)\(predicate) between \(range): \(extentText) "
+        + "at \(time)"
     )
   }
 }

@@ -83,7 +83,8 @@ struct EventDifferences {
   ) -> Difference {
     var difference = Difference(
       kind, in: soundingRange(of: changes.map(\.event)), isOverall: isOverall, amount: amount,
-      before: hasValues ? changes[0].before : nil, after: hasValues ? changes[0].after : nil,
+      before: hasValues ? changes[0].before : nil,
+      after: hasValues ? changes[0].after : nil,
       referenceEvents: changes.map(\.event.index),
       candidateEvents: changes.map(\.candidateEvent.index))
     let extremes = Self.extremes(changes)
@@ -189,9 +190,10 @@ struct EventDifferences {
   /// sorted by time.
   private static func groupedByAmount(_ changes: [Change]) -> [[Change]] {
     let groups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
-    return groups.map { $0.sorted { $0.candidateEvent.time < $1.candidateEvent.time } }.sorted {
-      $0.count > $1.count
+    let sortedGroups = groups.map { group in
+      group.sorted { $0.candidateEvent.time < $1.candidateEvent.time }
     }
+    return sortedGroups.sorted { $0.count > $1.count }
   }
 
   /// Returns the operation that changed all values, such as `intensity × 0.8` or `sharpness + 0.1`,

@@ -306,7 +306,8 @@ struct RecordingDifferences {
       kind, in: start...max(start, referenceTime(at: range.upperBound)), amount: amount,
       before: before,
       after: after,
-      referenceEvents: pair.isSwapped ? [] : indices, candidateEvents: pair.isSwapped ? indices : []
+      referenceEvents: pair.isSwapped ? [] : indices,
+      candidateEvents: pair.isSwapped ? indices : []
     )
   }
 

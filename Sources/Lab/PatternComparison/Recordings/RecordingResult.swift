@@ -154,8 +154,11 @@ struct RecordingResult {
     guard let best, best.gain > 0 else { return }
     preservesPitch = best.fittedPlacement.stretchFactor != 1
     match.detectableEventCount = best.detectableEvents.count
-    match.outcome = best.isFound ? .found : best.detectableEvents.isEmpty ? .noisy : .none
-    guard best.isFound else { return }
+    guard best.isFound else {
+      match.outcome = best.detectableEvents.isEmpty ? .noisy : .none
+      return
+    }
+    match.outcome = .found
     penalty = best.penalty
     changes = best.changes
     reportedChanges = best.reportedChanges

@@ -23,7 +23,9 @@ struct SkylineMatrix {
   }
 
   /// The logarithm of the root of the determinant. Call `factorize(regularization:)` first.
-  var logDeterminantRoot: Double { rows.indices.reduce(0) { $0 + log(rows[$1][$1 - starts[$1]]) } }
+  var logDeterminantRoot: Double {
+    rows.indices.reduce(0) { sum, row in sum + log(rows[row][row - starts[row]]) }
+  }
 
   /// Replaces the matrix by its Cholesky factor.
   ///

@@ -105,7 +105,8 @@ struct SoundComparison {
     var correlation = 0.0
   }
 
-  /// Returns the gain from one signal to another, by least squares over the samples below a ceiling.
+  /// Returns the gain from one signal to another, by least squares over the samples below a
+  /// ceiling.
   private static func leastSquaresGain(
     _ reference: [Float], _ candidate: [Float], below ceiling: Float = .infinity
   ) -> GainFit {
