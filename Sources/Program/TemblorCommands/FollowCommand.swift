@@ -136,7 +136,7 @@ enum FollowCommand {
     let period = Double(request.periodSize) / Double(request.rate)
     do {
       let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
-      let feed = try SoundFeed(
+      let feed = SoundFeed(
         source, options.following, outputRate: engine.rate, period: period, delay: options.delay)
       return try FollowActivity(feed, on: engine, session: session, named: options.source)
     } catch let error as OutputError {

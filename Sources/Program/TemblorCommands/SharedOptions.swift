@@ -301,6 +301,14 @@ extension Output {
     }
   }
 
+  /// Writes a result in the format that the arguments request.
+  func write(
+    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONObject,
+    text: @autoclosure () -> String, wraps: Bool = true
+  ) throws {
+    try write(try ResultFormat(arguments), json: fields(), text: text(), wraps: wraps)
+  }
+
   /// Writes the rows of `--csv`. The columns are the keys in the order of their first appearance,
   /// and a missing value is empty.
   func write(csv rows: [JSONObject]) throws {
